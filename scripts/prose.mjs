@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
- * Finds sentences that a reader has to read twice: in the README, the pages and the texts of errors.
+ * Finds sentences that a reader has to read twice: in the README, the pages, the texts of errors and the docstrings
+ * of the public API.
  *
  *   npm run prose                    a line for each file: words, hard words, long sentences
  *   npm run prose -- docs/how-to     each finding in some files or folders, with what to write instead
@@ -10,6 +11,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { sentencesOfDocstrings } from './lib/prose/docstrings.mjs'
 import { sentencesOfMessages } from './lib/prose/messages.mjs'
 import { MOST_WORDS, PATTERNS } from './lib/prose/patterns.mjs'
 import { sentencesOfPage } from './lib/prose/sentences.mjs'
@@ -23,6 +25,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 
+const docstrings = sentencesOfDocstrings()
 const files = (positionals.length > 0 ? positionals : [...PAGES, ...MESSAGES]).flatMap(filesIn)
 const reports = files.map(reportOf)
 
@@ -42,7 +45,9 @@ function filesIn(path) {
 
 function reportOf(file) {
   const text = readFileSync(join(ROOT, file), 'utf8')
-  const sentences = file.endsWith('.md') ? sentencesOfPage(text) : sentencesOfMessages(text)
+  const sentences = file.endsWith('.md')
+    ? sentencesOfPage(text)
+    : [...sentencesOfMessages(text), ...(docstrings.get(file) ?? [])]
   const words = sentences.reduce((sum, one) => sum + wordsOf(one.text), 0)
   return { file, words, findings: sentences.flatMap(findingsOf) }
 }

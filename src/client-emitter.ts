@@ -6,7 +6,9 @@ import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 type Name = EventEmitter.EventNames<HoldfastEvents>
 type Listener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
 
-/** A client as an emitter of its events. It listens to requests to release while a listener hears of them. */
+/**
+ * The event emitter of a client. The client listens for release requests only while `releaseRequested` has a listener.
+ */
 export abstract class ClientEmitter extends EventEmitter<HoldfastEvents> {
   override on<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
     super.on(event, listener, context)

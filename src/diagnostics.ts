@@ -1,9 +1,9 @@
 import { channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 
-/** What a call wants, or a hold is of: the word by which kinds are told apart in facts, metrics and spans. */
+/** The kind of lock that a call acquires or a hold has. Facts, metrics and spans carry this word. */
 export type KindName = 'lock' | 'fair' | 'read' | 'write' | 'upgradable' | 'permits' | 'semaphore'
 
-/** What all facts carry. */
+/** The fields of all facts. */
 export interface ClientFact {
   /** The id of the client. */
   readonly client: string
@@ -11,104 +11,113 @@ export interface ClientFact {
   readonly label: string
 }
 
-/** The client that facts about locks are told by. */
+/** The client that reports facts about locks. */
 export interface FactSource extends ClientFact {
-  /** What clients of this place tell each other, by owners; undefined where they cannot. */
+  /** The notes that clients of the same Redis share, by owner; undefined where clients cannot share notes. */
   readonly notes: Notes | undefined
 }
 
-/** What all facts about one lock carry. */
+/** The fields of all facts about one lock. */
 export interface LockFact extends FactSource {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
   readonly kind: KindName
 }
 
-/** A line of text that a client keeps about what one of its owners has, for other clients to read. No lock depends on it. */
+/**
+ * A line of text that a client keeps about a hold of one of its owners, for other clients to read. No lock depends on
+ * it.
+ */
 export interface Notes {
-  /** Sent soon, together with others, and never waited for; undefined takes it away. */
+  /** Sends the line soon, together with others; no call waits for it. With undefined it removes the line. */
   set(owner: string, text: string | undefined): void
-  /** @returns the line; undefined where there is none, or it is not to be had. Never rejects */
+  /** @returns the line; undefined if there is none or it cannot be read. Never rejects */
   get(owner: string): Promise<string | undefined>
 }
 
 /**
- * How a lock was got: it was `free`; `reentered` by who had it; `local`, passed on or handed over inside the client;
- * `granted` by the release of another client, in turn; `raced` for, after a wait.
+ * How the call acquired the lock. `free`: the lock was free. `reentered`: its holder acquired it again. `local`: the
+ * client passed it on to the next call in the same client. `granted`: the release of another client granted it, in
+ * FIFO order. `raced`: the call waited, then took the lock in competition with others.
  */
 export type AcquirePath = 'free' | 'reentered' | 'local' | 'granted' | 'raced'
 
-/** `timeout` is a wait that ended, or a try that found the lock taken; `outage` what Redis could not answer. */
+/** `timeout`: a wait ended, or a single try found the lock taken. `outage`: Redis could not answer. */
 export type AcquireOutcome = 'granted' | 'timeout' | 'aborted' | 'outage' | 'closed' | 'failed'
 
-/** Of `tracing:holdfast:acquire`: one call to acquire, from its begin to its lease, null or error. */
+/** The fact of `tracing:holdfast:acquire`: one call to acquire, from its start to its lease, null or error. */
 export interface AcquireFact extends LockFact {
-  /** In milliseconds; 0 tries once, Infinity waits without an end. */
+  /** In milliseconds. 0 tries once; Infinity waits forever. */
   readonly waitMs: number
-  /** The lease that is asked for, in milliseconds; Infinity for permits without one. */
+  /** The requested lease in milliseconds; Infinity for permits without a lease. */
   readonly leaseMs: number
   // From here on known at `asyncEnd`, `holder` as soon as it is.
-  /** Who was last seen to have the lock, as `<clientId>:<owner>`. */
+  /** The last known holder, as `<clientId>:<owner>`. */
   holder?: string
   outcome?: AcquireOutcome
-  /** Of what was granted, as are `owner` and `token`. */
+  /** Set if the lock was granted, as are `owner` and `token`. */
   path?: AcquirePath
   /** From the call to its outcome, in milliseconds. */
   waitedMs?: number
-  /** `<clientId>:<owner>`, as it stands in Redis. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   owner?: string
   token?: number
   error?: unknown
 }
 
-/** `forced` is by `forceUnlock()` of this client; of another one it is `gone`. */
+/** `forced`: `forceUnlock()` of this client ended the hold. If another client does it, the outcome is `gone`. */
 export type HoldOutcome = 'released' | 'expired' | 'gone' | 'forced' | 'closed'
 
-/** Of `tracing:holdfast:hold`: from the grant to the last release, or the loss. */
+/** The fact of `tracing:holdfast:hold`: one hold, from the grant to the last release or the loss. */
 export interface HoldFact extends LockFact {
-  /** `<clientId>:<owner>`, as it stands in Redis. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
   readonly token: number
-  /** The lease that it was granted for, in milliseconds. */
+  /** The lease that was granted, in milliseconds. */
   readonly leaseMs: number
   /**
-   * The hold lasts at most so long, in milliseconds, unless `extend()` lengthens a lease that is not renewed: its lease, or its
-   * `maxHoldMs`. Infinity if the lease is renewed until the release.
+   * The longest time that the hold can last, in milliseconds: its lease, or its `maxHoldMs`. Infinity if the lease is
+   * renewed until the release. Only `extend()` of a lease that is not renewed can lengthen it.
    */
   readonly limitMs: number
-  /** The call that it was acquired by, if that was traced. */
+  /** The call that acquired the hold, if that call was traced. */
   readonly acquire: AcquireFact | undefined
   // From here on known at `asyncEnd`.
   outcome?: HoldOutcome
   /** From the grant to the last call of `release()`, or to the loss, in milliseconds. */
   heldMs?: number
-  /** Of a loss: for how long the event loop stood still before it was found, if that is why; in milliseconds. */
+  /** For a loss that a blocked event loop caused: how long the event loop was blocked, in milliseconds. */
   stalledMs?: number
   error?: unknown
 }
 
-/** Of `tracing:holdfast:release`: the end of a hold at the server. */
+/** The fact of `tracing:holdfast:release`: the end of a hold on the server. */
 export interface ReleaseFact extends LockFact {
   readonly owner: string
   readonly token: number
-  /** `local`: the next one of this client has it. `unknown`: not confirmed, and tried on in the background. */
+  /**
+   * `local`: the next caller in this client holds the lock. `unknown`: not confirmed; the client retries in the
+   * background.
+   */
   outcome?: 'freed' | 'local' | 'gone' | 'unknown'
   error?: unknown
 }
 
-/** Of `tracing:holdfast:renew`: one request of the watchdog, for many holds. */
+/** The fact of `tracing:holdfast:renew`: one request of the watchdog, for many holds. */
 export interface RenewFact extends ClientFact {
   readonly holds: number
-  /** How much later it was sent than was due, in milliseconds. */
+  /** How late the request was sent, in milliseconds. */
   readonly latenessMs: number
   // From here on known at `asyncEnd`.
-  /** How many of them are renewed, and how many were not there any more; of others nothing is known. */
+  /** How many holds were renewed, and how many no longer existed. The state of the others is unknown. */
   renewed?: number
   gone?: number
   error?: unknown
 }
 
-/** Of `tracing:holdfast:outage`: a server that a client cannot reach, from the first failure until it answers again. */
+/**
+ * The fact of `tracing:holdfast:outage`: a server that a client cannot reach, from the first failure until it answers.
+ */
 export interface OutageFact extends ClientFact {
   /** The address of the server, without a login. */
   readonly address: string
@@ -123,11 +132,11 @@ export interface OutageFact extends ClientFact {
   error?: unknown
 }
 
-/** Of the channel `holdfast:settled`: what had been unknown is known. */
+/** The fact of the channel `holdfast:settled`: the outcome of a request was unknown and is now known. */
 export interface SettledFact extends ClientFact {
   /** The key of the lock. */
   readonly key: string
-  /** For how long it was not known, in milliseconds. */
+  /** How long the outcome was unknown, in milliseconds. */
   readonly unknownMs: number
 }
 

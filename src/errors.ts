@@ -1,4 +1,4 @@
-/** The stable codes of all errors that Holdfast rejects with. */
+/** The stable codes of all Holdfast errors. */
 export type HoldfastErrorCode =
   | 'HOLDFAST_INVALID_ARGUMENT'
   | 'HOLDFAST_NOT_HELD'
@@ -17,12 +17,12 @@ export type HoldfastErrorCode =
 const brand = Symbol.for('holdfast.error')
 
 /**
- * The base of all errors of Holdfast. Tell them apart by `code`, which stays the same between
- * releases; `instanceof` also holds between the ESM and the CommonJS copy of the package.
+ * The base class of all Holdfast errors. Distinguish errors by `code`, which stays the same between releases.
+ * `instanceof` also works between the ESM and the CommonJS copy of the package.
  */
 export class HoldfastError extends Error {
   readonly code: HoldfastErrorCode
-  /** The name in question, as it was given to `getLock` or the like; undefined when it was none. */
+  /** The name that was given to `getLock` or a similar method; undefined if the error is not about one name. */
   readonly lockName: string | undefined
 
   constructor(
@@ -44,7 +44,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/** An argument was refused before anything was sent. The message has the value it got. */
+/** Holdfast refused an argument before it sent anything. The message contains the value. */
 export class InvalidArgumentError extends HoldfastError {
   constructor(message: string, lockName?: string) {
     super('HOLDFAST_INVALID_ARGUMENT', message, { lockName })
@@ -55,12 +55,12 @@ export class InvalidArgumentError extends HoldfastError {
 export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgumentError {
   return new InvalidArgumentError(
     `The lease of ${noun.toLowerCase()} "${lockName}" was released, by its release() or at the end of using(). ` +
-      'Wait for all of the work inside.',
+      'Await all work inside before the release.',
     lockName,
   )
 }
 
-/** `unlock()` was called by an owner who holds nothing. Nothing was changed. */
+/** The owner that called `unlock()` holds nothing. Nothing was changed. */
 export class NotHeldError extends HoldfastError {
   constructor(message: string, lockName: string) {
     super('HOLDFAST_NOT_HELD', message, { lockName })
@@ -79,7 +79,7 @@ export type LossReason =
    */
   | 'forced'
 
-/** The lease ended before its holder released it. What was done since may have overlapped. */
+/** The lease ended before its holder released it. Work done since then may have overlapped with the next holder. */
 export class LeaseLostError extends HoldfastError {
   readonly reason: LossReason
   /** The fencing token of the lost lease. */
@@ -99,18 +99,18 @@ export class LeaseLostError extends HoldfastError {
 }
 
 /**
- * Several locks of a `MultiLock` were not released as they should be. The others were; those that
- * Redis did not confirm are tried on in the background, and end with their leases at the latest.
+ * Some locks of a `MultiLock` were not released as expected. All others were released. If Redis did not confirm a
+ * release, the client retries it in the background; that lock ends with its lease at the latest.
  */
 export class NotReleasedError extends HoldfastError {
-  /** What happened to each. */
+  /** The error of each lock that failed. */
   readonly errors: readonly Error[]
 
   constructor(errors: readonly Error[], lockName: string, cause?: unknown, more = '') {
     const each = errors.map(({ message }) => message).join('\n')
     super(
       'HOLDFAST_NOT_RELEASED',
-      `${errors.length} locks of "${lockName}" were not released as they should be:\n${each}${more}`,
+      `${errors.length} locks of "${lockName}" were not released as expected:\n${each}${more}`,
       {
         lockName,
         cause: cause ?? new AggregateError(errors),
@@ -120,57 +120,59 @@ export class NotReleasedError extends HoldfastError {
   }
 }
 
-/** Who a client is, as it tells others at the same place. */
+/** How a client describes itself to other clients of the same Redis. */
 export interface ClientInfo {
-  /** Its id: the first part of the names of its owners. */
+  /** The id of the client: the first part of the names of its owners. */
   readonly client: string
   /** Its `label`: host and pid, unless it was given another. */
   readonly label: string
   readonly host: string
   readonly pid: number
-  /** Of Holdfast. */
+  /** The version of Holdfast. */
   readonly version: string
-  /** When the client was made, by the clock of its host, in milliseconds since 1970. */
+  /** When the client was created, in milliseconds since 1970 by the clock of its host. */
   readonly startedAt: number
 }
 
-/** Why an attempt to acquire a lock came to nothing, as far as it is known without asking for it. */
+/** Why an attempt to acquire a lock failed, as far as the client knows. */
 export interface WhyNotAcquired {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
   /**
-   * `held`: somebody has it, or goes before. `free`: nobody has it, by now. `unset`: nobody has set how many
-   * permits a semaphore has. `outage`: Redis could not tell. `failed`: something else, as the `text` has it.
+   * `held`: another owner holds the lock, or is ahead in the queue. `free`: the lock is free by now. `unset`: the
+   * semaphore has no permits, because no client set their number. `outage`: Redis did not answer. `failed`: another
+   * reason, described in `text`.
    */
   readonly outcome: 'held' | 'free' | 'unset' | 'outage' | 'failed'
-  /** Who had it when that was last seen, as `<clientId>:<owner>`; null where that is not known. */
+  /** The holder when the lock was last seen, as `<clientId>:<owner>`; null if unknown. */
   readonly holder: string | null
-  /** Who the client of the holder is; null where that is not known. */
+  /** The client of the holder; null if unknown. */
   readonly process: ClientInfo | null
   /**
-   * For how long the holder had it then, in milliseconds. Null where nothing tells: if `why()` had to ask who has it
-   * now, of a majority of masters, of clients of Redisson, and of readers of an older Holdfast.
+   * How long the holder had held the lock at that time, in milliseconds. Null if unknown. It is unknown for a majority
+   * of masters, for clients of Redisson, and for readers of an older Holdfast. It is also unknown if `why()` had to
+   * ask Redis for the current holder.
    */
   readonly ageMs: number | null
-  /** What was left of its lease then, in milliseconds; null where that is not known, or it has no expiry. */
+  /** The remaining time of the lease then, in milliseconds; null if unknown, or if the lock has no expiry. */
   readonly ttlMs: number | null
-  /** Of a fair lock, the place in its queue when it came to that, or 1 where it was seen to be the next. */
+  /** For a fair lock: the place in its queue at that time. 1 means the head of the queue. */
   readonly queuePosition: number | null
-  /** Of a fair lock that was tried once, how many queue for it. */
+  /** For a fair lock that was tried once: how many callers queue for it. */
   readonly queueLength: number | null
-  /** When that was seen, by the clock of this host, in milliseconds since 1970. */
+  /** When the lock was seen in this state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
-  /** All of that in a sentence. */
+  /** All of this in a sentence. */
   readonly text: string
 }
 
-/** Redis could not be reached or gave no answer in time. Never used for contention. */
+/** Redis could not be reached, or did not answer in time. Never used for contention. */
 export class RedisUnavailableError extends HoldfastError {
-  /** Of an acquisition: who was seen to have the lock before, if anybody. */
+  /** For an acquisition: the last known holder, if any. */
   declare why?: WhyNotAcquired
   /**
-   * For the events `error` and `outage`: which server is out, for how long in milliseconds, and how many attempts have
-   * failed.
+   * For the events `error` and `outage`: the server that is down, for how long in milliseconds, and how many attempts
+   * have failed.
    */
   declare outage?: {
     readonly address: string
@@ -192,7 +194,7 @@ export interface Words {
 
 export const OF_LOCK: Words = {
   noun: 'Lock',
-  unavailable: 'This says nothing about who holds the lock.',
+  unavailable: 'It is unknown who holds the lock.',
 }
 
 /** An outage, in words for people: what did not come about, and what was heard of Redis. */
@@ -218,7 +220,7 @@ export function unavailableError(
  */
 export let refusalPasses: (error: RedisRefusedError) => boolean
 
-/** Redis answered with an error; its words are in the message and in `cause`. */
+/** Redis answered with an error. The message and `cause` contain its text. */
 export class RedisRefusedError extends HoldfastError {
   readonly #passes: boolean
 
@@ -239,7 +241,7 @@ export class UnsupportedServerError extends HoldfastError {
   }
 }
 
-/** The client was closed with `close()`: before the call, or while it was waiting. */
+/** `close()` closed the client: before the call, or while the call was waiting. */
 export class ClosedError extends HoldfastError {
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_CLOSED', message, { lockName, cause })

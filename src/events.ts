@@ -1,6 +1,6 @@
 import type { LeaseLostError, RedisUnavailableError } from './errors.ts'
 
-/** What all events about one hold of a lock carry. */
+/** The fields of all events about one hold of a lock. */
 export interface HoldEvent {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
@@ -12,23 +12,23 @@ export interface HoldEvent {
 
 /** A server has recovered from an outage. */
 export interface RecoveredEvent {
-  /** The address of the server, without a login. One of the `masters` and a node of a cluster have their own. */
+  /** The address of the server, without a login. Each of the `masters` and each node of a cluster has its own. */
   readonly address: string
-  /** How long the outage has lasted, in milliseconds. */
+  /** How long the outage lasted, in milliseconds. */
   readonly durationMs: number
   /** How many attempts have failed. */
   readonly attempts: number
 }
 
-/** An outage of a server begins, or goes on. */
+/** An outage of a server begins or continues. */
 export interface OutageEvent {
-  /** As with {@link RecoveredEvent}. */
+  /** The address of the server, without a login. Each of the `masters` and each node of a cluster has its own. */
   readonly address: string
-  /** How long the outage has lasted until now, in milliseconds; 0 when it begins. */
+  /** How long the outage has lasted so far, in milliseconds; 0 when it begins. */
   readonly durationMs: number
   /** How many attempts have failed. */
   readonly attempts: number
-  /** The last failure, in words for people. Its `cause` is what the network or the server said. */
+  /** The last failure, as a readable message. Its `cause` is the error of the network or the server. */
   readonly error: RedisUnavailableError
 }
 
@@ -36,20 +36,20 @@ export interface OutageEvent {
 export interface Requester {
   /** The id of the client. */
   readonly client: string
-  /** Its `label`; control characters are escaped, and it is cut to 200 characters. */
+  /** Its `label`. Control characters are escaped, and the text is cut to 200 characters. */
   readonly label: string
 }
 
-/** A request of another client, or of an operator, to release a hold soon. */
+/** Another client or an operator asks the holder to release soon. */
 export interface ReleaseRequestedEvent extends HoldEvent {
-  /** Why, in the words of the requester, escaped and cut as its label; null if it gave none. */
+  /** The reason in the words of the requester, escaped and cut like its label; null if it gave none. */
   readonly reason: string | null
   readonly by: Requester
 }
 
-/** The events of a client and what each listener gets. */
+/** The events of a client, with the arguments of their listeners. */
 export interface HoldfastEvents {
-  /** A lock was acquired; re-entries are not told. `waitedMs` counts from the call. */
+  /** A lock was acquired. A re-entry emits no event. `waitedMs` counts from the call. */
   acquired: (event: HoldEvent & { readonly waitedMs: number }) => void
   /** The last acquisition of a hold was released. */
   released: (event: HoldEvent) => void
@@ -58,27 +58,27 @@ export interface HoldfastEvents {
   /** A renewal was confirmed for this many holds in one request. */
   renewed: (event: { readonly holds: number }) => void
   /**
-   * A renewal, or a look at a fixed lease, was not confirmed: the lease goes on for `remainingMs` and
-   * is asked for again. It is a warning; the loss would be told by `lost` and by the signal of the lease.
+   * A renewal, or a check of a fixed lease, was not confirmed. The lease continues for `remainingMs`, and the client
+   * retries. This event is a warning; a loss emits `lost` and aborts the signal of the lease.
    */
   late: (event: HoldEvent & { readonly remainingMs: number; readonly cause: Error }) => void
-  /** A hold was lost before it was released. The signal of its leases aborts at the same moment. */
+  /** A hold was lost before it was released. The signals of its leases abort at the same moment. */
   lost: (event: HoldEvent & { readonly error: LeaseLostError }) => void
   /**
-   * A server cannot be reached, gives no answer, or refuses the connection. Told when that begins, after 5 s, and
-   * then after twice as long each time, but every five minutes at least. It is told by `error` as well.
+   * A server cannot be reached, does not answer, or refuses the connection. Emitted when the outage begins, after 5 s,
+   * and then after twice as long each time, but at least every five minutes. The event `error` reports it too.
    */
   outage: (event: OutageEvent) => void
-  /** A server answers again after an outage, and has done so for a second; or it is no part of its cluster any more. */
+  /** A server has answered for one second after an outage, or is no longer part of its cluster. */
   recovered: (event: RecoveredEvent) => void
   /**
-   * `requestRelease()` of another client, or `npx holdfast release --ask`, asks for the release of a hold. Nothing is
-   * taken: the holder decides. The signal `releaseRequested` of its leases aborts at the same moment.
+   * `requestRelease()` of another client, or `npx holdfast release --ask`, asks for the release of a hold. The holder
+   * keeps the lock and decides. The signal `releaseRequested` of its leases aborts at the same moment.
    */
   releaseRequested: (event: ReleaseRequestedEvent) => void
   /**
-   * Something failed that no call can reject with: an outage, or a release in the background.
-   * Without a listener it is silent; it never crashes the process.
+   * A failure that no call can reject with: an outage, or a release in the background. Without a listener it is
+   * silent; it never crashes the process.
    */
   error: (error: Error) => void
 }

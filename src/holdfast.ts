@@ -26,18 +26,17 @@ import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
 
 /**
- * The client: locks on one Redis. It connects at the first use, and never keeps a program alive that has nothing
- * under way.
+ * The client: locks on one Redis. It connects on first use. It never keeps a process alive that has no pending work.
  *
  * It emits the events of {@link HoldfastEvents}.
  */
 export class Holdfast extends ClientEmitter implements AsyncDisposable {
-  /** Unique among all clients: the first part of every owner in Redis. */
+  /** Unique among all clients. Every owner in Redis begins with it. */
   readonly id: string = nanoid()
   readonly #parts: ClientParts
   readonly #oneServer: OneServer
 
-  /** @throws `InvalidArgumentError` for options that are unknown or of no use */
+  /** @throws `InvalidArgumentError` for unknown or invalid options */
   constructor(options: HoldfastOptions)
   /**
    * @param newPlace where its locks live, instead of in Redis
@@ -55,7 +54,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
     this.#oneServer = new OneServer(this.#parts, settings)
   }
 
-  /** As logs and JSON have it: no login. */
+  /** The client as logs and JSON show it, without a login. */
   toJSON(): Record<string, unknown> {
     return { id: this.id, ...this.#parts.facts }
   }
@@ -66,10 +65,10 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * A re-entrant lock.
+   * Returns a re-entrant lock.
    *
-   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}` needs one
-   * @throws `InvalidArgumentError` for a name that is of no use
+   * @param name any non-empty string. A `{tag}` in it decides the cluster slot; in a cluster, a `}` needs a `{`
+   * @throws `InvalidArgumentError` for an invalid name
    */
   getLock(name: string, options: GetLockOptions = {}): Lock {
     const owner = ownerOf(options, this.id)
@@ -78,34 +77,34 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * A re-entrant lock that is granted in the order of the calls, across all clients. It excludes `getLock` of the same
-   * name, whose callers do not queue, as those of Redisson do not: they may take it when it is free.
+   * Returns a re-entrant FIFO lock: all clients acquire it in the order of their calls. It excludes `getLock` of the
+   * same name. Callers of `getLock`, and of Redisson, do not queue: they may take the lock when it is free.
    *
-   * A process keeps its place while it lives. A crashed process is passed over. A frozen process whose turn comes delays
-   * the queue by 1.5 s, and keeps its place.
+   * A process keeps its place while it lives. The queue skips a crashed process. A frozen process at the head of the
+   * queue delays the queue by 1.5 s and keeps its place.
    *
-   * @param name any non-empty string; a `{tag}` in it decides the cluster slot, and in a cluster a `}` needs one
-   * @throws `InvalidArgumentError` for a name that is of no use
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for an invalid name
    */
   getFairLock(name: string, options: GetLockOptions = {}): Lock {
     return handleOf(this.#oneServer.fairLock(name, options))
   }
 
   /**
-   * A lock that many may have at once to read, or one to write.
+   * Returns a lock that many readers hold together, or one writer alone.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server has to know all waiters
+   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must know all waiters
    */
   getReadWriteLock(name: string, options: GetLockOptions = {}): ReadWriteLock {
     return this.#oneServer.readWriteLock(name, options)
   }
 
   /**
-   * A latch that many await, and that opens when it has been counted down to zero.
+   * Returns a latch that many callers await. It opens when its count reaches zero.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server has to have the count
+   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must hold the count
    */
   getCountDownLatch(name: string): CountDownLatch
   getCountDownLatch(name: string, ...others: unknown[]): CountDownLatch {
@@ -113,19 +112,19 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * A number of permits that clients share, each taken with a lease: those of a process that crashed are
-   * available again when it ends.
+   * Returns a semaphore whose permits have leases. If a process crashes, its permits are available again when their
+   * lease ends.
    *
    * @param name as for {@link getLock}
-   * @param options `permits`: how many there are in all, which the first acquisition sets if nobody has
-   * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`: one server has to have the number
+   * @param options `permits`: the total number of permits. The first acquisition sets it if no client did before
+   * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`: one server must hold the number
    */
   getPermitExpirableSemaphore(name: string, options?: PermitSemaphoreOptions) {
     return this.#oneServer.permitExpirableSemaphore(name, options)
   }
 
   /**
-   * A number of permits that clients share, without owners and without leases.
+   * Returns a semaphore whose permits have no owner and no lease.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` as {@link getPermitExpirableSemaphore} does
@@ -136,54 +135,54 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * A lock that a majority of the servers of several clients holds, as Redisson's `RedissonRedLock`: each of the plain
-   * locks is one vote. It has the methods of every lock, and outlives any minority of the servers.
+   * Returns a lock that a majority of the servers of several clients holds, like Redisson's `RedissonRedLock`. Each of
+   * the plain locks is one vote. It has the methods of every lock, and survives the failure of any minority of the
+   * servers.
    *
-   * The client on which you call this gives owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and events, and its
-   * `close()` releases the lock. Another client that is closed counts as a server that is down.
+   * The client on which you call this provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the
+   * events. Its `close()` releases the lock. If another client is closed, it counts as a server that is down.
    *
-   * It excludes every RedLock that shares a majority of its locks, in whatever order they are given. It does not exclude
-   * a plain lock on a minority of the servers. If two clients turn out to use the same server, acquiring rejects with
-   * `InvalidArgumentError`.
+   * It excludes every RedLock that shares a majority of its locks, in any order. It does not exclude a plain lock on a
+   * minority of the servers. If two clients use the same server, acquiring rejects with `InvalidArgumentError`.
    *
-   * @param locks one of `getLock()` from each of the clients, each of a server of its own; the names may differ
-   * @throws `InvalidArgumentError` without any, for two of one client, for fair locks, for those of a cluster or of a
-   * majority, and for what is no lock
+   * @param locks one `getLock()` lock from each client, each client on its own server; the names may differ
+   * @throws `InvalidArgumentError` without locks, for two locks of one client, and for values that are not locks. Fair
+   * locks, and locks of a cluster or of a majority, are refused too
    */
   getRedLock(...locks: Lock[]): Lock {
     return handleOf(this.#parts.redLocks.of(locks))
   }
 
   /**
-   * Several locks as one: all of them or none. They may be of any kind, of any client and server,
-   * and are taken in an order of their own, whatever the order in which they are given.
+   * Returns several locks as one: all of them or none. They may be of any kind, client and server. All clients acquire
+   * them in the same order, in whatever order you pass them.
    *
-   * @throws `InvalidArgumentError` for none, and for what is no lock of Holdfast
+   * @throws `InvalidArgumentError` without locks, and for values that are not locks of Holdfast
    */
   getMultiLock(...locks: (Lock | MultiLock)[]): MultiLock {
     return new HoldfastMultiLock(locks).handle
   }
 
   /**
-   * A candidate of an election. Its lock is the fair lock of that name: the holder of that lock leads.
+   * Returns a candidate of an election. The holder of the fair lock of that name leads.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for bad input, and where locks are held by a majority of masters: there is no queue
+   * @throws `InvalidArgumentError` for invalid input, and if a majority of masters holds the locks: it has no queue
    */
   getLeaderElection(name: string, options: LeaderElectionOptions = {}): LeaderElection {
     return this.#oneServer.leaderElection(name, options)
   }
 
-  /** A new owner, for locks that are to re-enter one another anywhere: `getLock(name, { owner })`. */
+  /** Creates an owner. Locks with the same owner re-enter each other anywhere: `getLock(name, { owner })`. */
   owner(): Owner {
     return this.#parts.owners.next().handle
   }
 
   /**
-   * Runs `fn` in a frame: bare `lock()` and `unlock()` inside behave as on a thread of its own, at any depth of calls.
-   * The frame ends when `fn` returns, or when the promise that it returned settles; what it holds at the end stays held.
+   * Runs `fn` in a frame: `lock()` and `unlock()` inside `fn` behave as on a thread of its own, at any call depth. The
+   * frame ends when `fn` returns, or when the promise that `fn` returned settles. Its locks then stay held.
    *
-   * @returns what `fn` returns; for a promise another one, which settles in the same way
+   * @returns the result of `fn`. If that is a promise, a new promise that settles in the same way
    */
   run<T>(fn: () => T): T {
     assertFunction(fn)
@@ -191,10 +190,10 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Who a client is, which tells that unless its option `presence` is off.
+   * Finds a client by its id or by one of its owners. A client reports itself unless its option `presence` is false.
    *
    * @param clientOrOwner its `id`, or an owner as `inspect()` shows it: `<clientId>:<owner>`
-   * @returns null if that is unknown: the client uses Redisson, was closed, or has not reported itself for two minutes.
+   * @returns null if the client is unknown: it uses Redisson, was closed, or has not reported itself for two minutes.
    * Rejects with `InvalidArgumentError` for another text, and as `inspect()` does
    */
   clientInfo(clientOrOwner: string): Promise<ClientInfo | null> {
@@ -202,35 +201,36 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * The state of each of the `masters`, in the order of that option: each master is asked, in one round trip.
+   * Asks each of the `masters` for its state, in one round trip. The result has the order of that option.
    *
-   * @returns rejects with `InvalidArgumentError` if there is one server, and with `ClosedError` after `close()`. It does
-   * not reject for a master that does not answer: the result says so
+   * @returns rejects with `InvalidArgumentError` if there is one server, and with `ClosedError` after `close()`. If a
+   * master does not answer, the result reports it; the call does not reject
    */
   masters(): Promise<readonly MasterHealth[]> {
     return this.#parts.backend.registry.masters()
   }
 
   /**
-   * Lists what this client holds and waits for now, as far as the client knows: nothing is sent. A multi-lock is listed
-   * as its locks, each at its own client; permits of `getSemaphore` only while `using` or `tryUsing` works with them.
-   * After {@link close} it has what is still being released, and then nothing.
+   * Lists the locks that this client holds or waits for now, as far as the client knows. It sends nothing. A
+   * multi-lock is listed as its locks, each at its own client. Permits of `getSemaphore` are listed only while `using`
+   * or `tryUsing` works with them. After {@link close} it lists pending releases, and then nothing.
    */
   held(): Holdings {
     return this.#parts.holdings(this.#oneServer)
   }
 
   /**
-   * Releases what is held, ends every wait with a `ClosedError`, and closes the connections that this client opened.
+   * Releases all locks, ends every wait with a `ClosedError`, and closes the connections that this client opened.
    * Connections that you opened stay open. If Redis does not answer, it resolves soon after twice `commandTimeoutMs`,
    * and the locks end with their leases.
    *
-   * With `drainMs` it first waits for at most that long until nothing is held. New acquisitions and waits reject at once
-   * with a `ClosedError`. Holders may re-enter, extend and release, and are renewed. A leader is told by its signal.
+   * With `drainMs` it first waits until nothing is held, for at most that long. Meanwhile new acquisitions and waits
+   * reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the watchdog renews their
+   * leases. The signal of a leader's term aborts when the drain begins.
    *
-   * A further call returns the same promise, and ends the waiting after its own `drainMs`, or at once without it.
+   * A further call returns the same promise. It ends the waiting after its own `drainMs`, or without one at once.
    *
-   * @returns the holds that it ended, as in {@link held}. Rejects with `InvalidArgumentError` for bad input
+   * @returns the holds that it ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
    */
   close(options?: CloseOptions): Promise<readonly CutOffHold[]>
   close(options?: CloseOptions, ...others: never[]): Promise<readonly CutOffHold[]> {

@@ -3,7 +3,7 @@ import type { HoldfastOptions } from './options/options.ts'
 import { MemoryConnection } from './servers/memory/memory-connection.ts'
 import type { MemoryServer } from './servers/memory/memory-server.ts'
 
-/** The options of a client whose locks live in memory: those of `new Holdfast` that need no Redis. */
+/** The options of a client whose locks live in memory: all options of `new Holdfast` that need no Redis. */
 export type MemoryClientOptions = Omit<
   HoldfastOptions,
   'redis' | 'masters' | 'watchdogThread' | 'durability'

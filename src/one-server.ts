@@ -162,12 +162,12 @@ refuseDetached(HoldfastSemaphore, 'semaphore')
 refuseDetached(HoldfastPermitExpirableSemaphore, 'semaphore')
 
 const SETS_PERMITS =
-  'trySetPermits() sets how many permits there are; getPermitExpirableSemaphore(name, { permits }) takes that number.'
+  'trySetPermits() sets the number of permits; getPermitExpirableSemaphore(name, { permits }) takes it as an option.'
 
 /** What others take with the name would be passed over here. */
 function assertAlone(get: string, others: readonly unknown[], how: string): void {
   if (others.length === 0) return
-  throw new InvalidArgumentError(`${get}(name) takes a name alone; got ${show(others[0])}. ${how}`)
+  throw new InvalidArgumentError(`${get}(name) takes only a name; got ${show(others[0])}. ${how}`)
 }
 
 function refused(what: string, instead: string, name: string): InvalidArgumentError {

@@ -12,78 +12,78 @@ import { VirtualClock } from './servers/memory/virtual-clock.ts'
 
 export type { MemoryClientOptions } from './memory-client.ts'
 
-/** How a server in memory is made. */
+/** The options of `createMemoryServer`. */
 export interface MemoryServerOptions {
   /**
-   * Whether time stands still, for the server and all of its clients, until {@link MemoryServer.advance} lets it
-   * pass; without a real wait, and whatever a test does to the timers of Node.js. By default it is false: they go by
-   * `Date.now()`, `performance.now()` and `setTimeout()`, as these are when they are called.
+   * With true, time stands still for the server and all of its clients, until {@link MemoryServer.advance} moves it.
+   * There is no real wait, and fake timers of a test do not matter. With false, they use `Date.now()`,
+   * `performance.now()` and `setTimeout()`, as these are at the time of each call. False by default.
    */
   readonly virtualTime?: boolean
 }
 
-/** Where locks live for the tests of one process: it needs no Redis, and opens no connection. */
+/** A server for locks in the tests of one process. It needs no Redis, and opens no connection. */
 export interface MemoryServer {
   /**
-   * A client of this server, which stands for a process of its own: its locks exclude those of the
-   * other clients of this server. It has all that a client of one Redis has and behaves as that does,
-   * but its locks are no votes of a RedLock. Like every client it keeps no process alive that has
-   * nothing under way.
+   * Returns a client of this server, which represents its own process: its locks exclude the locks of the other
+   * clients of this server. It behaves like a client of one Redis, but its locks cannot be votes of a RedLock. Like
+   * every client, it keeps no process alive that has no pending work.
    *
-   * @throws `InvalidArgumentError` for options that are unknown or of no use
+   * @throws `InvalidArgumentError` for unknown or invalid options
    */
   newClient(options?: MemoryClientOptions): Holdfast
 
   /**
-   * Lets virtual time pass: leases are renewed and end, and waits are over, each at its time and in order. It
-   * first lets everything go on that does not wait for time, and again after each step: so when it resolves nothing
-   * of Holdfast is under way, nor what your code did at once in answer. It does not wait for real timers, files or
-   * sockets. Calls that overlap are made one after the other.
+   * Moves virtual time forward. Leases are renewed or end, and waits end, each at its time and in order. It first runs
+   * all work that does not wait for time, and does so again after each step. When it resolves, Holdfast has no pending
+   * work, and your code has run its immediate reactions. It does not wait for real timers, files or sockets.
+   * Overlapping calls run one after the other.
    *
-   * @param ms milliseconds; 0 only lets everything go on
-   * @returns rejects with `InvalidArgumentError` for a bad time, and where the server goes by the real time
+   * @param ms milliseconds; 0 only runs the work that does not wait for time
+   * @returns rejects with `InvalidArgumentError` for an invalid time, and if the server uses real time
    */
   advance(ms: number): Promise<void>
 
   /**
-   * Somebody else takes a lock: another client of this server, whose watchdog renews it until you release the lease.
+   * Acquires a lock for another client of this server. Its watchdog renews the lease until you release it.
    *
-   * @param name of any lock that is free, with the `keyPrefix` of your client if it has one
-   * @returns the other's lease. Rejects with `InvalidArgumentError` where the lock is held, and as `lock()` does
+   * @param name the name of a free lock, with the `keyPrefix` of your client if it has one
+   * @returns the lease of the other client. Rejects with `InvalidArgumentError` if the lock is held, and as `lock()`
+   * does
    */
   hold(name: string): Promise<Lease>
 
   /**
-   * The lease is lost now, with all acquisitions of its hold, as if the server had given the lock to another: its
-   * signal has aborted when this returns, with a `LeaseLostError` for the reason `gone`. The lock is free then, or
-   * whose turn it is has it. The lease of a client that was made by {@link newClient}, of a lock or of permits; of
-   * several locks one of its `leases`.
+   * Loses the lease now, with all acquisitions of its hold, as if the server had granted the lock to another owner.
+   * When this returns, the signal of the lease has aborted, with a `LeaseLostError` for the reason `gone`. The lock is
+   * then free, or the head of the queue holds it. The lease is of a lock or of permits, from a client of {@link
+   * newClient}; for several locks, pass one of the `leases`.
    *
-   * @throws `InvalidArgumentError` for a lease that is over, for one of another server, and in an outage
+   * @throws `InvalidArgumentError` if the lease is over or belongs to another server, and in an outage
    */
   lose(lease: Lease): void
 
   /**
-   * From now on the server cannot be reached, by any client: each call fails at once, as where nobody listens, and is
-   * tried again until `outageMs` are over. What it was about to answer is lost, although it was done. It keeps its
-   * locks, whose leases run on.
+   * Makes the server unreachable for all clients. Each call fails at once, as with a refused connection, and is
+   * retried until `outageMs` is over. Pending answers are lost, although their requests were executed. The server
+   * keeps its locks, and their leases run on.
    */
   beginOutage(): void
 
-  /** The server can be reached again, and all clients look at what they hold and wait for. */
+  /** Makes the server reachable again. All clients check the locks that they hold and wait for. */
   endOutage(): void
 }
 
 /**
- * A server for tests: locks and semaphores with leases, tokens, queues and messages, in the memory of this
- * process and for nobody outside of it. Make one for each test, or one for each file.
+ * Creates a server for tests: locks and semaphores with leases, tokens, queues and messages, in the memory of this
+ * process only. Create one for each test or one for each file.
  *
  * ```ts
  * const server = createMemoryServer({ virtualTime: true })
  * const holdfast = server.newClient()
  * ```
  *
- * @throws `InvalidArgumentError` for options that are unknown or of no use
+ * @throws `InvalidArgumentError` for unknown or invalid options
  */
 export function createMemoryServer(options: MemoryServerOptions = {}): MemoryServer {
   const given = optionsOf(options, 'The options of createMemoryServer()', ['virtualTime'])
@@ -109,12 +109,12 @@ class TestServer implements MemoryServer {
   async advance(ms: number): Promise<void> {
     if (this.#clock === undefined) {
       throw new InvalidArgumentError(
-        'advance(ms): this server goes by the real time. Make it by createMemoryServer({ virtualTime: true }).',
+        'advance(ms): this server uses real time. Create it with createMemoryServer({ virtualTime: true }).',
       )
     }
     if (!Number.isSafeInteger(ms) || ms < 0) {
       throw new InvalidArgumentError(
-        `advance(ms) takes a whole number of milliseconds, and 0 at least; got ${show(ms)}.`,
+        `advance(ms) takes a whole number of milliseconds, at least 0; got ${show(ms)}.`,
       )
     }
     await this.#clock.advance(ms)
@@ -125,7 +125,7 @@ class TestServer implements MemoryServer {
     const lease = await this.#other.getLock(name).tryLock()
     if (lease !== null) return lease
     throw new InvalidArgumentError(
-      `hold(${show(name)}): somebody holds this lock already. Release it first, or lose() its lease.`,
+      `hold(${show(name)}): this lock is already held. Release it first, or lose() its lease.`,
       name,
     )
   }
@@ -133,7 +133,7 @@ class TestServer implements MemoryServer {
   lose(given: Lease): void {
     const lease = behind(given, LocalLease)
     if (lease === undefined) {
-      const advice = otherCopy(given) ?? 'Of a MultiLease take one of its `leases`'
+      const advice = otherCopy(given) ?? 'For a MultiLease, pass one of its `leases`'
       throw new InvalidArgumentError(
         `lose(lease) takes a lease of one lock; got ${show(given)}. ${advice}.`,
       )
@@ -142,19 +142,19 @@ class TestServer implements MemoryServer {
     const { server } = lock.services
     if (!(server instanceof MemoryConnection && server.server === this.#server)) {
       throw new InvalidArgumentError(
-        `lose(lease): the lease of "${name}" is none of this server.`,
+        `lose(lease): the lease of "${name}" belongs to another server.`,
         name,
       )
     }
     if (!lease.live) {
       throw new InvalidArgumentError(
-        `lose(lease): the lease of "${name}" is over, for it was released or lost before.`,
+        `lose(lease): the lease of "${name}" is over, because it was released or lost before.`,
         name,
       )
     }
     if (this.#server.whyOut !== undefined) {
       throw new InvalidArgumentError(
-        `lose(lease): the server is out, and gives "${name}" to nobody. Call endOutage() first.`,
+        `lose(lease): the server is down, so "${name}" cannot be lost to another owner. Call endOutage() first.`,
         name,
       )
     }

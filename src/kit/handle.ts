@@ -111,8 +111,8 @@ export function otherCopy(value: unknown): string | undefined {
   if (copy === undefined || objectBehind(value) !== undefined) return undefined
   const own = ownCopy()
   return (
-    `Another copy of Holdfast made it: ${copy.version} in ${copy.path}. This client is of ${own.version} in ${own.path}. ` +
-    'Load one copy only: either by import or by require, and one of those that `npm ls holdfast` lists'
+    `Another copy of Holdfast created it: ${copy.version} in ${copy.path}. This client is from ${own.version} in ${own.path}. ` +
+    'Load only one copy: either with import or with require, and only one of those that `npm ls holdfast` lists'
   )
 }
 
@@ -142,8 +142,8 @@ function ownCopy(): Copy {
 function detachedError(method: PropertyKey, variable: string): InvalidArgumentError {
   const call = typeof method === 'symbol' ? `[${method.description}]` : `.${String(method)}`
   return new InvalidArgumentError(
-    `${String(method)}() was called without its object. Call it on the object, ${variable}${call}(), or pass on a ` +
-      `function that does: () => ${variable}${call}().`,
+    `${String(method)}() was called without its object. Call it on the object, ${variable}${call}(), or pass a ` +
+      `function that calls it: () => ${variable}${call}().`,
   )
 }
 

@@ -4,7 +4,7 @@ export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') a
 /** What `util.inspect`, and so `console.log`, hands over. */
 export type Inspect = (value: unknown, options: object) => string
 
-/** An object whose own fields say nothing to whoever logs it: it is shown as `toJSON()` has it. */
+/** An object that logs show as its `toJSON()` returns it, because its own fields are of no interest. */
 export abstract class Printed {
   abstract toJSON(): Record<string, unknown>
 

@@ -1,5 +1,5 @@
 /**
- * What others may use of a class, and so may stand in for in their tests: a class with private members is
- * no type that anything else can have. How it is printed is no part of it.
+ * The public members of a class, as an interface that a test can implement. Private members of a class would prevent
+ * that. `toJSON` is left out.
  */
 export type Public<T> = Pick<T, Exclude<keyof T, 'toJSON'>>

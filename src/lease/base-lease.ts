@@ -14,9 +14,9 @@ export function leaseBehind(lease: object): BaseLease {
   return inner
 }
 
-/** One acquisition, of one lock or of several: what their leases have in common. */
+/** The common part of a lease of one lock and a lease of several locks. */
 export abstract class BaseLease extends Printed implements AsyncDisposable {
-  /** The name of the lock, as it was given to `getLock`; of several, that of the `MultiLock`. */
+  /** The name of the lock, as it was given to `getLock`; for several locks, the name of the `MultiLock`. */
   abstract readonly name: string
   /** @internal */
   readonly scoped: boolean // `using` acquired it, and so releases it.
@@ -37,34 +37,32 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** The greatest of the fencing tokens of its locks. */
   abstract readonly token: number
 
-  /** Whether this acquisition, of each of its locks, may still be relied upon at this moment. */
+  /** True if this acquisition is valid now, for each of its locks. */
   get valid(): boolean {
     return this.remaining() > 0
   }
 
-  /** How long it may still be relied upon unless it is renewed, in milliseconds. */
+  /** How long it is still valid without a renewal, in milliseconds. */
   abstract remaining(): number
 
   /**
-   * Undoes this acquisition. A lock is free when all acquisitions of its hold are undone; of several
-   * locks each is released, whatever becomes of the others. Calling it again returns the same
-   * promise and changes nothing.
+   * Ends this acquisition. A lock is free when all acquisitions of its hold are released. Each of several locks is
+   * released, even when another one fails. A further call returns the same promise and changes nothing.
    *
-   * @returns true when the lock, or all of several, was still held; false when a lease had been lost
-   * before, so that a `finally` does not hide the error of the work itself. Rejects with
-   * `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm it within `outageMs`,
-   * with `NotReleasedError` when several locks were not confirmed: it is then tried on in the
-   * background, and the lock ends with its lease at the latest.
+   * @returns true if the lock was still held, or all of several. False if a lease had been lost before, so that a
+   * `finally` does not hide the error of the work. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
+   * Redis did not confirm the release within `outageMs`, with `NotReleasedError` for several locks. The client then
+   * retries in the background, and the lock ends with its lease at the latest.
    */
   release(): Promise<boolean> {
     this.#released ??= this.#release()
     return this.#released
   }
 
-  /** For `await using`: the same as {@link release}, but rejects for what was lost before. */
+  /** For `await using`: like {@link release}, but rejects if a lease had been lost before. */
   abstract [Symbol.asyncDispose](): Promise<void>
 
-  /** As logs and JSON have it. */
+  /** The lease as logs and JSON show it. */
   toJSON(): Record<string, unknown> {
     const remainingMs = Math.ceil(this.remaining())
     return { name: this.name, token: this.token, valid: remainingMs > 0, remainingMs }

@@ -31,12 +31,12 @@ function linesOfCaller(stack: string): string[] {
 /** How a hold ends if nobody releases it, at that moment on the monotonic clock. */
 function endOf(hold: Hold, now: number): string {
   const { limitAt, beganAt, renewMs } = hold
-  if (renewMs === 0) return `Nobody renews it: it ends in ${Math.round(hold.remainingMs())} ms.`
+  if (renewMs === 0) return `It is not renewed and ends in ${Math.round(hold.remainingMs())} ms.`
   if (limitAt === Infinity) {
     return 'It has no `maxHoldMs`, so the watchdog renews it until its release or the end of the process.'
   }
   const [limitMs, leftMs] = [limitAt - beganAt, limitAt - now].map(Math.round)
-  return `It ends by itself in ${leftMs} ms, when its \`maxHoldMs\` of ${limitMs} ms is over.`
+  return `It ends in ${leftMs} ms, when its \`maxHoldMs\` of ${limitMs} ms is over.`
 }
 
 /** One acquisition that is not released yet. It does not keep its lease from the garbage collector. */
@@ -155,7 +155,7 @@ export class HeldWatch {
       this.#written.remove(held)
       // One that was lost is told of by its signal.
       if (!held.hold.live) continue
-      const text = held.about('is held for long and not released yet', now)
+      const text = held.about('is held for longer than `heldWarningMs`', now)
       warn('HOLDFAST_HELD_LONG', text)
     }
     this.#arm()
@@ -167,9 +167,9 @@ export class HeldWatch {
     held.writeDown()
     if (!held.hold.live || held.hold.renewMs === 0) return
     const text = held.about(
-      'cannot be released any more: the program has dropped the lease and its lock object. Keep the lease, and ' +
-        'release it in a `finally`, or use using(). If the process is to hold it for its whole life, keep the lease ' +
-        'in a variable of a module',
+      'can no longer be released: the program has dropped the lease and its lock object. Keep the lease and ' +
+        'release it in a `finally`, or use using(). To hold the lock as long as the process runs, keep the lease in a ' +
+        'module variable',
       this.#clock.monotonic(),
     )
     warn('HOLDFAST_LEASE_LEAKED', text)

@@ -225,7 +225,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** The server answered that the hold is over. */
   loseGone(): void {
-    this.lose('gone', 'the server says that its owner does not hold it any more')
+    this.lose('gone', 'the server reports that its owner no longer holds it')
   }
 
   /** The last release: nothing was lost, unless a reason is given for those who still work. */

@@ -3,7 +3,7 @@ import { handleClassOf } from '../kit/handle.ts'
 import { BaseLease } from './base-lease.ts'
 import type { Hold } from './hold.ts'
 
-/** The members that users have. */
+/** The public members. */
 export const LEASE_MEMBERS = [
   'name',
   'owner',
@@ -19,8 +19,8 @@ export const LEASE_MEMBERS = [
 ] as const
 
 /**
- * One acquisition of a lock: the right to act until a moment, which is judged by the holder's own
- * clocks. `release()` undoes exactly this acquisition, once.
+ * One acquisition of a lock. The holder's own clocks decide how long it is valid. `release()` ends exactly this
+ * acquisition, once.
  */
 export interface Lease extends Pick<HeldLease, (typeof LEASE_MEMBERS)[number]> {}
 
@@ -47,57 +47,56 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * The owner as Redis knows it: `<clientId>:<owner>`, the field of the lock's hash. Where the lock was
-   * passed on inside the client it is the name of the one before; `token` tells the holds apart.
+   * The owner as Redis stores it: `<clientId>:<owner>`, the field of the lock's hash. If the client passed the lock on
+   * internally, it is the name of the previous owner; `token` distinguishes the holds.
    */
   get owner(): string {
     return this.#hold.id.wireOwner
   }
 
   /**
-   * The fencing token: greater than that of every hold of this lock before. The same for all
-   * acquisitions of one hold. A safe integer until the year 2255. That of the upgradable side of a read-write lock rises
-   * to the token of each write of its owner: read it when you use it.
+   * The fencing token: greater than the token of every earlier hold of this lock. All acquisitions of one hold share
+   * it. It is a safe integer until the year 2255. On the upgradable side of a read-write lock it rises with each write
+   * of its owner, so read it when you use it.
    */
   get token(): number {
     return this.#hold.token
   }
 
   /**
-   * Aborts when the lease is lost or no longer safe, a margin before the server can give the lock
-   * away, with a {@link LeaseLostError} as its reason; or when the client is closed, with a
-   * `ClosedError`. It does not abort at an ordinary release, but does at an `unlock()` that may have
-   * been another task's.
-   * `aborted` looks at the clocks each time it is read, so it is right also after a blocked event
-   * loop, a stopped process or a suspended machine.
+   * Aborts with a {@link LeaseLostError} when the lease is lost or no longer safe, a margin before the server can
+   * grant the lock to another owner. Aborts with a `ClosedError` when the client is closed. It does not abort after an
+   * ordinary release, but it aborts after an `unlock()` that may belong to another task.
+   *
+   * `aborted` checks the clocks each time you read it. So it is correct even after a blocked event loop, a stopped
+   * process or a suspended machine.
    */
   get signal(): AbortSignal {
     return this.#hold.signal
   }
 
   /**
-   * Aborts when another client or an operator asks for the release of the lock, with a `ReleaseRequestedError`. Nothing
-   * is taken: the lease goes on, and its holder may ignore the request. To read it is to listen, from a moment
-   * later on. While nobody reads it, and nobody listens to the event `releaseRequested`, requests are answered as not
-   * heard.
+   * Aborts with a `ReleaseRequestedError` when another client or an operator asks for the release of the lock. The
+   * lease continues, and the holder may ignore the request. Requests arrive from a moment after the first read of this
+   * property. If no code has read it, and the event `releaseRequested` has no listener, the requester receives no
+   * confirmation.
    */
   abstract readonly releaseRequested: AbortSignal
 
   /**
-   * How long it may still be relied upon unless it is renewed, in milliseconds; 0 when it is lost
-   * or released. Counted from before the request was sent, on the worse of the monotonic and the
-   * wall clock, less 1 % + 2 ms for drift and a margin of 5 %, at most 100 ms.
+   * How long the lease is still valid without a renewal, in milliseconds; 0 if it is lost or released. It counts from
+   * before the request was sent, by the monotonic or the wall clock, whichever leaves less. From that it subtracts 1 %
+   * + 2 ms for drift, and a margin of 5 % (at most 100 ms).
    */
   remaining(): number {
     return this.released ? 0 : this.#hold.remainingMs()
   }
 
   /**
-   * For the line before a write that matters.
+   * Throws unless the lease is valid. Call it right before an important write.
    *
-   * @throws {@link LeaseLostError} when the lease is lost, {@link InvalidArgumentError} when it was
-   * released. It cannot promise that the *next* write arrives in time: for that the write needs
-   * the {@link token}.
+   * @throws {@link LeaseLostError} if the lease is lost, {@link InvalidArgumentError} if it was released. It cannot
+   * promise that the *next* write arrives in time: pass the {@link token} with the write for that.
    */
   assertValid(): void {
     this.assertNotReleased()
@@ -108,13 +107,12 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * Makes the lease last at least this long from now, also a fixed one. It is never shortened.
+   * Extends the lease so that it lasts at least this long from now, even a fixed lease. It never shortens the lease.
    *
    * @param leaseMs a positive whole number of milliseconds
-   * @returns rejects with {@link LeaseLostError} when the lock is not held any more, with
-   * {@link InvalidArgumentError} for a bad time, one beyond `maxHoldMs`, or a released lease, and with
-   * `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm it; the lease then
-   * stands as it was.
+   * @returns rejects with {@link LeaseLostError} if the lock is no longer held. Rejects with {@link
+   * InvalidArgumentError} for an invalid time, a time beyond `maxHoldMs`, or a released lease. Rejects with
+   * `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm it; the lease then stays as it was.
    */
   async extend(leaseMs: number): Promise<void> {
     this.assertNotReleased()
@@ -127,10 +125,10 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * For `await using`: the same as {@link release}, but rejects when the lease had been lost before,
-   * as `unlock()` does. Nothing is told twice: it does nothing where the lease was released before,
-   * and is silent about a loss that {@link assertValid} or {@link extend} has told. An error of
-   * the block itself is not hidden: JavaScript makes a `SuppressedError` of both.
+   * For `await using`: like {@link release}, but rejects if the lease had been lost before, as `unlock()` does. It
+   * reports nothing twice: it does nothing for a released lease, and stays silent about a loss that {@link
+   * assertValid} or {@link extend} has reported. An error of the block is not hidden: JavaScript makes a
+   * `SuppressedError` of both.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if ((this.released && !this.endedByAnother) || (await this.release()) || this.told) return

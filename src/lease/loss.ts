@@ -26,7 +26,7 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
   const { noun } = hold.kind.words ?? OF_LOCK
   return new LeaseLostError(
     `The lease of ${noun.toLowerCase()} "${lockName}" (token ${token}) was lost: ${how}. ` +
-      'Stop the work that it protects; what was done since may have overlapped with another holder.',
+      'Stop the work that it protects. Work since then may have overlapped with another holder.',
     lockName,
     reason,
     token,
@@ -53,7 +53,7 @@ export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, agoMs: nu
   const { leaseMs, limitAt, drainMs, beganAt, renewMs } = hold
   if (isAtLimit(hold, sentAt.monotonic + validForMs)) {
     const limitMs = drainMs ?? Math.round(limitAt - beganAt)
-    return `its \`${limitOf(hold)}\` of ${limitMs} ms is over, beyond which it is not renewed`
+    return `its \`${limitOf(hold)}\` of ${limitMs} ms is over, so it is no longer renewed`
   }
   const kind = renewMs > 0 ? 'the watched lease' : 'the fixed lease'
   return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${Math.round(agoMs)} ms ago`

@@ -1,11 +1,13 @@
 import { HoldfastError } from '../errors.ts'
 import type { ReleaseRequestedEvent, Requester } from '../events.ts'
 
-/** Somebody asks the holder to release the lock soon: the reason of the signal `releaseRequested` of its leases. */
+/**
+ * Another client asks the holder to release the lock soon: the reason of the signal `releaseRequested` of its leases.
+ */
 export class ReleaseRequestedError extends HoldfastError {
   /** The fencing token of the hold. */
   readonly token: number
-  /** Why, in the words of the requester; null if it gave none. */
+  /** The reason in the words of the requester; null if it gave none. */
   readonly reason: string | null
   readonly by: Requester
 

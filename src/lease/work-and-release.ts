@@ -41,7 +41,7 @@ function withCause(over: Error, thrown: unknown): unknown {
   if (isOfLoss(thrown, over)) return thrown
   const { name, message: said } = Object(thrown)
   const what = typeof said === 'string' ? `${name}: ${said}` : show(thrown)
-  const more = ` The work ended with an error as well, which is the cause of this one: ${what}`
+  const more = ` The work also failed. Its error is the cause of this error: ${what}`
   const { message } = over
   if (over instanceof LeaseLostError) {
     const { lockName = '', reason, token } = over

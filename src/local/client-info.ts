@@ -4,7 +4,7 @@ import { clientOf } from '../servers/answers.ts'
 import type { ClientInfo } from '../servers/presence.ts'
 import type { LocalLocks } from './local-locks.ts'
 
-const OF_CLIENT = { noun: 'Client', unavailable: 'This says nothing about who it is.' }
+const OF_CLIENT = { noun: 'Client', unavailable: 'Its label and its process are unknown.' }
 
 /** @returns null where it is not known; rejects as every question to Redis does */
 export async function clientInfo(

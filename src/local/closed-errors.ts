@@ -2,8 +2,8 @@ import { ClosedError } from '../errors.ts'
 
 export function closedError(lockName?: string): ClosedError {
   return new ClosedError(
-    'This Holdfast client was closed: it holds nothing and waits for nothing any more. If the process is not about to end, ' +
-      'make a new client.',
+    'This Holdfast client is closed. It holds no locks and waits for none. If the process is not about to end, ' +
+      'create a new client.',
     lockName,
   )
 }
@@ -11,8 +11,8 @@ export function closedError(lockName?: string): ClosedError {
 /** It is about to be closed, and waits for what is held. */
 export function closingError(lockName?: string): ClosedError {
   return new ClosedError(
-    'This Holdfast client is being closed: it waits until its locks are released, and acquires no more. ' +
-      'If the process is not about to end, make a new client.',
+    'This Holdfast client is closing. It waits until its locks are released, and acquires no new locks. ' +
+      'If the process is not about to end, create a new client.',
     lockName,
   )
 }

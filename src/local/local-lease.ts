@@ -47,8 +47,8 @@ export class LocalLease extends HeldLease {
     const leftMs = Math.floor(hold.limitAt - lock.services.clock.monotonic())
     if (leaseMs > leftMs && hold.live) {
       throw new InvalidArgumentError(
-        `Lock "${this.name}": extend(${leaseMs}) would go beyond its \`${limitOf(hold)}\`, of which ${leftMs} ms are left. ` +
-          'Ask for less, or acquire it with a longer one.',
+        `Lock "${this.name}": extend(${leaseMs}) would exceed its \`${limitOf(hold)}\`, of which ${leftMs} ms are left. ` +
+          'Extend by less, or acquire the lock with a longer limit.',
         this.name,
       )
     }

@@ -125,7 +125,7 @@ export class LocalLocks {
     const { server, limits } = this.#services
     if (server.health === undefined) {
       throw new InvalidArgumentError(
-        'masters() tells of independent masters, and this client has one server. `npx holdfast doctor` looks at that.',
+        'masters() needs a client with `masters`, and this client has one server. `npx holdfast doctor` checks that server.',
       )
     }
     return server.health(this.holds.map(toRenew), limits.commandTimeoutMs)

@@ -81,8 +81,8 @@ function errorOf({ address, failure, durationMs, attempts }: Outage): RedisUnava
       : `${since} for ${Math.round(durationMs / 1_000)} s (${attempts} attempts failed)`
   const step = kind === 'refused' ? nextStep(message) : ''
   const error = new RedisUnavailableError(
-    `Redis at ${address} ${wrong}: ${message.replace(/\.$/, '')}.${step} It is tried again; the event ` +
-      '`recovered` tells when it answers.',
+    `Redis at ${address} ${wrong}: ${message.replace(/\.$/, '')}.${step} The client retries. The event ` +
+      '`recovered` reports when the server answers.',
     undefined,
     cause,
   )

@@ -39,12 +39,12 @@ export class ShortLeases {
     const { noun } = kind.words ?? OF_LOCK
     const advice =
       leastMs === this.#leastMs
-        ? `Give ${leastMs} ms at least`
-        : `Each answer of this server takes ${Math.round(quickestMs)} ms or more: give ${leastMs} ms at least`
+        ? `Use at least ${leastMs} ms`
+        : `Each answer of this server takes ${Math.round(quickestMs)} ms or more: use at least ${leastMs} ms`
     const meant = (leaseMs * 1_000).toLocaleString('en').replaceAll(',', '_')
     warn(
       'HOLDFAST_SHORT_LEASE',
-      `${noun} "${lockName}": a lease of ${leaseMs} ms is too short to rely on. A pause of the process or the network ` +
+      `${noun} "${lockName}": a lease of ${leaseMs} ms is too short. A pause of the process or the network ` +
         `can be longer, and then the lease is lost. ${advice}. ` +
         `Times are milliseconds${leaseMs < MAYBE_SECONDS ? `: did you mean ${meant}?` : '.'} This client warns once.`,
     )

@@ -53,7 +53,7 @@ export function defaultsOf({ leaseMs, waitMs, maxHoldMs }: OfClient): Defaults {
 const OF_ACQUISITION = 'The options of an acquisition'
 
 const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).'
-const WAIT_NOT = 'To try once without waiting there are tryLock() and tryUsing(fn).'
+const WAIT_NOT = 'To try once without waiting, use tryLock() or tryUsing(fn).'
 
 /** How the arguments of `lock` are meant: options, or a lease alone. */
 export function lockArguments(
@@ -122,7 +122,7 @@ function longestHold(given: LockOptions, renew: boolean, { untilHeld }: Defaults
   const longestMs = maxHoldMs(given.maxHoldMs)
   if (renew) return longestMs
   throw new InvalidArgumentError(
-    `\`maxHoldMs\` is for a lease that is renewed; got ${longestMs} with a fixed one. Give \`renew: true\` as well, ` +
-      'or leave it out.',
+    `\`maxHoldMs\` needs a lease that is renewed; got ${longestMs} with a fixed lease. Add \`renew: true\`, or leave ` +
+      '`maxHoldMs` out.',
   )
 }

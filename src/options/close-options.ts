@@ -1,11 +1,11 @@
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { assertNoMore, optionsOf, wholeMsNotZero } from './input.ts'
 
-/** What `close` takes. */
+/** The options of `close`. */
 export interface CloseOptions {
   /**
-   * How long to wait, in milliseconds, until nothing is held any more. Nobody gets anything new meanwhile. Without it
-   * what is held is released at once.
+   * How long to wait until all locks are released, in milliseconds. Meanwhile the client acquires nothing new. Without
+   * it all locks are released at once.
    */
   drainMs?: number
 }

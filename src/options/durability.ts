@@ -4,21 +4,21 @@ import { assertBoolean, optionsOf, wholeMs } from './input.ts'
 
 export interface DurabilityOptions {
   /**
-   * How many replicas have to have an acquisition before it counts; or `'all'` that the master lists as
-   * connected when it is asked, of which there has to be one at least.
+   * How many replicas must have an acquisition before it counts. With `'all'`: all replicas that the master lists as
+   * connected when it is asked, at least one.
    */
   replicas: number | 'all'
   /**
-   * How long they have to confirm it, in milliseconds: less than `leaseMs`. Where other acquisitions are being
-   * confirmed these come first, and it may take twice as long.
+   * How long the replicas have to confirm it, in milliseconds: less than `leaseMs`. Earlier acquisitions that wait for
+   * their confirmation come first, so it may take twice as long.
    *
    * @default 1_000
    */
   timeoutMs?: number
   /**
-   * Whether a copy counts only when it is on disk, and the master's own has to be there too: by `WAITAOF`, which
-   * servers have from Redis 7.2 and in every Valkey, with `appendonly yes`. `replicas` may be 0 with it. With
-   * `appendfsync everysec` it takes up to 2 s: give `timeoutMs` accordingly.
+   * With true, a copy counts only when it is on disk, and the master must have it on disk too. It uses `WAITAOF`,
+   * which exists in Redis 7.2 and every Valkey, with `appendonly yes`. `replicas` may be 0 with it. With `appendfsync
+   * everysec` it takes up to 2 s: set `timeoutMs` accordingly.
    *
    * @default false
    */
@@ -41,8 +41,8 @@ export function durabilityOf(
   if (given === undefined) return undefined
   if (hasMasters) {
     throw new InvalidArgumentError(
-      '`durability` does not go together with `masters`: a majority of them has each lock, which outlives any ' +
-        'minority of them. Leave it out; or give one `redis` that has replicas.',
+      '`durability` cannot be combined with `masters`: a majority of them holds each lock, so the lock survives the ' +
+        'failure of any minority. Leave `durability` out, or give one `redis` that has replicas.',
     )
   }
   const options = optionsOf(given, '`durability`', ['replicas', 'timeoutMs', 'fsync'])
@@ -68,32 +68,32 @@ type Shortfall = Pick<
 >
 
 /**
- * The lock was granted, and fewer replicas confirmed that in time than the client's `durability` wants: so it was
- * not acquired, and the grant is undone. Never used where it is not known how many have it.
+ * The lock was granted, but fewer replicas confirmed it in time than the client's `durability` requires. So it is not
+ * acquired, and the grant is undone. Never used if the number of replicas is unknown.
  */
 export class NotDurableError extends HoldfastError {
-  /** How many replicas were to confirm it. */
+  /** How many replicas had to confirm it. */
   readonly wanted: number | 'all'
-  /** How many did. */
+  /** How many replicas confirmed it. */
   readonly confirmed: number
-  /** How many the master listed as connected; undefined where it does not tell. */
+  /** How many replicas the master listed as connected; undefined if the master does not report it. */
   readonly connected: number | undefined
-  /** Whether the master has it on disk; undefined without `fsync`, and where it was not asked. */
+  /** True if the master has it on disk; undefined without `fsync`, and if the master was not asked. */
   readonly fsynced: boolean | undefined
-  /** How long they had, in milliseconds. */
+  /** How long the replicas had, in milliseconds. */
   readonly timeoutMs: number
 
   constructor(lockName: string, shortfall: Shortfall, { noun } = OF_LOCK) {
     const { wanted, confirmed, connected, fsynced, timeoutMs } = shortfall
-    const all = wanted === 'all' ? 'all replicas, and one at least,' : `${wanted} replicas`
+    const all = wanted === 'all' ? 'all replicas (at least one)' : `${wanted} replicas`
     const listed = connected === undefined ? '' : `; the master lists ${connected} as connected`
     const onDisk =
       fsynced === undefined ? '' : `; the master has it ${fsynced ? '' : 'not yet '}on disk`
     super(
       'HOLDFAST_NOT_DURABLE',
-      `${noun} "${lockName}": not acquired: ${all} were to confirm it within ${timeoutMs} ms, and ${confirmed} ` +
-        `did${listed}${onDisk}. It is released again. Check that the replicas are connected and keep up, or ask for less ` +
-        'in `durability`.',
+      `${noun} "${lockName}": not acquired: ${all} had to confirm it within ${timeoutMs} ms, and ${confirmed} ` +
+        `did${listed}${onDisk}. It was released again. Check that the replicas are connected and keep up, or require ` +
+        'fewer in `durability`.',
       { lockName },
     )
     this.wanted = wanted

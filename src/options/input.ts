@@ -64,7 +64,7 @@ export function assertBoolean(value: unknown, what: string): asserts value is bo
 export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
   const isWhole = Number.isSafeInteger(value) && (value as number) > 0
   if (isWhole && (value as number) <= most) return value as number
-  const bound = isWhole ? ` of at most ${most}` : ''
+  const bound = isWhole ? `, at most ${most}` : ''
   throw new InvalidArgumentError(
     `${what} must be a positive whole number of milliseconds${bound}; got ${show(value)}.`,
   )

@@ -2,7 +2,7 @@ import type { RedisOptions } from 'ioredis'
 import { InvalidArgumentError } from '../errors.ts'
 import { readRedisUrl, withoutUndefined } from './redis-url.ts'
 
-/** A client of node-redis, version 4 or 5, as `createClient` makes it. */
+/** A client of node-redis, version 4 or 5, as `createClient` returns it. */
 export interface NodeRedisClient {
   readonly options: object | undefined
   readonly isOpen: boolean
@@ -71,12 +71,12 @@ export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptio
   const { options } = client
   if (typeof options !== 'object' || options === null) {
     return refuse(
-      'that of a cluster, of Sentinels or of a pool does not tell its servers. Give them: `{ cluster: […] }`, or ' +
+      'a client of a cluster, of Sentinels or of a pool does not show its servers. Give them: `{ cluster: […] }`, or ' +
         '`{ sentinels: […], name }`.',
     )
   }
   const byUrl = 'url' in options && options.url !== undefined ? readUrl(String(options.url)) : {}
-  if (byUrl === undefined) return refuse('its `url` is no redis:// or rediss:// URL.')
+  if (byUrl === undefined) return refuse('its `url` is not a redis:// or rediss:// URL.')
   const { socket = {}, name, ...own } = options as Options
   // As node-redis has it: what the URL says comes first.
   const { username, password, database = 0 }: Options = { ...own, ...byUrl }
@@ -85,7 +85,7 @@ export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptio
     password !== undefined && own.credentialsProvider?.type === 'async-credentials-provider'
   const known = [...TAKEN, ...OF_ITS_OWN, ...(isOwn ? ['credentialsProvider'] : [])]
   if (username !== undefined && password === undefined) {
-    return refuse('it has a `username` and no `password`.')
+    return refuse('it has a `username` but no `password`.')
   }
   const unknown = given(options).find((one) => !known.includes(one))
   if (unknown !== undefined) refuse(unsupported(unknown))
@@ -106,8 +106,8 @@ export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptio
 }
 
 const unsupported = (name: string) =>
-  `its \`${name}\` cannot be carried over to the connections of Holdfast, which are those of ioredis. Give a URL or ` +
-  'the options of ioredis.'
+  `its \`${name}\` cannot be used for the connections of Holdfast, which ioredis opens. Give a URL or options of ` +
+  'ioredis.'
 
 const given = (options: object) =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))

@@ -7,187 +7,186 @@ import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 export interface HoldfastOptions {
   /**
-   * Where Redis is: a URL, ioredis options, a list of the nodes of a cluster or of Sentinels, or a client of
-   * your own: an ioredis `Redis` or `Cluster`, or one that `createClient` of node-redis made. From any of them
-   * Holdfast opens connections of its own, by ioredis; yours is never reconfigured or closed.
+   * The address of Redis: a URL, ioredis options, a list of the nodes of a cluster or of Sentinels, or your own
+   * client. Your client is an ioredis `Redis` or `Cluster`, or one that `createClient` of node-redis returned.
+   * Holdfast opens its own connections with ioredis. It never reconfigures or closes your client.
    */
   redis?: string | RedisOptions | Redis | Cluster | ServerList | NodeRedisClient
   /**
-   * Independent masters instead of one server: every lock is then held by a majority of them, and
-   * outlives any minority. Each is given as `redis` is, but not as a cluster; take 3 or 5 that fail
-   * independently, the same for all clients.
+   * Independent masters instead of one server. A majority of them holds every lock, so a lock survives the failure of
+   * any minority. Each is given like `redis`, but not as a cluster. Take 3 or 5 that fail independently, the same for
+   * all clients.
    */
   masters?: readonly (string | RedisOptions | Redis | NodeRedisClient)[]
   /**
-   * The longest lease that any client takes, in milliseconds, with `masters` and of a RedLock: so
-   * long a master that was started anew, emptied, or was a replica does not vote, since it may have
-   * forgotten. Longer leases are refused there. Best the same for all clients.
+   * The longest lease of any client, in milliseconds, with `masters` and for a RedLock. A master that restarted, was
+   * emptied, or was a replica does not vote for that long, because it may have lost leases. Longer leases are refused.
+   * Use the same value for all clients.
    *
    * @default twice `leaseMs`
    */
   longestLeaseMs?: number
   /**
-   * Whether `masters`, or those of a RedLock, that have never been used vote at once, for the first
-   * start of a deployment.
-   * It counts only while all of them can be reached and none has ever voted.
+   * With true, `masters` (or the servers of a RedLock) that have never been used vote at once. It is for the first
+   * start of a deployment. It counts only while all of them can be reached and none has ever voted.
    *
    * @default false
    */
   newDeployment?: boolean
   /**
-   * The lease of acquisitions without one of their own, in milliseconds: the watchdog renews it
-   * every third until the release. Also how long a lock outlives a crashed process.
+   * The lease of acquisitions without a `leaseMs`, in milliseconds. The watchdog renews it after every third of it
+   * until the release. A lock also outlives a crashed process by this time.
    *
    * @default 30_000
    */
   leaseMs?: number
   /**
-   * The longest wait of `lock`, `using` and `acquire` without one of their own, in milliseconds: then they reject
-   * with `WaitTimeoutError`. Candidates of an election wait without an end all the same.
+   * The longest wait of `lock`, `using` and `acquire` without a `waitMs`, in milliseconds: then they reject with
+   * `WaitTimeoutError`. Candidates of an election always wait without a limit.
    *
    * @default Infinity
    */
   waitMs?: number
   /**
-   * The longest time that a lock or permits are held by a renewed lease, of calls that give none of their own, in
-   * milliseconds, at least 10. It is for leases that nobody releases. Terms of an election have none.
+   * The longest time that a renewed lease holds a lock or permits, in milliseconds, at least 10. It applies to calls
+   * without a `maxHoldMs`, and protects against leases that are never released. Terms of an election have no limit.
    *
    * @default Infinity
    */
   maxHoldMs?: number
   /**
-   * Put before every lock name; the result is the raw name in Redis.
+   * The prefix of every lock name; the result is the raw name in Redis.
    *
    * @default the `keyPrefix` of the ioredis options or client
    */
   keyPrefix?: string
   /**
-   * What `inspect()` shows for this process where it waits for a fair lock, and the label of its candidates in
-   * elections that have none of their own.
+   * The name that `inspect()` shows for this process when it waits for a fair lock. It is also the label of its
+   * candidates in elections that have none of their own.
    *
    * @default the host's name and the process id, `host:4711`
    */
   label?: string
   /**
-   * Whether this client tells others at the same place who it is: its label, its host and its process id, in a key
-   * of its own, with what it sends anyway. No lock depends on it.
+   * With true, this client reports its label, host and process id to others, in a key of its own, with requests that
+   * it sends anyway. No lock depends on it.
    *
    * @default true
    */
   presence?: boolean
   /**
-   * Whether fencing token counters stay in Redis for good, as Redisson's do. Needed where its
-   * `RFencedLock` shares a lock, which counts from 1 again when the counter is gone. Otherwise a
-   * counter ends after `counterTtlMs`, and the next token is above it all the same.
+   * With true, fencing token counters stay in Redis permanently, as Redisson's do. You need it if Redisson's
+   * `RFencedLock` shares a lock, because it counts from 1 again when the counter is gone. Otherwise a counter ends
+   * after `counterTtlMs`, and the next token is still greater.
    *
    * @default false
    */
   keepCounters?: boolean
   /**
-   * How long the counter of a lock's tokens outlives its last use, in milliseconds; while the lock
-   * is held it stays at any rate. Tokens rise although it is gone, unless the clock of the server
-   * was set back by more than this. Not together with `keepCounters`.
+   * How long the token counter of a lock outlives its last use, in milliseconds. It always stays while the lock is
+   * held. Tokens rise even after it has ended, unless the clock of the server was set back by more than this. It
+   * cannot be combined with `keepCounters`.
    *
    * @default 3_600_000
    */
   counterTtlMs?: number
   /**
-   * Whether, in a cluster of Redis 7 or later, releases are told on sharded channels, as Redisson
-   * tells them there. All clients that share locks must do the same. It needs ioredis 5.9 or later.
+   * With true, releases in a cluster of Redis 7 or later are published on sharded channels, like Redisson does it. All
+   * clients that share locks must use the same value. It needs ioredis 5.9 or later.
    *
    * @default true
    */
   shardedPubSub?: boolean
   /**
-   * The longest that one command may take before its outcome counts as unknown, in milliseconds.
-   * With `masters` one of them has no longer than a tenth of `leaseMs`, but 100 ms at least.
+   * The longest time of one command before its outcome counts as unknown, in milliseconds. With `masters`, each master
+   * has at most a tenth of `leaseMs`, but at least 100 ms.
    *
    * @default 2_000
    */
   commandTimeoutMs?: number
   /**
-   * How long a call puts up with a Redis that cannot be reached, is silent, or refuses for a reason
-   * that passes (loading, full, failing over), in milliseconds. Then it rejects. Without this option, a call that waits
-   * puts up with an outage for its `waitMs`, ten minutes at most. If it has none, that is 30 s.
+   * How long a call tolerates a Redis that cannot be reached, does not answer, or refuses temporarily (loading, full,
+   * failing over), in milliseconds. Then it rejects. Without this option, a call that waits tolerates an outage for
+   * its `waitMs`, at most ten minutes. If it has no `waitMs`, that is 30 s.
    *
    * @default 5_000
    */
   outageMs?: number
   /**
-   * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`), and of those
-   * that nobody can release any more (`HOLDFAST_LEASE_LEAKED`). It ends none, and each call then costs a stack trace.
+   * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`). It also warns of a
+   * lease that can no longer be released, because the program dropped the lease and its lock
+   * (`HOLDFAST_LEASE_LEAKED`). It ends no lease. Each call then costs a stack trace.
    *
    * @default off
    */
   heldWarningMs?: number
   /**
-   * Lets a worker thread with a connection of its own renew the leases while the event loop of the
-   * main thread is blocked. Turn it on where synchronous work can take longer than half of the
-   * lease. Where the thread cannot be started acquisitions reject with `InvalidArgumentError`.
+   * A worker thread with its own connection renews the leases while the event loop of the main thread is blocked. Turn
+   * it on if synchronous work can take longer than half of the lease. If the thread cannot start, acquisitions reject
+   * with `InvalidArgumentError`.
    *
    * @default off
    */
   watchdogThread?: boolean | WatchdogThreadOptions
   /**
-   * On which replicas an acquisition has to be before it counts: locks of every kind and permits with leases.
-   * Fewer in time reject it with `NotDurableError`, and it is undone. Costs a connection, and a round trip to
-   * the slowest of the replicas wanted. Not together with `masters`.
+   * The replicas that must have an acquisition before it counts: for locks of every kind and permits with leases. If
+   * fewer confirm in time, the call rejects with `NotDurableError`, and the acquisition is undone. It costs a
+   * connection, and a round trip to the slowest of the required replicas. It cannot be combined with `masters`.
    *
    * @default off: an acquisition counts when the master has it
    */
   durability?: DurabilityOptions
 }
 
-/** What `getLock` takes beside the name. */
+/** The options of `getLock`. */
 export interface GetLockOptions {
   /**
-   * The owner that all acquisitions through this object act for, from `holdfast.owner()`. Without
-   * it the frame of the running code decides, and where none does each acquisition is an owner
-   * of its own.
+   * The owner of all acquisitions through this object, from `holdfast.owner()`. Without it, the frame of the running
+   * code decides. Without a frame, each acquisition has its own owner.
    */
   owner?: Owner
 }
 
 export interface LockOptions {
   /**
-   * A lease of its own in milliseconds, at least 10: a fixed one, unless `renew` says otherwise. Without it the
-   * watchdog keeps the lock until the release, with the `leaseMs` of the client.
+   * A lease for this acquisition in milliseconds, at least 10. It is a fixed lease, unless `renew` is true. Without it
+   * the watchdog renews the `leaseMs` of the client until the release.
    */
   leaseMs?: number
   /**
-   * Whether the watchdog renews the lease until the release, every third of it.
+   * With true, the watchdog renews the lease until the release, after every third of it.
    *
    * @default false with a `leaseMs`, true without
    */
   renew?: boolean
   /**
-   * The longest time that the lock is held, in milliseconds, at least 10, however often its lease is renewed: it is
-   * renewed until then, and its signal aborts before. `Infinity` is without an end, also where the client has a
-   * `maxHoldMs`. Only for leases that are renewed. A re-entry keeps that of the hold.
+   * The longest time that the lock is held, in milliseconds, at least 10. The watchdog renews the lease until then,
+   * and its signal aborts before. `Infinity`: no limit, even when the client has a `maxHoldMs`. Only for leases that
+   * are renewed. A re-entry keeps the limit of the hold.
    *
    * @default the `maxHoldMs` of the client
    */
   maxHoldMs?: number
   /**
-   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
-   * end, also where the client has a `waitMs`. 0 is refused. In an outage it rejects with `RedisUnavailableError`, at
-   * the same time unless the client has an `outageMs`; without a `waitMs` after 30 s.
+   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity`: no limit, even when
+   * the client has a `waitMs`. 0 is invalid. In an outage the call rejects with `RedisUnavailableError`: at the same
+   * time unless the client has an `outageMs`, and after 30 s without a `waitMs`.
    *
    * @default the `waitMs` of the client
    */
   waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason`. Once acquired it has no effect. */
+  /** Ends the wait: the call rejects with `signal.reason`. It has no effect after the acquisition. */
   signal?: AbortSignal
 }
 
 export interface TryLockOptions extends LockOptions {
-  /** The longest wait in milliseconds. Without it the lock is tried once. 0 is refused. */
+  /** The longest wait in milliseconds. Without it the call tries once. 0 is invalid. */
   waitMs?: number
 }
 
 export interface TryUsingOptions<U = null> extends TryLockOptions {
   /**
-   * What the call comes to where the lock was not to be had: a value of your own, which `fn` cannot give. It is never
+   * The result of the call if the lock is not available: your own value, one that `fn` cannot return. It is never
    * called.
    *
    * @default null
@@ -197,27 +196,27 @@ export interface TryUsingOptions<U = null> extends TryLockOptions {
 
 /** The options of `countDown` and `delete` of a latch. */
 export interface LatchRoundOptions {
-  /** The only round that the call is for, as `inspect()` of the latch gives it. */
+  /** The only round that the call applies to, as `inspect()` of the latch returns it. */
   round: number
 }
 
-/** What `requestRelease` of a lock takes. */
+/** The options of `requestRelease` of a lock. */
 export interface RequestReleaseOptions {
-  /** Why, for the holder: text that its event, its error and its logs have. It is cut to 200 characters. */
+  /** The reason, for the holder: text for its event, its error and its logs. It is cut to 200 characters. */
   reason?: string
   /**
-   * Asks this owner alone, `<clientId>:<owner>` as `inspect()` shows it. No request tells first who holds the lock.
+   * Asks only this owner, `<clientId>:<owner>` as `inspect()` shows it, without asking Redis for the holder first.
    *
    * @default all who hold the lock
    */
   owner?: string
 }
 
-/** What `await` of a latch and `whenFree` of a lock take. */
+/** The options of `await` of a latch and `whenFree` of a lock. */
 export interface AwaitOptions {
-  /** The round whose end is awaited, as `inspect()` of the latch gives it. Without it, that of the call. */
+  /** The round to await, as `inspect()` of the latch returns it. Without it, the round at the time of the call. */
   round?: number
-  /** The longest wait in milliseconds. Without it, and with `Infinity`, there is none. 0 is refused. */
+  /** The longest wait in milliseconds. Without it, or with `Infinity`, there is no limit. 0 is invalid. */
   waitMs?: number
   /** Ends the wait: the call rejects with `signal.reason`. */
   signal?: AbortSignal

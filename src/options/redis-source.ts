@@ -71,8 +71,8 @@ const OPTIONS: Record<keyof RedisOptions, true> = {
 
 /** For a list of servers, of which it does not say what they are. */
 const FOR_SEVERAL =
-  ' Several servers are the nodes of a cluster: `redis: { cluster: [...] }`; Sentinels: `redis: { sentinels: [...], name }`; ' +
-  'or independent masters, of which a majority holds each lock: `masters: [...]`.'
+  ' For the nodes of a cluster, use `redis: { cluster: [...] }`. For Sentinels, use `redis: { sentinels: [...], name }`. ' +
+  'For independent masters, of which a majority holds each lock, use `masters: [...]`.'
 
 /** Of a cluster, beside those. */
 const CLUSTER_OPTIONS = ['cluster', 'dnsLookup']
@@ -99,8 +99,8 @@ export function readSource(source: unknown, what: string): Source {
   if ('duplicate' in source || (prototype !== Object.prototype && prototype !== null)) {
     throw new InvalidArgumentError(
       `${what} must be a redis:// or rediss:// URL, ioredis options, { cluster: [...] }, or a client of ioredis or ` +
-        `node-redis; got ${show(source)}, which is none of them. Beside a client of another library give the URL of its server, or ` +
-        'those of its cluster.',
+        `node-redis; got ${show(source)}, which is none of them. For a client of another library, give the URL of its ` +
+        'server, or the URLs of its cluster.',
     )
   }
   const isCluster = 'cluster' in source
@@ -111,13 +111,13 @@ export function readSource(source: unknown, what: string): Source {
   )
   if (other !== undefined && isCluster) {
     throw new InvalidArgumentError(
-      `${what}: there is no option \`${other}\` beside \`cluster\`: that takes a list of nodes, and what is for all of them.`,
+      `${what}: \`${other}\` cannot be combined with \`cluster\`. Only options for all nodes can.`,
     )
   }
   if (other !== undefined) {
     throw new InvalidArgumentError(
-      `${what}: ioredis has no option \`${other}\`. It would be passed over, and the server be ` +
-        'localhost:6379 where it was to say where that is.',
+      `${what}: ioredis has no option \`${other}\`. ioredis would ignore it, and might connect to ` +
+        'localhost:6379 instead.',
     )
   }
   assertPlain(source as RedisOptions, what)

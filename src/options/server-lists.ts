@@ -5,20 +5,20 @@ import { readRedisUrl, showServer, withoutUndefined } from './redis-url.ts'
 /** One server of a list: a URL, `host:port`, or both by name. */
 export type ListedServer = string | { readonly host: string; readonly port?: number }
 
-/** A cluster, by some of its nodes; all else is for each of them. */
+/** A cluster, given by some of its nodes. All other options apply to each node. */
 export interface ClusterList
   extends Omit<RedisOptions, 'host' | 'port' | 'path' | 'db' | 'name' | 'sentinels' | 'natMap'>,
     Pick<ClusterOptions, 'dnsLookup' | 'natMap'> {
   cluster: readonly ListedServer[]
 }
 
-/** A master, by its Sentinels and the name that it has there; all else is as with one server. */
+/** A master, given by its Sentinels and its name there. All other options apply as for one server. */
 export interface SentinelList extends Omit<RedisOptions, 'host' | 'port' | 'path' | 'sentinels'> {
   sentinels: readonly ListedServer[]
   name: string
 }
 
-/** Servers that are found by others of a list. */
+/** Servers that Holdfast finds through a list of others. */
 export type ServerList = ClusterList | SentinelList
 
 /** What the servers of a list are, and what their URLs say of all of them. */
@@ -66,8 +66,8 @@ function readList(list: unknown, what: string, port: number): Listed {
   for (const one of all) {
     if (one.username === username && one.password === password && one.isTls === isTls) continue
     throw new InvalidArgumentError(
-      `${what}: all servers have the same login, and TLS or none; got others for ${one.host}:${one.port} than for ` +
-        `${first.host}:${first.port}. Give \`username\`, \`password\` and \`tls\` beside the list.`,
+      `${what}: all servers must have the same login and the same TLS setting; ${one.host}:${one.port} differs from ` +
+        `${first.host}:${first.port}. Give \`username\`, \`password\` and \`tls\` next to the list.`,
     )
   }
   return { servers: all.map(({ host, port }) => ({ host, port })), username, password, isTls }
@@ -83,7 +83,7 @@ function readServer(one: unknown, what: string, defaultPort: number) {
     }
     if (other !== undefined) {
       throw new InvalidArgumentError(
-        `${what}: a server is { host, port }; got \`${other}\` with it. What is for all of them goes beside the list.`,
+        `${what}: a server is { host, port }; got \`${other}\` too. Give options for all servers next to the list.`,
       )
     }
   }

@@ -76,7 +76,7 @@ const CLIENT_OPTIONS = [
 
 /** For who gives the client, or its options, and not an object with that. */
 const GIVEN_AS_REDIS =
-  ' A URL, ioredis options or a client is given as `redis`: new Holdfast({ redis: ... }).'
+  ' Give a URL, ioredis options or a client as `redis`: new Holdfast({ redis: ... }).'
 
 /** @param isElsewhere whether the locks live neither on one server of Redis nor on several */
 export function resolveOptions(options: HoldfastOptions, isElsewhere = false): Settings {
@@ -110,7 +110,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
   const { watchdogThread = false } = options
   if (options.masters !== undefined && watchdogThread !== false) {
     // The thread asks one server, and one of several proves nothing.
-    throw new InvalidArgumentError('`watchdogThread` does not go together with `masters` yet.')
+    throw new InvalidArgumentError('`watchdogThread` cannot be combined with `masters` yet.')
   }
   const ownLeaseMs = leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS)
   return {
@@ -124,7 +124,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     counterTtlMs: counterTtlMs(keepCounters, options.counterTtlMs),
     sharded: shardedPubSub,
     leaseMs: ownLeaseMs,
-    waitMs: waitMs(wait, 'Without an end it is Infinity.'),
+    waitMs: waitMs(wait, 'For no limit, use Infinity.'),
     maxHoldMs: maxHoldMs(longestHold),
     ...timeLimits(options),
     ...threadOf(watchdogThread),
@@ -157,9 +157,9 @@ function timeLimits(
     isWarnedOfOneTry = true
     warn(
       'HOLDFAST_ONE_TRY',
-      `\`commandTimeoutMs\`, which is ${commandTimeoutMs}, is larger than \`outageMs\`, which is ${outageMs}: a call ` +
-        `whose command is not answered is given up after ${outageMs} ms, without a second try. Give a ` +
-        '`commandTimeoutMs` that is well below `outageMs`.',
+      `\`commandTimeoutMs\` (${commandTimeoutMs}) is larger than \`outageMs\` (${outageMs}). If a command is not ` +
+        `answered, the call rejects after ${outageMs} ms, without a second try. Use a \`commandTimeoutMs\` well below ` +
+        '`outageMs`.',
     )
   }
   return limits

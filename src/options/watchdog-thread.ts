@@ -1,14 +1,14 @@
 export interface WatchdogThreadOptions {
   /**
-   * When the main thread has been silent for this long, in milliseconds, the worker lets its leases
-   * end: it may hang for good.
+   * If the main thread is silent for this long, in milliseconds, the worker stops renewing, because the main thread
+   * may hang permanently.
    *
    * @default 60_000
    */
   silenceLimitMs?: number
   /**
-   * Where the program of the thread is: the file that a bundler made of `holdfast/renewal-worker`, as an
-   * absolute path or a `file:` URL.
+   * The program of the thread: the file that a bundler made of `holdfast/renewal-worker`, as an absolute path or a
+   * `file:` URL.
    *
    * @default the file in the package
    */

@@ -50,7 +50,7 @@ export class LeaseList extends LinkedList<Kept> {
   }
 }
 
-/** Somebody under whom leases are kept, and with whom they go. */
+/** Keeps the leases of one owner. */
 export abstract class Holder {
   // Not in a `WeakMap` of holders: most of them come and go, and it costs the garbage collector more
   // than all else that a lock does. Most have leases of one lock only, and come back for the same.

@@ -6,12 +6,12 @@ import { Holder } from './holder.ts'
 
 const MEMBERS = ['clientId', 'id'] as const
 
-/** An owner as users have it: what `holdfast.owner()` gives, and `getLock(name, { owner })` takes. */
+/** An owner for users: `holdfast.owner()` returns it, and `getLock(name, { owner })` takes it. */
 export interface OwnerHandle extends Pick<Owner, (typeof MEMBERS)[number]> {}
 
 /**
- * Somebody who can hold locks: a frame of `run`, one `using`, one bare acquisition, or an owner made
- * with `holdfast.owner()`. Locks made with the same owner re-enter one another.
+ * An owner that can hold locks: a frame of `run`, one `using`, one acquisition without a frame, or an owner of
+ * `holdfast.owner()`. Locks with the same owner re-enter each other.
  */
 export class Owner extends Holder {
   readonly clientId: string
@@ -47,7 +47,7 @@ export class Owner extends Holder {
     this.id = id
   }
 
-  /** What users have of it. */
+  /** The handle of this owner for users. */
   get handle(): OwnerHandle {
     this.#handle ??= new HandleOfOwner(this)
     return this.#handle

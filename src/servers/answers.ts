@@ -110,7 +110,7 @@ export type Released =
 
 /** The hold that force is to end: that one, and none that comes after it. */
 export interface SeenHold {
-  /** `<clientId>:<owner>` */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
   /** The last token issued; null where none is remembered, or each name is used for one hold only. */
   readonly token: number | null
@@ -124,49 +124,49 @@ export type JointAnswer =
 /** So many of those who queue are listed: while it makes a long list the server does nothing else. */
 export const MOST_LISTED = 1_000
 
-/** One lock as the server sees it. */
+/** One lock as the server stores it. */
 export interface LockFacts {
-  /** `<clientId>:<owner>`, or null when the lock is free. */
+  /** The holder as `<clientId>:<owner>`; null if the lock is free. */
   readonly holder: string | null
   readonly holdCount: number
-  /** What is left of its lease in milliseconds; null when the lock is free or never expires. */
+  /** The remaining time of the lease in milliseconds; null if the lock is free or never expires. */
   readonly ttlMs: number | null
   /**
-   * The last fencing token issued, or null when none is remembered; while several calls of one client
-   * wait, up to 63 more than that of the holder.
+   * The last fencing token issued; null if the server has none. While several calls of one client wait, it can exceed
+   * the holder's token by up to 63.
    */
   readonly token: number | null
-  /** How many clients have somebody who waits, at least: for a release, or in the queue. */
+  /** The number of clients that wait, at least: for a release, or in the queue. */
   readonly waiters: number
-  /** Those who wait in turn, with `getFairLock`: the next one first, and no more than 1,000. */
+  /** The waiters of `getFairLock` in FIFO order, at most 1,000. */
   readonly queue: readonly QueueEntry[]
-  /** How many wait in turn. */
+  /** The length of the queue. */
   readonly queueLength: number
 }
 
-/** A read-write lock as the server sees it. */
+/** A read-write lock as the server stores it. */
 export interface ReadWriteFacts {
-  /** How it is held; null when it is free. */
+  /** How it is held; null if it is free. */
   readonly mode: 'read' | 'write' | null
-  /** Who has it: several who read, or one who writes, and may read as well. */
+  /** The holders: several readers, or one writer, which may read too. */
   readonly holders: readonly ReadWriteHolder[]
-  /** The last fencing token issued, or null when none is remembered. */
+  /** The last fencing token issued; null if the server has none. */
   readonly token: number | null
-  /** The clients in which somebody waits to read, or for the upgradable lock, the first 1,000 of either. */
+  /** The clients that wait to read, and those that wait for the upgradable lock: the first 1,000 of either. */
   readonly waitingToRead: readonly WaitingClient[]
-  /** The same for those who wait to write, the next one first. */
+  /** The clients that wait to write, the next one first. */
   readonly waitingToWrite: readonly WaitingClient[]
 }
 
 export interface ReadWriteHolder {
-  /** `<clientId>:<owner>`, with `:write` of one who writes. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`, for a writer with `:write`. */
   readonly owner: string
   readonly holdCount: number
-  /** What is left of its lease in milliseconds; null without an expiry. */
+  /** The remaining time of the lease in milliseconds; null if it has no expiry. */
   readonly ttlMs: number | null
   /**
-   * For how long it has been held, by the clock of the server, in milliseconds. Null if nothing tells: of Redisson's
-   * holds, and of readers of clients that are too old to note it.
+   * How long it has been held by the clock of the server, in milliseconds. Null if unknown: for holds of Redisson, and
+   * for readers of clients that are too old to note it.
    */
   readonly ageMs: number | null
 }
@@ -174,54 +174,54 @@ export interface ReadWriteHolder {
 export interface WaitingClient {
   readonly client: string
   /**
-   * Since when, by the clock of the server, in milliseconds; null for who has the upgradable lock and waits to
-   * write, before all others.
+   * How long it has waited by the clock of the server, in milliseconds. Null for a holder of the upgradable lock that
+   * waits to write, ahead of all others.
    */
   readonly waitedMs: number | null
 }
 
-/** A count-down latch as the server sees it. */
+/** A count-down latch as the server stores it. */
 export interface LatchFacts {
-  /** What is left to be counted down; 0 where the latch is open: counted down, deleted, or never set. */
+  /** The count; 0 if the latch is open: counted down, deleted, or never set. */
   readonly count: number
-  /** How many clients have somebody who awaits it, at least. */
+  /** The number of clients that await it, at least. */
   readonly waiters: number
   /**
-   * The number of the round: the server's time in µs when its count was set. It rises with each round, but it does not
-   * count them. Null when the latch is open, and when Redisson set the count.
+   * The number of the round: the server's time in µs when its count was set. It rises with each round, but does not
+   * count the rounds. Null if the latch is open, or if Redisson set the count.
    */
   readonly round: number | null
 }
 
-/** A semaphore as the server sees it. */
+/** A semaphore as the server stores it. */
 export interface SemaphoreFacts {
-  /** False if there is no such semaphore: nobody has given it permits, or it was deleted. */
+  /** False if there is no such semaphore: no client has set its permits, or it was deleted. */
   readonly isSet: boolean
-  /** How many permits are available; below 0 where fewer were set than are taken. */
+  /** How many permits are available; below 0 if fewer are set than are taken. */
   readonly available: number
-  /** The clients in which somebody waits for permits, the next one first, and no more than 1,000. */
+  /** The clients that wait for permits, the next one first, at most 1,000. */
   readonly waiting: readonly WaitingForPermits[]
 }
 
-/** A client in which somebody waits for permits. */
+/** A client that waits for permits. */
 export interface WaitingForPermits {
   readonly client: string
-  /** Since when the first of them waits, by the clock of the server, in milliseconds. */
+  /** How long its first call has waited by the clock of the server, in milliseconds. */
   readonly waitedMs: number
-  /** How many permits that one wants. */
+  /** How many permits that call wants. */
   readonly permits: number
 }
 
 /** Of that, who has the lock. */
 export type HolderFacts = Pick<LockFacts, 'holder' | 'holdCount' | 'ttlMs' | 'token'>
 
-/** Somebody who waits for a fair lock. */
+/** A waiter of a fair lock. */
 export interface QueueEntry {
-  /** `<clientId>:<owner>` */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The `label` of its client; null for a client that is taken for dead. */
+  /** The `label` of its client; null if the client is considered dead. */
   readonly process: string | null
-  /** Since when it queues, by the clock of the server, in milliseconds. */
+  /** How long it has queued by the clock of the server, in milliseconds. */
   readonly waitedMs: number
 }
 

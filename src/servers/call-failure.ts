@@ -52,7 +52,7 @@ export class CallFailure extends Error {
 export class OddAnswer extends CallFailure {
   /** @param script its name */
   constructor(script: string, reply: unknown) {
-    const message = `it answered ${shown(reply)} to the script "${script}", which makes no sense`
+    const message = `it gave the invalid answer ${shown(reply)} to the script "${script}"`
     super('unknown', message, undefined, false, false)
   }
 }

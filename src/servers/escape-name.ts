@@ -11,11 +11,11 @@ const ESCAPED = /[\p{Cc}{}:%]|\p{Surrogate}/gu
 const EMPTY = '%-'
 
 /**
- * Makes any text a part of a name that every place takes, in any position: `order:${escapeName(id)}`. Different texts
- * become different parts, also between parts that `:` separates. Ordinary ids stay as they are: only braces, `:`, `%`, control
- * characters and halves of surrogate pairs are escaped, and an empty text becomes `%-`.
+ * Escapes any text so that it is a valid part of a name, in any position: `order:${escapeName(id)}`. Different texts
+ * become different parts, even between parts that `:` separates. Ordinary ids stay as they are. It escapes only
+ * braces, `:`, `%`, control characters and halves of surrogate pairs. An empty text becomes `%-`.
  *
- * @throws `InvalidArgumentError` for what is no string
+ * @throws `InvalidArgumentError` if the value is not a string
  */
 export function escapeName(text: string): string {
   if (typeof text !== 'string') {

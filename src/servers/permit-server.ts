@@ -53,41 +53,41 @@ export interface Remembered {
   readonly keptMs: number
 }
 
-/** A semaphore whose permits have leases, as the server sees it. */
+/** A semaphore whose permits have leases, as the server stores it. */
 export interface PermitFacts {
-  /** How many there are in all, available or taken; null where nobody has set that. */
+  /** The total number of permits, available or taken; null if no client has set it. */
   readonly permits: number | null
-  /** How many are to be had; below 0 where fewer were set than are taken. */
+  /** How many are available; below 0 if fewer are set than are taken. */
   readonly available: number
   /** How many are taken. */
   readonly taken: number
-  /** Those that are taken, the first 1,000 whose leases end. */
+  /** The taken permits: the first 1,000 by the end of their leases. */
   readonly acquired: readonly AcquiredPermit[]
-  /** Who has those of `acquired`: one entry for each acquisition. */
+  /** The holders of `acquired`: one entry for each acquisition. */
   readonly holders: readonly PermitHolder[]
-  /** The clients in which somebody waits, the next one first; the first 1,000. */
+  /** The clients that wait, the next one first, at most 1,000. */
   readonly waiting: readonly WaitingForPermits[]
 }
 
-/** One acquisition that has permits. */
+/** One acquisition that holds permits. */
 export interface PermitHolder {
-  /** `<clientId>:<owner>:<permits>`; null if it is not known, as with Redisson and older versions. */
+  /** The owner as `<clientId>:<owner>:<permits>`; null if unknown, as for Redisson and older versions. */
   readonly owner: string | null
-  /** The id of the client; null if the owner is not known. `clientInfo()` returns its label, host and process id. */
+  /** The id of the client; null if the owner is unknown. `clientInfo()` returns its label, host and process id. */
   readonly client: string | null
-  /** How many permits it has. */
+  /** How many permits it holds. */
   readonly permits: number
-  /** Their ids, as far as they are in `acquired`. */
+  /** Their ids, as far as `acquired` lists them. */
   readonly ids: readonly string[]
-  /** What is left of the lease in milliseconds; null for one without, which Holdfast never takes. */
+  /** The remaining time of the lease in milliseconds; null if it has no expiry, which Holdfast never creates. */
   readonly ttlMs: number | null
-  /** How long ago it was granted, in milliseconds, by the clock of the server; null if the owner is not known. */
+  /** How long ago it was granted by the clock of the server, in milliseconds; null if the owner is unknown. */
   readonly ageMs: number | null
 }
 
 export interface AcquiredPermit {
   /** 32 hex digits, as Redisson's permits have them. */
   readonly id: string
-  /** What is left of its lease in milliseconds; null for one without, which Holdfast never takes. */
+  /** The remaining time of its lease in milliseconds; null if it has no expiry, which Holdfast never creates. */
   readonly ttlMs: number | null
 }

@@ -29,7 +29,7 @@ export interface Presence extends Notes {
 const LONGEST = 255
 
 /**
- * Who a client is, by what it has written of itself as JSON.
+ * Reads how a client describes itself, from its JSON.
  *
  * @param about the field `about` of its key
  * @returns null if that is missing or incomplete: another program, or another version, may have written it

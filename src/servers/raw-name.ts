@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { show } from '../kit/show.ts'
 
-const ESCAPE = 'What comes from outside is made a part of a name by escapeName().'
+const ESCAPE = 'Use escapeName() for the parts of a name that come from outside.'
 
 /**
  * The raw name of a lock: what a place knows it by, and makes the names of all that belongs to it from.
@@ -24,31 +24,31 @@ export function rawNameOf(
   const open = rawName.indexOf('{')
   if (open !== -1 && rawName.indexOf('}', open) <= open + 1) {
     throw new InvalidArgumentError(
-      `The ${thing} name ${show(rawName)} has a broken {tag}: after "{" there must be a tag and "}", ` +
-        `or the keys of the ${thing} would not share a cluster slot. ${ESCAPE}`,
+      `The ${thing} name ${show(rawName)} has a broken {tag}. After "{" there must be a tag and "}"; ` +
+        `otherwise the keys of the ${thing} would not share a cluster slot. ${ESCAPE}`,
       name,
     )
   }
   if (/^\{[^{]*\}$/.test(rawName)) {
     const inner = rawName.slice(1, -1)
     throw new InvalidArgumentError(
-      `The ${thing} name ${show(rawName)} is wholly in braces: it would share its other keys with ` +
-        `the name ${show(inner)}, so that each counts what belongs to the other. Use ${show(inner)}, which is ` +
-        'in the same cluster slot, or write something before or after the {tag}.',
+      `The ${thing} name ${show(rawName)} is entirely in braces. It would share its other keys with ` +
+        `the name ${show(inner)}, and each would count acquisitions of the other. Use ${show(inner)}, which has ` +
+        'the same cluster slot, or add text before or after the {tag}.',
       name,
     )
   }
   if (clustered && open === -1 && rawName.includes('}')) {
     throw new InvalidArgumentError(
-      `The ${thing} name ${show(rawName)} has "}" without "{": in a cluster its keys would be in two slots, ` +
-        'for the others are named "…:{name}", whose tag would end there. Put a {tag} before it, or ' +
-        `take another name. ${ESCAPE}`,
+      `The ${thing} name ${show(rawName)} has "}" without "{". In a cluster its keys would be in two slots, ` +
+        'because its other keys are named "…:{name}" and their tag would end at that "}". Put a {tag} before it, ' +
+        `or use another name. ${ESCAPE}`,
       name,
     )
   }
   if (Buffer.from(rawName).toString() !== rawName) {
     throw new InvalidArgumentError(
-      `The ${thing} name ${show(rawName)} has half of a surrogate pair; in UTF-8 it would be another name. ${ESCAPE}`,
+      `The ${thing} name ${show(rawName)} has half of a surrogate pair. In UTF-8 it would be another name. ${ESCAPE}`,
       name,
     )
   }

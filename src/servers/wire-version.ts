@@ -1,9 +1,9 @@
 import { VERSION } from '../kit/version.ts'
 import { warn } from '../kit/warning.ts'
 
-/** Which wire format a client has: what Holdfast writes beside the layout of Redisson. */
+/** The wire format of a client: the keys and messages that Holdfast adds to the layout of Redisson. */
 export interface WireFormat {
-  /** It rises when a client of the version before could misread what a client of this one writes. */
+  /** The version. It rises when a client of the previous version could misread a client of this version. */
   readonly version: number
   /** The oldest version whose clients can share locks with this one. */
   readonly oldest: number
@@ -13,9 +13,9 @@ export interface WireFormat {
 export const WIRE_FORMAT: WireFormat = { version: 1, oldest: 1 }
 
 /**
- * What a client has reported of itself as JSON, in the field `about` of its key.
+ * Reads the wire format that a client reports about itself as JSON, in the field `about` of its key.
  *
- * @returns null of a version of Holdfast that reported none: it is one that version 1 can share locks with
+ * @returns null if the client reported none; version 1 can share locks with it
  */
 export function readWireFormat(about: string | null): WireFormat | null {
   try {
@@ -39,12 +39,12 @@ export function wireConflict(
   const isNewer = other.oldest > own.version
   if (!isNewer && other.version >= own.oldest) return undefined
   const [what, fix] = isNewer
-    ? ['newer', `Update this client, which is of Holdfast ${VERSION}.`]
+    ? ['newer', `Update this client, which runs Holdfast ${VERSION}.`]
     : ['older', 'Update that client.']
   return (
     `The client "${label}" has version ${other.version} of the wire format, and this client has version ${own.version}. ` +
-    `They still exclude each other, but the ${what} one keeps its queues and other keys of Holdfast in another way: ` +
-    `waiters may be late, or served out of turn. ${fix} More: docs/reference/keys.md#version.`
+    `Their locks still exclude each other. But the ${what} client stores queues and other keys of Holdfast differently, ` +
+    `so waiters may be late or served out of order. ${fix} More: docs/reference/keys.md#version.`
   )
 }
 

@@ -134,7 +134,7 @@ export class FreeWatch<S> {
     for (const watcher of [...this.#all]) {
       const { retryBudget } = watcher
       if (retryBudget.isUsedUp || (pauseMs === null && watcher === first)) {
-        watcher.reject(retryBudget.error('not watched any longer'))
+        watcher.reject(retryBudget.error('no longer watched'))
       }
     }
     if (pauseMs !== null) return pauseMs

@@ -1,23 +1,23 @@
 /** What to do about the error replies that people meet, by their first word. */
 const STEPS: Readonly<Record<string, string>> = {
-  WRONGTYPE: 'Something else has this name: take another.',
+  WRONGTYPE: 'Another kind of key has this name: use another name.',
   NOAUTH: 'Give a username and a password that the server knows.',
   WRONGPASS:
-    'Check the username and the password; a user that was not written down (CONFIG REWRITE, or ACL SAVE) ' +
-    'is gone after a restart of the server.',
+    'Check the username and the password. A user that was not saved (CONFIG REWRITE or ACL SAVE) is gone after a ' +
+    'restart of the server.',
   NOPERM:
-    'Give the login the rights that it lacks, to keys with your `keyPrefix`: docs/reference/keys.md#rights; ' +
-    '`npx holdfast doctor` with this login tells more.',
+    'Give the login the missing rights, to keys with your `keyPrefix`: docs/reference/keys.md#rights. ' +
+    '`npx holdfast doctor` with this login shows more.',
   NEWER: 'Update this client: docs/reference/keys.md#version.',
   READONLY: 'It is a replica: give the address of the master.',
   NOREPLICAS:
-    'Fewer replicas follow the master than its min-replicas-to-write wants: see that they run and follow it.',
+    'Fewer replicas follow the master than its min-replicas-to-write requires: check that they run and follow it.',
   OOM: 'Its memory is full: raise maxmemory, or delete what is not needed.',
   MOVED:
-    "Another node of a cluster has the slot: give `redis: { cluster: ['host:port', …] }`, or a `Cluster` of ioredis; " +
-    'where you do, the slot is on its way.',
+    "Another node of a cluster has the slot. Give `redis: { cluster: ['host:port', …] }`, or a `Cluster` of ioredis. " +
+    'If you do already, the slot is moving to another node.',
   CLUSTERDOWN:
-    'The cluster has no master for this lock, or no majority of masters: `CLUSTER INFO` tells.',
+    'The cluster has no master for this lock, or no majority of masters: see `CLUSTER INFO`.',
 }
 
 /** What to do, with a space before it; nothing where the reply says all there is to say. */
@@ -26,24 +26,30 @@ export function nextStep(reply: string): string {
   if (known !== undefined) return ` ${STEPS[known]}`
   if (/executing the script can't run this command/.test(reply)) return ` ${STEPS.NOPERM}`
   return /unknown command/i.test(reply)
-    ? ' Is it a Sentinel, or a server that keeps this command to itself?'
+    ? ' Is it a Sentinel, or a server that blocks this command?'
     : ''
 }
 
 /** What to do about the reasons for which masters do not vote. */
 const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
   [
-    /may have forgotten|only told since/,
-    'A master that may have forgotten votes by itself when its time has come; find out why it was started anew. ' +
-      'Masters that have never been used vote at once when a client with `newDeployment: true` asks once, while all ' +
-      'can be reached.',
+    /may have lost|only just learned/,
+    'A master that may have lost leases votes automatically after that time. Find out why it restarted. ' +
+      'Masters that have never been used vote at once if a client with `newDeployment: true` asks once, while all of ' +
+      'them can be reached.',
   ],
   [
     /\bE(?:CONN|HOST|NET|PIPE)[A-Z]+|ENOTFOUND|EAI_|ETIMEDOUT|connection (?:was down|broke)|not connected/,
-    'One that cannot be connected to: start it, or see to its address, the network and TLS.',
+    'If a master cannot be reached, start it, or check its address, the network and TLS.',
   ],
-  [/no answer|[Tt]imeout/, 'One that gives no answer hangs or is slow, or the network is.'],
-  [/votes were split/, 'Split votes: several asked at once; try again, or give a `waitMs`.'],
+  [
+    /no answer|[Tt]imeout/,
+    'If a master gives no answer, it hangs or is slow, or the network is slow.',
+  ],
+  [
+    /votes were split/,
+    'Split votes mean that several clients asked at once: try again, or set a `waitMs`.',
+  ],
 ]
 
 /** The same for each reason of several masters. */

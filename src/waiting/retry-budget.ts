@@ -186,7 +186,7 @@ export class RetryBudget {
       // Of several masters some may have answered: each has its reason.
       const said = isOfMasters(why)
         ? `for ${forMs} ms ${why}`
-        : `Redis gave no answer${failure instanceof OddAnswer ? ' of use' : ''} for ${forMs} ms (${why})`
+        : `Redis gave no ${failure instanceof OddAnswer ? 'valid ' : ''}answer for ${forMs} ms (${why})`
       const step = isOfMasters(why) ? stepOfMasters(why) : undefined
       return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words, step)
     }

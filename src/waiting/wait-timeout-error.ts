@@ -2,13 +2,13 @@ import type { WhyNotAcquired } from '../errors.ts'
 import { HoldfastError } from '../errors.ts'
 
 /**
- * The lock, or the permits, were not to be had within `waitMs`. Nothing is held, or left behind. Never used for an
+ * The lock or the permits were not available within `waitMs`. Nothing is held or left behind. Never used for an
  * outage.
  */
 export class WaitTimeoutError extends HoldfastError {
-  /** How long the call has waited, in milliseconds. */
+  /** How long the call waited, in milliseconds. */
   readonly waitedMs: number
-  /** Who had the lock, or permits (then a `WhyNoPermits`), as far as that is known. */
+  /** The holder of the lock, or of permits (then a `WhyNoPermits`), as far as it is known. */
   readonly why: WhyNotAcquired | undefined
 
   constructor(message: string, lockName: string, waitedMs: number, why?: WhyNotAcquired) {
@@ -26,12 +26,12 @@ export function lockTimeout(
   why: WhyNotAcquired | undefined,
 ): WaitTimeoutError {
   const lock = `Lock "${lockName}"`
-  const { text = `${lock} has a holder that is not known here: inspect() tells who that is.` } =
+  const { text = `${lock} has a holder that is unknown here: inspect() shows the holder.` } =
     why ?? {}
   const holder = text.startsWith(`${lock} `) ? `It${text.slice(lock.length)}` : text
   return new WaitTimeoutError(
     `${lock} was not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms). ` +
-      `${holder} Try again later, or with a longer \`waitMs\`; for tryLock() and tryUsing() it is no error.`,
+      `${holder} Try again later, or use a longer \`waitMs\`. Calls of tryLock() and tryUsing() do not throw this error.`,
     lockName,
     waitedMs,
     why,

@@ -89,7 +89,7 @@ test('without a history it tells how one comes about', async () => {
   expect(err).toContain('import { recordHistory } from "holdfast/history"')
   await recorded((client) => client.getLock('other').using(async () => undefined))
   expect((await told('order:1')).err).toMatch(
-    /^Of "order:1" nothing is recorded\.\n.*without its keyPrefix/,
+    /^Nothing is recorded about "order:1"\.\n.*without its keyPrefix/,
   )
 })
 

@@ -118,7 +118,7 @@ test('each kind has words of its own for what frees it', async () => {
   })
   const endless = await words('endless')
   expect(endless.waitMs).toBeNull()
-  expect(endless.sentences[0]).toContain('never ends by itself')
+  expect(endless.sentences[0]).toContain('never expires')
   expect(endless.command).toBe(`npx holdfast release --force --url=${server.url} -- endless`)
   for (const command of [
     ['inspect', 'endless', ...once],
@@ -130,7 +130,7 @@ test('each kind has words of its own for what frees it', async () => {
   }
   expect((await words('java')).sentences[0]).toMatch(/of Redisson: its lease ends in (29|30) s/)
   expect((await words('permits')).sentences[0]).toMatch(
-    /^\S+ was last seen .* ago: let it finish if process \d+ on .* Then wait (29|30) s at most/,
+    /^\S+ was last seen .* ago: let it finish if process \d+ on .* Then wait at most (29|30) s,/,
   )
   const state = async (name: string) =>
     (await holdfast(['inspect', name, server.url, ...once])).out.match(/state +(.*)/)?.[1]
@@ -144,7 +144,7 @@ test('a name that there is not is no success, and those that are much like it ar
   await (await client.getLock('order:1').lock()).release()
   const { code, out, err } = await holdfast(['inspect', 'order:1', server.url])
   expect([code, out]).toEqual([1, ''])
-  expect(err).toMatch(/^There is nothing named order:1 at 127\S+\.\nThere is: app:order:1\n$/)
+  expect(err).toMatch(/^There is no lock named order:1 at 127\S+\.\nThere is: app:order:1\n$/)
   expect((await holdfast(['inspect', '--json', server.url])).err).toContain(
     'inspect needs the name of a lock before the URL',
   )

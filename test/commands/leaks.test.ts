@@ -48,14 +48,14 @@ test('a key without an expiry is a leak, with a command that ends it', async () 
       owner: gone,
       ttlMs: null,
       fix: [
-        '# When its holder is gone for sure:',
+        '# If its holder is certainly gone:',
         `npx holdfast release --force --url=${server.url} -- app:lock`,
       ],
     },
     {
       code: 'key-without-ttl',
       key: 'holdfast_queue:{b}',
-      fix: ['# It ends in a minute:', "redis-cli PEXPIRE 'holdfast_queue:{b}' 60000"],
+      fix: ['# Make it expire in a minute:', "redis-cli PEXPIRE 'holdfast_queue:{b}' 60000"],
     },
   ])
 }, 20_000)
@@ -72,7 +72,7 @@ test('a holder of no known process is a leak once its lease was not renewed', as
   expect(all[0]?.fix[1]).toBe(
     `npx holdfast release --force --key-prefix=app: --url=${server.url} -- dead`,
   )
-  expect(err).toContain('1 holder with a longer lease than 3000 ms could not be judged')
+  expect(err).toContain('1 holder with a longer lease than 3000 ms could not be checked')
 })
 
 test('a queue of live waiters before a free lock is a leak; a dead place is none, because there is nothing to do', async () => {
@@ -103,6 +103,6 @@ test('for people each is told with what to do, and nothing steers the terminal',
   const { code, out } = await holdfast(['leaks', server.url, '--lease-ms', '30'])
   expect(code).toBe(1)
   expect(out).toMatch(/^lock-without-ttl {2}a\\x1b\[31m\n {2}seen {2}Held by .*\n {2}why {3}/)
-  expect(out).toMatch(/\n {2}fix {3}# When its holder is gone for sure:\n {8}npx holdfast release /)
+  expect(out).toMatch(/\n {2}fix {3}# If its holder is certainly gone:\n {8}npx holdfast release /)
   expect(out).not.toMatch(/[^\P{Cc}\n]/u)
 })

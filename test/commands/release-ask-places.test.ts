@@ -27,7 +27,7 @@ async function asked(options: HoldfastOptions, args: readonly string[]): Promise
   const { code, out } = await waiting
   expect({ code, out }).toEqual({
     code: 0,
-    out: expect.stringMatching(/is not held by it any more/),
+    out: expect.stringMatching(/is no longer held by it/),
   })
 }
 

@@ -27,8 +27,8 @@ test('it asks the holder, with the reason, and says that it was heard', async ()
   const { code, out, err } = await ask(...args)
   expect([code, err]).toEqual([0, ''])
   expect(out).toBe(
-    `worker-A (${process.pid} on ${hostname()}) was asked to release "app:a", and has heard it.\n` +
-      'Nothing was taken: the holder decides. --wait-ms <ms> waits until it has released it.\n',
+    `worker-A (${process.pid} on ${hostname()}) was asked to release "app:a", and confirmed the request.\n` +
+      'Nothing was taken: the holder decides. --wait-ms <ms> waits until the holder has released it.\n',
   )
   expect(events).toMatchObject([
     {
@@ -48,7 +48,7 @@ test('it says that nobody has heard it, and exits with 1', async () => {
   const { code, out } = await ask('a')
   expect(code).toBe(1)
   expect(out).toMatch(
-    /^worker-A \(.*\) was asked to release "a", and has not confirmed that it heard it: /,
+    /^worker-A \(.*\) was asked to release "a", and did not confirm the request: /,
   )
   const json = await ask('a', '--json')
   expect(json.code).toBe(1)
@@ -71,7 +71,7 @@ test('with --wait-ms it waits until the holder has released it, whoever has it n
   await eventually(async () => (await client.getFairLock('a').inspect()).queueLength === 1)
   const { code, out } = await ask('a', '--wait-ms', '20000')
   expect(code).toBe(0)
-  expect(out).toMatch(/has heard it\.\n"a" is not held by it any more\.\n$/)
+  expect(out).toMatch(/confirmed the request\.\n"a" is no longer held by it\.\n$/)
   await working
   expect((await next).valid).toBe(true)
 })
@@ -83,7 +83,7 @@ test('it exits with 1 at the end of --wait-ms if it is held still', async () => 
   await hears(client.id)
   const { code, out } = await ask('a', '--wait-ms', '100')
   expect(code).toBe(1)
-  expect(out).toMatch(/has heard it\.\n"a" is still held after 100 ms\.\n$/)
+  expect(out).toMatch(/confirmed the request\.\n"a" is still held after 100 ms\.\n$/)
 })
 
 test('of several who read it asks all, or the one that is named', async () => {
@@ -109,7 +109,7 @@ test('of several who read it asks all, or the one that is named', async () => {
 test('what nobody holds needs no request', async () => {
   const { code, out } = await ask('typo')
   expect(code).toBe(0)
-  expect(out).toMatch(/^Nobody holds "typo" at .*keyPrefix\?\n$/)
+  expect(out).toMatch(/^"typo" is free at .* check the name and its keyPrefix\.\n$/)
   const other = await ask('typo', '--owner', 'nobody:1')
   expect(other.out).toMatch(/^The owner nobody:1 does not hold "typo" at /)
   await newClient().getSemaphore('api').trySetPermits(1)

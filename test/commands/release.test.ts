@@ -35,7 +35,7 @@ test('it tells who has it and what will become of it, asks, and tells what to do
     },
   )
   expect(code).toBe(0)
-  expect(questions).toEqual(['Take it away? Only yes does: '])
+  expect(questions).toEqual(['Take it away? Type yes to confirm: '])
   const label = `${hostname()}:${process.pid}`
   for (const text of [
     `"app:a" (lock, held) at 127.0.0.1:${server.port}\n  held by   ${label}\n`,
@@ -43,17 +43,17 @@ test('it tells who has it and what will become of it, asks, and tells what to do
     `  owner     ${stuck.owner}\n`,
     `  token     ${stuck.token}\n`,
     `  waiting   1, next ${label}\n`,
-    'is not stopped by this: it finds out at its next renewal',
+    'is not stopped by this: it learns of it at its next renewal',
     `Every later token will be above ${stuck.token}, which is the fence`,
   ]) {
     expect(err).toContain(text)
   }
   expect(err).toMatch(/ {2}lease {5}\d+ ms left\n/)
   expect(out).toBe(
-    `"app:a" was taken from ${label}. Whoever is next has been told.\n` +
+    `"app:a" was taken from ${label}. The next waiter was notified.\n` +
       `The fence is ${stuck.token}.\n` +
       `1. End process ${process.pid} on ${hostname()}, if it hangs.\n` +
-      `2. Where a guard keeps the last token, raise it to ${stuck.token + 1}: so it refuses ${label} at once, and lets in all who come.\n`,
+      `2. If a guard stores the last token, raise it to ${stuck.token + 1}. It then refuses ${label} at once, and accepts all later holders.\n`,
   )
   expect((await next).token).toBeGreaterThan(stuck.token)
   await eventually(() => stuck.signal.aborted)
@@ -72,8 +72,11 @@ test('nothing is done unless the answer is yes', async () => {
 test('without --force, or without a terminal and --yes, it is refused and says what to do', async () => {
   await newClient().getLock('a').lock()
   for (const [args, message] of [
-    [['a', '--yes'], /^release needs --force: .* npx holdfast inspect tells who that is/],
-    [['a', '--force'], /^release asks before it takes "a", and there is no terminal: give --yes\./],
+    [
+      ['a', '--yes'],
+      /^release needs --force, because it does not stop the holder of "a"\. npx holdfast inspect shows the holder/,
+    ],
+    [['a', '--force'], /^release asks before it takes "a", and there is no terminal: add --yes\./],
     [['--force', '--yes'], /^release needs the name of a lock; got ""\./],
     [['a', '--force', '--yes', '--token', 'x'], /^--token must be a whole number .*; got "x"\./],
   ] as const) {
@@ -93,7 +96,9 @@ test('--token and --owner are to be those that are seen, else it has changed han
   ]) {
     const { code, out, err } = await release(['a', '--force', '--yes', ...wrong])
     expect([code, err]).toEqual([1, ''])
-    expect(out).toMatch(/^Nothing was done: "a" has changed hands\. npx holdfast inspect tells /)
+    expect(out).toMatch(
+      /^Nothing was done: "a" has another holder by now\. npx holdfast inspect shows /,
+    )
   }
   expect(await isHeld('a')).toBe(true)
   const right = [`--owner=${lease.owner}`, '--token', `${lease.token}`]
@@ -125,7 +130,7 @@ test('who has it when the answer comes is another one: that one keeps it', async
 test('what nobody has needs no release, also when it was let go of before the answer', async () => {
   const unknown = await release(['typo', '--force', '--yes'])
   expect([unknown.code, unknown.err]).toEqual([0, ''])
-  expect(unknown.out).toMatch(/^Nobody has "typo" at .* is the name whole, with the keyPrefix\?\n$/)
+  expect(unknown.out).toMatch(/^"typo" is free at .* check the name and its keyPrefix\.\n$/)
   const lease = await newClient().getLock('a').lock()
   const { code, out } = await release(['a', '--force'], async () => {
     await lease.release()
@@ -133,7 +138,7 @@ test('what nobody has needs no release, also when it was let go of before the an
   })
   expect([code, out]).toEqual([
     0,
-    expect.stringMatching(/^"a" was free by then: .* let go of it, or its lease had ended\.\n$/),
+    expect.stringMatching(/^"a" was already free: .* released it, or its lease had ended\.\n$/),
   ])
 })
 
@@ -146,12 +151,14 @@ test('of several who have it, it is to be told which', async () => {
   const owners = await server.admin.hkeys('rw')
   const { code, err } = await release(['rw', '--force', '--yes'])
   expect(code).toBe(2)
-  expect(err).toMatch(/^"rw" has 2 holders: say with --owner=<owner> whom to take it from\.\n/)
+  expect(err).toMatch(/^"rw" has 2 holders: choose one with --owner=<owner>\.\n/)
   const [first] = owners.filter((one) => one !== 'mode') as [string]
   expect(err).toContain(first)
   const done = await release(['rw', '--force', '--yes', `--owner=${first}`])
   expect(done.code).toBe(0)
-  expect(done.err).toContain('There will be no fence: others have tokens like its own.\n')
+  expect(done.err).toContain(
+    'There will be no fence, because other holders have tokens like this one.\n',
+  )
   expect(done.out).not.toContain('fence')
   await eventually(() => leases.some(({ signal }) => signal.aborted))
   expect(await isHeld('rw')).toBe(true)
@@ -162,7 +169,7 @@ test('of permits one may be taken, by its id, and it is told that the others sta
   const [id = ''] = (await semaphore.acquire({ permits: 2 })).ids
   const { code, err } = await release(['api', '--force', '--yes', `--owner=${id}`])
   expect(code).toBe(0)
-  expect(err).toContain(`holds     2, of which ${id} ends\n`)
+  expect(err).toContain(`holds     2, only ${id} ends\n`)
   expect(await semaphore.availablePermits()).toBe(4)
 })
 
@@ -170,7 +177,9 @@ test('a semaphore and a latch are refused', async () => {
   await newClient().getSemaphore('api').trySetPermits(1)
   const { code, err } = await release(['api', '--force', '--yes'])
   expect(code).toBe(2)
-  expect(err).toMatch(/^"api" is a semaphore without leases: nobody can know who has its permits\./)
+  expect(err).toMatch(
+    /^"api" is a semaphore without leases, so the holders of its permits are unknown\./,
+  )
 })
 
 test('names and labels of others do not steer the terminal', async () => {
@@ -191,7 +200,7 @@ test('a server that is away, or refuses, is told, and exits with 3', async () =>
   const login = ['--user', 'looks', '--pass', 'x']
   const { code, err } = await release(['a', '--force', '--yes', ...login])
   expect(code).toBe(3)
-  expect(err).toMatch(/"a" is not known to be released\. Look at it again\. .*NOPERM/)
+  expect(err).toMatch(/"a" may not have been released\. Check it again\. .*NOPERM/)
   expect(await isHeld('a')).toBe(true)
 })
 

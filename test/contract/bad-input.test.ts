@@ -166,7 +166,11 @@ describeLocks(
 
     describe('as options', () => {
       test.each<[string, (lock: Any) => Promise<unknown>, string]>([
-        ['lock({ waitMs: 0 })', (lock) => lock.lock({ waitMs: 0 }), 'there are tryLock() and'],
+        [
+          'lock({ waitMs: 0 })',
+          (lock) => lock.lock({ waitMs: 0 }),
+          'use tryLock() or tryUsing(fn).',
+        ],
         ['lock({ ttl })', (lock) => lock.lock({ ttl: 100 }), 'ttl'],
         ['tryLock({ wait })', (lock) => lock.tryLock({ wait: 100 }), 'wait'],
         ['using(fn, { waitMs: 0 })', (lock) => lock.using(() => {}, { waitMs: 0 }), 'tryUsing(fn)'],

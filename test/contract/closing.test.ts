@@ -112,7 +112,7 @@ describeLocks('close() of the client', (stage) => {
       const ended = Promise.all(waits.map((wait) => wait.catch((error) => error)))
       const closing = client.close({ drainMs: 60_000 })
       for (const error of await ended) expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
-      await expect(near.tryLock()).rejects.toThrow(/is being closed/)
+      await expect(near.tryLock()).rejects.toThrow(/is closing/)
       await expect(stage.getLock(client, 'new').lock()).rejects.toBeInstanceOf(ClosedError)
       await far.release()
       const again = await lock.lock()
@@ -123,7 +123,7 @@ describeLocks('close() of the client', (stage) => {
       await again.release()
       expect(await closing).toEqual([])
       expect(await stage.holds('it')).toEqual([])
-      await expect(lock.lock()).rejects.toThrow(/was closed/)
+      await expect(lock.lock()).rejects.toThrow(/client is closed\./)
     },
   )
 

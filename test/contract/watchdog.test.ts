@@ -180,7 +180,7 @@ describeLocks(
       await lock.lock({ leaseMs: 60_000 })
       await lock.lock({ leaseMs: 500, renew: true, maxHoldMs: 60_000 })
       await expect(lease.extend(60_000)).rejects.toThrow(
-        /^Lock "it": extend\(60000\) would go beyond its `maxHoldMs`, of which \d+ ms are left/,
+        /^Lock "it": extend\(60000\) would exceed its `maxHoldMs`, of which \d+ ms are left/,
       )
       await lease.extend(200)
       await endsBy(endsAt, lease.signal)

@@ -187,7 +187,7 @@ describeInBrowser('the page', () => {
       )
     expect(now).toBeLessThan(ended as number)
     await first.getByRole('link').click()
-    await page.getByText('What it takes to free it').waitFor()
+    await page.getByText('How to free it').waitFor()
     await page.close()
   })
 
@@ -205,7 +205,7 @@ describeInBrowser('the page', () => {
   test('a lock tells when its holder and its waiters were last seen, and who of them is dead', async () => {
     const { page } = await open(troubles(), { hash: '#locks=shop%3Aorder%3A1001' })
     const panel = page.locator('#detail')
-    await panel.getByText('What it takes to free it').waitFor()
+    await panel.getByText('How to free it').waitFor()
     const holder = panel.locator('ul.people li').first()
     expect(await holder.textContent()).toMatch(
       /checkout.*process 4711 on web-1.*lease ends in.*last seen 3\smin\s1\d\ss ago/s,
@@ -222,7 +222,7 @@ describeInBrowser('the page', () => {
     await panel.getByText('Candidates: 2').waitFor()
     expect(await panel.textContent()).toMatch(/Leaderworker A.*leads for 24\sh/s)
     await page.goto(`${page.url().split('#')[0]}#locks=shop%3Aready`)
-    await panel.getByText('Nobody holds a latch.').waitFor()
+    await panel.getByText('A latch has no holder.').waitFor()
     expect(await panel.getByRole('heading', { name: 'Holder' }).count()).toBe(0)
     await page.close()
   })
@@ -232,7 +232,7 @@ describeInBrowser('the page', () => {
       hash: '#locks=shop%3Acron%3Anightly',
       history: troubledHistory(Date.now()),
     })
-    await page.getByText('There is nothing of the name').waitFor()
+    await page.getByText('There is no lock named').waitFor()
     const holds = page.locator('#detail .holds tbody tr')
     await holds.nth(1).waitFor()
     expect(await holds.first().textContent()).toMatch(/nightly.*released$/s)
@@ -310,7 +310,7 @@ describeInBrowser('the page', () => {
     expect(await colourOf('#detail .danger')).toEqual([true, true, false])
     await open_.click()
     expect(await page.locator('#force-what').textContent()).toBe(
-      'This takes the lock from checkout (process 4711 on web-1), and from nobody else.',
+      'This takes the lock from checkout (process 4711 on web-1) only.',
     )
     expect(await colourOf('#force-go')).toEqual([true, true, false])
     await page.keyboard.type('shop:order:1001')
@@ -329,7 +329,7 @@ describeInBrowser('the page', () => {
     await page.getByLabel('Sort by').selectOption('Waiting')
     await eventuallyPasses(async () => expect((await namesIn(page))[0]).toBe('shop:api-quota'))
     await rowOf(page, 'shop:api-quota').click()
-    await page.getByText('What it takes to free it').waitFor()
+    await page.getByText('How to free it').waitFor()
     expect(await page.locator('#scroller').isHidden()).toBe(true)
     await page.getByRole('button', { name: 'Close' }).click()
     await page.locator('#scroller').waitFor()

@@ -68,14 +68,14 @@ test('is there while Redis is down, and says so', async () => {
 
 test('warns where it is open to the network', async () => {
   const { program } = await start(server.url, '--host', '0.0.0.0')
-  await eventually(() => program.errors.includes('nothing is encrypted'))
+  await eventually(() => program.errors.includes('is not encrypted'))
   program.kill('SIGTERM')
   await program.exited
 })
 
 test('says what is wrong with how it was called, and with its port', async () => {
   expect((await holdfast(['dashboard', '--port', '70000'])).err).toContain(
-    '--port must be 65535 at most; got "70000"',
+    '--port must be at most 65535; got "70000"',
   )
   expect((await holdfast(['dashboard', '--colour'])).code).toBe(2)
   expect((await holdfast(['dashboard', '--help'])).out).toContain('--history-key')

@@ -44,7 +44,7 @@ describeInBrowser('the page', () => {
       await page.locator('#body').getByText('shop:order:1001').waitFor()
       expect(await faultsOf(page)).toEqual([])
       await page.locator('#body').getByText('shop:order:1001').click()
-      await page.getByText('What it takes to free it').waitFor()
+      await page.getByText('How to free it').waitFor()
       expect(await faultsOf(page)).toEqual([])
       await page.getByRole('button', { name: 'Release by force' }).first().click()
       await page.keyboard.type('shop:order:1001')
@@ -130,7 +130,7 @@ describeInBrowser('the page', () => {
     const active = await page.locator('#table').getAttribute('aria-activedescendant')
     expect(await page.locator(`#${active}`).getAttribute('data-key')).toBe('shop:order:1001')
     await page.keyboard.press('Enter')
-    await page.getByText('What it takes to free it').waitFor()
+    await page.getByText('How to free it').waitFor()
     expect(await page.evaluate('document.activeElement.id')).toBe('detail')
     await page.keyboard.press('Tab') // To close.
     await page.keyboard.press('Tab')
@@ -144,7 +144,7 @@ describeInBrowser('the page', () => {
     expect(locks.released).toEqual([])
     await page.keyboard.type('1')
     await page.keyboard.press('Enter')
-    await page.getByText('A guard is to refuse tokens up to').first().waitFor()
+    await page.getByText('Guards must refuse tokens up to').first().waitFor()
     expect(locks.released).toEqual([
       ['shop:order:1001', { owner: 'V1StGXR8_Z5jdHi6B-myT:1', token: 1_700_000_000_000_001 }],
     ])
@@ -164,7 +164,7 @@ describeInBrowser('the page', () => {
     await page.getByRole('button', { name: 'Release by force' }).click()
     await page.keyboard.type('shop:report')
     await page.keyboard.press('Enter')
-    await page.getByText('Somebody else has it by now').first().waitFor()
+    await page.getByText('Another client holds it by now').first().waitFor()
     await page.close()
   })
 
@@ -174,7 +174,7 @@ describeInBrowser('the page', () => {
   ])('offers no forced release where %s', async (_, access) => {
     const { page, url } = await open(scene(), access)
     await page.goto(`${url}#locks=shop%3Areport`)
-    await page.getByText('What it takes to free it').waitFor()
+    await page.getByText('How to free it').waitFor()
     expect(await page.getByRole('button', { name: 'Release by force' }).count()).toBe(0)
     await page.close()
   })
@@ -190,7 +190,7 @@ describeInBrowser('the page', () => {
     locks.set(turned, { holders: [{ ageMs: 100 }] })
     const { page, troubles } = await open(locks, { authorize: () => 'admin', release: true })
     await page.locator('#body tr[data-key]').first().click()
-    await page.getByText('What it takes to free it').waitFor()
+    await page.getByText('How to free it').waitFor()
     expect(await page.locator('#detail-title').textContent()).toBe(hostile)
     await page.getByRole('button', { name: 'Release by force' }).click()
     expect(await page.locator('#force-key').textContent()).toBe(hostile)

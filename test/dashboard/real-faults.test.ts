@@ -74,7 +74,9 @@ describeInBrowser('the page of a real server', () => {
 
     server.pause()
     await page.locator('#state[data-state=unreachable]').waitFor(PATIENT)
-    expect(await page.getByRole('alert').textContent()).toMatch(/could not be asked.*as of/)
+    expect(await page.getByRole('alert').textContent()).toMatch(
+      /did not answer: .*The page shows the state of/,
+    )
     server.resume()
     await page.locator('#state[data-state=live]').waitFor(PATIENT)
     await eventually(async () => (await page.getByRole('alert').count()) === 0)

@@ -193,7 +193,7 @@ describe('newDashboard refuses', () => {
     ['no place', { redis: undefined }, /either redis or masters/],
     ['two places', { masters: ['a:1'] }, /either redis or masters/],
     ['a URL of something else', { redis: 'http://user:secret@a' }, /redis:\/\/host:port/],
-    ['a client', { redis: { status: 'ready' } }, /connections of its own/],
+    ['a client', { redis: { status: 'ready' } }, /opens its own connections/],
     ['an empty cluster', { redis: { cluster: [] } }, /redis\.cluster must be a list/],
     ['a switch that is none', { release: 'yes' }, /release must be true or false; got "yes"/],
   ])('%s', (_, options, message) => {

@@ -150,7 +150,9 @@ describeInBrowser('every view', () => {
       await page.locator('#body tr[data-key="shop:report"]').waitFor()
       locks.outage = 'connect ECONNREFUSED 10.0.0.5:6379'
       await page.getByRole('alert').getByText('ECONNREFUSED').waitFor()
-      expect(await page.getByRole('alert').textContent()).toMatch(/as of \d\d:\d\d:\d\d\.$/)
+      expect(await page.getByRole('alert').textContent()).toMatch(
+        /The page shows the state of \d\d:\d\d:\d\d\.$/,
+      )
       const tile = page.locator('#tile-oldest .tile-value')
       const before = await tile.textContent()
       // The page counts each second, by its own clock.

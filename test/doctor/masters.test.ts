@@ -92,7 +92,7 @@ describe('with a replica', () => {
     const address = addressOf(replica)
     const beside = await diagnose([...urls(), replica.url, masters[1]?.url ?? ''].slice(0, 4))
     expect(seen(beside, 'read-only-replica')).toMatchObject([{ level: 'error', at: address }])
-    expect(seen(beside, 'read-only-replica')[0]?.seen).toContain('which was given as well')
+    expect(seen(beside, 'read-only-replica')[0]?.seen).toContain('which was given too')
     const alone = await diagnose([replica.url])
     expect(seen(alone, 'read-only-replica')[0]?.why).toContain('READONLY')
     expect(alone.exitCode).toBe(1)

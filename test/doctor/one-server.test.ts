@@ -178,7 +178,7 @@ describe('keys without a TTL', () => {
     const report = await diagnose([server.url, '--scan-keys', '500'])
     expect(report.servers[0]?.allKeys).toBe(false)
     expect(report.servers[0]?.keysLooked).toBeLessThan(1_000)
-    expect(seen(report, 'looked-in-part')[0]?.seen).toMatch(/^Looked at \d+ keys, and there/)
+    expect(seen(report, 'looked-in-part')[0]?.seen).toMatch(/^Checked \d+ keys, and there/)
   })
 })
 

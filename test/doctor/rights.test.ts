@@ -135,7 +135,7 @@ describe('a user of the ACL', () => {
     const [refused] = seen(await look(), 'lock-refused')
     expect(refused).toMatchObject({ level: 'error' })
     expect(refused?.seen).toMatch(
-      /as the user app, and did not come about: .*executing the script can't run this/,
+      /The user app could not acquire a test lock: .*executing the script can't run this/,
     )
     await server.flush()
   })
@@ -188,7 +188,7 @@ describe('a user of the ACL', () => {
     await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+info'), ...LOOKS)
     const url = `redis://app:long-secret@127.0.0.1:${server.port}`
     const report = await diagnose([url, '127.0.0.1:1', '127.0.0.1:2', '--key-prefix', 'app:'])
-    expect(seen(report, 'info-unknown')[0]?.why).toContain('no vote')
+    expect(seen(report, 'info-unknown')[0]?.why).toContain('such a master does not vote')
     const [missing] = seen(report, 'missing-rights')
     expect(missing?.seen).toContain("+info '~holdfast_birth' '~holdfast_forced:{app:*'")
   })

@@ -56,7 +56,7 @@ describe('an acquisition', () => {
       timeoutMs: 200,
     })
     expect(String(error)).toContain(
-      '"it": not acquired: 2 replicas were to confirm it within 200 ms',
+      '"it": not acquired: 2 replicas had to confirm it within 200 ms',
     )
     await isFree('it')
     expect(rig.proxy.count(SHA.release)).toBe(1)
@@ -202,7 +202,7 @@ describe('is refused', () => {
     [-5, 'got -5'],
     [0.5, 'got 0.5'],
     ['1s', 'got "1s"'],
-    [30_000, 'of at most 29999; got 30000'],
+    [30_000, ', at most 29999; got 30000'],
   ])('`timeoutMs: %p`', (timeoutMs, got) => {
     expect(refused({ durability: { replicas: 1, timeoutMs } })).toThrow(got)
   })
@@ -225,11 +225,11 @@ describe('is refused', () => {
   test('together with `masters`, for a RedLock, and as a vote of one', () => {
     const masters = ['redis://127.0.0.1:1']
     const both = refused({ redis: undefined, masters, durability: { replicas: 1 } })
-    expect(both).toThrow('`durability` does not go together with `masters`: a majority of them has')
+    expect(both).toThrow('`durability` cannot be combined with `masters`: a majority of them holds')
     const durable = rig.client({ replicas: 1 })
     const plain = rig.witness()
     const lockOf = (client: Holdfast) => client.getLock('it')
-    expect(() => durable.getRedLock(lockOf(plain))).toThrow('with `durability` cannot have one')
-    expect(() => plain.getRedLock(lockOf(durable))).toThrow('"it" is of a client with `durability`')
+    expect(() => durable.getRedLock(lockOf(plain))).toThrow('with `durability` is not supported')
+    expect(() => plain.getRedLock(lockOf(durable))).toThrow('"it" belongs to a client with `durability`')
   })
 })

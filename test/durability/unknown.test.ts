@@ -60,7 +60,7 @@ test('where the master does not tell how many replicas it has nobody knows what 
   rig.proxy.answer(({ args }) => args[0] === 'replication', '+role:master\r\n')
   const { error } = await outcome(client.getLock('it').tryLock())
   expect(error).toBeInstanceOf(RedisUnavailableError)
-  expect(String(error)).toContain('does not tell how many replicas are connected')
+  expect(String(error)).toContain('does not show how many replicas are connected')
   await eventually(() => free('it'))
 })
 

@@ -62,7 +62,7 @@ test('an outage is told once with the address, and its end once with the duratio
   expect(outage.error).toBeInstanceOf(RedisUnavailableError)
   expect(outage.error.message).toMatch(
     new RegExp(
-      `^Redis at ${address} cannot be reached: connect ECONNREFUSED ${address}\\. It is tried again`,
+      `^Redis at ${address} cannot be reached: connect ECONNREFUSED ${address}\\. The client retries`,
     ),
   )
   expect(outage.error.cause).toMatchObject({ code: 'ECONNREFUSED' })

@@ -426,7 +426,7 @@ test('an outage of the server of locks is recorded at its begin and at its end, 
   await history.stop()
   const entries = (await all()).filter(({ name }) => name === 'memory')
   expect(entries.map(({ event, reason, label }) => [event, reason, label])).toEqual([
-    ['recovered', expect.stringMatching(/^out for \d+ ms, 1 attempts failed$/), 'billing'],
+    ['recovered', expect.stringMatching(/^down for \d+ ms, 1 attempts failed$/), 'billing'],
     ['unreachable', expect.stringMatching(/^Redis at memory cannot be reached/), 'billing'],
   ])
 })

@@ -366,9 +366,9 @@ describe('an outage', () => {
     const asked = await within(4_000, Promise.all(asks.map((ask) => outcome(ask))))
     for (const { error } of asked) {
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' })
-      expect(String(error)).toMatch(/Latch "it": .* gave no answer for \d+ ms .*whether it is open/)
+      expect(String(error)).toMatch(/Latch "it": .* gave no answer for \d+ ms .*It is unknown if it is open/)
     }
-    expect(String(asked.at(-1)?.error)).toContain('not known whether it was counted down')
+    expect(String(asked.at(-1)?.error)).toContain('it is unknown if this call counted it down')
     stopped.heal()
     await pause(300)
     // Once at most, whatever arrives late.
@@ -401,7 +401,7 @@ describe('an outage', () => {
     const counting = outcome(mine.countDown())
     const lost = await trap.seen
     rig.proxy.refuse()
-    expect(String((await counting).error)).toContain('not known whether it was counted down')
+    expect(String((await counting).error)).toContain('it is unknown if this call counted it down')
     await pause(300)
     expect(await rig.proxy.replay(lost)).toContain('forgotten')
     expect(await theirs.count()).toBe(2)
@@ -429,7 +429,7 @@ test('close() in an outage ends them, and says that nobody knows', async () => {
   await within(3_000, client.close())
   const { error } = await within(2_000, counting)
   expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
-  expect(String(error)).toContain('not known whether it was counted down')
+  expect(String(error)).toContain('it is unknown if this call counted it down')
   await theirs.delete()
 })
 

@@ -45,7 +45,7 @@ test('a lease that is held for longer is warned of once, with its name, its toke
   for (const name of names) {
     const { code, message } = named(name)[0] as (typeof warnings)[0]
     expect(code).toBe('HOLDFAST_HELD_LONG')
-    expect(message).toMatch(/token \d+\) is held for long.*\d+ ms/)
+    expect(message).toMatch(/token \d+\) is held for longer than `heldWarningMs`.*\d+ ms/)
     const [, first] = message.split('\n')
     expect([name, first]).toEqual([name, expect.stringContaining('held-warning.test.ts')])
   }
@@ -89,12 +89,12 @@ test('it says how the lease ends: at its `maxHoldMs`, by its fixed time, or by i
   const messageOf = (name: string) => named(name)[0]?.message ?? ''
   await eventually(() => warnings.length === leases.length)
   expect(messageOf('limited')).toMatch(
-    /ends by itself in 5\d{4} ms, when its `maxHoldMs` of 60000 ms is over\./,
+    /It ends in 5\d{4} ms, when its `maxHoldMs` of 60000 ms is over\./,
   )
   expect(messageOf('limited by the call')).toMatch(
     /in 2\d{4} ms, when its `maxHoldMs` of 30000 ms is over\./,
   )
-  expect(messageOf('fixed')).toMatch(/Nobody renews it: it ends in 4\d{4} ms\./)
+  expect(messageOf('fixed')).toMatch(/It is not renewed and ends in 4\d{4} ms\./)
   for (const name of ['limited', 'limited by the call', 'fixed']) {
     expect(messageOf(name)).not.toMatch(/has no `maxHoldMs`/)
   }

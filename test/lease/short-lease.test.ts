@@ -24,7 +24,7 @@ test('a lease that was meant in seconds is warned of once for each client, with 
       {
         code: 'HOLDFAST_SHORT_LEASE',
         message: expect.stringMatching(
-          /^Lock "it": a lease of 30 ms is too short .* Times are milliseconds: did you mean 30_000\?/,
+          /^Lock "it": a lease of 30 ms is too short\. .* Times are milliseconds: did you mean 30_000\?/,
         ),
         atMs: expect.any(Number),
       },
@@ -41,7 +41,7 @@ test('so is the lease of a client, and that of permits', async () => {
   await permits.trySetPermits(1)
   await (await permits.acquire({ leaseMs: 199 })).release()
   expect(warnings[1]?.message).toMatch(
-    /^Semaphore "permits": a lease of 199 ms .* Give 200 ms at least/,
+    /^Semaphore "permits": a lease of 199 ms .* Use at least 200 ms/,
   )
   await server.admin.del('permits')
 })
@@ -60,7 +60,7 @@ test('where each answer takes long, a lease that is shorter than ten of them is'
   for (let i = 0; i < 12; i++) await (await client.getLock('it').lock(400)).release()
   await client.getLock('it').lock(400)
   expect(warnings[0]?.message).toMatch(
-    /a lease of 400 ms is too short .* takes \d\d+ ms or more: give \d{3,4} ms/,
+    /a lease of 400 ms is too short\. .* takes \d\d+ ms or more: use at least \d{3,4} ms/,
   )
 })
 

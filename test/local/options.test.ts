@@ -16,7 +16,7 @@ test('a `commandTimeoutMs` above `outageMs` is warned of, once in a process', as
     {
       code: 'HOLDFAST_ONE_TRY',
       message: expect.stringMatching(
-        /9000, is larger than `outageMs`, which is 5000.*without a second try/,
+        /\(9000\) is larger than `outageMs` \(5000\).*without a second try/,
       ),
       atMs: expect.any(Number),
     },
@@ -49,11 +49,11 @@ test('a client that is closed or about to be says so, and when to make a new one
     .catch((error) => error)
   expect(late).toBeInstanceOf(ClosedError)
   expect(late.message).toMatch(
-    /is being closed: it waits until its locks are released, and acquires no more/,
+    /is closing\. It waits until its locks are released, and acquires no new locks\./,
   )
   await lease.release()
   await closing
   await expect(client.getLock('it').lock()).rejects.toThrow(
-    /was closed: .* If the process is not about to end, make a new client\.$/,
+    /is closed\. .* If the process is not about to end, create a new client\.$/,
   )
 })

@@ -182,7 +182,7 @@ describe('a lock of another copy of the package', () => {
         expect.objectContaining({
           code: 'HOLDFAST_INVALID_ARGUMENT',
           message: expect.stringMatching(
-            /"others"\. Another copy of Holdfast made it: 0\.\d+\.\d+ in \/.*src\. This client is of 0\..* in \/.*Load one copy only/,
+            /"others"\. Another copy of Holdfast created it: 0\.\d+\.\d+ in \/.*src\. This client is from 0\..* in \/.*Load only one copy/,
           ),
         }),
       )
@@ -194,9 +194,9 @@ describe('a lock of another copy of the package', () => {
     await using client = server.newClient()
     await using other = otherCopy().createMemoryServer().newClient()
     const owner = other.owner()
-    expect(() => client.getLock('a', { owner })).toThrow(/Another copy of Holdfast made it/)
+    expect(() => client.getLock('a', { owner })).toThrow(/Another copy of Holdfast created it/)
     const lease = await other.getLock('a').lock()
-    expect(() => server.lose(lease)).toThrow(/Another copy of Holdfast made it/)
+    expect(() => server.lose(lease)).toThrow(/Another copy of Holdfast created it/)
   })
 
   test('what is no lock at all is refused as before', async () => {

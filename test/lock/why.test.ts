@@ -214,7 +214,7 @@ test('where this client has it itself that is told without asking', async () => 
   const why = await lock.why()
   expect(why).toMatchObject({ holder: held.owner, process: { client: client.id } })
   expect(why.text).toMatch(
-    /is held by this client itself, as .* let it re-enter, inside using\(\) or run\(\)\.$/,
+    /is held by this client itself, as .* run both in using\(\) or run\(\), so that the call re-enters\.$/,
   )
   expect(why.ageMs).toBeLessThan(20_000)
   expect(others()).toBe(before)
@@ -227,7 +227,7 @@ test('where no attempt has come to nothing it asks who has the lock now', async 
   expect(await lock.why()).toMatchObject({
     outcome: 'free',
     holder: null,
-    text: expect.stringMatching(/Nobody/),
+    text: expect.stringMatching(/^Lock "it" is free now\.$/),
   })
   const held = await other.getLock('it').lock()
   expect(await lock.why()).toMatchObject({ outcome: 'held', holder: held.owner, ageMs: null })

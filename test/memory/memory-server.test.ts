@@ -224,13 +224,13 @@ test('a lease that is lost there is told of without a word of Redis', async () =
   server.clear()
   const error = await lease.extend(60_000).catch((error) => error)
   expect(error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
-  expect(error.message).toContain('the server says')
+  expect(error.message).toContain('the server reports')
   expect(error.message).not.toContain('Redis')
 })
 
 test('a lock there is no vote of a RedLock', () => {
   const client = newClient()
   expect(() => client.getRedLock(client.getLock('it'))).toThrow(
-    'getRedLock(...locks): "it" is a lock in memory, which is no independent master.',
+    'getRedLock(...locks): "it" is a lock in memory, which is not an independent master.',
   )
 })

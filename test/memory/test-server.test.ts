@@ -45,7 +45,7 @@ describe.each([true, false])('with virtual time %p: hold()', (virtualTime) => {
     expect(await two.getLock('it').tryLock()).toBeNull()
     const holding = server.hold('app:it')
     await expect(holding).rejects.toThrow(InvalidArgumentError)
-    await expect(holding).rejects.toThrow('hold("app:it"): somebody holds this lock already.')
+    await expect(holding).rejects.toThrow('hold("app:it"): this lock is already held.')
     await other.release()
   })
 })
@@ -121,7 +121,7 @@ describe.each([true, false])('with virtual time %p: lose()', (virtualTime) => {
         await lease.release()
         return lease
       },
-      'is over, for it was released or lost before',
+      'is over, because it was released or lost before',
     ],
     [
       'a lost lease',
@@ -130,17 +130,17 @@ describe.each([true, false])('with virtual time %p: lose()', (virtualTime) => {
         server.lose(lease)
         return lease
       },
-      'is over, for it was released or lost before',
+      'is over, because it was released or lost before',
     ],
     [
       'a lease of another server',
       () => stranger.getLock('it').lock(),
-      'the lease of "it" is none of this server',
+      'the lease of "it" belongs to another server',
     ],
     [
       'a lease of several locks',
       () => one.getMultiLock(one.getLock('it')).lock(),
-      'Of a MultiLease take one of its `leases`',
+      'For a MultiLease, pass one of its `leases`',
     ],
     [
       'a lease in an outage',

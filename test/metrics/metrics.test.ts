@@ -177,7 +177,7 @@ describe('a registry', () => {
 
   test('is refused a second time with other names of locks', () => {
     expect(() => collectMetrics({ register: page.register, mostNames: 7 })).toThrow(
-      /already, with another nameOf or mostNames/,
+      /already has metrics .*, but another nameOf or mostNames/,
     )
     collectMetrics({ register: page.register, mostNames: 7, prefix: 'second_' }).stop()
   })
@@ -261,11 +261,11 @@ test('both builds of the package in one process fill one registry once', () => {
 
 test.each([
   [{ register: {} }, /register must be a Registry/],
-  [{ prefix: '1x' }, /prefix must be letters/],
-  [{ prefix: '' }, /prefix must be letters/],
+  [{ prefix: '1x' }, /prefix must consist of letters/],
+  [{ prefix: '' }, /prefix must consist of letters/],
   [{ nameOf: 'order' }, /nameOf must be a function, got 'order'/],
-  [{ mostNames: 0 }, /mostNames must be a whole number from 1 up, got 0/],
-  [{ mostNames: 1.5 }, /mostNames must be a whole number from 1 up, got 1.5/],
+  [{ mostNames: 0 }, /mostNames must be a whole number of at least 1, got 0/],
+  [{ mostNames: 1.5 }, /mostNames must be a whole number of at least 1, got 1.5/],
   [null, /takes an object of options, got null/],
 ])('%j is refused', (options, message) => {
   expect(() => collectMetrics(options as MetricsOptions)).toThrow(message)

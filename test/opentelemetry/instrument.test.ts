@@ -17,10 +17,10 @@ import { acquiring, holding, renewing } from './told.ts'
 test.each([
   [{ nameof: () => 'x' }, 'There is no option `nameof` here. There are: tracerProvider'],
   [{ constructor: 1 }, 'There is no option `constructor` here'],
-  [{ nameOf: 'order' }, "`nameOf` is of no use to instrument(); got 'order'."],
-  [{ spans: 0 }, '`spans` is of no use to instrument(); got 0.'],
-  [{ tracerProvider: {} }, '`tracerProvider` is of no use to instrument(); got an object.'],
-  [{ meterProvider: null }, '`meterProvider` is of no use to instrument(); got null.'],
+  [{ nameOf: 'order' }, "`nameOf` is invalid for instrument(); got 'order'."],
+  [{ spans: 0 }, '`spans` is invalid for instrument(); got 0.'],
+  [{ tracerProvider: {} }, '`tracerProvider` is invalid for instrument(); got an object.'],
+  [{ meterProvider: null }, '`meterProvider` is invalid for instrument(); got null.'],
   [null, 'instrument() takes an object with tracerProvider'],
 ])('%p is refused', (options, message) => {
   expect(() => instrument(options as never)).toThrow(TypeError)

@@ -127,7 +127,7 @@ describe('the warning of code that waits for itself', () => {
     })
     expect(warnings).toHaveLength(1)
     expect(warnings[0]?.code).toBe('HOLDFAST_SELF_WAIT')
-    expect(warnings[0]?.message).toMatch(/"it".*using\(fn\) of this very lock.*run\(fn\)/)
+    expect(warnings[0]?.message).toMatch(/"it".*using\(fn\) of this lock.*run\(fn\)/)
   })
 
   test('comes once for a frame, and not for a lock that another frame has', async () => {

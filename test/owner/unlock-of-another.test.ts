@@ -95,7 +95,7 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
     await lock.unlock()
     expect(lease.signal.reason).toMatchObject({ ...ENDED, lockName: 'it' })
     expect((lease.signal.reason as Error).message).toMatch(
-      /token \d+\) was ended by an unlock\(\).*under way or got nothing.*another task.*release\(\)/,
+      /token \d+\) was ended by an unlock\(\).*pending or failed.*another task.*release\(\)/,
     )
     expect(listener).toHaveBeenCalledTimes(1)
     expect(() => lease.assertValid()).toThrow(expect.objectContaining(ENDED))
@@ -104,7 +104,9 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
     const late = (await lock.unlock().catch((error) => error)) as Error
     expect(late).toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
     expect(late.message).toMatch(
-      new RegExp(`token ${lease.token} was ended \\d+ ms ago by an unlock\\(\\).*another task's`),
+      new RegExp(
+        `unlock\\(\\) .* ended the lease with token ${lease.token}, \\d+ ms ago.*another task's`,
+      ),
     )
     const later = (await lock.unlock().catch((error) => error)) as Error
     expect(later.message).not.toContain(`token ${lease.token}`)
@@ -148,7 +150,7 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
     const second = await lock.lock()
     await lock.unlock() // By the first, in its `finally`.
     expect([first.signal.aborted, second.signal.aborted]).toEqual([true, true])
-    await expect(lock.unlock()).rejects.toThrow(`token ${second.token} was ended`)
+    await expect(lock.unlock()).rejects.toThrow(`ended the lease with token ${second.token}`)
     const third = await lock.lock()
     await lock.unlock()
     expect(third.signal.aborted).toBe(false)

@@ -51,7 +51,7 @@ function run(program: string, ...args: string[]): string {
 const held = { hasToken: true, valid: true, isCallerNamed: true }
 const refused = {
   code: 'HOLDFAST_INVALID_ARGUMENT',
-  message: expect.stringMatching(/thread cannot be started: .*holdfast\/renewal-worker.*workerUrl/),
+  message: expect.stringMatching(/thread cannot start: .*holdfast\/renewal-worker.*workerUrl/),
 }
 
 withBundlers('a bundle', () => {

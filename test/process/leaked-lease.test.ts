@@ -17,7 +17,7 @@ test('a lease that nobody can release any more is warned of, and not ended; no o
   expect(warning).toMatchObject({
     code: 'HOLDFAST_LEASE_LEAKED',
     message: expect.stringMatching(
-      /"dropped" \(token \d+\) cannot be released.*It has no `maxHoldMs`.*dropIt/s,
+      /"dropped" \(token \d+\) can no longer be released.*It has no `maxHoldMs`.*dropIt/s,
     ),
   })
   expect(others).toEqual([{ isHeld: true }])
@@ -28,7 +28,7 @@ test('one that has a `maxHoldMs` is said to end by itself', async () => {
   expect(warning).toMatchObject({
     code: 'HOLDFAST_LEASE_LEAKED',
     message: expect.stringMatching(
-      /ends by itself in 1\d{5} ms, when its `maxHoldMs` of 120000 ms is over/,
+      /It ends in 1\d{5} ms, when its `maxHoldMs` of 120000 ms is over/,
     ),
   })
   expect(warning).not.toMatchObject({

@@ -96,7 +96,7 @@ describe('while it is being started', () => {
     })
     const signal = AbortSignal.timeout(100)
     await expect(lock.lock({ signal })).rejects.toBe(await aborted(signal))
-    await expect(given).rejects.toThrow(/has not said in 10000 ms that it was loaded/)
+    await expect(given).rejects.toThrow(/did not report within 10000 ms that it was loaded/)
     const last = lock.lock()
     const closing = of.close()
     await expect(last).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })

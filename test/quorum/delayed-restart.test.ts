@@ -55,7 +55,7 @@ describe.each([3, 5])('of %i masters', (count) => {
       const error = await lock.lock().then(String, (failure: Error) => failure)
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
       for (const { port } of cluster.masters.slice(0, minority + 1)) {
-        expect((error as Error).message).toContain(`${port}: it was started or emptied`)
+        expect((error as Error).message).toContain(`${port}: it restarted, was emptied or was a replica recently`)
       }
     })
     await first.release()
@@ -108,7 +108,7 @@ test('the first lock of new masters says which option, how long to wait, and not
   const { message } = (await lock.lock().catch((error) => error)) as Error
   for (const { port } of cluster.masters) {
     const [, ms] =
-      new RegExp(`${port}: it was started .*?: it votes in about (\\d+) ms`).exec(message) ?? []
+      new RegExp(`${port}: it restarted, .*?: it votes in about (\\d+) ms`).exec(message) ?? []
     expect(Number(ms)).toBeGreaterThan(30_000)
     expect(Number(ms)).toBeLessThanOrEqual(60_000)
   }
@@ -125,8 +125,8 @@ test('each reason for which a master does not vote comes with what to do', async
   await hung?.pause()
   const { message } = (await lock.lock().catch((error) => error)) as Error
   expect(message).toMatch(/ECONNREFUSED/)
-  expect(message).toMatch(/One that cannot be connected to: start it/)
-  expect(message).toMatch(/One that gives no answer hangs or is slow/)
+  expect(message).toMatch(/If a master cannot be reached, start it/)
+  expect(message).toMatch(/If a master gives no answer, it hangs or is slow/)
   expect(message).not.toMatch(/newDeployment|split|Check that Redis/)
   leaves(keyless)
 })

@@ -203,7 +203,7 @@ describe('a RedLock', () => {
     await make().unlock()
     await cluster.free('it')
     const foreign = others.map((one) => one.getLock('it', { owner: one.owner() }))
-    expect(() => first.getRedLock(...foreign)).toThrow(/`owner` must be of the client/)
+    expect(() => first.getRedLock(...foreign)).toThrow(/`owner` must belong to the client/)
   })
 
   test('is renewed by the watchdog of its client, with a majority', async () => {
@@ -240,7 +240,7 @@ describe('a RedLock', () => {
       clientsOf(cluster, { leaseMs: 500, longestLeaseMs: 1_500, outageMs: 800 }),
     )
     const error = await errorOf(old.lock())
-    expect(error.message).toContain('may have forgotten leases')
+    expect(error.message).toContain('may have lost leases')
     await pause(1_000)
     await old.using(() => {})
     await cluster.free('it')
@@ -421,12 +421,12 @@ describe('is refused', () => {
       expect(make).toThrow(expect.objectContaining({ code: 'HOLDFAST_INVALID_ARGUMENT' }))
     }
     refused([], /got none/)
-    refused([a, b, first.getLock('other')], /two of the locks are of one client/)
-    refused([a, a], /two of the locks are of one client/)
+    refused([a, b, first.getLock('other')], /two of the locks belong to one client/)
+    refused([a, a], /two of the locks belong to one client/)
     refused([a, second.getFairLock('it'), c], /is a fair lock/)
     refused([a, b, first.getRedLock(a, b, c)], /held by a majority already/)
     refused([a, b, cluster.client().getLock('it')], /held by a majority already/)
-    for (const none of ['it', null, undefined, {}, [a, b, c]]) refused([a, none], /made of locks/)
+    for (const none of ['it', null, undefined, {}, [a, b, c]]) refused([a, none], /it takes locks from getLock/)
     const redis = new Redis.Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
     const ofCluster = new Holdfast({ redis })
     refused([a, b, ofCluster.getLock('it')], /lock of a cluster/)

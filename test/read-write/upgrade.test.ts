@@ -233,10 +233,10 @@ describe.each(places)('%s', (_, newClient) => {
       const asked = side === 'write' ? lock.writeLock() : lock.upgradableLock()
       const { error } = await outcome<unknown>(asked.lock())
       expect((error as Error).message).toBe(
-        `Read-write lock "it": the code that asked for the ${side} lock holds the read lock, so it would wait for ` +
-          'itself. It still holds the read lock. There are three ways to write: (1) release the read lock first, ' +
-          'then take the write lock and read again; (2) take upgradableLock() instead of readLock(), and call ' +
-          'upgrade() on its lease; (3) take the write lock from the start, inside which you may read.',
+        `Read-write lock "it": the code that requested the ${side} lock holds the read lock, so it would wait ` +
+          'for itself. It still holds the read lock. There are three ways to write. 1. Release the read lock first, ' +
+          'then take the write lock and read again. 2. Take upgradableLock() instead of readLock(), and call ' +
+          'upgrade() on its lease. 3. Take the write lock from the start: its holder may read too.',
       )
     }
     await reading.release()

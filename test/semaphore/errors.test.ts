@@ -70,7 +70,7 @@ test.each([
     const make = inMemory() as unknown as Record<string, (...args: unknown[]) => unknown>
     const { code, message } = await errorOf(() => make[get]?.('it', given))
     expect(code).toBe('HOLDFAST_INVALID_ARGUMENT')
-    expect(message).toContain(`${get}(name) takes a name alone`)
+    expect(message).toContain(`${get}(name) takes only a name`)
     expect(message).toContain(how)
   },
 )
@@ -89,7 +89,7 @@ test.each<[string, (client: Holdfast) => unknown]>([
   const { code, message } = await errorOf(() => call(client))
   expect(code).toBe('HOLDFAST_UNAVAILABLE')
   expect(message).toMatch(/^Semaphore "it": /)
-  expect(message).toContain('This says nothing about how many permits are available.')
+  expect(message).toContain('It is unknown how many permits are available.')
   expect(message).not.toMatch(/lock/i)
   await client.close()
 })
@@ -195,7 +195,7 @@ test.each<[string, (client: Any) => unknown, RegExp]>([
   [
     'no wait at all for a latch',
     (client) => client.getCountDownLatch('it').await({ waitMs: 0 }),
-    /`waitMs` .* got 0\. To ask once without waiting there is count\(\)\.$/,
+    /`waitMs` .* got 0\. To ask once without waiting, use count\(\)\.$/,
   ],
   [
     'a time in the place of options of a latch',

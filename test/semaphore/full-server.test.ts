@@ -44,7 +44,7 @@ test.each<[string, (client: Holdfast) => Promise<unknown>, RegExp]>([
   [
     'release',
     (client) => semaphoreOf(client).release(2),
-    /: 2 permits were not released; it is tried on/,
+    /: 2 permits were not released; the client retries/,
   ],
   ['trySetPermits', (client) => semaphoreOf(client).trySetPermits(2), /: 2 permits were not set: /],
   ['addPermits', (client) => semaphoreOf(client).addPermits(1), /: 1 permit was not added: /],

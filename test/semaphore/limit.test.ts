@@ -53,7 +53,7 @@ inBothPlaces(({ client, loseData }) => {
     expect(await limited(b).tryAcquire()).toBeNull()
     expect(warnings.map(({ code }) => code)).toEqual(['HOLDFAST_PERMITS_DIFFER'])
     expect(warnings[0]?.message).toMatch(
-      /^Semaphore "it" has 3 permits in Redis, and the option `permits` of this client is 5\. .* setPermits\(5\) sets it/,
+      /^Semaphore "it" has 3 permits in Redis, but the option `permits` of this client is 5\. .* Call setPermits\(5\) to change it/,
     )
     await Promise.all(permits.map((permit) => permit.release()))
     await limited(a, 3).acquire()

@@ -46,7 +46,7 @@ inBothPlaces(({ client }) => {
       expect(warnings.map(({ code }) => code)).toEqual(Array(2).fill('HOLDFAST_NO_PERMITS'))
       const texts = warnings.map(({ message }) => message).sort()
       expect(texts[0]).toMatch(
-        /^Semaphore "it" has no permits, and a call has waited for one for 500 ms: nobody has set/,
+        /^Semaphore "it" has no permits, and a call has waited for one for 500 ms\. No client has set/,
       )
       expect(texts[0]).toMatch(setBy)
       expect(texts[1]).toContain('"other"')
@@ -74,7 +74,7 @@ inBothPlaces(({ client }) => {
       const semaphore = of(client())
       expect(await semaphore.why()).toMatchObject({
         ...{ name: 'it', outcome: 'unset', permits: null, available: 0, holders: [], waiting: [] },
-        text: expect.stringMatching(/^Semaphore "it": No permits are set: .* Nobody waits\.$/),
+        text: expect.stringMatching(/^Semaphore "it": No permits are set: .* No client waits\.$/),
       })
       const waiting = of(client()).acquire({ waitMs: 20_000 })
       await eventually(async () => (await semaphore.why()).waiting?.length === 1)

@@ -221,7 +221,9 @@ describe('in Redis, by others', () => {
     const client = newClient({ username: 'poor', password: 'secret' })
     const error = (await errorOf(client.getLock('it').tryLock())) as HoldfastError
     expect(error.code).toBe('HOLDFAST_REFUSED')
-    expect(error.message).toMatch(/Redis answered "WRONGTYPE Operation against .* take another\.$/)
+    expect(error.message).toMatch(
+      /Redis answered "WRONGTYPE Operation against .* use another name\.$/,
+    )
   })
 
   test('of independent masters each says what has the name', async () => {

@@ -198,7 +198,7 @@ describe('permits', () => {
     await expect(ask({ permit: 2 })).rejects.toThrow(
       /no option `permit`.* permits, leaseMs, renew, maxHoldMs, waitMs, signal/,
     )
-    await expect(ask({ waitMs: 0 })).rejects.toThrow(/got 0\. .* there is tryAcquire\(\)/)
+    await expect(ask({ waitMs: 0 })).rejects.toThrow(/got 0\. .*, use tryAcquire\(\)/)
     await expect(ask({ waitMs: -2 })).rejects.toThrow(/`waitMs` .*got -2/)
     await expect(ask({ leaseMs: 1 })).rejects.toThrow(/`leaseMs`/)
     await expect(ask({ signal: {} })).rejects.toThrow(/`signal`/)

@@ -443,5 +443,5 @@ test('a key of another type is refused as with locks, with its words', async () 
 test('several masters have none, for majorities do not count', async () => {
   const client = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
   atEnd(() => client.close(), { beforeCheck: true })
-  expect(() => client.getSemaphore('it')).toThrow(/"it".*majorities do not count/)
+  expect(() => client.getSemaphore('it')).toThrow(/"it".*Majorities cannot count permits/)
 })

@@ -89,7 +89,7 @@ inBothPlaces(({ client }) => {
     await leased(one).setPermits(2)
     expect(await leased(one).why()).toMatchObject({
       ...{ outcome: 'free', permits: 2, available: 2, taken: 0, holder: null, holders: [] },
-      text: 'Semaphore "it": 0 of 2 permits are taken. Nobody waits.',
+      text: 'Semaphore "it": 0 of 2 permits are taken. No client waits.',
     })
   })
 
@@ -131,7 +131,7 @@ inBothPlaces(({ client }) => {
     await eventually(async () => (await leased(a).inspect()).waiting.length === 1)
     const error = await errorOf(leased(b).acquire({ waitMs: 60 }))
     expect(error.message).toMatch(
-      /2 of 3 permits are taken: .*\. Others have waited for longer\. Try again later/,
+      /2 of 3 permits are taken: .*\. Other callers have waited for longer\. Try again later/,
     )
     await permit.release()
     await (await first).release()
@@ -146,7 +146,7 @@ inBothPlaces(({ client }) => {
       b.getSemaphore('it').acquire({ permits: 2, waitMs: 60 }),
     )) as WaitTimeoutError
     expect(error.message).toMatch(
-      /2 permits not acquired within 60 ms .* 1 permit is available\. Nobody can know who has the others, because permits without leases have no owner\. Try again later/,
+      /2 permits not acquired within 60 ms .* 1 permit is available\. The holders of the others are unknown, because permits without leases have no owner\. Try again later/,
     )
     expect(error.why).toMatchObject({ outcome: 'held', holder: null, available: 1, taken: null })
     // The place of the call that gave up is gone.
@@ -226,7 +226,7 @@ describe('beside others', () => {
     })
     const { text } = await leased(client).why()
     expect(text).toMatch(
-      /2 of 3 permits are taken: 1 by this client for \d+ m?s, 1 by others whose process is not known\./,
+      /2 of 3 permits are taken: 1 by this client for \d+ m?s, 1 by others whose process is unknown\./,
     )
     await permit.release()
   })

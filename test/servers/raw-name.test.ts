@@ -33,7 +33,7 @@ test.each(GETTERS)(
         expect.objectContaining({ code: 'HOLDFAST_INVALID_ARGUMENT', lockName: '{jobs}' }),
       )
       expect(make).toThrow(
-        /name "\{jobs\}" is wholly in braces: .* Use "jobs", .* same cluster slot/,
+        /name "\{jobs\}" is entirely in braces\. .* Use "jobs", .* same cluster slot/,
       )
     }
   },
@@ -42,13 +42,13 @@ test.each(GETTERS)(
 test('masters refuse a name that is wholly in braces', () => {
   const client = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
   atEnd(() => client.close())
-  expect(() => client.getLock('{jobs}')).toThrow(/wholly in braces/)
+  expect(() => client.getLock('{jobs}')).toThrow(/entirely in braces/)
 })
 
 test('the prefix belongs to the name that is looked at', () => {
   for (const client of clients('app:')) client.getLock('{jobs}')
   for (const client of clients('{')) {
-    expect(() => client.getLock('jobs}')).toThrow(/"\{jobs\}" is wholly in braces.* Use "jobs"/)
+    expect(() => client.getLock('jobs}')).toThrow(/"\{jobs\}" is entirely in braces.* Use "jobs"/)
   }
 })
 

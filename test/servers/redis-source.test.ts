@@ -30,8 +30,8 @@ describe('what is given as `redis`', () => {
     ['a URL with a `%` that escapes nothing', 'redis://:100%@a:1', 'got "redis://***@a:1"'],
     ['a node with such a URL', { cluster: ['redis://:100%@a:1'] }, 'got "redis://***@a:1"'],
     ['a node that is nothing', { cluster: [null] }, 'got null'],
-    ['two logins', { cluster: ['redis://a:1', 'redis://:p@b:1'] }, 'for b:1 than for a:1'],
-    ['TLS of some', { cluster: ['redis://a:1', 'rediss://b:1'] }, 'TLS or none'],
+    ['two logins', { cluster: ['redis://a:1', 'redis://:p@b:1'] }, 'b:1 differs from a:1'],
+    ['TLS of some', { cluster: ['redis://a:1', 'rediss://b:1'] }, 'b:1 differs from a:1'],
     ['a database of a cluster', { cluster: ['a:1'], db: 1 }, '`db`'],
     ['a misspelt option of a cluster', { cluster: ['a:1'], pasword: 'p' }, '`pasword`'],
     ['Sentinels that are none', { sentinels: 'a:1', name: 'main' }, 'got "a:1"'],
@@ -58,7 +58,7 @@ describe('what is given as `redis`', () => {
 test('who gives it instead of an object with `redis` is told where it belongs', () => {
   const given = [new Redis({ lazyConnect: true }), { host: 'redis.internal' }, { url: 'redis://a' }]
   for (const options of given) {
-    expect(() => new Holdfast(options as never)).toThrow('is given as `redis`: new Holdfast({')
+    expect(() => new Holdfast(options as never)).toThrow('client as `redis`: new Holdfast({')
   }
   expect(() => new Holdfast({ redis: 'redis://a', wait: 1 } as never)).toThrow(/heldWarningMs\.$/)
 })

@@ -25,8 +25,10 @@ export function sentencesOfPage(text) {
  * @param {number} line where the text begins
  */
 export function sentencesOf(text, line) {
-  // An abbreviation, or the name of a file, ends no sentence.
-  const parts = [...segmenter.segment(text)].map(({ segment }) => segment.trim())
+  // An abbreviation, or the name of a file, ends no sentence. A sentence may begin with code.
+  const parts = text
+    .split(/(?<=[.?!]) (?=`)/)
+    .flatMap((one) => [...segmenter.segment(one)].map(({ segment }) => segment.trim()))
   const sentences = []
   for (const part of parts.filter((one) => one !== '')) {
     const last = sentences.at(-1)

@@ -41,9 +41,7 @@ export async function run(
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
     // A URL can stand where something else was expected, as behind an option that lacks its value.
-    terminal.err(
-      `${withoutLogins(error.message)}\nnpx holdfast ${name} --help tells how it is used.\n`,
-    )
+    terminal.err(`${withoutLogins(error.message)}\nnpx holdfast ${name} --help shows its usage.\n`)
     return EXIT.usage
   }
 }

@@ -1,6 +1,6 @@
 import { refusal } from './replies.ts'
 
-/** What somebody may do here: nothing, look, or release locks of others as well, where that is switched on. */
+/** The rights of a viewer: none, look, or also release locks of others if `release` is on. */
 export type Access = 'none' | 'read' | 'admin'
 
 /** A page of another origin cannot send it without being asked for by the browser first, which gets no leave here. */
@@ -11,13 +11,13 @@ export function refuseChange(request: Request, access: Access, isOn: boolean): R
   if (!isOn)
     return refusal(
       403,
-      'Releasing by force is switched off here: `release: true` of newDashboard().',
+      'Release by force is off here. To allow it, pass `release: true` to newDashboard().',
     )
-  if (access !== 'admin') return refusal(403, 'You may look, but not release: that takes "admin".')
+  if (access !== 'admin') return refusal(403, 'You may look, but only an "admin" may release.')
   if (!isOwnPage(request)) {
     return refusal(
       403,
-      `This is for the page itself: a request of another origin, or without the header ${HEADER}.`,
+      `Only the page itself may do this. The request is from another origin, or lacks the header ${HEADER}.`,
     )
   }
   return null

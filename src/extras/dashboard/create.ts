@@ -12,49 +12,50 @@ import { SeenHolds } from './seen-holds.ts'
 import type { StreamTimes } from './stream.ts'
 import { Table } from './table.ts'
 
-/** What was asked for, and what came of it. */
+/** A forced release and its outcome. */
 export interface ReleaseEvent {
   /** The key of the lock, with its prefix. */
   readonly key: string
-  /** From whom it was to be taken: `<clientId>:<owner>`. */
+  /** The holder to take it from: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The token that was seen; null where none is remembered. */
+  /** The token that the page showed; null if the server has none. */
   readonly token: number | null
-  /** `changed`: somebody else has it, and keeps it. */
+  /** `changed`: another owner holds it by now, and keeps it. */
   readonly outcome: 'released' | 'free' | 'changed'
 }
 
-/** Who may see the dashboard, and do what. */
+/** The users of the dashboard and their rights. */
 export interface AccessOptions {
   /**
-   * Called for every request, and again for a page that stays open, every few minutes.
+   * Called for every request, and every few minutes for a page that stays open.
    *
-   * @param request with the whole path; its headers have the cookies
-   * @param context the second argument of `fetch`; with `node` the request of Node.js, as the login before it left it
-   * @returns `'read'` to look, `'admin'` to release as well where `release` is on, `'none'` to refuse, or a `Response`
-   *   of its own, such as one that leads to the login. Anything else refuses too. Of what it throws `fetch` rejects, and
-   *   `node` answers with the status 500
+   * @param request with the whole path; its headers contain the cookies
+   * @param context the second argument of `fetch`; with `node` the request of Node.js, as your login middleware left
+   * it
+   * @returns `'read'` to look, `'admin'` to release too if `release` is on, `'none'` to refuse, or your own
+   * `Response`, for example a redirect to the login. Any other value refuses too. If it throws, `fetch` rejects with
+   * the error, and `node` answers with the status 500
    */
   readonly authorize: (request: Request, context: unknown) => Verdict | Promise<Verdict>
-  /** Whether locks can be released by force here, by whoever is `'admin'`. False. */
+  /** With true, an `'admin'` can release locks by force. False by default. */
   readonly release?: boolean | undefined
   /**
-   * Called after each forced release that was asked for and answered, for a log of one's own; not where it is not known
-   * to be done. What it throws is dropped.
+   * Called after each forced release that the server answered, for your own log. It is not called if the outcome is
+   * unknown. Errors that it throws are dropped.
    */
   readonly onRelease?: ((event: ReleaseEvent, context: unknown) => void) | undefined
 }
 
-/** What `authorize` says. */
+/** The result of `authorize`. */
 export type Verdict = Access | Response
 
-/** A dashboard, to be mounted at any path. */
+/** A dashboard that you can mount at any path. */
 export interface Dashboard {
-  /** Answers one request: for servers that have web requests. It never rejects, unless `authorize` does. */
+  /** Answers one request, for servers with web requests. It rejects only if `authorize` does. */
   fetch(request: Request, context?: unknown): Promise<Response>
   /**
-   * Answers one request: for Node.js, and as middleware of Express. It needs no body, so no parser is in its way. Never
-   * rejects.
+   * Answers one request, for Node.js and as middleware of Express. It needs no body, so a body parser does not disturb
+   * it. Never rejects.
    */
   node(
     incoming: IncomingMessage,
@@ -62,8 +63,8 @@ export interface Dashboard {
     next?: (error: unknown) => void,
   ): Promise<void>
   /**
-   * Ends all streams, answers every request that still waits with the status 502, and closes its connections. It waits for
-   * no server.
+   * Ends all streams, answers every pending request with the status 502, and closes its connections. It waits for no
+   * server.
    */
   close(): Promise<void>
 }

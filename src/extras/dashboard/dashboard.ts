@@ -16,28 +16,28 @@ export type {
   TlsFiles,
 } from './where.ts'
 
-/** Where the locks are, who may see them, and what else is shown. */
+/** The servers of the locks, the users, and the optional history. */
 export interface DashboardOptions extends PlaceOptions, AccessOptions {
-  /** Where `recordHistory` writes: then the page tells waits, losses and every hold. Off. */
+  /** The history of `recordHistory`: with it the page shows waits, losses and every hold. Off by default. */
   readonly history?: HistoryOptions | undefined
 }
 
 /**
- * A page that shows the locks of a deployment, who has them and who waits, and keeps it up to date. It connects when
- * somebody looks, asks for all viewers together, and for nobody when nobody looks.
+ * A page that shows the locks of a deployment with their holders and waiters, and keeps itself up to date. It connects
+ * when a viewer opens the page, asks once for all viewers, and asks nothing without viewers.
  *
  * ```ts
  * const dashboard = newDashboard({ redis: 'redis://127.0.0.1:6379', authorize: () => 'read' })
  * app.use('/locks', login, dashboard.node)
  * ```
  *
- * @throws `InvalidArgumentError` for an option that makes no sense
+ * @throws `InvalidArgumentError` for an invalid option
  */
 export function newDashboard(options: DashboardOptions): Dashboard {
   const { authorize, release = false } = options
   if (typeof authorize !== 'function') {
     throw new InvalidArgumentError(
-      "A dashboard needs authorize, a function that tells what a request may do: 'none', 'read' or 'admin'. Behind a login of your own it is () => 'read'.",
+      "A dashboard needs authorize, a function that returns the rights of a request: 'none', 'read' or 'admin'. Behind your own login, use () => 'read'.",
     )
   }
   if (typeof release !== 'boolean') {

@@ -135,10 +135,10 @@ function stream({ table, poll, times, closed }: Parts, { request }: Asked): Resp
 
 async function lock({ poll, command }: Parts, { query }: Asked): Promise<Response> {
   const key = query.get('key')
-  if (key === null) return refusal(400, 'Which lock? Give its key, as ?key=…')
+  if (key === null) return refusal(400, 'The key of the lock is missing: ?key=…')
   const found = await poll.ask((deployment) => deployment.inspect(key))
   const now = Date.now()
-  if (found === null) return refusal(404, `There is nothing of the name ${JSON.stringify(key)}.`)
+  if (found === null) return refusal(404, `There is no lock named ${JSON.stringify(key)}.`)
   const { options, hasPassword } = command
   const free = { ...toFree(found, { name: key, options }), needsPassword: hasPassword }
   return json({ now, lock: detailOf(found, now), toFree: free })
@@ -149,7 +149,7 @@ async function past({ past }: Parts, { query }: Asked): Promise<Response> {
   if (!(minutes > 0 && minutes <= 1_440)) {
     return refusal(
       400,
-      `minutes must be above 0, and 1440 at most; got ${JSON.stringify(query.get('minutes'))}.`,
+      `minutes must be above 0, and at most 1440; got ${JSON.stringify(query.get('minutes'))}.`,
     )
   }
   const text = await past.of({ minutes, key: query.get('key'), filter: query.get('filter') ?? '' })

@@ -213,7 +213,7 @@ export function bytesOf(entry: Partial<HistoryEntry>): number {
 
 function lossOf(key: string, entry: HistoryEntry): Loss {
   const { at, event, heldMs, waitedMs, stalledMs, dropped } = entry
-  const stalled = stalledMs === null ? null : `the event loop stood still for ${stalledMs} ms`
+  const stalled = stalledMs === null ? null : `the event loop was blocked for ${stalledMs} ms`
   const lost = dropped === null ? null : `${dropped} entries of the history`
   const own = entry.reason === null ? null : short(entry.reason)
   const reason = [own, stalled, lost].filter((one) => one !== null).join('; ') || null

@@ -3,11 +3,13 @@ import { type HistoryEntry, type HistoryRedis, readHistory } from '../history/hi
 import { bytesOf, HISTORY_LIMITS, HistoryIndex, type HistoryLimits } from './history-index.ts'
 import { CLOSED, messageOf } from './poll.ts'
 
-/** Where the history is, as `recordHistory` was told. */
+/** The history, with the same options as for `recordHistory`. */
 export interface HistoryOptions {
-  /** A URL, options of ioredis, `{ cluster: [...] }` or a client of ioredis; a connection of its own is opened. */
+  /**
+   * A URL, options of ioredis, `{ cluster: [...] }` or a client of ioredis. The dashboard opens its own connection.
+   */
   readonly redis: HistoryRedis
-  /** The key of the stream; `holdfast_history`. */
+  /** The key of the stream; `holdfast_history` by default. */
   readonly key?: string | undefined
 }
 

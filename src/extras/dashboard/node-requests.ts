@@ -38,7 +38,9 @@ export function forNode(fetch: Fetch) {
         // What it says is for the operator, and not for whoever was not let in.
         process.emitWarning(error instanceof Error ? error : String(error))
         outgoing.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
-        outgoing.end('The dashboard could not answer; its process was told why.\n')
+        outgoing.end(
+          'The dashboard could not answer. Its process has printed the reason as a warning.\n',
+        )
       }
     }
   }

@@ -2,25 +2,25 @@ import { InvalidArgumentError } from '../../index.ts'
 import { type Login, readEndpoint, type Tls } from '../servers/endpoint.ts'
 import type { Where } from '../servers/where.ts'
 
-/** What a TLS connection needs, where that is more than Node.js takes by itself; PEM. */
+/** PEM files of a TLS connection, if it needs more than Node.js uses by default. */
 export interface TlsFiles {
   readonly ca?: string | Buffer | undefined
   readonly cert?: string | Buffer | undefined
   readonly key?: string | Buffer | undefined
 }
 
-/** A login; that of a URL goes before it. */
+/** A login. The login of a URL takes precedence. */
 export interface LoginOptions {
   readonly username?: string | undefined
   readonly password?: string | undefined
 }
 
-/** A cluster, by some of its nodes. */
+/** A cluster, given by some of its nodes. */
 export interface DashboardCluster extends LoginOptions {
   readonly cluster: readonly string[]
 }
 
-/** A master, by its Sentinels. */
+/** A master, given by its Sentinels. */
 export interface DashboardSentinels extends LoginOptions {
   readonly sentinels: readonly string[]
   readonly name: string
@@ -28,7 +28,7 @@ export interface DashboardSentinels extends LoginOptions {
   readonly sentinelPassword?: string | undefined
 }
 
-/** Where the locks live. One of `redis` and `masters`. */
+/** The servers of the locks: either `redis` or `masters`. */
 export interface PlaceOptions {
   /** `redis://host:port`, `rediss://host:port` or `host:port`; a cluster; or Sentinels and the name of a master. */
   readonly redis?: string | DashboardCluster | DashboardSentinels | undefined
@@ -42,7 +42,7 @@ export interface PlaceOptions {
 export function whereOf({ redis, masters, tls: files }: PlaceOptions): Where {
   if ((redis === undefined) === (masters === undefined)) {
     throw new InvalidArgumentError(
-      'A dashboard needs either redis or masters: where the locks are.',
+      'A dashboard needs either redis or masters, the servers of the locks.',
     )
   }
   const secure: Tls = { ca: pem(files?.ca), cert: pem(files?.cert), key: pem(files?.key) }
@@ -50,7 +50,7 @@ export function whereOf({ redis, masters, tls: files }: PlaceOptions): Where {
   const none: Login = { user: undefined, pass: undefined }
   const endpoints = (urls: readonly string[], what: string, login = none, port?: number) => {
     if (!Array.isArray(urls) || urls.length === 0 || urls.some((url) => typeof url !== 'string')) {
-      throw new InvalidArgumentError(`${what} must be a list of URLs, and not empty.`)
+      throw new InvalidArgumentError(`${what} must be a list of at least one URL.`)
     }
     return urls.map((url) => readEndpoint(url, { login, tls, secure }, port))
   }
@@ -65,7 +65,7 @@ export function whereOf({ redis, masters, tls: files }: PlaceOptions): Where {
   }
   if (typeof redis !== 'object' || redis === null || !('sentinels' in redis) || !redis.name) {
     throw new InvalidArgumentError(
-      'redis must be a URL, { cluster: [...] } or { sentinels: [...], name }; a dashboard has connections of its own.',
+      'redis must be a URL, { cluster: [...] } or { sentinels: [...], name }; a dashboard opens its own connections.',
     )
   }
   const { sentinelUsername: username, sentinelPassword: password } = redis

@@ -87,7 +87,7 @@ const isOwner = (text: string): boolean => /^[\w-]{21}:\d+:\d+$/.test(text)
 function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
   if (token === null || token <= lastUs + AHEAD_US) return
   throw new InvalidArgumentError(
-    `${JSON.stringify(key)} cannot have been seen with token ${token}: the last one can be ${lastUs} by now.`,
+    `${JSON.stringify(key)} cannot have been seen with token ${token}: the last token cannot be above ${lastUs} yet.`,
   )
 }
 
@@ -108,7 +108,7 @@ async function fromMost<T>(
   )
   const most = count > 1 ? ` A majority of ${count} must confirm it; ${answers.length} did.` : ''
   throw new Error(
-    `${JSON.stringify(key)} is not known to be released.${most} Look at it again. ${failures.join('; ')}`,
+    `${JSON.stringify(key)} may not have been released.${most} Check it again. ${failures.join('; ')}`,
   )
 }
 
@@ -183,11 +183,11 @@ function run(source: string, keys: readonly string[], ...args: (string | number)
 function refusal(kind: RowKind, key: string, owner: string): string {
   const name = JSON.stringify(key)
   if (kind === 'permits') {
-    return `A holder of permits of ${name} is named by its owner, <clientId>:<n>:<permits>, or a permit by its id of 32 hex digits; got ${JSON.stringify(owner)}.`
+    return `For permits of ${name}, give an owner, <clientId>:<n>:<permits>, or the id of one permit, 32 hex digits; got ${JSON.stringify(owner)}.`
   }
   return kind === 'latch'
-    ? `${name} is a latch, and nobody holds it. countDown() of any client counts it down; delete() opens it.`
-    : `${name} is a semaphore without leases: nobody can know who has its permits. release() of any client gives one back.`
+    ? `${name} is a latch, which has no holder. countDown() of any client counts it down; delete() opens it.`
+    : `${name} is a semaphore without leases, so the holders of its permits are unknown. release() of any client gives one back.`
 }
 
 function together(replies: readonly Reply[], majority: number): Forced {

@@ -59,7 +59,7 @@ export function toFree(
   const command = commandOf(detail, name, options)
   if (command === null) {
     sentences.push(
-      'Its name contains a NUL byte, which no shell can pass: release it in the dashboard.',
+      'Its name contains a NUL byte, which a shell cannot pass: release it in the dashboard.',
     )
   }
   return { sentences, waitMs, command }
@@ -68,7 +68,7 @@ export function toFree(
 function ofLatch({ count }: Facts): string {
   const toGo = count?.toGo ?? 0
   if (toGo === 0) return 'Nothing: the latch is open.'
-  return `Nobody holds a latch. It opens after ${toGo} more countDown() calls, or with delete().`
+  return `A latch has no holder. It opens after ${toGo} more countDown() calls, or with delete().`
 }
 
 function ofSemaphore({ stateText, waiting }: Facts): string[] {
@@ -78,7 +78,7 @@ function ofSemaphore({ stateText, waiting }: Facts): string[] {
     ]
   }
   return [
-    'Permits without leases have no holder: nobody can know which process has them.',
+    'Permits without leases have no known holder.',
     'If a process has ended with permits, give them back with addPermits(n).',
   ]
 }
@@ -100,11 +100,11 @@ function ofHolder(detail: Facts, holder: HolderRow, renewal: Renewal): string {
   const { owner, process, ttlMs, isRedisson } = holder
   const who = process?.label ?? (detail.holders.length > 1 ? owner : 'Its holder')
   if (ttlMs === null) {
-    return `${who} holds it without an expiry: it never ends by itself, even if the process is gone.`
+    return `${who} holds it without an expiry: it never expires, even if the process is gone.`
   }
   const wait = `${Math.ceil(ttlMs / 1_000)} s`
   if (process !== null) {
-    return `${who} ${lifeOf(process, renewal, detail.queue)}. Then wait ${wait} at most, for the end of its lease.`
+    return `${who} ${lifeOf(process, renewal, detail.queue)}. Then wait at most ${wait}, until its lease ends.`
   }
   if (renewal === 'renewed') {
     return `${who} renews its lease and does not report its process: search the logs for ${owner}.`
@@ -127,10 +127,10 @@ function lifeOf(process: ProcessFacts, renewal: Renewal, queue: readonly WaiterR
   const seen = seenMs === null ? 'within the last minutes' : `${ago(seenMs)} ago`
   const isDeadWaiter = queue.some((one) => one.isDead && one.process?.client === process.client)
   if (isDeadWaiter) {
-    return `is probably gone: its heartbeat has stopped, and it was last seen ${seen}. See if process ${pid} on ${host} still runs, and end it`
+    return `is probably gone: its heartbeat has stopped, and it was last seen ${seen}. Check if process ${pid} on ${host} still runs, and end it`
   }
   if (seenMs !== null && seenMs > LATE_MS) {
-    return `is probably gone: it was last seen ${seen}, and reports itself every 20 s. See if process ${pid} on ${host} still runs, and end it`
+    return `is probably gone: it was last seen ${seen}, and reports itself every 20 s. Check if process ${pid} on ${host} still runs, and end it`
   }
   return `was last seen ${seen}: let it finish if process ${pid} on ${host} still runs, or end that process`
 }

@@ -18,25 +18,26 @@ const EVENTS = [
 ] as const
 
 /**
- * What happened. `acquired`, and then `released`, `lost` or `forced` are of one hold. A call that got no lease came to
- * `timeout`, `aborted`, `outage` (Redis did not answer) or `failed` (it refused). `dropped` is of the history itself:
- * entries that could not be written. `unreachable` and `recovered` are of a server of locks, whose address is the name.
+ * The kind of event. `acquired`, and later `released`, `lost` or `forced`, belong to one hold. A call without a lease
+ * ends with `timeout`, `aborted`, `outage` (Redis did not answer) or `failed` (Redis refused). `dropped` is about the
+ * history itself: entries that could not be written. `unreachable` and `recovered` are about a server of locks, and
+ * the name is its address.
  */
 export type HistoryEvent = (typeof EVENTS)[number]
 
-/** One entry, as it is read. What is not known, or makes no sense of the event, is null. */
+/** One entry of the history. A field is null if it is unknown, or does not apply to the event. */
 export interface HistoryEntry {
-  /** Of the entry in the stream: what comes later is greater. */
+  /** The id of the entry in the stream; a later entry has a greater id. */
   readonly id: string
   /** When it happened, in milliseconds since 1970 by the clock of the server. */
   readonly at: number
   readonly event: HistoryEvent
-  /** The key of the lock, or what `nameOf` made of its name. */
+  /** The key of the lock, or the name that `nameOf` returned. */
   readonly name: string
-  /** True if `nameOf` made the name: several locks may share it. */
+  /** True if `nameOf` returned the name: several locks may share it. */
   readonly isGroup: boolean
   readonly kind: KindName | null
-  /** `<clientId>:<owner>`, as it stands in Redis. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string | null
   /** The fencing token of the hold. */
   readonly token: number | null
@@ -48,24 +49,23 @@ export interface HistoryEntry {
   readonly waitedMs: number | null
   /** How long the hold lasted, in milliseconds. */
   readonly heldMs: number | null
-  /** How it was got: `free`, `local`, `granted` or `raced`. */
+  /** How the call acquired the lock: `free`, `local`, `granted` or `raced`. */
   readonly path: AcquirePath | null
   /**
-   * `expired` or `gone` for a loss, and `closed` if the client was closed. For an outage or a failure it is the message,
-   * and for a recovery how long the server was out.
+   * `expired` or `gone` for a loss, and `closed` if the client was closed. The message for an outage or a failure. For
+   * a recovery: how long the server was down.
    */
   readonly reason: string | null
-  /** Of a loss: for how long the event loop had stood still, in milliseconds, if that is why. */
+  /** For a loss that a blocked event loop caused: how long the event loop was blocked, in milliseconds. */
   readonly stalledMs: number | null
   /** For `acquired`, the lease in milliseconds. Null if a version before this field wrote the entry. */
   readonly leaseMs: number | null
   /**
-   * For `acquired`, the longest that the hold lasts, in milliseconds. Only `extend()` of a lease that is not renewed
-   * lengthens it.
-   * Null if the lease is renewed until the release.
+   * For `acquired`: the longest time that the hold can last, in milliseconds. Only `extend()` of a lease that is not
+   * renewed lengthens it. Null if the lease is renewed until the release.
    */
   readonly limitMs: number | null
-  /** Of `dropped`: how many entries. */
+  /** For `dropped`: how many entries. */
   readonly dropped: number | null
 }
 

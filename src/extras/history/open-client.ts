@@ -2,7 +2,10 @@ import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOption
 import type { ServerList } from '../../index.ts'
 import { handleSocketErrors } from '../servers/socket-errors.ts'
 
-/** Where the history is: a URL, options of ioredis, `{ cluster: [...] }`, or a client of ioredis, which is left alone. */
+/**
+ * The Redis of the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of ioredis, which stays as it
+ * is.
+ */
 export type HistoryRedis = string | RedisOptions | Redis | Cluster | ServerList
 
 export type Client = Redis | Cluster
@@ -65,7 +68,7 @@ function makeClient(redis: HistoryRedis, own: RedisOptions): Client {
   }
   if (Object.getPrototypeOf(redis) !== Object.prototype && Object.getPrototypeOf(redis) !== null) {
     throw new TypeError(
-      'redis is a client of another library than ioredis: give the URL of its server, or options of ioredis.',
+      'redis is not a client of ioredis: give the URL of its server, or options of ioredis.',
     )
   }
   if ('cluster' in redis) {

@@ -4,21 +4,21 @@ import { HISTORY_KEY, type HistoryEntry, readEntry } from './entry.ts'
 import { type Client, type HistoryRedis, openClient } from './open-client.ts'
 import { within } from './within.ts'
 
-/** What is read, and from where. */
+/** The options of `readHistory`. */
 export interface ReadHistoryOptions {
-  /** As with `recordHistory`. */
+  /** The Redis of the history, as for `recordHistory`. */
   readonly redis: HistoryRedis
-  /** The key of the stream; `holdfast_history`. */
+  /** The key of the stream; `holdfast_history` by default. */
   readonly key?: string | undefined
-  /** Only entries of this name: the key of a lock, unless `nameOf` made others. */
+  /** Only entries of this name: the key of a lock, unless `nameOf` returned another name. */
   readonly name?: string | undefined
-  /** Only what happened since then: a `Date`, or milliseconds since 1970 by the clock of the server. */
+  /** Only events since then: a `Date`, or milliseconds since 1970 by the clock of the server. */
   readonly since?: Date | number | undefined
-  /** Only so many, the newest. All that there are, unless `follow` begins with what comes. */
+  /** Only this many, the newest. By default all entries; with `follow`, only new entries. */
   readonly last?: number | undefined
-  /** Does not end, but goes on with what comes; false. */
+  /** With true, it does not end, but continues with new entries; false by default. */
   readonly follow?: boolean | undefined
-  /** Ends it, also while it waits for what comes. */
+  /** Ends it, even while it waits for new entries. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -50,12 +50,12 @@ const ANSWER_MS = 5_000
 const MOST_SEEN = 50_000
 
 /**
- * The history, the newest entry first. With `follow` the `last` ones, or those `since`, come the oldest first, and then
- * what happens, as it is written; an outage is waited out. No entry comes twice, also where it was written twice. Where
- * nothing was recorded there is none. It reads on a connection of its own.
+ * Reads the history, the newest entry first. With `follow`, entries come in order of time: first the `last` entries,
+ * or the entries `since`, then new ones as they are written. It waits until an outage is over. Each entry comes once,
+ * even when it was written twice. If nothing was recorded, there are no entries. It opens its own connection.
  *
- * @returns its first step rejects with `TypeError` for an option that makes no sense, each with an Error where Redis
- * does not answer, or refuses
+ * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an Error if Redis does
+ * not answer, or refuses
  */
 export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
   assertOptions(options, 'readHistory()', OPTIONS)
@@ -97,7 +97,7 @@ export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<
 
 function wishOf({ key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOptions): Wish {
   if (last !== undefined && (!Number.isSafeInteger(last) || last < 0)) {
-    throw new TypeError(`last must be a whole number from 0 up; got ${String(last)}.`)
+    throw new TypeError(`last must be a whole number of at least 0; got ${String(last)}.`)
   }
   const sinceMs = Number(since ?? 0)
   if (Number.isNaN(sinceMs)) throw new TypeError(`since must be a time; got ${String(since)}.`)

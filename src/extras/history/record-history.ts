@@ -6,37 +6,46 @@ import { HISTORY_KEY, type NewEntry } from './entry.ts'
 import { type HistoryRedis, keyPrefixOf, openClient } from './open-client.ts'
 import { Outbox } from './outbox.ts'
 
-/** What is recorded, and where. */
+/** The options of `recordHistory`. */
 export interface RecordHistoryOptions {
   /**
-   * Where the history is kept: a URL, options of ioredis, `{ cluster: [...] }`, or a client of ioredis, of which the
-   * options are taken. It need not be where the locks are. A connection of its own is opened.
+   * The Redis for the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of ioredis, whose options
+   * are used. It can be another Redis than the one for the locks. It opens its own connection.
    */
   readonly redis: HistoryRedis
-  /** The key of the stream; `holdfast_history`. */
+  /** The key of the stream; `holdfast_history` by default. */
   readonly key?: string
-  /** About how many entries are kept, of all processes together; 100,000. Redis takes away the oldest. */
+  /** About how many entries are kept, of all processes together; 100,000 by default. Redis removes the oldest. */
   readonly maxEvents?: number
-  /** The stream ends so long after the last entry, in milliseconds; a week. */
+  /** The stream ends this long after the last entry, in milliseconds; a week by default. */
   readonly ttlMs?: number
-  /** How many entries wait in this process while Redis is away; 10,000. Of more the oldest are dropped, and counted. */
+  /**
+   * How many entries wait in this process while Redis is down; 10,000 by default. Beyond that the oldest are dropped
+   * and counted.
+   */
   readonly maxBuffered?: number
   /**
-   * What stands before the name of a lock in Redis; the `keyPrefix` of the options in `redis`, and else nothing. Give
-   * what the clients have as `keyPrefix`.
+   * The prefix of lock names in Redis; by default the `keyPrefix` of the options in `redis`, or no prefix. Use the
+   * `keyPrefix` of your clients.
    */
   readonly keyPrefix?: string
-  /** Under which name a lock is recorded, instead of its key; undefined, or a throw, records nothing of it. */
+  /**
+   * Returns the name to record for a lock, instead of its key. If it returns undefined or throws, the lock is not
+   * recorded.
+   */
   readonly nameOf?: (name: string) => string | undefined
-  /** Told when entries cannot be written, once until they are again; a process warning with the code HOLDFAST_HISTORY. */
+  /**
+   * Called once when entries cannot be written, and again only after a success. By default a process warning with the
+   * code HOLDFAST_HISTORY.
+   */
   readonly onError?: (error: Error) => void
 }
 
-/** What is recorded, until `stop()`. */
+/** A recording, until `stop()`. */
 export interface History {
   /**
-   * Records nothing more, writes what is not written yet, for two seconds at most, and closes the connection. Never
-   * rejects; what could not be written by then is lost.
+   * Stops the recording, writes the remaining entries for at most two seconds, and closes the connection. Never
+   * rejects; entries that could not be written by then are lost.
    */
   stop(): Promise<void>
 }
@@ -56,10 +65,10 @@ const WEEK_MS = 7 * 24 * 3_600_000
 const STOP_MS = 2_000
 
 /**
- * Records what all Holdfast clients of this process do, from now on, in one capped stream of Redis, which other
- * processes write to as well. No lock waits for it, and none fails because of it.
+ * Records the activity of all Holdfast clients of this process from now on, in one capped stream of Redis. Other
+ * processes can write to the same stream. No lock waits for it, and no lock fails because of it.
  *
- * @throws `TypeError` for an option that makes no sense, with what it got
+ * @throws `TypeError` for an invalid option, with its value
  */
 export function recordHistory(options: RecordHistoryOptions): History {
   assertOptions(options, 'recordHistory()', OPTIONS)
@@ -151,7 +160,7 @@ function entryOfServer(
 }
 
 function lengthOf({ outageMs = 0, attempts = 0 }: OutageFact): string {
-  return `out for ${Math.round(outageMs)} ms, ${attempts} attempts failed`
+  return `down for ${Math.round(outageMs)} ms, ${attempts} attempts failed`
 }
 
 function messageOf(error: unknown): string | undefined {
@@ -165,7 +174,7 @@ function wholeNumber(value: number, option: string): number {
 
 function warn({ message }: Error): void {
   process.emitWarning(
-    `The history of locks cannot be written: ${message}. It is tried again; no lock is affected.`,
+    `The history of locks cannot be written: ${message}. The client retries. No lock is affected.`,
     { code: 'HOLDFAST_HISTORY' },
   )
 }

@@ -94,11 +94,11 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
     ).histogram(REQUESTS),
     renewLateness: own(
       'renew_lateness_seconds',
-      'How much later than due requests of the watchdog were sent',
+      'How late requests of the watchdog were sent',
     ).histogram(REQUESTS),
     unknownDuration: own(
       'unknown_duration_seconds',
-      'For how long outcomes were unknown that are settled now',
+      'How long outcomes were unknown before they were settled',
     ).histogram(OUTAGES),
     outages: own(
       'server_outages',
@@ -117,7 +117,7 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
     ).histogram(OUTAGES),
     otherNames: own(
       'other_names_total',
-      'Calls and holds that are told of as other, for lack of names',
+      'Calls and holds that are reported as other, because there are too many names',
     ).counter(),
     remove,
   })

@@ -4,24 +4,27 @@ import { shown } from '../facts/shown.ts'
 import type { AnyRegistry } from './catalogue.ts'
 import { type Filled, fill } from './fill.ts'
 
-/** What to tell Prometheus of locks, and where. */
+/** The options of `collectMetrics`. */
 export interface MetricsOptions {
-  /** The registry that has them; by default `register` of `prom-client`, which has those of the whole process. */
+  /** The registry for the metrics; by default `register` of `prom-client`, the registry of the whole process. */
   register?: AnyRegistry | undefined
-  /** What their names begin with; `holdfast_` by default. The rules and the dashboard of the package are for that. */
+  /**
+   * The prefix of their names; `holdfast_` by default. The rules and the dashboard of the package need the default.
+   */
   prefix?: string | undefined
   /**
-   * The label `name` for the name of a lock; undefined leaves it out, as is the default. Give groups, such as `order`
-   * for `order:1001`: each name is 20 to 60 series in Prometheus. What it throws counts as undefined.
+   * Returns the label `name` for the name of a lock; undefined leaves it out, which is the default. Return groups,
+   * such as `order` for `order:1001`, because each name creates 20 to 60 series in Prometheus. If it throws, there is
+   * no label.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
-  /** How many such names there may be; all after them are `other`. 100 by default. */
+  /** The number of such names; all later names are reported as `other`. 100 by default. */
   mostNames?: number | undefined
 }
 
-/** What {@link collectMetrics} began. */
+/** The result of {@link collectMetrics}. */
 export interface Metrics {
-  /** Takes the metrics out of the registry, unless others asked for the same and have not stopped. */
+  /** Removes the metrics from the registry, unless another call uses the same metrics and has not stopped. */
   stop(): void
 }
 
@@ -35,12 +38,12 @@ interface Running {
 const RUNNING = Symbol.for('holdfast.metrics')
 
 /**
- * Fills metrics of `prom-client` with what all clients of this process do from now on, until `stop()`: call it before
- * locks are held. A second call for the same registry and prefix shares the metrics of the first. A lock goes on as
- * without it, whatever becomes of metrics.
+ * Fills metrics of `prom-client` with all activity of the clients of this process, until `stop()`. Call it before
+ * locks are held. A second call for the same registry and prefix shares the metrics of the first. Failures in metrics
+ * never affect a lock.
  *
- * Throws a `TypeError` for options that are none, and where a second call wants other names of locks than the first;
- * and what `prom-client` throws where the registry has a metric of another origin by such a name.
+ * Throws a `TypeError` for invalid options, and if a second call has other options for lock names than the first.
+ * Throws the error of `prom-client` if the registry has a metric of another origin with such a name.
  */
 export function collectMetrics(options: MetricsOptions = {}): Metrics {
   const filled = resolve(options)
@@ -70,8 +73,8 @@ function runningFor(filled: Filled): Running | undefined {
   const { nameOf, mostNames } = running.filled
   if (filled.nameOf === nameOf && filled.mostNames === mostNames) return running
   throw new TypeError(
-    `This registry has metrics with the prefix ${shown(filled.prefix)} already, with another nameOf or ` +
-      'mostNames: collect them in one place, stop() them first, or give another prefix',
+    `This registry already has metrics with the prefix ${shown(filled.prefix)}, but another nameOf or mostNames. ` +
+      'Collect them in one place, stop() them first, or use another prefix',
   )
 }
 
@@ -95,14 +98,14 @@ function resolve(options: MetricsOptions): Filled {
   }
   if (typeof prefix !== 'string' || !/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(prefix)) {
     throw new TypeError(
-      `prefix must be letters, digits and _, and begin with no digit, got ${shown(prefix)}`,
+      `prefix must consist of letters, digits and _, and not begin with a digit, got ${shown(prefix)}`,
     )
   }
   if (nameOf !== undefined && typeof nameOf !== 'function') {
     throw new TypeError(`nameOf must be a function, got ${shown(nameOf)}`)
   }
   if (!Number.isSafeInteger(mostNames) || mostNames < 1) {
-    throw new TypeError(`mostNames must be a whole number from 1 up, got ${shown(mostNames)}`)
+    throw new TypeError(`mostNames must be a whole number of at least 1, got ${shown(mostNames)}`)
   }
   return { register, prefix, nameOf: nameOf as NameOf | undefined, mostNames }
 }

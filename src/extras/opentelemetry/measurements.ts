@@ -22,11 +22,7 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
     HOLDS,
   )
   const renewDuration = duration('holdfast.renew.duration', 'Requests of the watchdog', REQUESTS)
-  const renewLateness = duration(
-    'holdfast.renew.lateness',
-    'How much later than due renewals are sent',
-    REQUESTS,
-  )
+  const renewLateness = duration('holdfast.renew.lateness', 'How late renewals are sent', REQUESTS)
 
   const options = (unit: string, description: string): MetricOptions => ({ unit, description })
   const losses = meter.createCounter(
@@ -35,11 +31,11 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
   )
   const stalls = meter.createCounter(
     'holdfast.stalls',
-    options('{stall}', 'Losses because the event loop stood still'),
+    options('{stall}', 'Losses because the event loop was blocked'),
   )
   const settled = meter.createCounter(
     'holdfast.settled',
-    options('{request}', 'Requests of unknown outcome that are settled'),
+    options('{request}', 'Requests whose unknown outcome was settled'),
   )
   const held = meter.createObservableUpDownCounter(
     'holdfast.lock.held',

@@ -9,37 +9,38 @@ import { shown } from '../facts/shown.ts'
 import { measureLocks } from './measurements.ts'
 import { traceLocks } from './spans.ts'
 
-/** What to tell of locks, and to whom. */
+/** The options of `instrument`. */
 export interface InstrumentOptions {
-  /** Makes the spans; the global one by default, which may be registered later. */
+  /** Creates the spans; by default the global provider, which may be registered later. */
   tracerProvider?: TracerProvider | undefined
-  /** Makes the metrics; the global one by default, which has to be registered before. */
+  /** Creates the metrics; by default the global provider, which must be registered before. */
   meterProvider?: MeterProvider | undefined
   /**
-   * The name to tell for that of a lock, as `holdfast.lock.name`; undefined tells none, which is the default. Give
-   * groups, such as `order` for `order:1001`: metrics take the first 100 of them, and `other` for the rest.
+   * Returns the name to report for the name of a lock, as `holdfast.lock.name`; undefined reports none, which is the
+   * default. Return groups, such as `order` for `order:1001`. Metrics use the first 100 of them, and `other` for the
+   * rest.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
-  /** Whether there are spans; true by default. */
+  /** With false there are no spans; true by default. */
   spans?: boolean | undefined
-  /** Whether there are metrics; true by default. */
+  /** With false there are no metrics; true by default. */
   metrics?: boolean | undefined
 }
 
-/** What {@link instrument} began. */
+/** The result of {@link instrument}. */
 export interface Instrumentation {
   /**
-   * Ends it. Spans whose end was held back end at once: call it before the provider is shut down. Those of holds and
-   * calls that are under way are dropped.
+   * Ends it. Spans that wait for their end are ended at once, so call it before you shut down the provider. Spans of
+   * pending holds and calls are dropped.
    */
   stop(): void
 }
 
 /**
- * Tells OpenTelemetry of all locks of this process, from now on. What fails in it, or in a provider, an exporter or
- * `nameOf` later on, changes nothing for a lock. Call it once: a second call tells everything twice, until its `stop()`.
+ * Reports all locks of this process to OpenTelemetry from now on. A failure here, in a provider, an exporter or
+ * `nameOf`, never affects a lock. Call it once: a second call reports everything twice, until its `stop()`.
  *
- * @throws TypeError for options that are none
+ * @throws TypeError for invalid options
  */
 export function instrument(options: InstrumentOptions = {}): Instrumentation {
   const { tracerProvider, meterProvider, nameOf, spans = true, metrics = true } = check(options)
@@ -78,7 +79,7 @@ function check(options: InstrumentOptions): InstrumentOptions {
       throw new TypeError(`There is no option \`${name}\` here. There are: ${known}.`)
     }
     if (value !== undefined && !shapes[name as keyof InstrumentOptions](value)) {
-      throw new TypeError(`\`${name}\` is of no use to instrument(); got ${shown(value)}.`)
+      throw new TypeError(`\`${name}\` is invalid for instrument(); got ${shown(value)}.`)
     }
   }
   return options

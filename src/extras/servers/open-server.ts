@@ -151,11 +151,11 @@ function isLate(error: unknown): boolean {
 function networkError(error: Error, { tls }: Endpoint): Error {
   const { message } = error
   if (/Connection is closed|max retries|isn't writeable|ECONNRESET|EPIPE/.test(message)) {
-    const hint = tls === undefined ? '; does it want TLS (--tls)?' : ''
-    return new Error(`the server closed the connection without a word${hint}`)
+    const hint = tls === undefined ? '; does it need TLS (--tls)?' : ''
+    return new Error(`the server closed the connection without an answer${hint}`)
   }
   if (/wrong version number|packet length too long/.test(message)) {
-    return new Error(`no TLS is spoken there (${message})`)
+    return new Error(`the server does not use TLS (${message})`)
   }
   if (/certificate required/.test(message)) {
     return new Error('the server asks for a client certificate: --cert and --key')

@@ -20,13 +20,13 @@ export const WHERE_OPTIONS = {
 
 export const WHERE_USAGE = `  url…                       redis://host:port, rediss://host:port or host:port; several are the
                              independent masters of a quorum. Without any: REDIS_URL, or 127.0.0.1:6379
-  -u, --url <url>            the same as an option
+  -u, --url <url>            the same, as an option
   --cluster                  the urls are nodes of one cluster
   --sentinel <host:port,…>   ask these Sentinels for the master; with --master-name <name>
-  --user <name>              with --pass <password>, or REDISCLI_AUTH, which no list of processes shows
+  --user <name>              with --pass <password>, or REDISCLI_AUTH, which process lists do not show
   --sentinel-user <name>     the same for the Sentinels, with --sentinel-pass <password>
   --tls                      connect with TLS, as rediss:// does; --cacert <file>,
-                             --cert <file> and --key <file> are those of redis-cli
+                             --cert <file> and --key <file> as for redis-cli
 `
 
 interface WhereValues {
@@ -73,7 +73,7 @@ export function readWhere(
   const given = [...(values.url ?? []), ...positionals]
   if (values.sentinel !== undefined) return sentinelsOf(values, given, { login, tls, secure })
   if (values['master-name'] !== undefined) {
-    throw new InvalidArgumentError('--master-name goes with --sentinel <host:port,…>.')
+    throw new InvalidArgumentError('--master-name needs --sentinel <host:port,…>.')
   }
   const urls = given.length > 0 ? given : [env.REDIS_URL || '127.0.0.1:6379']
   const servers = urls.map((url) => readEndpoint(url, { login, tls, secure }))
@@ -91,7 +91,7 @@ function sentinelsOf(
 ): Where {
   const masterName = values['master-name']
   if (masterName === undefined) {
-    throw new InvalidArgumentError('--sentinel needs --master-name <name> as well.')
+    throw new InvalidArgumentError('--sentinel also needs --master-name <name>.')
   }
   if (given.length > 0 || values.cluster) {
     throw new InvalidArgumentError('Give either --sentinel, or urls or --cluster; got both.')
@@ -99,7 +99,7 @@ function sentinelsOf(
   const login = { user: values['sentinel-user'], pass: values['sentinel-pass'] }
   const list = (values.sentinel ?? []).flatMap((one) => one.split(',')).filter((one) => one !== '')
   if (list.length === 0) {
-    throw new InvalidArgumentError('--sentinel needs host:port of one Sentinel at least; got "".')
+    throw new InvalidArgumentError('--sentinel needs host:port of at least one Sentinel; got "".')
   }
   const sentinels = list.map((one) => readEndpoint(one.trim(), { ...defaults, login }, 26_379))
   return { kind: 'sentinel', sentinels, masterName, login: defaults.login, tls: defaults.tls }

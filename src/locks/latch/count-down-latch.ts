@@ -10,24 +10,23 @@ import type { Latches } from './latches.ts'
 
 const SETTING = {
   failed: 'its count was not set',
-  unknown: 'not known whether its count was set by this call, which may have done it',
+  unknown: 'it is unknown if this call set its count',
 }
 const COUNTING = {
   failed: 'not counted down',
-  unknown:
-    'not known whether it was counted down by this call, which may have done it, and once at most',
+  unknown: 'it is unknown if this call counted it down (at most once)',
 }
 const DELETING = {
   failed: 'not deleted',
-  unknown: 'not known whether it was deleted by this call, which may have done it',
+  unknown: 'it is unknown if this call deleted it',
 }
 
 /**
- * A latch that many await, and that opens when it has been counted down to zero, as Redisson's `RCountDownLatch`
- * of that name. A latch whose count was never set, or was deleted, is open. When it is open its count can be set
- * anew: that is another round.
+ * A latch that many callers await, like Redisson's `RCountDownLatch` of that name. It opens when its count reaches
+ * zero. A latch whose count was never set, or was deleted, is open. The count of an open latch can be set again: that
+ * starts another round.
  *
- * A latch object holds nothing by itself and costs nothing; make one wherever it is needed.
+ * A latch object holds nothing itself and costs nothing. Create one wherever you need it.
  */
 export interface CountDownLatch extends Public<HoldfastCountDownLatch> {}
 
@@ -48,12 +47,12 @@ export class HoldfastCountDownLatch {
   }
 
   /**
-   * Sets the count of a latch that is open.
+   * Sets the count of an open latch.
    *
-   * @param count from 1 up
-   * @returns whether this call set it; false where a count is set already, which stays as it is
-   * @throws `InvalidArgumentError` for a count that is none; `RedisUnavailableError` when it was not confirmed,
-   * and then says whether it may have been set all the same; `RedisRefusedError`, `ClosedError`
+   * @param count at least 1
+   * @returns true if this call set it; false if a count is set already, which stays
+   * @throws `InvalidArgumentError` for an invalid count. `RedisUnavailableError` if Redis did not confirm it; the
+   * message says if it may have been set. `RedisRefusedError`, `ClosedError`
    */
   async trySetCount(count: number, ...others: readonly never[]): Promise<boolean> {
     if (!Number.isSafeInteger(count) || count < 1) {
@@ -72,24 +71,24 @@ export class HoldfastCountDownLatch {
   }
 
   /**
-   * Counts down by one, and opens the latch at zero. It counts once, however often the request has to be sent.
-   * An open latch stays as it is.
+   * Counts down by one, and opens the latch at zero. It counts once, even when the client has to send the request
+   * again. An open latch stays as it is.
    *
-   * A call counts in the round in which it was made. When its request reaches Redis later, in the next round, it
-   * counts for nothing and gives 0. Redis tells this by the time of the call, as exactly as the client knows the
-   * server's clock: mostly within a millisecond. With `round` nothing depends on clocks.
+   * A call counts in the round in which it was made. If its request reaches Redis in the next round, it counts nothing
+   * and returns 0. Redis decides this by the time of the call, as exactly as the client knows the server's clock:
+   * mostly within a millisecond. With `round` nothing depends on clocks.
    *
-   * @returns what was left right after it, when the server has confirmed it. 0 says that its round is over: by this
-   * call, or before it.
-   * @throws `RedisUnavailableError` when it was not confirmed, and then says whether it may have been counted
-   * all the same; `RedisRefusedError`, `ClosedError`
+   * @returns the count after it, once the server has confirmed it. 0 means that the round is over, by this call or
+   * before it
+   * @throws `RedisUnavailableError` if Redis did not confirm it; the message says if it may have been counted.
+   * `RedisRefusedError`, `ClosedError`
    */
   countDown(): Promise<number>
   /**
-   * Counts down by one in that round, and in no other.
+   * Counts down by one in that round only.
    *
-   * @returns what was left right after it; null when that round was over before, and nothing was counted
-   * @throws as without a round; `InvalidArgumentError` for a `round` that is no number of a round
+   * @returns the count after it; null if that round was already over, and nothing was counted
+   * @throws as without a round; `InvalidArgumentError` if `round` is not the number of a round
    */
   countDown(options: LatchRoundOptions, ...others: readonly never[]): Promise<number | null>
   async countDown(
@@ -108,9 +107,9 @@ export class HoldfastCountDownLatch {
   }
 
   /**
-   * What is left to be counted down; 0 where the latch is open.
+   * Returns the count; 0 if the latch is open.
    *
-   * @throws `RedisUnavailableError` or `RedisRefusedError` when the server was out for `outageMs`; `ClosedError`
+   * @throws `RedisUnavailableError` or `RedisRefusedError` if the server was down for `outageMs`; `ClosedError`
    */
   async count(): Promise<number> {
     const look = (callMs: number) => this.#remote.look(callMs)
@@ -120,24 +119,23 @@ export class HoldfastCountDownLatch {
   /**
    * Waits until the latch is open: counted down to zero, deleted, or never set.
    *
-   * With `round` it waits until that round is over, and no later one, even when the call is made in a later round.
+   * With `round` it waits for the end of that round only, even when the call is made in a later round.
    *
-   * @returns true when it is open, or was since the call, though its count is set anew by now; false when
-   * `waitMs` has passed before that
-   * @throws the reason of an abort; `RedisUnavailableError` when the server does not answer for `outageMs`, and
-   * at the end of `waitMs` where nobody can know by then; `RedisRefusedError`, `ClosedError`, and
-   * `InvalidArgumentError` for bad input
+   * @returns true if the latch is open, or was open at some time since the call. False if `waitMs` passed before that
+   * @throws the reason of an abort. `RedisUnavailableError` if the server does not answer for `outageMs`, or if the
+   * state is unknown at the end of `waitMs`. `RedisRefusedError`, `ClosedError`, and `InvalidArgumentError` for
+   * invalid input
    */
   async await(options?: AwaitOptions, ...others: readonly never[]): Promise<boolean> {
     return this.#latches.await(this.#self, this.#remote, awaitArguments(options, others))
   }
 
   /**
-   * Deletes the count. Its awaiters go on, as at zero. A call whose request reaches Redis in the next
-   * round deletes nothing, as with {@link countDown}.
+   * Deletes the count. Its waiters continue, as at zero. If the request reaches Redis in the next round, it deletes
+   * nothing, as with {@link countDown}.
    *
-   * @param options with `round` it deletes the count of that round, and of no other
-   * @returns whether there was a count, and this call deleted it
+   * @param options with `round` it deletes the count of that round only
+   * @returns true if this call deleted a count
    * @throws as `countDown` does
    */
   async delete(options?: LatchRoundOptions, ...others: readonly never[]): Promise<boolean> {
@@ -150,7 +148,7 @@ export class HoldfastCountDownLatch {
   }
 
   /**
-   * Tells what is left, how many clients have somebody who awaits it, and the number of the round.
+   * Returns the count, the number of clients that await the latch, and the number of the round.
    *
    * @throws as `count` does
    */

@@ -11,7 +11,7 @@ export function awaitArguments(options: unknown, others: readonly unknown[]): Aw
   const given = optionsOf(options, 'The options of await()', known) as AwaitOptions
   const { round, waitMs, signal } = given
   assertSignal(signal)
-  if (waitMs !== undefined) waitMsOf(waitMs, 'To ask once without waiting there is count().')
+  if (waitMs !== undefined) waitMsOf(waitMs, 'To ask once without waiting, use count().')
   if (round !== undefined) assertRound(round)
   return given
 }
@@ -38,7 +38,7 @@ export function roundOf(
 function assertRound(round: unknown): void {
   if (Number.isSafeInteger(round) && (round as number) > 0) return
   throw new InvalidArgumentError(
-    `\`round\` must be the number of a round, as inspect() gives it; got ${show(round)}. ` +
-      'It gives null when the latch is open, and when Redisson set the count: then leave `round` out.',
+    `\`round\` must be the number of a round, as inspect() returns it; got ${show(round)}. ` +
+      'If inspect() returned null, the latch is open or Redisson set its count: leave `round` out.',
   )
 }

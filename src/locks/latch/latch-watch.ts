@@ -100,7 +100,7 @@ export class LatchWatch {
     for (const awaiter of [...this.#all]) {
       const { retryBudget } = awaiter
       if (retryBudget.isUsedUp || (pauseMs === null && retryBudget === first)) {
-        awaiter.reject(retryBudget.error('not awaited any longer'))
+        awaiter.reject(retryBudget.error('no longer awaited'))
       }
     }
     return pauseMs ?? AFTER_FAILURE_MS

@@ -16,7 +16,7 @@ import { LatchWatch } from './latch-watch.ts'
 /** What a request came to is remembered for no longer than this, in milliseconds. */
 const LONGEST_KEPT_MS = 45_000
 
-const WORDS: Words = { noun: 'Latch', unavailable: 'This says nothing about whether it is open.' }
+const WORDS: Words = { noun: 'Latch', unavailable: 'It is unknown if it is open.' }
 
 /** Which latch it is. */
 interface Named {

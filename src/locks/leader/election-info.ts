@@ -1,37 +1,37 @@
 import type { HolderFacts, LockFacts, QueueEntry } from '../../servers/answers.ts'
 import { labelIn } from './candidate-label.ts'
 
-/** Who leads, as its place knows it. */
+/** The leader, according to Redis. */
 export interface LeaderInfo {
-  /** The label of the candidate; null for one who has the lock of that name by `getLock` or `getFairLock`, or in Java. */
+  /** The label of the candidate; null if the lock was acquired with `getLock`, with `getFairLock`, or by Redisson. */
   readonly label: string | null
-  /** `<clientId>:<owner>`: another one for each term. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. Each term has its own. */
   readonly owner: string
-  /** The fencing token of the term; null when the server has lost it. */
+  /** The fencing token of the term; null if the server has lost it. */
   readonly token: number | null
-  /** What is left of the lease of the term unless it is renewed, in milliseconds; null without an expiry. */
+  /** The remaining time of the lease, without a renewal, in milliseconds; null if the lock has no expiry. */
   readonly ttlMs: number | null
 }
 
-/** Somebody who waits to lead. */
+/** A candidate that waits to lead. */
 export interface CandidateInfo {
-  /** Its label; null for one who waits for the lock of that name by `getFairLock`. */
+  /** Its label; null for a waiter of `getFairLock` with the same name. */
   readonly label: string | null
-  /** `<clientId>:<owner>` */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The `label` of its client; null for a client that is taken for dead. */
+  /** The `label` of its client; null if the client is considered dead. */
   readonly process: string | null
-  /** Since when it waits, by the clock of the server, in milliseconds. */
+  /** How long it has waited by the clock of the server, in milliseconds. */
   readonly waitedMs: number
 }
 
-/** An election as its place knows it. */
+/** An election according to Redis. */
 export interface ElectionInfo {
-  /** Null when nobody leads. */
+  /** Null if there is no leader. */
   readonly leader: LeaderInfo | null
-  /** Those who wait to lead: the next one first, and no more than 1,000. */
+  /** The candidates that wait to lead, at most 1,000: the next one first. */
   readonly candidates: readonly CandidateInfo[]
-  /** How many wait to lead. */
+  /** How many candidates wait to lead. */
   readonly candidateCount: number
 }
 

@@ -13,11 +13,11 @@ import { type LeadOptions, leadOptions } from './leader-options.ts'
 import { LeaderWatch } from './leader-watch.ts'
 import type { Term } from './term.ts'
 
-/** The events of a `LeaderElection`, with what their listeners get. */
+/** The events of a `LeaderElection`, with the arguments of their listeners. */
 export interface LeaderElectionEvents {
   /**
-   * Another candidate leads, or, with null, nobody. The first one tells who leads when it is begun to be looked.
-   * Each term is told once, and none after a later one. Terms that end before anybody looked are left out.
+   * Another candidate leads; null: there is no leader. The first event reports the current leader. Each term is
+   * reported at most once, and never after a later one. Terms that ended before the client looked are left out.
    */
   changed: (leader: LeaderInfo | null) => void
 }
@@ -25,16 +25,16 @@ export interface LeaderElectionEvents {
 type Listener = LeaderElectionEvents['changed']
 
 /**
- * One candidate of an election: those of one name take turns to lead, in the order in which they came, one at a
- * time. To lead is to hold the fair lock of that name, with a lease that the watchdog renews.
+ * One candidate of an election. Candidates of one name lead one at a time, in FIFO order. A leader holds the fair lock
+ * of that name, and the watchdog renews the lease.
  *
- * The event `changed` tells who leads, also to those who are no candidates. While nobody listens to it nothing is
- * watched.
+ * The event `changed` reports the leader, even to a client that is not a candidate. The client watches the election
+ * only while the event has a listener.
  */
 export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
-  /** The name as it was given to `getLeaderElection`. */
+  /** The name that was given to `getLeaderElection`. */
   readonly name: string
-  /** What others see of this candidate. */
+  /** The name of this candidate for others. */
   readonly label: string
   readonly #host: ElectionHost
   readonly #lock: ElectionLock
@@ -67,7 +67,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     })
   }
 
-  /** As logs and JSON have it. */
+  /** The election as logs and JSON show it. */
   toJSON(): Record<string, unknown> {
     const { name, label, isLeading } = this
     return { name, label, isLeading }
@@ -78,33 +78,33 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     return printed(this, options, inspect)
   }
 
-  /** Whether this candidate leads, by its own clocks at this moment. */
+  /** True if this candidate leads now, by its own clocks. */
   get isLeading(): boolean {
     return this.#campaign?.leads === true
   }
 
   /**
-   * Waits until it is this candidate's turn, leads while `fn` runs, and hands over to the next one when `fn` has
-   * ended, in one message. An object is one candidate at a time.
+   * Waits for its turn, leads while `fn` runs, and hands over to the next candidate when `fn` ends, with one message.
+   * An object is one candidate at a time.
    *
-   * What `fn` does must end when `term.signal` aborts. As long as it has not, nobody else leads: unless the term
-   * was lost, when others go by its lease alone. With `maxDrainMs` the lease is not renewed for longer than that
-   * after the abort.
+   * `fn` must end when `term.signal` aborts. Until then there is no other leader, unless the term was lost: then
+   * others can lead as soon as the lease has ended. With `maxDrainMs` the lease is renewed for at most that long after
+   * the abort.
    *
    * @param fn runs in a frame that carries the lock of the election, as with `using` of a lock
-   * @returns what `fn` returns. Rejects with what `fn` rejects with; with `LeaseLostError` when the term was lost
-   * before `fn` ended, with the error of `fn` as the `cause`; with `signal.reason` when aborted before it led; with
-   * `InvalidArgumentError` for bad input, and while another call of this object is under way; with
-   * `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs` while it waited, and
-   * `ClosedError` after `close()`. With `again` it stands anew after a loss and after an outage instead.
+   * @returns the result of `fn`. Rejects with the error of `fn`. Rejects with `LeaseLostError` if the term was lost
+   * before `fn` ended, with the error of `fn` as the `cause`. Rejects with `signal.reason` if aborted before it led.
+   * Rejects with `InvalidArgumentError` for invalid input, and while another call of this object is pending. Rejects
+   * with `RedisUnavailableError` or `RedisRefusedError` if Redis was down for `outageMs` during the wait, and with
+   * `ClosedError` after `close()`. With `again` it becomes a candidate again after a loss or an outage instead.
    */
   async lead<T>(fn: (term: Term) => Promise<T> | T, options: LeadOptions = {}): Promise<T> {
     assertFunction(fn)
     const leading = leadOptions(options)
     if (this.#isCandidate) {
       throw new InvalidArgumentError(
-        `lead() of "${this.name}" is under way: this object is a candidate already. For one more candidate ` +
-          'take an object of its own, from getLeaderElection().',
+        `lead() of "${this.name}" is already running: this object is one candidate. For another candidate, ` +
+          'call getLeaderElection() again.',
         this.name,
       )
     }
@@ -129,15 +129,15 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   }
 
   /**
-   * Ends the term of this candidate: `isLeading` is false at once, `term.signal` aborts with a `ResignedError`, and
-   * the next candidate leads as soon as the function has ended, by one message. The lease is renewed until then, so
-   * a function that goes on keeps the others waiting, and no two lead: for `maxDrainMs` at most, if `lead` was given
-   * that. `lead` then settles as the function does.
+   * Ends the term of this candidate. `isLeading` is false at once, `term.signal` aborts with a `ResignedError`, and
+   * the next candidate leads as soon as the function has ended, after one message. The lease is renewed until then. So
+   * a function that does not end keeps the other candidates waiting, but there are never two leaders. `maxDrainMs` of
+   * `lead` limits that time. `lead` then settles as the function does.
    *
-   * @returns true when it was handed over, or, called inside the function, at once; false when this candidate did
-   * not lead, or has lost the term. Rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis did
-   * not confirm it within `outageMs`: it is then tried on in the background, and the term ends with its lease at the
-   * latest. Calling it again waits for the same.
+   * @returns true when the term was handed over; inside the function, true at once. False if this candidate did not
+   * lead, or has lost the term. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm
+   * it within `outageMs`. The client then retries in the background, and the term ends with its lease at the latest. A
+   * further call waits for the same result.
    */
   async resign(): Promise<boolean> {
     const campaign = this.#campaign
@@ -151,14 +151,14 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   }
 
   /**
-   * Who leads, as Redis has it; null when nobody does. Rejects with `RedisUnavailableError` or `RedisRefusedError`
-   * when Redis was out for `outageMs`, with `ClosedError` after `close()`.
+   * Returns the leader according to Redis; null if there is none. Rejects with `RedisUnavailableError` or
+   * `RedisRefusedError` if Redis was down for `outageMs`, and with `ClosedError` after `close()`.
    */
   async leader(): Promise<LeaderInfo | null> {
     return leaderIn(await this.#lock.peek())
   }
 
-  /** Who leads, and who waits to, in order. Rejects as {@link leader} does. */
+  /** Returns the leader and the waiting candidates, in FIFO order. Rejects as {@link leader} does. */
   async inspect(): Promise<ElectionInfo> {
     return electionIn(await this.#lock.inspect())
   }

@@ -35,8 +35,8 @@ export class LeaderElections {
     const { label, lock, newOwner, channel } = this.#client
     if (channel === undefined) {
       throw new InvalidArgumentError(
-        `Leader election ${show(name)}: its candidates queue at one server, and this client has independent ` +
-          'masters. Use getLock() here, and lead inside its using(): one at a time, in no order. Or take a ' +
+        `Leader election ${show(name)}: its queue needs one server, and this client has independent masters. ` +
+          'Use getLock() here, and lead inside its using(): one leader at a time, in no fixed order. Or use a ' +
           'client with `redis`.',
         name,
       )

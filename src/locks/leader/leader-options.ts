@@ -1,42 +1,43 @@
 import { assertBoolean, assertSignal, optionsOf, wholeMs } from '../../options/input.ts'
 import { assertLabel } from './candidate-label.ts'
 
-/** What `getLeaderElection` takes beside the name. */
+/** The options of `getLeaderElection`. */
 export interface LeaderElectionOptions {
   /**
-   * What others see of this candidate: in `leader()`, `inspect()` and `changed`. Text of 1 to 200 characters;
-   * several candidates may have the same.
+   * The name of this candidate for others: in `leader()`, `inspect()` and `changed`. Text of 1 to 200 characters.
+   * Several candidates may have the same label.
    *
    * @default the `label` of the client
    */
   label?: string
 }
 
-/** What `lead` takes beside the function. */
+/** The options of `lead`. */
 export interface LeadOptions {
   /**
-   * Ends the candidacy: while it waits `lead` rejects with `signal.reason`; while it leads the signal of the term
+   * Ends the candidacy. During the wait, `lead` rejects with `signal.reason`. During the term, the signal of the term
    * aborts with that reason, and the next candidate leads when the function has ended.
    */
   signal?: AbortSignal
   /**
-   * Whether to stand again, as a new candidate, after a term that was lost and a wait that an outage ended, also one
-   * in which Redis refuses: it starts, is full or fails over.
+   * With true, the candidate waits to lead again after it lost a term, and after an outage ended its wait. An outage
+   * includes a Redis that refuses because it starts, is full or fails over.
    *
    * @default false
    */
   again?: boolean
   /**
-   * How long the lease is renewed, in milliseconds, after the term was asked to end: by `resign()`, by the abort of
-   * `signal`, or by `close({ drainMs })`. If the function goes on for longer the term is lost, and the next candidate
-   * leads when the lease has ended. Without a limit a function that never ends keeps all others waiting.
+   * How long the lease is renewed after a request to end the term, in milliseconds. Such a request is `resign()`, the
+   * abort of `signal`, or `close({ drainMs })`. If the function runs for longer, the term is lost, and the next
+   * candidate leads when the lease has ended. Without a limit, a function that never ends keeps all other candidates
+   * waiting.
    *
    * @default Infinity
    */
   maxDrainMs?: number
   /**
-   * Resigns when another client or an operator asks for that. They do it with `requestRelease()` of the fair lock of
-   * that name, or with `npx holdfast release --ask`.
+   * With true, the leader resigns when another client or an operator requests it: with `requestRelease()` of the fair
+   * lock of that name, or with `npx holdfast release --ask`.
    *
    * @default false
    */

@@ -1,6 +1,6 @@
 import { HoldfastError } from '../../errors.ts'
 
-/** The term ended by `resign()`: the reason of its signal, and so of whatever that signal ended. */
+/** `resign()` ended the term. It is the reason of the term's signal, and of all work that the signal aborted. */
 export class ResignedError extends HoldfastError {
   /** The fencing token of the term. */
   readonly token: number
@@ -9,7 +9,7 @@ export class ResignedError extends HoldfastError {
     super(
       'HOLDFAST_RESIGNED',
       `The leader of "${lockName}" (token ${token}) has resigned. Stop the work of the term: the next ` +
-        'candidate leads when it has ended.',
+        'candidate leads when that work has ended.',
       { lockName },
     )
     this.token = token

@@ -13,7 +13,7 @@ const MEMBERS = [
   'assertValid',
 ] as const
 
-/** One time of leading: from the grant until the function of `lead` has ended, or the term was lost. */
+/** One term as leader: from the grant until the function of `lead` has ended, or the term was lost. */
 export interface Term extends Pick<HeldTerm, (typeof MEMBERS)[number]> {}
 
 /** A term of this candidate. */
@@ -30,48 +30,49 @@ export class HeldTerm {
     lease.signal.addEventListener('abort', () => this.#look(), { once: true })
   }
 
-  /** The fencing token: greater than that of every term before. */
+  /** The fencing token: greater than the token of every earlier term. */
   get token(): number {
     return this.#lease.token
   }
 
-  /** The candidate as Redis knows it, `<clientId>:<owner>`: another one for each term. */
+  /** The candidate as Redis stores it: `<clientId>:<owner>`. Each term has its own. */
   get owner(): string {
     return this.#lease.owner
   }
 
   /**
-   * Aborts when the term ends before its function has: a margin before another can lead, with a `LeaseLostError`,
-   * when the lease is lost or no longer safe; with a `ResignedError` at `resign()`; with the reason of the signal
-   * that was given to `lead`; with a `ClosedError` when the client is closed, or
-   * begins to drain. `aborted` looks at the clocks each time it is read.
+   * Aborts if the term ends before its function. With a `LeaseLostError` when the lease is lost or no longer safe, a
+   * margin before another candidate can lead. With a `ResignedError` after `resign()`. With the reason of the signal
+   * that was given to `lead`. With a `ClosedError` when the client is closed or begins to drain. `aborted` checks the
+   * clocks each time you read it.
    */
   get signal(): AbortSignal {
     return this.#signal.signal
   }
 
   /**
-   * Aborts when another client or an operator asks the leader to step down, with a `ReleaseRequestedError`. The term goes
-   * on until the leader resigns, or its function ends. With `resignOnRequest` it resigns by itself.
+   * Aborts with a `ReleaseRequestedError` when another client or an operator asks the leader to step down. The term
+   * continues until the leader resigns or its function ends. With `resignOnRequest` the leader resigns automatically.
    */
   get releaseRequested(): AbortSignal {
     return this.#lease.releaseRequested
   }
 
-  /** Whether this candidate leads, by its own clocks at this moment. False from `resign()` on. */
+  /** True if this candidate leads now, by its own clocks. False after `resign()`. */
   get valid(): boolean {
     return !this.#isOver && this.#lease.valid
   }
 
-  /** For how long it leads unless its lease is renewed, in milliseconds; 0 when the term is over. */
+  /** How long it leads without a renewal of its lease, in milliseconds; 0 if the term is over. */
   remaining(): number {
     return this.#isOver ? 0 : this.#lease.remaining()
   }
 
   /**
-   * For the line before a write that matters, which needs the {@link token} all the same.
+   * Throws unless the term is valid. Call it right before an important write, and pass the {@link token} with the
+   * write.
    *
-   * @throws the reason of {@link signal} when that has aborted, `InvalidArgumentError` when the function has ended
+   * @throws the reason of {@link signal} if that has aborted, `InvalidArgumentError` if the function has ended
    */
   assertValid(): void {
     this.signal.throwIfAborted()
@@ -118,7 +119,7 @@ const TermHandle = handleClassOf(HeldTerm, MEMBERS, { variable: 'term' })
 
 function overError(name: string): InvalidArgumentError {
   return new InvalidArgumentError(
-    `The term of "${name}" is over: the function of lead() has ended. Wait for all of the work inside.`,
+    `The term of "${name}" is over: the function of lead() has ended. Await all work inside that function.`,
     name,
   )
 }

@@ -29,11 +29,11 @@ interface Registry {
 }
 
 /**
- * What a lock has in common with several locks as one: the forms in which it is acquired and
- * released. Of several, "the lock" here is all of them: they are acquired and held together.
+ * The common part of one lock and of several locks as one: the methods that acquire and release. For several locks,
+ * "the lock" means all of them, because they are acquired and held together.
  */
 export abstract class BaseLock<L extends object, K extends BaseLease> extends Printed {
-  /** The name of the lock, as it was given to `getLock`; of several, their names with ` + ` between them. */
+  /** The name of the lock, as it was given to `getLock`; for several locks, their names with ` + ` between them. */
   readonly name: string
   /** @internal */
   readonly registry: Registry
@@ -48,22 +48,21 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
     this.currentOwner = currentOwner
   }
 
-  /** As logs and JSON have it. */
+  /** The lock as logs and JSON show it. */
   toJSON(): Record<string, unknown> {
     return { name: this.name }
   }
 
   /**
-   * Acquires the lock, and waits for it: for `waitMs` at most, which is one time for all of several, and
-   * where neither the call nor the client gives that, without an end. Woken by a message when it is released,
-   * by the end of the holder's lease when that one dies.
+   * Acquires the lock. Waits for it for at most `waitMs`, which is one time for all of several locks. If neither the
+   * call nor the client sets `waitMs`, it waits forever. A release wakes it with a message; if the holder dies, the
+   * end of its lease does.
    *
-   * @param options a fixed lease in milliseconds, or options. Without a lease the watchdog renews
-   * it until the release.
-   * @returns rejects with `signal.reason` when aborted; with `WaitTimeoutError` at the end of `waitMs`, with
-   * `InvalidArgumentError` for bad input, `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`,
-   * `LeaseLostError` when it re-enters a hold that turns out to be lost, `ClosedError` after
-   * `close()`. Nothing is held, or left behind, then.
+   * @param options a fixed lease in milliseconds, or options. Without a lease the watchdog renews it until the release
+   * @returns the lease. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of `waitMs`, and
+   * with `InvalidArgumentError` for invalid input. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
+   * Redis was down for `outageMs`. Rejects with `LeaseLostError` if it re-enters a hold that turns out to be lost, and
+   * with `ClosedError` after `close()`. After a rejection nothing is held or left behind.
    */
   lock(options?: LockOptions | number): Promise<L>
   lock(options?: LockOptions | number, ...others: never[]): Promise<L> {
@@ -80,13 +79,12 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Acquires the lock if that is possible in the time given, which is one for all of several:
-   * `tryLock()` asks once, `tryLock(waitMs)` waits at most so long, `tryLock(waitMs, leaseMs)` takes
-   * a fixed lease.
+   * Acquires the lock if that is possible in the given time, which is one time for all of several locks. `tryLock()`
+   * asks once, `tryLock(waitMs)` waits at most that long, `tryLock(waitMs, leaseMs)` takes a fixed lease.
    *
-   * @returns the lease; null when somebody else has the lock, or one of several, or when `waitMs` is
-   * less than an answer usually takes and was over before it. Never null for an outage: rejects as
-   * {@link lock} does, by `waitMs` where that is given, also when Redis is down.
+   * @returns the lease. Null if another owner holds the lock, or one of several. Also null if `waitMs` is shorter than
+   * an answer usually takes, and ended before the answer. Never null for an outage: it rejects as {@link lock} does,
+   * by the end of `waitMs` if given.
    */
   tryLock(waitMs?: number, leaseMs?: number): Promise<L | null>
   tryLock(options: TryLockOptions): Promise<L | null>
@@ -104,16 +102,15 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Runs `fn` while holding the lock, in a frame that carries this lock and no other: whatever runs
-   * inside re-enters it, in any form, through any lock object of this client, until `fn` ends. Of
-   * several locks it re-enters each by itself as well.
+   * Runs `fn` while it holds the lock, in a frame that carries this lock only. All code inside re-enters the lock,
+   * with any method and through any lock object of this client, until `fn` ends. For several locks, code inside also
+   * re-enters each of them alone.
    *
    * @param options as for {@link lock}
-   * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link lock} does when the
-   * lock is not acquired; with `LeaseLostError` when the lease was lost before `fn` ended, and
-   * with `NotReleasedError` when several were: the error of `fn` is then the `cause`. The same where the
-   * client was closed meanwhile, with `ClosedError`. A release that Redis does not
-   * confirm is told by the client's `error` event, since the work is done.
+   * @returns the result of `fn`. Rejects with the error of `fn`, and as {@link lock} does if the lock is not acquired.
+   * Rejects with `LeaseLostError` if the lease was lost before `fn` ended, and with `NotReleasedError` if several were
+   * lost. Rejects with `ClosedError` if the client was closed meanwhile. The error of `fn` is then the `cause`. If
+   * Redis does not confirm the release, the client's `error` event reports it, because the work is done.
    */
   async using<T>(fn: (lease: L) => Promise<T> | T, options?: LockOptions): Promise<T> {
     const meant = usingOptions(options, this.registry.defaults)
@@ -124,10 +121,10 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * As {@link using}, if the lock is to be had in the time given: without `waitMs` it is tried once.
+   * Like {@link using}, if the lock is available in the given time: without `waitMs` it tries once.
    *
-   * @returns what `fn` returns; null, or `otherwise` where that is given, without running `fn`, when {@link tryLock}
-   * gives null
+   * @returns the result of `fn`. If {@link tryLock} returns null, `fn` does not run, and the result is `otherwise`, or
+   * null
    */
   async tryUsing<T, U = null>(
     fn: (lease: L) => Promise<T> | T,
@@ -139,20 +136,19 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Undoes the latest acquisition of the frame: of `run`, or of `using` of this lock. Elsewhere, the
-   * earliest that this object made there. Of several locks each is released, whatever becomes of the
-   * others; only acquisitions of all of them together count.
+   * Releases the latest acquisition of the frame: of `run`, or of `using` of this lock. Outside any frame it releases
+   * the earliest acquisition that this object made there. Each of several locks is released, even when another one
+   * fails. Only acquisitions of all of them together count.
    *
-   * Where one was lost while the call of the one that is held had begun, they are two tasks': then it
-   * rejects with that loss, and releases nothing. Where one was lost before, nobody can tell whose call
-   * it is: the one that is held is released, and its signal aborts, should another task rely on it.
-   * Where nothing is held it rejects with the earliest loss that is remembered: each for as long again
-   * as its `leaseMs`, the last one for an hour at least.
+   * If one acquisition was lost after the call for the held one began, two tasks use the object. It then rejects with
+   * that loss and releases nothing. If one was lost before, the caller is ambiguous: it releases the held one and
+   * aborts its signal, in case another task relies on it. If nothing is held, it rejects with the earliest remembered
+   * loss. Each loss is remembered for as long again as its `leaseMs`, the last one for at least an hour.
    *
-   * @returns rejects with `NotHeldError` when there is none, `LeaseLostError` when the lease had
-   * been lost before, and `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm
-   * it: it is then tried on in the background, and the lock ends with its lease at the latest. With
-   * `NotReleasedError`, which has all that happened, when that became of several locks.
+   * @returns rejects with `NotHeldError` if there is no acquisition, and with `LeaseLostError` if the lease had been
+   * lost before. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm it. The client
+   * then retries in the background, and the lock ends with its lease at the latest. For several locks it rejects with
+   * `NotReleasedError`, which contains all failures.
    */
   async unlock(): Promise<void> {
     this.registry.assertOpen(this.name)

@@ -9,7 +9,7 @@ import type { HolderFacts } from '../../servers/answers.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { BaseLock } from './base-lock.ts'
 
-/** What a lock object does about a lock that somebody else holds, without acquiring it. */
+/** The methods of a lock object for a lock that another owner holds. They do not acquire it. */
 export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   /** @internal */
   declare readonly registry: LocalLocks
@@ -17,26 +17,26 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   abstract readonly rawName: string
 
   /**
-   * Waits until nobody holds the lock, and does not acquire it: another owner may hold it by the time that this
-   * resolves. It is woken by the release, and by the end of the holder's lease. If a message is lost it finds out
-   * within 6 s.
+   * Waits until the lock is free. It does not acquire the lock, so another owner may hold it when this resolves. The
+   * release wakes it, and the end of the holder's lease. If a message is lost, it notices within 6 s.
    *
-   * @returns true if the lock is free; false at the end of `waitMs`. Rejects with `signal.reason` when aborted, with
-   * `InvalidArgumentError` for invalid options, with `RedisUnavailableError` or `RedisRefusedError` when Redis was out
-   * for `outageMs`, and with `ClosedError` after `close()`
+   * @returns true if the lock is free; false at the end of `waitMs`. Rejects with `signal.reason` when aborted, and
+   * with `InvalidArgumentError` for invalid options. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
+   * Redis was down for `outageMs`, and with `ClosedError` after `close()`
    */
   async whenFree(options?: AwaitOptions): Promise<boolean> {
     return (await this.awaitFree(awaitOptionsOf(options, 'whenFree()', ASK_ONCE))) !== null
   }
 
   /**
-   * Calls the listener each time that the lock becomes free, until the returned function is called or the client is
-   * closed. It is a hint: another owner may hold the lock by then, and changes that follow one another within moments
-   * may come as one. It is not called for a lock that is free already.
+   * Calls the listener each time the lock becomes free, until you call the returned function or close the client. It
+   * is a hint: another owner may already hold the lock, and changes within moments may be reported together. It does
+   * not call the listener for a lock that is free already.
    *
-   * @param listener runs in no frame; an error that it throws is an uncaught exception
-   * @returns a function that ends it. Failures of Redis are reported by the client's `error` event, once for each outage
-   * @throws `InvalidArgumentError` for no function, `ClosedError` after `close()`
+   * @param listener runs in no frame; if it throws, the error is an uncaught exception
+   * @returns a function that removes the listener. The client's `error` event reports failures of Redis, once per
+   * outage
+   * @throws `InvalidArgumentError` if `listener` is not a function, `ClosedError` after `close()`
    */
   onFree(listener: () => void): () => void {
     assertFunction(listener, 'The listener of onFree()')
@@ -45,13 +45,13 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   }
 
   /**
-   * Asks the holder to release the lock soon: its client emits `releaseRequested`, and the signal `releaseRequested` of
-   * its leases aborts. Nothing is taken by force, and the holder may ignore it. It takes some round trips, and up to
+   * Asks the holder to release the lock soon: its client emits `releaseRequested`, and the signal `releaseRequested`
+   * of its leases aborts. The holder keeps the lock and may ignore the request. It takes some round trips, and up to
    * `commandTimeoutMs` if the holder's process does not answer.
    *
-   * @returns how many holders have confirmed that they heard it: 0 if nobody holds the lock, or if the holder does not
-   * confirm it. Such a holder does not listen, is frozen, cut off, of an older version, or of Redisson. Rejects as
-   * {@link inspect} does, and with `InvalidArgumentError` for invalid options
+   * @returns how many holders confirmed the request. 0 if the lock is free, or if the holder does not confirm. Such a
+   * holder does not listen, is frozen or cut off, or runs an older version or Redisson. Rejects as {@link inspect}
+   * does, and with `InvalidArgumentError` for invalid options
    */
   async requestRelease(options?: RequestReleaseOptions): Promise<number> {
     const { reason, owner } = requestOptionsOf(options)
@@ -105,4 +105,4 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
 
 const NOT_ASKED = 'its holder was not asked to release it'
 
-export const ASK_ONCE = 'To ask once without waiting there is isLocked().'
+export const ASK_ONCE = 'To ask once without waiting, use isLocked().'

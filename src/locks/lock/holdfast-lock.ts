@@ -20,25 +20,25 @@ import { lostBefore, notHeld } from './unlock-errors.ts'
 import { askWhy, told, whyNot } from './why.ts'
 import type { Facts } from './why-text.ts'
 
-/** A lock as `inspect()` finds it. */
+/** The result of `inspect()` of a lock. */
 export type LockInfo = LockFacts
 
 const BARE: Manner = { scoped: false }
 const SCOPED: Manner = { scoped: true }
 
 /**
- * A named lock: exclusive among all clients of one Redis, re-entrant for its owner.
+ * A named lock: exclusive among all clients of one Redis, and re-entrant for its owner.
  *
- * Who the owner is: you re-enter a lock exactly when you run inside code that holds it. `using` opens a frame for its
- * lock, `holdfast.run` one for all; elsewhere each acquisition is an owner of its own. A lock object holds nothing by
- * itself and costs nothing; make one wherever it is needed.
+ * Code re-enters a lock exactly when it runs inside code that holds the lock. `using` opens a frame for its lock,
+ * `holdfast.run` opens a frame for all locks. Without a frame each acquisition has its own owner. A lock object holds
+ * nothing itself and costs nothing. Create one wherever you need it.
  *
- * Whatever asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` when Redis, or a majority of the
- * masters, was out for `outageMs`, and with `ClosedError` after `close()`.
+ * A method that asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis, or a majority of the
+ * masters, was down for `outageMs`. It rejects with `ClosedError` after `close()`.
  */
 export interface Lock extends Pick<HoldfastLock, (typeof LOCK_MEMBERS)[number]> {}
 
-/** A lock of a client, behind the handle that users have. */
+/** A lock of a client. Users have a handle of it. */
 export class HoldfastLock extends ContendedLock {
   /** @internal */
   readonly rawName: string
@@ -81,17 +81,20 @@ export class HoldfastLock extends ContendedLock {
     return { name: this.name, key: this.rawName }
   }
 
-  /** Whether anybody holds the lock, as Redis has it. Rejects when Redis does not answer. */
+  /** True if the lock is held, according to Redis. Rejects if Redis does not answer. */
   async isLocked(): Promise<boolean> {
     return (await this.peek()).holder !== null
   }
 
-  /** Whether the current owner holds the lock, as Redis has it. */
+  /** True if the current owner holds the lock, according to Redis. */
   async isHeld(): Promise<boolean> {
     return (await this.holdCount()) > 0
   }
 
-  /** How many acquisitions of the current owner are not released, as Redis has it; 0 for none. */
+  /**
+   * The hold count of the current owner, according to Redis: how many of its acquisitions are not released. 0 for
+   * none.
+   */
   async holdCount(): Promise<number> {
     const lease = this.currentOwner.heldLease()
     const { holder, holdCount } = await this.peek()
@@ -99,8 +102,8 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * What is left of the holder's lease as Redis has it, in milliseconds; 0 when the lock is free, Infinity when it was
-   * made without an expiry, which Holdfast never does.
+   * The remaining time of the holder's lease according to Redis, in milliseconds. 0 if the lock is free. Infinity if
+   * the lock has no expiry, which Holdfast never creates.
    */
   async remainingMs(): Promise<number> {
     const { holder, ttlMs } = await this.peek()
@@ -108,20 +111,20 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Takes the lock away from the one who holds it when this is called, and from nobody who comes next, however often
-   * the request has to be sent. A holder in this client is told at once; one elsewhere finds out at its next renewal,
-   * or look at a fixed lease, and may go on until then.
+   * Takes the lock from its current holder, never from a later one, even when the client has to send the request
+   * again. A holder in this client is notified at once. A holder in another client learns of it at its next renewal,
+   * or at the next check of a fixed lease. It may continue until then.
    *
-   * @returns whether anybody held it: true also where that one let go of it meanwhile. Rejects with `RedisUnavailableError`
-   * or `RedisRefusedError` when Redis, or a majority of the masters, did not confirm that this holder has it no more
+   * @returns true if the lock was held, even if the holder released it meanwhile. Rejects with `RedisUnavailableError`
+   * or `RedisRefusedError` if Redis, or a majority of the masters, did not confirm that this holder no longer holds it
    */
   forceUnlock(): Promise<boolean> {
     return forceUnlock(this)
   }
 
   /**
-   * Who holds the lock, how often, under which token, for how long, and how many clients wait; of those who wait in
-   * turn, the first 1,000.
+   * Returns the holder, its hold count, its token, the remaining lease, and the number of waiting clients. The queue
+   * of a fair lock lists the first 1,000.
    */
   inspect(): Promise<LockInfo> {
     const remote = this.registry.server.lock(this.rawName)
@@ -140,8 +143,9 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Why the last attempt of this object came to nothing, which was told with the answer: who has the lock, for how long,
-   * who goes before. Where none did it asks who has it, and rejects as {@link inspect} does. Tasks share it, as the object.
+   * Explains why the last attempt of this object failed: the holder, since when, and the callers ahead in the queue.
+   * The answer to that attempt contained these facts. If no attempt has failed, it asks Redis for the current holder,
+   * and rejects as {@link inspect} does. All tasks that use this object share the last attempt.
    */
   why(): Promise<WhyNotAcquired> {
     return askWhy(this, this.lastWhy)

@@ -1,7 +1,7 @@
 /** The members that users have of every lock. */
 export const BASE_MEMBERS = ['name', 'lock', 'tryLock', 'using', 'tryUsing', 'unlock'] as const
 
-/** The members that users have of one lock. */
+/** The public members of one lock. */
 export const LOCK_MEMBERS = [
   ...BASE_MEMBERS,
   'isLocked',
@@ -25,7 +25,7 @@ export const LOCK_NAMING = {
   variable: 'lock',
   instead: {
     acquire: 'lock() or tryLock()',
-    extend: 'extend() of the lease, which lock() and tryLock() give',
-    release: 'unlock(), or release() of the lease, which lock() and tryLock() give',
+    extend: 'extend() of the lease that lock() and tryLock() return',
+    release: 'unlock(), or release() of the lease that lock() and tryLock() return',
   },
 }

@@ -39,7 +39,8 @@ interface LocalLock {
 interface SelfWait {
   readonly lock: LockObject
   readonly holder: Owner
-  readonly who: string
+  /** In words: the holder, and tasks for which waiting is right. */
+  readonly who: readonly [holding: string, sharing: string]
   readonly afterMs: number
   /** Warned about once: a lock object, or a frame; undefined where that is the name in this client. */
   readonly about: object | undefined
@@ -72,7 +73,7 @@ function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWai
   const isMeant = (owner: Owner) => owner.madeBy === lock.number && isComplete(owner, lock)
   const holder = held.holder(lock.kind, isMeant)
   if (holder === undefined) return undefined
-  const who = 'the lock object that holds it. Tasks that share the object'
+  const who = ['the same lock object holds the lock', 'share the object'] as const
   return { lock, holder, who, afterMs: SURE_MS, about }
 }
 
@@ -82,8 +83,10 @@ function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefine
   const isMeant = ({ madeIn }: Owner) => madeIn !== undefined && isInside(madeIn)
   const holder = held.holder(lock.kind, isMeant)
   if (holder === undefined) return undefined
-  const who =
-    'code in the same frame of using() or run() as the code that holds it. Tasks in one frame'
+  const who = [
+    'code in the same frame of using() or run() holds the lock',
+    'share the frame',
+  ] as const
   return { lock, holder, who, afterMs: SURE_MS, about: holder.madeIn }
 }
 
@@ -94,9 +97,10 @@ function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
     owner.madeBy !== undefined && owner.madeIn === undefined && isComplete(owner, lock)
   const holder = held.holder(lock.kind, isMeant)
   if (holder === undefined) return undefined
-  const who =
-    'code of the same client as the code that has held it all the while, by one lock() outside any frame ' +
-    '(`await using` opens none). Separate tasks'
+  const who = [
+    'code of the same client has held the lock all that time, by a lock() outside any frame (`await using` opens no frame)',
+    'share the client',
+  ] as const
   return { lock, holder, who, afterMs: UNSURE_MS, about: undefined }
 }
 
@@ -126,7 +130,7 @@ export function warningOf<T>(selfWait: SelfWait | undefined, acquiring: Promise<
  * that it does not re-enter: nested code would wait for ever.
  */
 async function warnOfSelfWait<T>(
-  { lock, holder, who, afterMs, about }: SelfWait,
+  { lock, holder, who: [holding, sharing], afterMs, about }: SelfWait,
   acquiring: Promise<T>,
 ): Promise<T> {
   const { clock } = lock.registry
@@ -137,10 +141,10 @@ async function warnOfSelfWait<T>(
     markKnown(lock)
     warn(
       'HOLDFAST_SELF_WAIT',
-      `Lock "${lock.name}" has been waited for during ${afterMs} ms by ${who} exclude each other, ` +
-        'and that is fine. If it is nested code, it waits for itself: put the outer code in ' +
-        'lock.using(fn) of this very lock (that of another lock does not carry it) or in ' +
-        'holdfast.run(fn), or give both the same owner: getLock(name, { owner: holdfast.owner() }).',
+      `Lock "${lock.name}": a call has waited for ${afterMs} ms, and ${holding}. If the call is nested in the code ` +
+        'that holds the lock, it waits for itself. Then run the outer code in lock.using(fn) of this lock (using() ' +
+        'of another lock does not help) or in holdfast.run(fn). Or give both the same owner: getLock(name, { owner: ' +
+        `holdfast.owner() }). If they are separate tasks that ${sharing}, ignore this warning.`,
     )
   }
   const timer = clock.after(afterMs, warnOnce).unref()

@@ -6,7 +6,7 @@ import type { Kept } from '../../owner/holder.ts'
 export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeldError {
   return new NotHeldError(
     `Lock "${name}" was not unlocked: the caller does not hold it. It was called ${where(currentOwner)}. ` +
-      `What using() holds it releases itself; any other lease has a release() of its own.${endedBefore(currentOwner)}`,
+      `using() releases its own lease; any other lease has its own release().${endedBefore(currentOwner)}`,
     name,
   )
 }
@@ -16,18 +16,18 @@ export function endedBefore(currentOwner: CurrentOwner<Kept>): string {
   const ended = currentOwner.takeEndedInDoubt()
   if (ended === undefined) return ''
   return (
-    ` The lease with token ${ended.token} was ended ${ended.agoMs} ms ago by an unlock() of the same object, which ` +
-    "may have been another task's: if the lease was yours, the lock has not been held for you since."
+    ` An unlock() of the same object ended the lease with token ${ended.token}, ${ended.agoMs} ms ago. It may have ` +
+    "been another task's call. If the lease was yours, you have not held the lock since."
   )
 }
 
 function where(actor: CurrentOwner<Kept>): string {
   if (actor.explicit !== undefined) {
-    return 'on a lock object with an owner, where unlock() undoes what that owner acquired'
+    return 'on a lock object with an owner, so it releases only acquisitions of that owner'
   }
   return actor.leaseHolder() === actor
-    ? 'outside any frame of run(), where unlock() undoes what this very lock object acquired'
-    : 'in a frame, where unlock() undoes what lock() acquired in the same frame'
+    ? 'outside any frame of run(), so it releases only acquisitions of this lock object'
+    : 'in a frame, so it releases only acquisitions of lock() in the same frame'
 }
 
 /**
@@ -37,8 +37,8 @@ function where(actor: CurrentOwner<Kept>): string {
 export function lostBefore(loss: Error, held: { readonly token: number }): Error {
   if (!(loss instanceof LeaseLostError)) return loss
   return new LeaseLostError(
-    `${loss.message} A later acquisition of it here (token ${held.token}) is still held: unlock() did ` +
-      'not touch it, for it may be that of another task. If it is your own, call unlock() again.',
+    `${loss.message} A later acquisition of this lock (token ${held.token}) is still held here. unlock() did ` +
+      'not release it, because it may belong to another task. If it is your own, call unlock() again.',
     loss.lockName ?? '',
     loss.reason,
     loss.token,
@@ -46,9 +46,9 @@ export function lostBefore(loss: Error, held: { readonly token: number }): Error
 }
 
 const WHY = {
-  loss: 'That object has lost a lease before',
+  loss: 'The object had lost a lease before',
   others:
-    'Another call through that object was under way or got nothing while this lease was asked for or held',
+    'Another call through that object was pending or failed while this lease was requested or held',
 }
 
 /** `unlock()` undid an acquisition, and may have been called by who had none, or had one before that was lost. */
@@ -56,8 +56,8 @@ export function endedByUnlock(doubt: Doubt): (lease: { name: string; token: numb
   return ({ name, token }) =>
     new LeaseLostError(
       `The lease of lock "${name}" (token ${token}) was ended by an unlock() of the lock object that ` +
-        `acquired it. ${WHY[doubt]}, so it may have been the call of another task: stop the work that it ` +
-        "protects, unless the call was yours. A release() of the lease cannot mean another's.",
+        `acquired it. ${WHY[doubt]}, so unlock() may have been the call of another task. Unless the call was ` +
+        "yours, stop the work that the lease protects. release() of a lease never ends another task's lease.",
       name,
       'forced',
       token,

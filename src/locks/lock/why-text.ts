@@ -23,8 +23,8 @@ type Nearness = 'here' | 'process' | 'elsewhere'
 export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): string {
   const { name, outcome, holder } = facts
   const lock = `Lock "${name}"`
-  if (outcome === 'free') return `Nobody has lock "${name}" now.`
-  if (holder === null) return `${lock} was not to be had.${queueOf(facts)}`
+  if (outcome === 'free') return `${lock} is free now.`
+  if (holder === null) return `${lock} was not available.${queueOf(facts)}`
   const who = whoIs(holder, facts.process, nearness)
   const age = facts.ageMs === null ? '' : ` for ${printedMs(facts.ageMs)}`
   if (agoMs > PAST_MS) {
@@ -32,7 +32,7 @@ export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): str
   }
   const cure =
     nearness === 'here'
-      ? ' If that is code around this call, let it re-enter, inside using() or run().'
+      ? ' If the holder is code around this call, run both in using() or run(), so that the call re-enters.'
       : ''
   // The comma behind the owner is that of the age.
   const held = age === '' ? who.replace(/,$/, '') : `${who}${age}`

@@ -19,18 +19,18 @@ const MEMBERS = [
 ] as const
 
 /**
- * One acquisition of a `MultiLock`: the right to act until a moment, which ends when the first of
- * its locks is lost. `release()` undoes exactly this acquisition, once.
+ * One acquisition of a `MultiLock`. It is valid until the first of its locks is lost. `release()` ends exactly this
+ * acquisition, once.
  */
 export interface MultiLease extends Pick<HeldMultiLease, (typeof MEMBERS)[number]> {}
 
 /** A lease of several locks of this client. */
 export class HeldMultiLease extends BaseLease {
-  /** The name of the `MultiLock`: those of its locks. */
+  /** The name of the `MultiLock`: the names of its locks. */
   readonly name: string
   /**
-   * The lease of each lock, in the order in which the locks were given, each with a token of its
-   * own. A lock that was given twice is there once.
+   * The lease of each lock, in the order in which you passed the locks, each with its own token. A lock that you
+   * passed twice is listed once.
    */
   readonly leases: readonly Lease[]
   readonly #parts: readonly HeldLease[]
@@ -51,15 +51,15 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /**
-   * The highest of the locks' fencing tokens: greater than at every earlier acquisition of the same
-   * locks together. What is guarded by one of the locks alone, or by another group that it is in,
-   * takes the token of that lock's own lease, from {@link leases}.
+   * The highest fencing token of the locks: greater than at every earlier acquisition of the same locks together. If
+   * one lock alone, or another group with that lock, guards a resource, use the token of that lock's own lease in
+   * {@link leases}.
    */
   get token(): number {
     return Math.max(...this.leases.map(({ token }) => token))
   }
 
-  /** Aborts when the first of the locks is lost or no longer safe, as a lease's own signal does. */
+  /** Aborts when the first of the locks is lost or no longer safe, like the signal of one lease. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       const signals = this.leases.map(({ signal }) => signal)
@@ -71,7 +71,7 @@ export class HeldMultiLease extends BaseLease {
     return this.#signal.signal
   }
 
-  /** Aborts when the release of the first of the locks is requested, as that of a lease does. */
+  /** Aborts when another client requests the release of any of the locks, like the signal of one lease. */
   get releaseRequested(): AbortSignal {
     if (this.#releaseRequested === undefined) {
       const whole = new AbortController()
@@ -82,23 +82,22 @@ export class HeldMultiLease extends BaseLease {
     return this.#releaseRequested.signal
   }
 
-  /** How long all of them may still be relied upon unless they are renewed, in milliseconds. */
+  /** How long all of them are still valid without a renewal, in milliseconds. */
   remaining(): number {
     return Math.min(...this.leases.map((lease) => lease.remaining()))
   }
 
-  /** @throws what the first of them does that may not be relied upon any more */
+  /** @throws the error of the first lease that is no longer valid */
   assertValid(): void {
     this.assertNotReleased()
     for (const lease of this.leases) lease.assertValid()
   }
 
   /**
-   * Makes the leases of all locks last at least this long from now. They are never shortened.
+   * Extends the leases of all locks so that they last at least this long from now. It never shortens them.
    *
    * @param leaseMs a positive whole number of milliseconds
-   * @returns rejects as `extend()` of the first lease does that could not be extended; others may
-   * have been
+   * @returns rejects with the error of the first lease that could not be extended; others may have been extended
    */
   async extend(leaseMs: number): Promise<void> {
     this.assertNotReleased()
@@ -106,8 +105,8 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /**
-   * For `await using`: the same as {@link release}, but rejects when a lock had been lost before, as
-   * `unlock()` does. Nothing is told twice, as with the lease of one lock.
+   * For `await using`: like {@link release}, but rejects if a lock had been lost before, as `unlock()` does. It
+   * reports nothing twice, like the lease of one lock.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.released && !this.endedByAnother) return

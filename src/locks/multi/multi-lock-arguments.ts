@@ -15,7 +15,7 @@ export function locksOf(
   partsOf: (lock: unknown) => readonly HoldfastLock[] | undefined,
 ): HoldfastLock[] {
   if (given.length === 0) {
-    throw new InvalidArgumentError('getMultiLock(...locks): give it the locks; got none.')
+    throw new InvalidArgumentError('getMultiLock(...locks) needs at least one lock; got none.')
   }
   return given.flatMap((lock) => {
     const one = behind(lock, HoldfastLock)
@@ -31,7 +31,7 @@ export function locksOf(
       )
     }
     throw new InvalidArgumentError(
-      `getMultiLock(...locks) takes locks of Holdfast, each an argument of its own; got ${show(lock)}.`,
+      `getMultiLock(...locks) takes locks of Holdfast, each as its own argument; got ${show(lock)}.`,
     )
   })
 }

@@ -30,13 +30,13 @@ const MEMBERS = [
 ] as const
 
 /**
- * Several locks as one: all of them or none. They may be of any kind, of any client and server.
+ * Several locks as one: all of them or none. They may be of any kind, client and server.
  *
- * Locks of one server and slot are taken in one step. While one is waited for, the others are held
- * for a moment only; where that never does, those that come before it in an order which all clients
- * keep are held for longer each time. Two that want the same locks never wait for each other for
- * ever, in whatever order they were given them, and everybody gets them one day. Whoever wants many
- * busy locks may wait for longer than who wants one of them.
+ * Locks of one server and slot are acquired in one step. While the call waits for one lock, it holds the others for a
+ * moment only. If that never succeeds, it holds the locks that come before it, in an order that all clients share, for
+ * longer each time. So two callers that want the same locks never deadlock, in any order of arguments, and every
+ * caller acquires them eventually. A caller that wants many busy locks may wait for longer than a caller that wants
+ * one.
  */
 export interface MultiLock extends Pick<HoldfastMultiLock, (typeof MEMBERS)[number]> {}
 
@@ -63,7 +63,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     this.#key = key
   }
 
-  /** Of that of its locks whose attempt was the last to come to nothing: what {@link Lock.why} tells. */
+  /** Returns what {@link Lock.why} returns for the lock whose attempt failed last. */
   why(): Promise<WhyNotAcquired> {
     return this.#lastMissed.why()
   }
@@ -78,7 +78,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     return this.#locks.reduce((last, lock) => (at(lock) > at(last) ? lock : last))
   }
 
-  /** Whether the current owner holds all of them, as Redis has it. */
+  /** True if the current owner holds all of them, according to Redis. */
   async isHeld(): Promise<boolean> {
     const lease = this.currentOwner.heldLease()
     if (lease === undefined) {
@@ -90,15 +90,14 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     return facts.every(({ holder }) => holder !== null && owners.has(holder))
   }
 
-  /** Whether anybody holds any of them, as Redis has it: then they are not all to be had. */
+  /** True if any of them is held, according to Redis: then not all are available. */
   async isLocked(): Promise<boolean> {
     const each = await Promise.all(this.#locks.map((lock) => lock.isLocked()))
     return each.some(Boolean)
   }
 
   /**
-   * Waits until nobody holds any of them, and acquires none. It is a hint, as {@link Lock.whenFree} is, and rejects as
-   * that does.
+   * Waits until all of them are free, and acquires none. It is a hint, and rejects, as {@link Lock.whenFree}.
    *
    * @returns true if all of them are free; false at the end of `waitMs`
    */
@@ -107,16 +106,16 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   }
 
   /**
-   * Asks the holders of each of the locks to release it, as {@link Lock.requestRelease} does, and rejects as that does.
+   * Asks the holders of each lock to release it. It rejects as {@link Lock.requestRelease} does.
    *
-   * @returns how many holders have confirmed that they heard it
+   * @returns how many holders confirmed the request
    */
   async requestRelease(options?: Pick<RequestReleaseOptions, 'reason'>): Promise<number> {
     const each = await Promise.all(this.#locks.map((lock) => lock.requestRelease(options)))
     return each.reduce((sum, heard) => sum + heard, 0)
   }
 
-  /** Each of the locks as Redis has it, in the order in which they were given. */
+  /** Returns the facts of each lock according to Redis, in the order in which you passed the locks. */
   inspect(): Promise<LockInfo[]> {
     return Promise.all(this.#locks.map((lock) => lock.inspect()))
   }
@@ -172,8 +171,8 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   /** @internal */
   protected notHeld(): Error {
     return new NotHeldError(
-      `The locks "${this.name}" were not unlocked: the caller does not hold them together. What ` +
-        `using() holds it releases itself; any other lease has a release() of its own.${endedBefore(this.currentOwner)}`,
+      `The locks "${this.name}" were not unlocked: the caller does not hold them together. ` +
+        `using() releases its own lease; any other lease has its own release().${endedBefore(this.currentOwner)}`,
       this.name,
     )
   }

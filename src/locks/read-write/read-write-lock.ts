@@ -22,18 +22,18 @@ export interface UpgradableLock
     Omit<Lock, Acquiring> {}
 
 /**
- * A lock that many may have at once to read, or one to write, as Redisson's `RReadWriteLock` of that name.
+ * A lock that many readers hold together, or one writer alone, like Redisson's `RReadWriteLock` of that name.
  *
- * Both sides are locks with all that every lock has: leases, the watchdog, `using`, re-entry, waits and aborts.
- * Each reader has a lease of its own, so that a crash costs that lease and no more. A waiting writer keeps new
- * readers out. Readers that waited while somebody wrote are let in before the next writer. Clients of Redisson know
- * nothing of that order: they read beside other readers, whoever waits.
+ * Both sides have the methods of every lock: leases, the watchdog, `using`, re-entry, waits and aborts. Each reader
+ * has its own lease, so a crash costs that lease only. A waiting writer keeps new readers out. Readers that waited
+ * during a write are admitted before the next writer. Clients of Redisson do not follow this order: they read together
+ * with other readers, even when a writer waits.
  *
- * The token of a writer is above those of all writers before. A reader has the token of the last writer.
+ * The token of a writer is greater than the tokens of all earlier writers. A reader has the token of the last writer.
  *
- * A writer may read as well, and goes on reading when it has released the lock to write. Code that holds the read
- * lock and asks for the write lock would wait for itself: that is refused with `UpgradeError`. The lease of the
- * upgradable lock has `upgrade()` for that.
+ * A writer may read too, and keeps reading after it releases the write lock. If code that holds the read lock requests
+ * the write lock, it would wait for itself: the call rejects with `UpgradeError`. The lease of the upgradable lock has
+ * `upgrade()` for that.
  */
 export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
 
@@ -56,27 +56,28 @@ export class HoldfastReadWriteLock {
     this.#writeLock = handleOf(sides.writing)
   }
 
-  /** The lock to read: several owners have it at once, while nobody else writes. */
+  /** The read lock: several owners hold it together, while no owner writes. */
   readLock(): Lock {
     return this.#readLock
   }
 
   /**
-   * The lock to read first and maybe write then: one owner has it, beside others who read. `upgrade()` of its lease, or
-   * the write lock taken by the same owner, waits until the others have read, and lets nobody write between.
+   * The upgradable lock, to read first and write later: one owner holds it, together with other readers. `upgrade()`
+   * of its lease, or the write lock of the same owner, waits until the others have read. No other owner can write in
+   * between.
    */
   upgradableLock(): UpgradableLock {
     return this.#upgradableLock
   }
 
-  /** The lock to write: one owner has it, while nobody else reads. */
+  /** The write lock: one owner holds it, while no other owner reads. */
   writeLock(): Lock {
     return this.#writeLock
   }
 
   /**
-   * Who reads or writes, for how long, and which clients have somebody who waits. Rejects with
-   * `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`, with `ClosedError` after `close()`.
+   * Returns the readers or the writer, since when, and the clients that wait. Rejects with `RedisUnavailableError` or
+   * `RedisRefusedError` if Redis was down for `outageMs`, and with `ClosedError` after `close()`.
    */
   inspect(): Promise<ReadWriteFacts> {
     return this.#sides.inspect()

@@ -23,7 +23,7 @@ export interface Upgrader extends NonNullable<AcquireRequest['askedBy']> {
 
 const MEMBERS = [...LEASE_MEMBERS, 'upgrade', 'tryUpgrade'] as const
 
-/** One acquisition of the upgradable lock: the right to read beside others, and to go on to write. */
+/** One acquisition of the upgradable lock: its holder reads together with others, and can upgrade to write. */
 export interface UpgradableLease extends Pick<HeldUpgradableLease, (typeof MEMBERS)[number]> {}
 
 /** An {@link UpgradableLease} of this client. */
@@ -39,22 +39,22 @@ export class HeldUpgradableLease extends LocalLease {
   }
 
   /**
-   * Acquires the write lock for the owner of this lease, as its `writeLock().lock()` does. It works without a frame. It
-   * waits until all other readers have left, and goes before all other writers. Nobody has written since this lease was
-   * acquired, so what was read under it is still so.
+   * Acquires the write lock for the owner of this lease, as its `writeLock().lock()` does. It needs no frame. It waits
+   * until all other readers have released, and is served before all other writers. No other owner has written since
+   * this lease was acquired, so what you read under it is still true.
    *
-   * Releasing the lease of the write lock leaves this one, with which the owner goes on reading.
+   * After you release the lease of the write lock, this lease continues, and the owner keeps reading.
    *
    * @param options as for `lock()` of the write lock: `waitMs`, `leaseMs`, `renew`, `maxHoldMs`, `signal`
-   * @returns the lease of the write lock. Rejects as `lock()` does. It also rejects with
-   * `InvalidArgumentError` if this lease was released, and with `LeaseLostError` if it was lost before or during the wait
+   * @returns the lease of the write lock. Rejects as `lock()` does. It also rejects with `InvalidArgumentError` if
+   * this lease was released, and with `LeaseLostError` if it was lost before or during the wait
    */
   async upgrade(options?: LockOptions): Promise<Lease> {
     return this.#upgraded((signal) => this.#upgrader.upgrade(this.hold, options, signal))
   }
 
   /**
-   * The same as {@link upgrade} if that is possible in the time given: it tries once without `waitMs`.
+   * Like {@link upgrade}, if that is possible in the given time: without `waitMs` it tries once.
    *
    * @returns the lease of the write lock; null if others still read. Rejects as {@link upgrade} does
    */
@@ -98,7 +98,8 @@ export class HeldUpgradableLease extends LocalLease {
   #releasedError(): InvalidArgumentError {
     return new InvalidArgumentError(
       `Read-write lock "${this.name}" was not upgraded: its upgradable lease was released, and another owner may have ` +
-        'written since. Release it after the write. To write now, acquire the upgradable lock again and read again.',
+        'written since. Release that lease only after the write. To write now, acquire the upgradable lock again and ' +
+        'read again.',
       this.name,
     )
   }

@@ -51,22 +51,22 @@ export class RedLocks {
     if (locks.length === 0) throw refusal('it needs one lock of each master; got none')
     if (settings.silenceLimitMs !== undefined) {
       throw refusal(
-        'a client with `watchdogThread` cannot have one yet, for the thread asks one server only',
+        'a client with `watchdogThread` is not supported yet, because the thread asks one server only',
       )
     }
     if (settings.durability !== undefined) {
       throw refusal(
-        'a client with `durability` cannot have one, for a majority takes the place of replicas',
+        'a client with `durability` is not supported, because a majority of masters replaces the replicas',
       )
     }
     const parts = locks.map(partOf)
     const clients = new Set(parts.map(({ registry }) => registry))
     if (clients.size < parts.length) {
-      throw refusal('two of the locks are of one client, and a server has one vote')
+      throw refusal('two of the locks belong to one client, and each server has one vote')
     }
     const explicit = parts.flatMap((part) => part.explicit ?? [])
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
-      throw refusal('an `owner` must be of the client whose getRedLock() is called')
+      throw refusal('an `owner` must belong to the client whose getRedLock() you call')
     }
     // In whatever order they are given it is the same lock.
     const votes = [...parts].sort((a, b) => (a.registry.clientId < b.registry.clientId ? -1 : 1))
@@ -142,7 +142,7 @@ function partOf(given: unknown): Part {
   if (lock === undefined) {
     const other = otherCopy(given)
     if (other !== undefined) throw refusal(`it does not take ${show(Object(given).name)}. ${other}`)
-    throw refusal(`it is made of locks from getLock(); got ${show(given)}`)
+    throw refusal(`it takes locks from getLock(); got ${show(given)}`)
   }
   const { name, registry, rawName, kind, currentOwner } = lock
   const { server } = registry

@@ -25,14 +25,14 @@ import { PermitRequests } from './permit-requests.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
 
 /**
- * A number of permits that clients share, as Redisson's `RPermitExpirableSemaphore` of that name: each that is
- * taken has a lease, so that those of a process that crashed are available again when it ends.
+ * A semaphore that clients share, like Redisson's `RPermitExpirableSemaphore` of that name. Each acquired permit has a
+ * lease: if a process crashes, its permits are available again when their lease ends.
  *
- * Whoever waits is served by how long it has waited, across all clients of Holdfast: nobody overtakes, also not
- * who wants fewer permits. Clients of Redisson know nothing of that order.
+ * Waiters are served in FIFO order across all clients of Holdfast. No caller overtakes, even when it wants fewer
+ * permits. Clients of Redisson do not follow this order.
  *
- * Each acquisition is for itself: nothing re-enters, and no frame carries permits. Code that holds some and asks
- * for more waits for others to give back theirs, who may wait for it: better ask for all of them at once.
+ * There is no re-entry: each acquisition is separate, and no frame carries permits. If code holds permits and requests
+ * more, it can wait for other holders that wait for it. Request all permits at once instead.
  */
 export interface PermitExpirableSemaphore extends Public<HoldfastPermitExpirableSemaphore> {}
 
@@ -63,11 +63,11 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Sets how many permits there are in all, unless somebody has.
+   * Sets the total number of permits, unless it is set already.
    *
    * @param permits a whole number from 0 to 2,147,483,647
-   * @returns whether this call has set it. Rejects with `InvalidArgumentError` for another number, with
-   * `RedisUnavailableError` or `RedisRefusedError` when Redis did not confirm it within `outageMs`, and with
+   * @returns true if this call set it. Rejects with `InvalidArgumentError` for another number, with
+   * `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm it within `outageMs`, and with
    * `ClosedError` after `close()`
    */
   async trySetPermits(permits: number): Promise<boolean> {
@@ -75,9 +75,8 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Sets how many permits there are in all, available or taken. Where more are taken, `availablePermits()` is
-   * below 0 until enough are given back, and nobody gets any before; where there are more than before, as many
-   * of those who wait get theirs as there are permits for.
+   * Sets the total number of permits, available or taken. If more are taken, `availablePermits()` is below 0, and no
+   * call acquires any until enough are released. If the number rises, the new permits go to the waiters.
    *
    * @param permits a whole number from 0 to 2,147,483,647
    * @returns rejects as {@link trySetPermits} does
@@ -87,28 +86,28 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Raises how many permits there are in all; a number below 0 lowers it. However often the request has to be
-   * sent it counts once.
+   * Raises the total number of permits; a negative number lowers it. It counts once, even when the client has to send
+   * the request again.
    *
-   * @returns rejects as {@link trySetPermits} does; then it may have been done
+   * @returns rejects as {@link trySetPermits} does; it may still have changed the number
    */
   async addPermits(permits: number): Promise<void> {
     await this.#requests.change('add', permitsMore(permits))
   }
 
   /**
-   * Takes away all permits that are available, for good: there are so many fewer in all. Those that are taken
-   * can be given back as before.
+   * Removes all available permits permanently: the total number falls by as many. Taken permits can be released as
+   * before.
    *
-   * @returns how many it has taken away; 0 where none is available. Rejects as {@link addPermits} does
+   * @returns how many it removed; 0 if none is available. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
     return this.#requests.change('drain', 0)
   }
 
   /**
-   * How many permits are to be had; below 0 where fewer were set than are taken. If nobody has set any, it is the
-   * number that this semaphore was made with, less those that are taken; 0 without such a number. Rejects as
+   * Returns how many permits are available; below 0 if fewer are set than are taken. If no client has set the number,
+   * the result is the `permits` option of this semaphore less the taken permits; 0 without that option. Rejects as
    * {@link trySetPermits} does.
    */
   async availablePermits(): Promise<number> {
@@ -117,28 +116,29 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * How many permits there are, who has them until when, and which clients have somebody who waits. Rejects as
-   * {@link trySetPermits} does.
+   * Returns the number of permits, their holders, the remaining leases, and the clients that wait. Rejects as {@link
+   * trySetPermits} does.
    */
   inspect(): Promise<PermitFacts> {
     return this.#requests.look(MOST_LISTED)
   }
 
   /**
-   * Tells why permits are not to be had, in a sentence and in fields: who has them, for how long, and who waits. Each
-   * holder has its label, host and process id. It asks Redis once, and once more for clients that it does not know.
+   * Explains why permits are not available, in a sentence and in fields: the holders, since when, and the waiters.
+   * Each holder has its label, host and process id. It asks Redis once, and once more for clients that it does not
+   * know.
    */
   why(): Promise<WhyNoPermits> {
     return this.#requests.why()
   }
 
   /**
-   * Releases permits by their ids, whoever has them: another process, or Java. The work of the holder goes on. A holder
-   * in this client hears of it at once: its `signal` aborts, with the reason `forced`. A holder in another client hears
-   * of it at its next renewal; with a fixed lease it does not.
+   * Releases permits by their ids, for any holder: another process, or Redisson. The work of the holder continues. A
+   * holder in this client learns of it at once: its `signal` aborts, with the reason `forced`. A holder in another
+   * client learns of it at its next renewal. A holder with a fixed lease does not learn of it.
    *
-   * @param idOrIds of `permit.ids` or `inspect()`: 32 hex digits each, and 5,000 at most
-   * @returns true if all of them were taken until now. Rejects as {@link trySetPermits} does
+   * @param idOrIds from `permit.ids` or `inspect()`: 32 hex digits each, at most 5,000
+   * @returns true if all of them were still taken. Rejects as {@link trySetPermits} does
    */
   async release(
     idOrIds: string | readonly string[],
@@ -148,9 +148,9 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Deletes the semaphore: how many permits there are, and who has them. Holders hear of it as with {@link release}.
-   * Calls that wait go on waiting for new permits. If the semaphore was made with `permits`, the next acquisition sets
-   * the number again.
+   * Deletes the semaphore: the number of permits and the holders. Holders learn of it as with {@link release}. Waiting
+   * calls wait for new permits. If the semaphore was created with `permits`, the next acquisition sets the number
+   * again.
    *
    * @returns true if there was such a semaphore. Rejects as {@link trySetPermits} does
    */
@@ -159,16 +159,16 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Acquires permits, all of them or none, and waits for that, after all who have waited for longer: for `waitMs` at
-   * most, and where neither the call nor the client gives that, without an end. Woken by a message, and by the end of
-   * a lease of somebody who died.
+   * Acquires all requested permits or none. It waits in FIFO order, for at most `waitMs`. If neither the call nor the
+   * client sets `waitMs`, it waits forever. A message wakes it, or the end of a dead holder's lease.
    *
-   * Without `leaseMs` the watchdog renews their lease until they are released.
+   * Without `leaseMs` the watchdog renews their lease until the release.
    *
-   * @returns the permits. Rejects with `signal.reason` when aborted; with `WaitTimeoutError` at the end of `waitMs`;
-   * with `InvalidArgumentError` for bad input, and for more permits than there are in all, also when these become too
-   * few; with `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`; with `ClosedError` after
-   * `close()`. Nothing is taken, or left behind, then.
+   * @returns the permits. Rejects with `signal.reason` when aborted, and with `WaitTimeoutError` at the end of
+   * `waitMs`. Rejects with `InvalidArgumentError` for invalid input, and if it requests more permits than there are in
+   * total, even when the total falls during the wait. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
+   * Redis was down for `outageMs`, and with `ClosedError` after `close()`. After a rejection nothing is taken or left
+   * behind.
    */
   acquire(options?: PermitOptions): Promise<Permit>
   async acquire(options?: PermitOptions, ...others: never[]): Promise<Permit> {
@@ -176,11 +176,10 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Acquires permits if that is possible in the time given: without `waitMs` it asks once, and gets none where
-   * anybody waits.
+   * Acquires permits if that is possible in the given time. Without `waitMs` it asks once, and acquires none while
+   * another caller waits.
    *
-   * @returns the permits; null when they were not to be had. Never null for an outage: rejects as
-   * {@link acquire} does
+   * @returns the permits; null if they were not available. Never null for an outage: rejects as {@link acquire} does
    */
   tryAcquire(options?: TryPermitOptions): Promise<Permit | null>
   async tryAcquire(options?: TryPermitOptions, ...others: never[]): Promise<Permit | null> {
@@ -188,13 +187,12 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Runs `fn` while holding permits, and gives them back whatever comes of it.
+   * Runs `fn` while it holds permits, and releases them when `fn` has ended, even with an error.
    *
    * @param options as for {@link acquire}
-   * @returns what `fn` returns. Rejects with what `fn` rejects with; as {@link acquire} does when the permits
-   * are not acquired; with `LeaseLostError` when their lease was lost before `fn` ended:
-   * the error of `fn` is then the `cause`.
-   * A release that Redis does not confirm is told by the client's `error` event, since the work is done.
+   * @returns the result of `fn`. Rejects with the error of `fn`, and as {@link acquire} does if the permits are not
+   * acquired. Rejects with `LeaseLostError` if their lease was lost before `fn` ended; the error of `fn` is then the
+   * `cause`. If Redis does not confirm the release, the client's `error` event reports it, because the work is done.
    */
   async using<T>(fn: (permit: Permit) => Promise<T> | T, options?: PermitOptions): Promise<T> {
     assertFunction(fn)
@@ -202,11 +200,11 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * The same where the permits are to be had, or become so in the time given.
+   * Like {@link using}, if the permits are available in the given time.
    *
    * @param options as for {@link tryAcquire}
-   * @returns what `fn` returns; null, or `otherwise` where that is given, without a call of `fn`, when they were
-   * not to be had. Rejects as {@link using} does
+   * @returns the result of `fn`. If the permits are not available, `fn` does not run, and the result is `otherwise`,
+   * or null. Rejects as {@link using} does
    */
   async tryUsing<T, U = null>(
     fn: (permit: Permit) => Promise<T> | T,

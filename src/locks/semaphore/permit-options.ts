@@ -10,9 +10,9 @@ import { assertNoMore, optionsOf, wholeWaitMs } from '../../options/input.ts'
 
 export interface PermitSemaphoreOptions {
   /**
-   * How many permits there are in all, a whole number from 0 to 2,147,483,647. The first acquisition sets it if nobody
-   * has, and so it is set again after a server lost its data. If Redis has another number, that number counts, and the
-   * client warns once (`HOLDFAST_PERMITS_DIFFER`).
+   * The total number of permits: a whole number from 0 to 2,147,483,647. The first acquisition sets it if no client
+   * has, and again after the server lost its data. If Redis has another number, that number counts, and the client
+   * warns once (`HOLDFAST_PERMITS_DIFFER`).
    *
    * @default none: `setPermits` or `trySetPermits` sets the number
    */
@@ -21,43 +21,43 @@ export interface PermitSemaphoreOptions {
 
 export interface PermitOptions {
   /**
-   * How many permits to take, all or none: at most 5,000.
+   * How many permits to acquire, all or none: at most 5,000.
    *
    * @default 1
    */
   permits?: number
   /**
-   * A lease of its own in milliseconds, at least 10: a fixed one, unless `renew` says otherwise. Without it the
-   * watchdog keeps the permits until the release, with the `leaseMs` of the client.
+   * A lease for this acquisition in milliseconds, at least 10. It is a fixed lease, unless `renew` is true. Without it
+   * the watchdog renews the `leaseMs` of the client until the release.
    */
   leaseMs?: number
   /**
-   * Whether the watchdog renews the lease until the release, every third of it.
+   * With true, the watchdog renews the lease until the release, after every third of it.
    *
    * @default false with a `leaseMs`, true without
    */
   renew?: boolean
   /**
-   * The longest time that the permits are held, in milliseconds, at least 10, however often its lease is renewed: it is
-   * renewed until then, and its signal aborts before. `Infinity` is without an end, also where the client has a
-   * `maxHoldMs`. Only for leases that are renewed.
+   * The longest time that the permits are held, in milliseconds, at least 10. The watchdog renews the lease until
+   * then, and its signal aborts before. `Infinity`: no limit, even when the client has a `maxHoldMs`. Only for leases
+   * that are renewed.
    *
    * @default the `maxHoldMs` of the client
    */
   maxHoldMs?: number
   /**
-   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
-   * end, also where the client has a `waitMs`. 0 is refused.
+   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity`: no limit, even when
+   * the client has a `waitMs`. 0 is invalid.
    *
    * @default the `waitMs` of the client
    */
   waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason`. Once acquired it has no effect. */
+  /** Ends the wait: the call rejects with `signal.reason`. It has no effect after the acquisition. */
   signal?: AbortSignal
 }
 
 export interface TryPermitOptions extends PermitOptions {
-  /** The longest wait in milliseconds. Without it the permits are asked for once. 0 is refused. */
+  /** The longest wait in milliseconds. Without it the call tries once. 0 is invalid. */
   waitMs?: number
 }
 
@@ -81,7 +81,7 @@ export function acquireOptions(
   others: readonly unknown[],
   defaults: Defaults,
 ): PermitAcquisition {
-  return resolve(options, others, (rest) => usingOptions(rest, defaults), 'there is tryAcquire().')
+  return resolve(options, others, (rest) => usingOptions(rest, defaults), 'use tryAcquire().')
 }
 
 /** How the options of `tryAcquire` are meant. */

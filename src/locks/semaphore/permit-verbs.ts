@@ -138,8 +138,8 @@ export class PermitVerbs {
   #never(owner: string, { available, taken }: TooMany): Error {
     const { name } = this.#semaphore
     return new InvalidArgumentError(
-      `Semaphore "${name}": ${permitsOf(owner)} permits were asked for, and there are ` +
-        `${available + taken} in all (${available} available, ${taken} taken). Ask for fewer, or set more.`,
+      `Semaphore "${name}": ${permitsOf(owner)} permits were requested, but there are ` +
+        `only ${available + taken} in all (${available} available, ${taken} taken). Request fewer, or set more.`,
       name,
     )
   }

@@ -9,9 +9,8 @@ import { OF_SEMAPHORE } from './semaphore-words.ts'
 const MEMBERS = [...LEASE_MEMBERS, 'permits', 'ids'] as const
 
 /**
- * Permits of a semaphore that were acquired together, with one lease: the right to act until a moment, which is
- * judged by the holder's own clocks. It has all that a lease of a lock has; `release()` gives back these permits,
- * once.
+ * Permits of a semaphore that were acquired together, with one lease. The holder's own clocks decide how long it is
+ * valid. It has the methods of a lock's lease. `release()` releases these permits, once.
  */
 export interface Permit extends Pick<HeldPermit, (typeof MEMBERS)[number]> {}
 
@@ -19,13 +18,13 @@ export interface Permit extends Pick<HeldPermit, (typeof MEMBERS)[number]> {}
 export class HeldPermit extends LocalLease {
   #ids: readonly string[] | undefined
 
-  /** How many permits it is. */
+  /** The number of permits. */
   get permits(): number {
     return permitsOf(this.owner)
   }
 
   /**
-   * The ids of the permits as Redisson knows them, 32 hex digits each: its `release(id)` and
+   * The ids of the permits as Redisson stores them, 32 hex digits each. Redisson's `release(id)` and
    * `updateLeaseTime(id, …)` take them.
    */
   get ids(): readonly string[] {

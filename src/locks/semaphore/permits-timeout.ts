@@ -11,12 +11,12 @@ export function permitsTimeout(
 ): WaitTimeoutError {
   const waited = `not acquired within ${waitMs} ms (waited ${Math.round(waitedMs)} ms)`
   const semaphore = `Semaphore "${name}": `
-  const said = why === undefined ? 'why() tells what is known.' : why.text.slice(semaphore.length)
-  const turn = why && why.available >= permits ? ' Others have waited for longer.' : ''
+  const said = why === undefined ? 'why() shows the holders.' : why.text.slice(semaphore.length)
+  const turn = why && why.available >= permits ? ' Other callers have waited for longer.' : ''
   const step =
     why?.outcome === 'unset'
       ? ''
-      : ' Try again later, or with a longer `waitMs`; for tryAcquire() and tryUsing() it is no error.'
+      : ' Try again later, or use a longer `waitMs`. Calls of tryAcquire() and tryUsing() do not throw this error.'
   return new WaitTimeoutError(
     `${semaphore}${permitsIn(permits)} ${waited}. ${said}${turn}${step}`,
     name,

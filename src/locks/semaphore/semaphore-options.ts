@@ -15,13 +15,13 @@ const MOST_PERMITS = 2_147_483_647
 
 export interface AcquirePermitsOptions {
   /**
-   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity` is without an
-   * end, also where the client has a `waitMs`. 0 is refused.
+   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity`: no limit, even when
+   * the client has a `waitMs`. 0 is invalid.
    *
    * @default the `waitMs` of the client
    */
   waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason`. Once the permits are taken it has no effect. */
+  /** Ends the wait: the call rejects with `signal.reason`. It has no effect after the permits are taken. */
   signal?: AbortSignal
 }
 
@@ -32,7 +32,7 @@ export interface TryAcquirePermitsOptions extends AcquirePermitsOptions {
    * @default 1
    */
   permits?: number
-  /** The longest wait in milliseconds. Without it they are tried for once. 0 is refused. */
+  /** The longest wait in milliseconds. Without it the call tries once. 0 is invalid. */
   waitMs?: number
 }
 
@@ -46,7 +46,7 @@ export interface UsingPermitsOptions extends AcquirePermitsOptions {
 }
 
 export interface NewSemaphoreOptions {
-  /** How long the semaphore lives, in milliseconds; without it until somebody deletes it. */
+  /** How long the semaphore lives, in milliseconds; without it, until a client deletes it. */
   ttlMs?: number
 }
 
@@ -145,7 +145,7 @@ function triedMs(waitMs: unknown): number {
 
 function waitedMs(waitMs: unknown, defaultMs: number): number {
   if (waitMs === undefined) return defaultMs
-  return longestWait(waitMs, 'To try once without waiting there is tryAcquire().')
+  return longestWait(waitMs, 'To try once without waiting, use tryAcquire().')
 }
 
 function given(what: string, options: unknown, known: readonly string[]): object {

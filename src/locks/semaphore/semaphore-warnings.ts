@@ -31,8 +31,8 @@ export class SemaphoreWarnings {
     this.#unset.add(semaphore.rawName)
     warn(
       'HOLDFAST_NO_PERMITS',
-      `Semaphore "${semaphore.name}" has no permits, and a call has waited for one for ${waitedMs} ms: nobody has ` +
-        `set how many there are, or Redis has lost its data. ${this.#setBy}`,
+      `Semaphore "${semaphore.name}" has no permits, and a call has waited for one for ${waitedMs} ms. No client ` +
+        `has set their number, or Redis has lost its data. ${this.#setBy}`,
     )
   }
 
@@ -43,8 +43,8 @@ export class SemaphoreWarnings {
     this.#differing.add(rawName)
     warn(
       'HOLDFAST_PERMITS_DIFFER',
-      `Semaphore "${name}" has ${inRedis} permits in Redis, and the option \`permits\` of this client is ${limit}. ` +
-        `The number in Redis counts. setPermits(${limit}) sets it for all clients; or correct the option.`,
+      `Semaphore "${name}" has ${inRedis} permits in Redis, but the option \`permits\` of this client is ${limit}. ` +
+        `The number in Redis counts. Call setPermits(${limit}) to change it for all clients, or correct the option.`,
     )
   }
 }

@@ -3,7 +3,7 @@ import type { CallFailure } from '../../servers/call-failure.ts'
 
 export const OF_SEMAPHORE: Words = {
   noun: 'Semaphore',
-  unavailable: 'This says nothing about how many permits are available.',
+  unavailable: 'It is unknown how many permits are available.',
 }
 
 export function permitsIn(count: number): string {
@@ -27,7 +27,7 @@ export function outcomeWords(what: string, done: string): (failure: CallFailure)
   return ({ kind }) => {
     isUnknown ||= kind === 'unknown'
     return isUnknown
-      ? `${what} not confirmed to be ${done}, and may have been`
+      ? `${what} possibly ${done}, but Redis did not confirm it`
       : `${what} not ${done}`
   }
 }

@@ -24,19 +24,19 @@ import type { Semaphores } from './semaphores.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
 
 /**
- * A number of permits that all clients of one Redis share, as Redisson's `RSemaphore` of that name.
+ * A number of permits that all clients of one Redis share, like Redisson's `RSemaphore` of that name.
  *
- * A permit is nobody's: whoever takes one may give it back, and so may anybody else. It has no lease, so that the
- * permits of a process that crashed are lost, and `close()` gives none back; use
- * `getPermitExpirableSemaphore` where that may not be. There is no re-entry: each acquisition is for itself.
+ * A permit has no owner: any client may release it. A permit has no lease: if a process crashes, its permits are lost,
+ * and `close()` releases none. If that is a problem, use `getPermitExpirableSemaphore`. There is no re-entry: each
+ * acquisition is separate.
  *
- * A semaphore has no permits until it is given some, by `trySetPermits`, `addPermits` or `release`. Those who wait
- * are served in the order in which they came, across all clients; who wants many is not overtaken by who wants few.
- * Clients of Redisson know nothing of that order.
+ * A semaphore has no permits until `trySetPermits`, `addPermits` or `release` gives it some. Waiters are served in
+ * FIFO order across all clients. A caller that wants few permits does not overtake a caller that wants many. Clients
+ * of Redisson do not follow this order.
  *
- * Where Redis does not answer, requests are sent again for as long as `outageMs` says. Each counts once, however
- * often it was sent. Then the call rejects with `RedisUnavailableError`, or `RedisRefusedError` where Redis refused
- * it. Every call rejects with `InvalidArgumentError` for bad input, and with `ClosedError` after `close()`.
+ * If Redis does not answer, the client retries for `outageMs`. A request counts once, even when the client sends it
+ * several times. Then the call rejects with `RedisUnavailableError`, or with `RedisRefusedError` if Redis refused it.
+ * Every call rejects with `InvalidArgumentError` for invalid input, and with `ClosedError` after `close()`.
  */
 export interface Semaphore extends Public<HoldfastSemaphore> {}
 
@@ -59,10 +59,10 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Gives a new semaphore that many permits. Where there is one already nothing is changed.
+   * Creates the semaphore with that many permits. If it exists already, nothing changes.
    *
-   * @param permits a whole number from 0 up
-   * @returns whether it is new. Where it rejects for an outage it may be, and have these permits
+   * @param permits a whole number from 0
+   * @returns true if this call created it. If it rejects for an outage, the semaphore may exist with these permits
    */
   async trySetPermits(permits: number, options?: NewSemaphoreOptions): Promise<boolean> {
     const ttlMs = ttlGiven(options)
@@ -71,16 +71,16 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Waits until the permits are available and takes them all. It waits for `waitMs` at most. If neither the call nor
+   * Waits until the permits are available and takes them all. It waits for at most `waitMs`. If neither the call nor
    * the client sets `waitMs`, it waits forever.
    *
    * @param options how many permits to take (`permits`, 1 by default), and how long to wait
-   * @returns when they are taken. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of
-   * `waitMs`, with `RedisUnavailableError` or `RedisRefusedError` when Redis was out for `outageMs`, and with
-   * `ClosedError` when the client is closed; nothing is taken then
+   * @returns when they are taken. Rejects with `signal.reason` when aborted, and with `WaitTimeoutError` at the end of
+   * `waitMs`. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis was down for `outageMs`, and with
+   * `ClosedError` when the client is closed. After a rejection nothing is taken.
    */
   acquire(options?: UsingPermitsOptions): Promise<void>
-  /** @param permits a whole number from 0 up; 0 does nothing */
+  /** @param permits a whole number from 0; 0 does nothing */
   acquire(permits: number, options?: AcquirePermitsOptions): Promise<void>
   async acquire(
     first?: number | UsingPermitsOptions,
@@ -91,10 +91,10 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Takes permits if they are available, or become so in the time that is given. Who does not wait is refused
-   * while anybody does.
+   * Takes permits if they are available in the given time. A call without `waitMs` takes none while another caller
+   * waits.
    *
-   * @returns whether they were taken. Rejects as {@link acquire} does: an outage is not `false`
+   * @returns true if they were taken. Rejects as {@link acquire} does: an outage is not `false`
    */
   async tryAcquire(
     options?: TryAcquirePermitsOptions,
@@ -105,11 +105,11 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Does the work with permits, and gives them back when it has ended, whatever comes of it, or when the client is
-   * closed. Where Redis does not confirm that, the client's event `error` tells; it is tried on in the background.
-   * A semaphore that is gone by then, as one that had an expiry, is not made again.
+   * Runs the work with permits, and releases them when the work has ended, even with an error, or when the client is
+   * closed. If Redis does not confirm that, the client's `error` event reports it, and the client retries in the
+   * background. If the semaphore is gone by then, for example because it had an expiry, it is not created again.
    *
-   * @returns what the work returns. Rejects with what the work rejects with, and as {@link acquire} does
+   * @returns the result of the work. Rejects with the error of the work, and as {@link acquire} does
    */
   async using<T>(work: () => Promise<T> | T, options?: UsingPermitsOptions): Promise<T> {
     assertFunction(work)
@@ -119,9 +119,9 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * The same where the permits are available, or become so in the time that is given.
+   * Like {@link using}, if the permits are available in the given time.
    *
-   * @returns what the work returns; or `otherwise`, null unless given, when they were not to be had. Rejects as
+   * @returns the result of the work. If the permits were not available, the result is `otherwise`, or null. Rejects as
    * {@link using} does
    */
   async tryUsing<T, U = null>(
@@ -134,12 +134,12 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Gives back permits, whoever has taken them, or adds new ones: nobody keeps count. Those who wait are told.
+   * Releases permits, or adds new ones: the server does not check who took them. Waiters are notified.
    *
-   * Rejects with `RedisUnavailableError` when Redis did not confirm that: it may have counted them or not. It is
-   * tried on in the background for ten minutes, where they count once; do not release them again.
+   * Rejects with `RedisUnavailableError` if Redis did not confirm it; Redis may or may not have counted them. The
+   * client retries in the background for ten minutes, and they count once. Do not release them again.
    *
-   * @param permits a whole number from 0 up; 0 does nothing
+   * @param permits a whole number from 0; 0 does nothing
    */
   async release(permits = 1, ...others: readonly never[]): Promise<void> {
     assertNoMore(others)
@@ -149,9 +149,9 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Gives back permits where there is such a semaphore: one that had an expiry is not made again.
+   * Releases permits if the semaphore exists. It does not create a semaphore again that has expired.
    *
-   * @returns whether there is. Rejects as {@link release} does
+   * @returns true if the semaphore exists. Rejects as {@link release} does
    */
   async releaseIfExists(permits = 1, ...others: readonly never[]): Promise<boolean> {
     assertNoMore(others)
@@ -159,11 +159,11 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Makes more permits available, or fewer: also fewer than none, so that nobody takes any until enough have come
-   * back.
+   * Makes more permits available, or fewer with a negative number. The number can fall below zero: then no caller
+   * takes any until enough are released.
    *
-   * @param permits a whole number, also below 0
-   * @returns how many are available then. Where it rejects for an outage it may have been done
+   * @param permits a whole number, even below 0
+   * @returns how many are available then. If it rejects for an outage, it may have changed the number
    */
   async addPermits(permits: number, ...others: readonly never[]): Promise<number> {
     assertNoMore(others)
@@ -171,35 +171,35 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Takes all permits that are available, before all who wait.
+   * Takes all available permits, ahead of all waiters.
    *
-   * @returns how many that were; 0 where fewer than none are. Rejects as {@link addPermits} does
+   * @returns how many it took; 0 if the number is zero or below. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
     return this.#requests.change('drain')
   }
 
-  /** How many permits are available; below 0 where more were taken away than there were. */
+  /** Returns how many permits are available; below 0 if more were removed than existed. */
   async availablePermits(): Promise<number> {
     return (await this.#requests.look(0)).available
   }
 
-  /** How many permits are available, and which clients have somebody who waits. */
+  /** Returns how many permits are available, and the clients that wait. */
   inspect(): Promise<SemaphoreFacts> {
     return this.#requests.look(MOST_LISTED)
   }
 
   /**
-   * Why permits are not to be had, in a sentence and in fields: how many are available, and who waits. Nobody can know
-   * who has the others. It asks Redis once.
+   * Explains why permits are not available, in a sentence and in fields: how many are available, and the waiters. The
+   * holders of taken permits are unknown. It asks Redis once.
    */
   why(): Promise<WhyNoPermits> {
     return this.#requests.why()
   }
 
   /**
-   * Deletes the semaphore. Calls that wait go on waiting for new permits. `using()` gives no permits back to a
-   * semaphore that is gone, but `release()` makes it anew. To new permits that are set before its work ends it adds its own.
+   * Deletes the semaphore. Waiting calls wait for new permits. `using()` releases no permits into a deleted semaphore,
+   * but `release()` creates it again. If new permits are set before its work ends, `using()` adds its own.
    *
    * @returns true if there was such a semaphore. If it rejects for an outage, the semaphore may be deleted
    */

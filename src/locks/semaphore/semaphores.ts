@@ -133,7 +133,7 @@ export class Semaphores {
       said = words(failure)
       // What Redis will not take is not sent again.
       if (failure.permanent) return said
-      return `${said}; it is tried on in the background, where that counts once, so do not release again`
+      return `${said}; the client retries in the background (it counts once), so do not release again`
     }
     try {
       return await locks.ask(name, failed, (callMs) => remote.add(change, callMs), OF_SEMAPHORE)

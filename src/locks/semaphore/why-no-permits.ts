@@ -5,29 +5,29 @@ import { clientOf, type WaitingForPermits } from '../../servers/answers.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
 import { permitsIn } from './semaphore-words.ts'
 
-/** Why permits are not to be had: who has them, who waits, or that nobody has set how many there are. */
+/** Why permits are not available: their holders, the waiters, or that no client has set their number. */
 export interface WhyNoPermits extends WhyNotAcquired {
-  /** How many permits there are in all; null if nobody has set that, and of a semaphore without leases. */
+  /** The total number of permits; null if no client has set it, and for a semaphore without leases. */
   readonly permits: number | null
-  /** How many are available; below 0 if fewer were set than are taken. */
+  /** How many are available; below 0 if fewer are set than are taken. */
   readonly available: number
-  /** How many are taken; null of a semaphore without leases, of which nobody knows. */
+  /** How many are taken; null for a semaphore without leases, because the server does not count them. */
   readonly taken: number | null
-  /** Who has permits, as far as it is known: who has had them for the longest comes first. */
+  /** The known holders; the earliest comes first. */
   readonly holders: readonly PermitOwner[]
-  /** The clients in which somebody waits, the next one first; null if nobody has looked. */
+  /** The clients that wait, the next one first; null if unknown. */
   readonly waiting: readonly WaitingForPermits[] | null
 }
 
-/** One acquisition that has permits. */
+/** One acquisition that holds permits. */
 export interface PermitOwner {
-  /** `<clientId>:<owner>:<permits>` */
+  /** The owner as Redis stores it: `<clientId>:<owner>:<permits>`. */
   readonly owner: string
-  /** Who its client is; null if it is not known. */
+  /** Its client; null if unknown. */
   readonly process: ClientInfo | null
-  /** How many permits it has. */
+  /** How many permits it holds. */
   readonly permits: number
-  /** For how long it has them, in milliseconds. */
+  /** How long it has held them, in milliseconds. */
   readonly ageMs: number
 }
 
@@ -108,12 +108,12 @@ function sentencesOf(
   const { isSet, available, taken, waiting, setBy } = sight
   const waits = waiting === null ? '' : waitingWords(waiting)
   if (!isSet && !taken) {
-    return `No permits are set: nobody has said how many there are, or Redis has lost its data. ${setBy}${waits}`
+    return `No permits are set: no client has set their number, or Redis has lost its data. ${setBy}${waits}`
   }
   if (taken === null) {
     const are = available === 1 ? 'permit is' : 'permits are'
     return (
-      `${available} ${are} available. Nobody can know who has the others, because permits without leases have no ` +
+      `${available} ${are} available. The holders of the others are unknown, because permits without leases have no ` +
       `owner.${waits}`
     )
   }
@@ -130,7 +130,7 @@ function holderWords(taken: number, holders: readonly PermitOwner[], known: Know
     return `${permits} by ${printedOwner(owner, process, known)} for ${printedMs(ageMs)}`
   })
   if (others > 0) {
-    const why = holders.length > MOST_NAMED ? 'others' : 'others whose process is not known'
+    const why = holders.length > MOST_NAMED ? 'others' : 'others whose process is unknown'
     all.push(`${others} by ${why}`)
   }
   return all.length === 0 ? '' : `: ${all.join(', ')}`
@@ -162,7 +162,7 @@ function printedClient(
 
 function waitingWords(waiting: readonly WaitingForPermits[]): string {
   const [first] = waiting
-  if (first === undefined) return ' Nobody waits.'
+  if (first === undefined) return ' No client waits.'
   const clients = waiting.length === 1 ? '1 client waits' : `${waiting.length} clients wait`
   const wants = `${permitsIn(first.permits)} and has waited for ${printedMs(first.waitedMs)}`
   return ` ${clients}: the first wants ${wants}.`

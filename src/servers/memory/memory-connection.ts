@@ -25,7 +25,7 @@ import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
 import { type MemoryServer, OUT } from './memory-server.ts'
 
 /** What was done before an outage, and is answered in it. */
-const LOST = new CallFailure('unknown', 'the server in memory went out before it answered')
+const LOST = new CallFailure('unknown', 'the server in memory went down before it answered')
 
 /**
  * One client's connection to a server in memory. A request is carried out when it is sent, and
@@ -35,7 +35,7 @@ export class MemoryConnection implements LockServer {
   readonly server: MemoryServer
   /** How long a token is remembered after its last use, in milliseconds; 0 is for good. */
   readonly counterMs: number
-  readonly whyNoVote = 'is a lock in memory, which is no independent master'
+  readonly whyNoVote = 'is a lock in memory, which is not an independent master'
   readonly lateAtMostMs = 0
   readonly countsListeners = true
   /** No answer of it takes any time. */

@@ -11,7 +11,7 @@ import { timeUs } from './records/moments.ts'
 const FEW = 1_024
 
 /** Why nobody is answered in an outage. */
-export const OUT = new CallFailure('unsent', 'the server in memory is out')
+export const OUT = new CallFailure('unsent', 'the server in memory is down')
 
 /** How a token is issued. */
 interface Minting {

@@ -53,8 +53,8 @@ export class StuckTime {
     const ms = Math.ceil(firstInMs)
     warn(
       'HOLDFAST_VIRTUAL_TIME',
-      'Calls wait on a server in memory whose time stands still, and nothing lets it pass. With `virtualTime` a test ' +
-        `moves time itself: \`await server.advance(ms)\`. The first of these calls goes on after advance(${ms}). ` +
+      'Calls wait on a server in memory whose time stands still, and no code moves it. With `virtualTime` the test ' +
+        `moves the time: \`await server.advance(ms)\`. The first of these calls continues after advance(${ms}). ` +
         'Start the call, advance, and then await the call.',
     )
   }

@@ -7,8 +7,8 @@ import { enrol, longestKnown, noteUse } from './delayed-restart.ts'
 
 /** Why a master does not vote. */
 const mayHaveForgotten = (leftMs: number) =>
-  'it was started or emptied not long ago, or was a replica, and may have forgotten leases: it votes in ' +
-  `about ${leftMs} ms`
+  'it restarted, was emptied or was a replica recently, and may have lost leases: it votes in about ' +
+  `${leftMs} ms`
 
 /** A master may take so long at least to be told since when it votes, in milliseconds. */
 const TELL_MS = 100
@@ -54,7 +54,7 @@ export class Enrolment {
       // It counts for the next request even when it comes too late for this one.
       if (votesAtUs === null) await this.#tell(Math.max(TELL_MS, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()
-      if (leftMs < 1) throw new CallFailure('unsent', 'it was only told since when it votes')
+      if (leftMs < 1) throw new CallFailure('unsent', 'it has only just learned when it may vote')
       const again = await askAgain(leftMs)
       if (again.kind !== 'forgot') return this.voted(again)
       votesAtUs = again.sinceUs

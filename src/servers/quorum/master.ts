@@ -106,7 +106,7 @@ export class Master {
         await within(callMs, this.#attempts.answered(from.owner))
         sentAt = performance.now()
         const leftMs = endsAt - sentAt
-        if (leftMs < 1) throw new CallFailure('unsent', 'what it was asked before is not answered')
+        if (leftMs < 1) throw new CallFailure('unsent', 'its previous request is not answered yet')
         const inTime = { ...passing, callMs: leftMs }
         const heard = await this.#ask(() =>
           promised<HandOverAnswer>((reply) => handOver(this.server, here, inTime, reply, true)),

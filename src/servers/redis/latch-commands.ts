@@ -158,7 +158,7 @@ export class RedisLatch implements RemoteLatch {
 
 /** What became of it nobody can tell any more. */
 const TOO_LATE =
-  'it answers again, and remembers nothing of the request, which is too late to be done'
+  'it answers again, but no longer knows the request, and it is too late to repeat it'
 
 function isForgotten(answer: { readonly kind: string }): answer is Forgotten {
   return answer.kind === 'forgotten'

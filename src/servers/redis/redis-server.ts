@@ -184,10 +184,10 @@ export class RedisServer implements LockServer {
 
   get whyNoVote(): string | null {
     if (this.confirm !== undefined) {
-      return 'is of a client with `durability`, which a majority of masters takes the place of'
+      return 'belongs to a client with `durability`, which a majority of masters replaces'
     }
     const isOne = !(isClient(this.source) && isCluster(this.source))
-    return isOne ? null : 'is a lock of a cluster, which is no independent master'
+    return isOne ? null : 'is a lock of a cluster, which is not an independent master'
   }
 
   get lateAtMostMs(): number {

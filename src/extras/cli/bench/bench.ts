@@ -19,19 +19,19 @@ const OPTIONS = {
 
 const USAGE = `Usage: npx holdfast bench [options] [url…]
 
-Measures this Redis as somebody who uses locks sees it, one step after the other, from where it runs:
-how long a lock takes, a renewal, and a hand-over. It writes keys of its own, which it releases and
-which end by themselves, and leaves those of others alone.
+Measures this Redis as a user of locks sees it: how long a lock, a renewal and a hand-over take from
+this machine, one step after the other. It uses its own keys, releases them, and they also expire. It
+does not touch other keys.
 
-Where the servers are:
+Servers:
 ${WHERE_USAGE}
-How to measure:
-  --seconds <n>              all of it takes about so long (5; 60 at most)
-  --lease-ms <ms>            the leaseMs of the clients, by which it is judged (30000)
-  --key-prefix <text>        what the keys begin with, where a login may not write others
+Measurement:
+  --seconds <n>              total time of the measurement, about (5; at most 60)
+  --lease-ms <ms>            the leaseMs of the clients, for the verdict (30000)
+  --key-prefix <text>        the prefix of its keys, if the login may write only those
   --json                     the report as JSON
 
-Exit codes: 0 there is time enough for renewals, 1 there is not, 2 called wrongly, 3 it failed.
+Exit codes: 0 renewals have enough time, 1 they do not, 2 wrong usage, 3 the measurement failed.
 `
 
 /** A Redis that does not answer is told soon, and the counters of the tokens are gone in a minute. */
@@ -40,7 +40,7 @@ const SETTINGS = { outageMs: 2_000, commandTimeoutMs: 1_000, counterTtlMs: 60_00
 /** `npx holdfast bench`: how long locks take at this Redis. */
 export const bench: Command = {
   name: 'bench',
-  summary: 'how long a lock, a renewal and a hand-over take at this Redis',
+  summary: 'measure how long a lock, a renewal and a hand-over take',
   usage: USAGE,
   async run(args, { env, out, err, interrupted }) {
     const { values, positionals } = parsed(() =>
@@ -49,7 +49,8 @@ export const bench: Command = {
     const where = readWhere(values, positionals, env)
     const leaseMs = wholeNumber(values['lease-ms'], '--lease-ms', 10)
     const seconds = wholeNumber(values.seconds, '--seconds', 1)
-    if (seconds > 60) throw new InvalidArgumentError(`--seconds is at most 60; got ${seconds}.`)
+    if (seconds > 60)
+      throw new InvalidArgumentError(`--seconds must be at most 60; got ${seconds}.`)
     const signal = interrupted()
     const name = `holdfast_bench:${randomBytes(6).toString('hex')}`
     const client = { ...clientOf(where), ...SETTINGS, keyPrefix: values['key-prefix'] }
@@ -58,7 +59,7 @@ export const bench: Command = {
       const terms = { client, name, seconds, signal }
       for await (const one of measure(terms)) measured.push(one)
     } catch (error) {
-      err(`It could not be measured: ${(error as Error).message}\n`)
+      err(`The measurement failed: ${(error as Error).message}\n`)
       return EXIT.failed
     }
     if (signal.aborted) return INTERRUPTED

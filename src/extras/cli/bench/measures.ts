@@ -54,7 +54,7 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
   const plan: Planned[] = [
     {
       code: 'ask',
-      what: 'ask who has a lock',
+      what: 'ask who holds a lock',
       prepare: async () => ({
         step: async () => void (await lock(one, 'ask').isLocked()),
       }),
@@ -77,12 +77,12 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
     },
     {
       code: 'local',
-      what: 'hand over to one who waits in the same client',
+      what: 'hand over to a waiter in the same client',
       prepare: async () => handOver(lock(one, 'local'), lock(one, 'local')),
     },
     {
       code: 'other',
-      what: 'hand over to one who waits in another client',
+      what: 'hand over to a waiter in another client',
       prepare: async () => handOver(lock(one, 'other'), lock(other, 'other')),
     },
   ]
@@ -93,7 +93,7 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
     ...plan,
     {
       code: 'fair',
-      what: 'the same of a fair lock',
+      what: 'the same with a fair lock',
       prepare: async () => handOver(fair(one), fair(other)),
     },
   ]

@@ -46,12 +46,13 @@ function verdictOf(lines: readonly Line[], leaseMs: number): Pick<BenchReport, '
   const slowest = Math.max(0, ...lines.map(({ maxMs }) => maxMs))
   const renewMs = Math.round(leaseMs / 3)
   const took = `The slowest step took ${ms(slowest)}; the watchdog renews a lease of ${leaseMs} ms every ${renewMs} ms`
-  if (slowest < renewMs / 10) return { verdict: 'good', says: `${took}: there is time enough.` }
-  const longer = `Take a longer leaseMs, or see what npx holdfast doctor says of this Redis.`
+  if (slowest < renewMs / 10)
+    return { verdict: 'good', says: `${took}. Renewals have enough time.` }
+  const longer = `Use a longer leaseMs, or check this Redis with npx holdfast doctor.`
   if (slowest < renewMs) {
-    return { verdict: 'slow', says: `${took}: little is left when one is late. ${longer}` }
+    return { verdict: 'slow', says: `${took}. Little time is left if one is late. ${longer}` }
   }
-  return { verdict: 'too-slow', says: `${took}: leases will be lost. ${longer}` }
+  return { verdict: 'too-slow', says: `${took}. Leases will be lost. ${longer}` }
 }
 
 export function textOf({ address, lines, says }: BenchReport): string {

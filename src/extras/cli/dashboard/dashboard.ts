@@ -10,7 +10,7 @@ import { newSession } from './session.ts'
 /** `npx holdfast dashboard`: the page, for who has the token, until it is interrupted. */
 export const dashboard: Command = {
   name: 'dashboard',
-  summary: 'serve a page that shows who has which lock and who waits',
+  summary: 'serve a page that shows the locks, their holders and their waiters',
   usage: USAGE,
   async run(args, terminal) {
     return serve(readOptions(args, terminal.env), terminal)
@@ -42,7 +42,7 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<number>
   out(`The dashboard is at http://${shown}:${bound}/?token=${session.token}\n`)
   if (!isLoopback(address)) {
     err(
-      `Whoever can listen to the network on the way to ${shown} can read that token: nothing is encrypted.\n`,
+      `The connection to ${shown} is not encrypted: anyone on the network path can read the token.\n`,
     )
   }
   if (!interrupted.aborted) await once(interrupted, 'abort')

@@ -13,21 +13,21 @@ const OPTIONS = {
 
 export const USAGE = `Usage: npx holdfast dashboard [options] [url…]
 
-Serves a page that shows who has which lock, who waits, and since when. It goes on until it is interrupted, and asks
-Redis for nothing while nobody looks.
+Serves a page that shows the locks, their holders and their waiters, and since when. It runs until it is interrupted.
+It asks Redis nothing while no browser shows the page.
 
-Where the servers are:
+Servers:
 ${WHERE_USAGE}
-How to serve it:
-  --port <n>                 on this port (4140); 0 is any that is free
-  --host <address>           on this address (127.0.0.1). The page is not encrypted, so leave it there, and
-                             lead to it by a tunnel
-  --release                  locks can be released by force there, after a confirmation
+Page:
+  --port <n>                 on this port (4140); 0 takes any free port
+  --host <address>           on this address (127.0.0.1). The page is not encrypted, so keep the default
+                             and use a tunnel
+  --release                  allows release by force on the page, after a confirmation
   --history-key <key>        the stream that recordHistory writes to (holdfast_history)
 
-The address that it prints has a token, without which nobody is let in. It is another one each time.
+It prints an address with a token, which every viewer needs. The token is new each time.
 
-Exit codes: 0 interrupted, 2 called wrongly, 3 the port could not be had.
+Exit codes: 0 interrupted, 2 wrong usage, 3 the port is not available.
 `
 
 export interface ServeOptions {
@@ -49,7 +49,7 @@ export function readOptions(
   const port = wholeNumber(values.port, '--port', 0)
   if (port > 65_535) {
     throw new InvalidArgumentError(
-      `--port must be 65535 at most; got ${JSON.stringify(values.port)}.`,
+      `--port must be at most 65535; got ${JSON.stringify(values.port)}.`,
     )
   }
   return {

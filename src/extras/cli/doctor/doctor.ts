@@ -8,7 +8,7 @@ import { textOf } from './report/text.ts'
 /** `npx holdfast doctor`: facts, then checks, then the report. */
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'look at Redis as somebody who uses locks would, and tell what to mend',
+  summary: 'check if Redis is fit for locks, and list what to fix',
   usage: USAGE,
   async run(args, { out, env, isTerminal, columns }) {
     const options = readOptions(args, env)

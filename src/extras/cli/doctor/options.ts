@@ -20,25 +20,25 @@ const OPTIONS = {
 
 export const USAGE = `Usage: npx holdfast doctor [options] [url…]
 
-Looks at the servers as somebody who uses locks would, and tells what is wrong and how to mend it.
+Checks if the servers are fit for locks, and lists each problem with its fix.
 
-Where the servers are:
+Servers:
 ${WHERE_USAGE}
-What the locks are like:
+Locks:
   --key-prefix <text>        the keyPrefix of the clients
   --lease-ms <ms>            the leaseMs of the clients (30000)
   --durability <n|all>       how many replicas each acquisition waits for (0)
 
-How to look:
-  --timeout-ms <ms>          all that is asked of one server has so long (5000)
-  --scan-keys <n>            look at so many keys of each server, for a second at most (10000)
+Requests:
+  --timeout-ms <ms>          longest time for all requests to one server (5000)
+  --scan-keys <n>            how many keys of each server to look at, for at most a second (10000)
 
-What to do with it:
+Output:
   --json                     the report as JSON
   --fail-on <error|warning>  exit with 1 from this level up (warning)
-  --ignore <code,…>          leave these findings out
+  --ignore <code,…>          omit these findings
 
-Exit codes: 0 nothing to mend, 1 findings, 2 called wrongly, 3 not all could be looked at.
+Exit codes: 0 nothing to fix, 1 findings, 2 wrong usage, 3 some servers could not be checked.
 `
 
 export interface DoctorOptions {
@@ -70,7 +70,7 @@ export function readOptions(
   const where = readWhere(values, positionals, env)
   if (where.kind === 'masters' && durability !== '0') {
     throw new InvalidArgumentError(
-      `--durability does not go together with several masters; got ${JSON.stringify(durability)}. Leave it out: a majority of them has each lock.`,
+      `--durability cannot be combined with several masters; got ${JSON.stringify(durability)}. Leave it out: a majority of them has each lock.`,
     )
   }
   return {

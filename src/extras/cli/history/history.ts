@@ -7,7 +7,7 @@ import { HOW_TO_TURN_IT_ON, lineOf, sumOf } from './text.ts'
 /** `npx holdfast history`: what services wrote down. */
 export const history: Command = {
   name: 'history',
-  summary: 'who had a lock, when and for how long, and what was lost',
+  summary: 'list past holds: their owners, times and durations, and losses',
   usage: USAGE,
   async run(args, terminal) {
     const options = readOptions(args, terminal.env)
@@ -66,11 +66,11 @@ async function tell(
   const entries: HistoryEntry[] = []
   for await (const entry of readHistory(wish)) entries.push(entry)
   if (entries.length === 0) {
-    const what = name === undefined ? 'that' : JSON.stringify(name)
-    err(`Of ${what} nothing is recorded${sinceMs === undefined ? '' : ' since then'}.\n`)
+    const what = name === undefined ? 'locks' : JSON.stringify(name)
+    err(`Nothing is recorded about ${what}${sinceMs === undefined ? '' : ' since then'}.\n`)
     if (name !== undefined) {
       err(
-        'It may stand there without its keyPrefix, or as nameOf made it: npx holdfast history tells of all.\n',
+        'It may be recorded without its keyPrefix, or under a name from nameOf: npx holdfast history lists all.\n',
       )
     }
     return EXIT.findings

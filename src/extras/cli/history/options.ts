@@ -15,21 +15,21 @@ const OPTIONS = {
 
 export const USAGE = `Usage: npx holdfast history [name] [options] [url…]
 
-Tells who had a lock, when and for how long, who waited for it, and what was lost and why; without a
-name, of all locks. It reads what services wrote down that have recordHistory() on. The newest is last.
+Lists past holds of a lock, or of all locks: owners, times, durations, waits, and losses with their
+reason. It reads the history of services that use recordHistory(). The newest entry is last.
 
-Where the history is:
+History:
 ${WHERE_USAGE}
   --history-key <key>        the key of the stream (holdfast_history)
   --key-prefix <text>        the keyPrefix of the clients: names are given and printed without it
 
-What to tell:
-  -n, --last <n>             the last so many (50; all with --since, 10 with --follow)
-  --since <time>             what happened since: 90s, 15m, 2h, 3d, or a time as 2026-05-01T12:00:00Z
-  -f, --follow               go on with what happens, until Ctrl-C
+Entries:
+  -n, --last <n>             how many entries, the newest (50; all with --since, 10 with --follow)
+  --since <time>             entries since: 90s, 15m, 2h, 3d, or a time like 2026-05-01T12:00:00Z
+  -f, --follow               continue with new entries, until Ctrl-C
   --json                     one line of JSON for each
 
-Exit codes: 0 it was told, 1 there is nothing to tell, 2 called wrongly, 3 Redis could not be asked.
+Exit codes: 0 entries were listed, 1 there are no entries, 2 wrong usage, 3 Redis did not answer.
 `
 
 export interface HistoryOptions {
@@ -79,6 +79,6 @@ function readTime(text: string): number {
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(time)) return time
   throw new InvalidArgumentError(
-    `--since must be as 90s, 15m, 2h or 3d, or a time as 2026-05-01T12:00:00Z; got ${JSON.stringify(text)}.`,
+    `--since must be like 90s, 15m, 2h or 3d, or a time like 2026-05-01T12:00:00Z; got ${JSON.stringify(text)}.`,
   )
 }

@@ -26,7 +26,7 @@ function detailsOf({ kind, waitedMs, heldMs, path, reason, stalledMs }: HistoryE
   if (path !== null) details.push(path)
   // What to do about an outage is told by the error. Here it is what it was.
   if (reason !== null) details.push(escaped(reason.replace(/\. .*/s, '')))
-  if (stalledMs !== null) details.push(`its event loop stood still for ${duration(stalledMs)}`)
+  if (stalledMs !== null) details.push(`its event loop was blocked for ${duration(stalledMs)}`)
   return details
 }
 
@@ -64,10 +64,10 @@ function withoutPrefix(name: string, keyPrefix: string): string {
 /** Not an import of this file. */
 const MODULE = 'holdfast/history'
 
-export const HOW_TO_TURN_IT_ON = `Nothing is recorded there. Each service that uses locks turns it on:
+export const HOW_TO_TURN_IT_ON = `No history is recorded there. Turn it on in each service that uses locks:
 
   import { recordHistory } from ${JSON.stringify(MODULE)}
   const history = recordHistory({ redis: process.env.REDIS_URL })
 
-and ends it with await history.stop(). From then on it is told here.
+Before the service ends, call await history.stop(). Entries appear here from then on.
 `

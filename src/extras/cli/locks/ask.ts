@@ -122,8 +122,11 @@ function textOf({ key, outcome, holders }: Asked, asking: Asking, address: strin
   const name = `"${escaped(key)}"`
   if (outcome === 'free') {
     const { owner } = asking
-    const who = owner === undefined ? 'Nobody holds' : `The owner ${escaped(owner)} does not hold`
-    return `${who} ${name} at ${address}. If somebody should: is the name whole, with the keyPrefix?\n`
+    const state =
+      owner === undefined
+        ? `${name} is free at ${address}`
+        : `The owner ${escaped(owner)} does not hold ${name} at ${address}`
+    return `${state}. If this is wrong, check the name and its keyPrefix.\n`
   }
   const lines = holders.map((holder) => {
     const { owner, process, heard } = holder
@@ -132,23 +135,23 @@ function textOf({ key, outcome, holders }: Asked, asking: Asking, address: strin
         ? escaped(owner)
         : `${escaped(process.label)} (${process.pid} on ${escaped(process.host)})`
     return heard
-      ? `${who} was asked to release ${name}, and has heard it.`
-      : `${who} was asked to release ${name}, and has not confirmed that it heard it: ${whyNot(holder)}.`
+      ? `${who} was asked to release ${name}, and confirmed the request.`
+      : `${who} was asked to release ${name}, and did not confirm the request: ${whyNot(holder)}.`
   })
   const { waitMs } = asking
   const forMs = duration(waitMs ?? 0)
   if (outcome === 'ended')
-    lines.push(`${name} is not held by ${holders.length > 1 ? 'any of them' : 'it'} any more.`)
+    lines.push(`${name} is no longer held by ${holders.length > 1 ? 'any of them' : 'it'}.`)
   else if (waitMs !== undefined) lines.push(`${name} is still held after ${forMs}.`)
   else
     lines.push(
-      'Nothing was taken: the holder decides. --wait-ms <ms> waits until it has released it.',
+      'Nothing was taken: the holder decides. --wait-ms <ms> waits until the holder has released it.',
     )
   return `${lines.join('\n')}\n`
 }
 
 function whyNot({ owner, isRedisson }: HolderRow): string {
   if (isRedisson) return 'clients of Redisson cannot be asked'
-  if (!owner.includes(':')) return 'which client has this permit is not known'
+  if (!owner.includes(':')) return 'the client of this permit is unknown'
   return 'its program does not listen for requests, or it is frozen, cut off, or of an older version'
 }

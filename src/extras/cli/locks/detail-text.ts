@@ -43,7 +43,7 @@ export function detailText(lock: Inspected, address: string, width: number): str
   blocks.push(section('To free it', sentences))
   if (toFree.command !== null) {
     const byForce =
-      'By force, as the last resort. The holder learns it with its next renewal or use, and may write until then:'
+      'By force, as the last resort. The holder learns of it at its next renewal or use, and may write until then:'
     const lines = wrapped(byForce, Math.min(width, WIDEST) - 2)
     blocks.push(`${lines.map((line) => `  ${line}`).join('\n')}\n\n  ${toFree.command}`)
   }
@@ -64,7 +64,7 @@ function permitFacts({ kind, count, stateText }: Inspected): string[][] {
 function waitingText({ waiting, queue, oldestWaitMs }: Inspected): string {
   const dead = queue.filter(({ isDead }) => isDead).length
   const deadToo = dead === 0 ? '' : `, and ${counted(dead, 'dead one')} not counted`
-  if (waiting === 0) return `nobody${deadToo}`
+  if (waiting === 0) return `none${deadToo}`
   if (oldestWaitMs !== null) {
     return `${waiting}, the longest for ${duration(oldestWaitMs)}${deadToo}`
   }

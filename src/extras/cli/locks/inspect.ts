@@ -26,16 +26,16 @@ const OPTIONS = { ...LOOK_OPTIONS, 'look-ms': { type: 'string', default: '1000' 
 const USAGE = `Usage: npx holdfast inspect [options] <name> [url…]
        npx holdfast inspect [options] [url…] -- <name>
 
-Shows everything about one lock: who holds it and for how long, whether its lease is renewed, and who waits. It
-also tells what it takes to free it. A name behind -- may begin with a dash or look like a URL.
+Shows everything about one lock: its holders and since when, if its lease is renewed, and its waiters. It also
+shows how to free it. A name after -- may begin with a dash or look like a URL.
 
-Where the servers are:
+Servers:
 ${WHERE_USAGE}
-How to look:
-  --look-ms <ms>             look for so long whether a lease is renewed; 0 to look once (1000). A watchdog
-                             renews every third of a lease: 10000 shows each that is of 30 s
+Requests:
+  --look-ms <ms>             how long to watch if a lease is renewed; 0 looks once (1000). A watchdog
+                             renews after a third of a lease: 10000 is enough for a lease of 30 s
 ${LOOK_USAGE}
-What to do with it:
+Output:
   --json                     one line of JSON
 
 Exit codes: 0 it exists, 1 nothing has that name, 2 wrong usage, 3 its server could not be reached.
@@ -48,7 +48,7 @@ const MOST_NAMES = 3
 /** `npx holdfast inspect`. */
 export const inspect: Command = {
   name: 'inspect',
-  summary: 'all of one lock: its holders, its queue, and what it would take to free it',
+  summary: 'show all of one lock: its holders, its queue, and how to free it',
   usage: USAGE,
   async run(args, terminal) {
     const { name: given, rest } = splitName('inspect', args)
@@ -62,7 +62,7 @@ export const inspect: Command = {
       const inspected = await look(deployment, name, lookMs, looking, whereWords(values, urls))
       if (inspected === null) {
         const others = await alike(deployment, name, looking)
-        terminal.err(`There is nothing named ${escaped(name)} at ${deployment.address}.\n`)
+        terminal.err(`There is no lock named ${escaped(name)} at ${deployment.address}.\n`)
         if (others.length > 0) terminal.err(`There is: ${others.map(escaped).join(', ')}\n`)
         return EXIT.findings
       }

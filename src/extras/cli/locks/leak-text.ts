@@ -20,13 +20,13 @@ export interface LeakReport {
 /** What is to be said of each sort, with why it matters. */
 const WHY: Readonly<Record<LeakCode, string>> = {
   'lock-without-ttl':
-    'The lock outlives its holder, and nobody else ever gets it. Somebody ran PERSIST, or restored it without its TTL.',
+    'The lock outlives its holder, so no other client can acquire it. PERSIST removed its TTL, or the key was restored without it.',
   'key-without-ttl':
-    'Such a key ends by itself as a rule. What stays takes memory, and may stand in the way of others who wait.',
+    'Such a key normally expires. If it stays, it takes memory, and may block waiters.',
   'holder-not-renewed':
-    'A watchdog would have renewed it by now. Its process has ended, or hangs, or the lease was taken for a fixed time; who waits has to wait for its end.',
+    'A watchdog would have renewed it by now. Its process has ended or hangs, or the lease is fixed. Waiters have to wait for its end.',
   'queue-of-free-lock':
-    'The first of a queue gets a lock when it is released, or asks for it when its lease has ended. Neither has happened.',
+    'The head of the queue receives a lock when it is released, or requests it when its lease has ended. Neither has happened.',
 }
 
 /** The codes of `leaks`, in the order in which they are told. */
@@ -46,25 +46,25 @@ function seenOf({ code, owner, ttlMs, lock }: Leak): string {
   if (code === 'lock-without-ttl') return `Held by ${owner}, without a TTL.`
   if (code === 'key-without-ttl') return 'A key of Holdfast has no TTL.'
   if (code === 'holder-not-renewed') {
-    return `Held by ${owner}, of no process that is known; its lease, of which ${duration(ttlMs ?? 0)} are left, was not renewed while we looked.`
+    return `Held by ${owner} of an unknown process. Its lease has ${duration(ttlMs ?? 0)} left and was not renewed during this check.`
   }
-  return `It is free, and ${owner} is the first of ${lock?.queue.length} in its queue.`
+  return `It is free, but ${owner} is the head of its queue of ${lock?.queue.length}.`
 }
 
 function fixOf({ code, key, lock, ttlMs }: Leak, name: string, options: string): string[] {
   if (code === 'key-without-ttl') {
-    return ['# It ends in a minute:', `redis-cli PEXPIRE ${shellWord(key)} 60000`]
+    return ['# Make it expire in a minute:', `redis-cli PEXPIRE ${shellWord(key)} 60000`]
   }
   const command = lock === null ? null : toFree(lock, { name, options }).command
   const inspect = ['npx holdfast inspect', options, '--', shellWord(name)].filter(Boolean).join(' ')
   if (code === 'lock-without-ttl') {
-    return ['# When its holder is gone for sure:', ...(command === null ? [inspect] : [command])]
+    return ['# If its holder is certainly gone:', ...(command === null ? [inspect] : [command])]
   }
   if (code === 'holder-not-renewed') {
-    const wait = `# Wait ${duration(ttlMs ?? 0)}, and it is free. Or, when its holder is gone for sure:`
+    const wait = `# It is free in ${duration(ttlMs ?? 0)}. Or, if its holder is certainly gone:`
     return [wait, ...(command === null ? [inspect] : [command])]
   }
-  return ['# Whoever asks next moves the queue on. See whether its processes hang:', inspect]
+  return ['# The next request moves the queue. Check if its processes hang:', inspect]
 }
 
 /** For people. */

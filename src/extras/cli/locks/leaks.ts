@@ -18,16 +18,16 @@ const OPTIONS = {
 
 const USAGE = `Usage: npx holdfast leaks [options] [url…]
 
-Finds what stays for no good reason: keys without an expiry, holders that no process renews, and queues of locks
-that are free. What needs a second look gets one, after a third of a lease.
+Finds leaks: keys without an expiry, holders that no process renews, and queues of free locks. It looks at some
+locks a second time, after a third of a lease.
 
-Where the servers are:
+Servers:
 ${WHERE_USAGE}
-What to look at:
-  --pattern <pattern>        locks that match, as with SCAN, and no other keys
+Locks:
+  --pattern <pattern>        only locks that match, as with SCAN, and no other keys
   --lease-ms <ms>            the leaseMs of the clients (30000)
 ${LOOK_USAGE}
-What to do with it:
+Output:
   --json                     a line of JSON for each
 
 Exit codes: 0 there are none, 1 there are some, 2 wrong usage, 3 a server could not be reached: some may be missing.
@@ -38,7 +38,7 @@ const WIDEST = 100
 /** `npx holdfast leaks`. */
 export const leaks: Command = {
   name: 'leaks',
-  summary: 'what stays for no good reason, and what to do about it',
+  summary: 'find leaked locks and keys, and what to do about them',
   usage: USAGE,
   async run(args, terminal) {
     const { values, positionals } = parsed(() =>
@@ -67,7 +67,7 @@ export const leaks: Command = {
       }
       if (next.value > 0) {
         terminal.err(
-          `${counted(next.value, 'holder')} with a longer lease than ${leaseMs} ms could not be judged: --lease-ms.\n`,
+          `${counted(next.value, 'holder')} with a longer lease than ${leaseMs} ms could not be checked: set --lease-ms.\n`,
         )
       }
       terminal.err(

@@ -19,23 +19,23 @@ const OPTIONS = {
 
 const USAGE = `Usage: npx holdfast list [options] [url…]
 
-Lists what is held or waited for: locks, read-write locks, semaphores, latches and elections. It tells who holds
-them, for how long, and how many wait. A latch or a semaphore without leases that only Redisson has used is
-not listed: its key is a bare number. inspect shows it.
+Lists the locks, read-write locks, semaphores, latches and elections that are held or waited for: their holders,
+since when, and how many wait. If only Redisson has used a latch, or a semaphore without leases, it is not listed,
+because its key is a bare number. inspect shows it.
 
-Where the servers are:
+Servers:
 ${WHERE_USAGE}
-What to list:
+Locks:
   --pattern <pattern>        names that match, as with SCAN: 'order:*'
-  --all                      free ones too, as long as their last token is remembered
+  --all                      also free locks, as long as Redis has their last token
   --held                     held locks only, without semaphores and latches; finds them fastest
-  --contended                only those that somebody waits for
-  --limit <n>                at most so many; 0 for all (100 in a table, all with --json)
+  --contended                only locks with waiters
+  --limit <n>                at most this many; 0 for all (100 in a table, all with --json)
 ${LOOK_USAGE}
-What to do with it:
+Output:
   --json                     a line of JSON for each, as they are found
 
-Exit codes: 0 done, 2 wrong usage, 3 a server could not be reached; what the others have is listed.
+Exit codes: 0 done, 2 wrong usage, 3 a server could not be reached; locks of the others are listed.
 `
 
 /** In a table for people. */
@@ -44,7 +44,7 @@ const MOST = 100
 /** `npx holdfast list`. */
 export const list: Command = {
   name: 'list',
-  summary: 'what is held or waited for: by whom, for how long, and how many wait',
+  summary: 'list the locks that are held or waited for, with their holders',
   usage: USAGE,
   async run(args, terminal) {
     const { values, positionals } = parsed(() =>

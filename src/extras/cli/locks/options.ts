@@ -11,7 +11,7 @@ export const LOOK_OPTIONS = {
 } as const
 
 export const LOOK_USAGE = `  --key-prefix <text>        the keyPrefix of the clients: names are given and printed without it
-  --timeout-ms <ms>          each question to a server has so long (5000)
+  --timeout-ms <ms>          longest time of each request to a server (5000)
 `
 
 /** What is looked at, and how. */

@@ -24,8 +24,8 @@ export function before(
 ): string {
   const { key, kind, state, token } = detail
   const { process, owner, ageMs, ttlMs, holdCount } = holder
-  const lease = ttlMs === null ? 'no lease: it never ends by itself' : `${duration(ttlMs)} left`
-  const ends = permit === undefined ? 'all of which end' : `of which ${permit} ends`
+  const lease = ttlMs === null ? 'no lease: it never expires' : `${duration(ttlMs)} left`
+  const ends = permit === undefined ? 'all of them end' : `only ${permit} ends`
   const facts = [
     ['held by', process === null ? unknownProcess(holder) : escaped(process.label)],
     ...(process === null ? [] : [['process', `${process.pid} on ${escaped(process.host)}`]]),
@@ -44,11 +44,11 @@ ${consequences(detail, holder).join('\n')}
 }
 
 function unknownProcess({ isRedisson }: HolderRow): string {
-  return isRedisson ? 'a thread of Redisson' : 'a process that does not tell of itself, or has gone'
+  return isRedisson ? 'a thread of Redisson' : 'an unknown process, or one that is gone'
 }
 
 function waiting({ waiting, queue }: LockDetail): string {
-  if (waiting === 0) return 'nobody'
+  if (waiting === 0) return 'none'
   const [next] = queue.filter(({ isDead }) => !isDead)
   if (next === undefined) return `${counted(waiting, 'client')}, in no order`
   return `${waiting}, next ${escaped(next.process?.label ?? next.owner)}`
@@ -59,34 +59,34 @@ function consequences({ token, kind, holders }: LockDetail, { process }: HolderR
   const others = kind === 'permits' || holders.length > 1
   const fence =
     token === null
-      ? 'Which tokens are to be refused from then on is told afterwards.'
-      : `Every later token will be above ${token}, which is the fence: a guard is to refuse what is not.`
+      ? 'The tokens to refuse will be shown afterwards.'
+      : `Every later token will be above ${token}, which is the fence: a guard must refuse all tokens up to it.`
   return [
-    `${who} is not stopped by this: it finds out at its next renewal, and may work on until then.`,
-    others ? 'There will be no fence: others have tokens like its own.' : fence,
+    `${who} is not stopped by this: it learns of it at its next renewal, and may continue until then.`,
+    others ? 'There will be no fence, because other holders have tokens like this one.' : fence,
   ]
 }
 
 /** What came of it, and what to do now. */
 export function released({ key, outcome, fence, holder }: Released, address: string): string {
   const name = `"${escaped(key)}"`
-  const who = holder === null ? 'somebody' : escaped(holder.process?.label ?? holder.owner)
+  const who = holder === null ? 'its holder' : escaped(holder.process?.label ?? holder.owner)
   if (outcome === 'free') {
     return holder === null
-      ? `Nobody has ${name} at ${address}. If somebody should: is the name whole, with the keyPrefix?\n`
-      : `${name} was free by then: ${who} let go of it, or its lease had ended.\n`
+      ? `${name} is free at ${address}. If this is wrong, check the name and its keyPrefix.\n`
+      : `${name} was already free: ${who} released it, or its lease had ended.\n`
   }
   if (outcome === 'changed') {
-    return `Nothing was done: ${name} has changed hands. npx holdfast inspect tells who has it now.\n`
+    return `Nothing was done: ${name} has another holder by now. npx holdfast inspect shows the holder.\n`
   }
   const { process } = holder ?? {}
   const steps = [
     process ? `End process ${process.pid} on ${escaped(process.host)}, if it hangs.` : undefined,
     fence === null
       ? undefined
-      : `Where a guard keeps the last token, raise it to ${fence + 1}: so it refuses ${who} at once, and lets in all who come.`,
+      : `If a guard stores the last token, raise it to ${fence + 1}. It then refuses ${who} at once, and accepts all later holders.`,
   ].filter((step) => step !== undefined)
   const todo = steps.map((step, i) => `${i + 1}. ${step}\n`).join('')
   const told = fence === null ? '' : `The fence is ${fence}.\n`
-  return `${name} was taken from ${who}. Whoever is next has been told.\n${told}${todo}`
+  return `${name} was taken from ${who}. The next waiter was notified.\n${told}${todo}`
 }

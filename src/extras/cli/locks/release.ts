@@ -25,33 +25,33 @@ const OPTIONS = {
 const USAGE = `Usage: npx holdfast release <name> --ask|--force [options] [url…]
        npx holdfast release --ask|--force [options] [url…] -- <name>
 
-Takes a lock from its current holder, and from nobody else. It shows the holder first, and asks. A name behind
+Takes a lock from its current holder only. It shows the holder first, and asks for confirmation. A name after
 -- may begin with a dash or look like a URL.
-With --ask nothing is taken: the holders are asked to release the lock soon, and decide themselves.
+With --ask it takes nothing: it asks the holders to release the lock soon, and they decide.
 
-Whom to ask:
-  --ask                      sends each holder a request, and tells whether it was heard
-  --reason <text>            why: the holder sees it
-  --wait-ms <ms>             waits so long for the end of what they hold
-  --owner <owner>            asks only this one
+With --ask:
+  --ask                      sends each holder a request, and shows if it was confirmed
+  --reason <text>            the reason, which the holder sees
+  --wait-ms <ms>             how long to wait until they have released it
+  --owner <owner>            asks only this holder
 
-What to take:
-  --force                    the holder is not stopped by this, and may go on beside the next one
-  --token <n>                only if this is the last token still
-  --owner=<owner>            only from this holder; needed if there are several. Of permits the owner, or the
-                             id of one permit
-  --yes                      do not ask; needed without a terminal
+With --force:
+  --force                    takes the lock. The holder is not stopped, and may continue next to the next holder
+  --token <n>                only if this is still the last token
+  --owner=<owner>            only from this holder; needed if there are several. For permits: the owner, or
+                             the id of one permit
+  --yes                      no confirmation; needed without a terminal
 
-Where the servers are:
+Servers:
 ${WHERE_USAGE}
-How to look:
+Requests:
 ${LOOK_USAGE}
-What to do with it:
+Output:
   --json                     one line of JSON
 
-Exit codes: 0 it was taken, or nobody had it; 1 somebody else has it by now, or the answer was not yes;
-2 called wrongly; 3 it is not known to be done. With --ask: 0 all holders heard it, and with --wait-ms none
-of them holds it any more; 1 one did not confirm it, or holds it still.
+Exit codes: 0 it was taken, or it was free; 1 it has another holder by now, or the answer was not yes;
+2 wrong usage; 3 the outcome is unknown. With --ask: 0 all holders confirmed, and with --wait-ms none of
+them still holds it; 1 one did not confirm, or still holds it.
 `
 
 interface Wanted {
@@ -90,7 +90,7 @@ export const release: Command = {
     }
     if (!values.force) {
       throw new InvalidArgumentError(
-        `release needs --force: whoever has ${shown(name)} is not stopped by it. npx holdfast inspect tells who that is; end that process, if you can. With --ask the holder is asked to release it.`,
+        `release needs --force, because it does not stop the holder of ${shown(name)}. npx holdfast inspect shows the holder: end that process, if you can. Or ask the holder to release it, with --ask.`,
       )
     }
     if (values.reason !== undefined || values['wait-ms'] !== undefined) {
@@ -99,7 +99,7 @@ export const release: Command = {
     const { ask } = terminal
     if (!values.yes && ask === undefined) {
       throw new InvalidArgumentError(
-        `release asks before it takes ${shown(name)}, and there is no terminal: give --yes.`,
+        `release asks before it takes ${shown(name)}, and there is no terminal: add --yes.`,
       )
     }
     return withDeployment(looking, terminal, async (deployment) => {
@@ -113,7 +113,7 @@ export const release: Command = {
       if ('outcome' in seen) return told(seen, seen.outcome === 'changed' ? EXIT.findings : EXIT.ok)
       const permit = seen.holder.owner === owner ? undefined : owner
       terminal.err(before(seen.detail, seen.holder, deployment.address, permit))
-      if (!values.yes && (await ask?.('Take it away? Only yes does: '))?.trim() !== 'yes') {
+      if (!values.yes && (await ask?.('Take it away? Type yes to confirm: '))?.trim() !== 'yes') {
         terminal.err('Nothing was done.\n')
         return EXIT.findings
       }
@@ -168,7 +168,7 @@ async function look(
   if (holders.length > 1) {
     const owners = holders.slice(0, 20).map((one) => `  ${escaped(one.owner)}`)
     throw new InvalidArgumentError(
-      `${shown(name)} has ${holders.length} holders: say with --owner=<owner> whom to take it from.\n${owners.join('\n')}`,
+      `${shown(name)} has ${holders.length} holders: choose one with --owner=<owner>.\n${owners.join('\n')}`,
     )
   }
   return { detail, holder }

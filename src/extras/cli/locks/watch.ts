@@ -13,24 +13,24 @@ const OPTIONS = { ...LOOK_OPTIONS, 'interval-ms': { type: 'string', default: '10
 
 const USAGE = `Usage: npx holdfast watch [pattern] [options] [url…]
 
-Shows the locks that somebody has or waits for, live, until Ctrl-C; with a pattern, as with SCAN, those that
-match. Where output is no terminal there is a line for each change.
+Shows the locks that are held or waited for, live, until Ctrl-C; with a pattern, as with SCAN, only locks that
+match. If the output is not a terminal, it prints a line for each change.
 
-Where the servers are:
+Servers:
 ${WHERE_USAGE}
-How to look:
-  --interval-ms <ms>         look at known locks so often (1000); new names are looked for every 5 s
+Requests:
+  --interval-ms <ms>         how often to look at known locks (1000); it looks for new names every 5 s
 ${LOOK_USAGE}
-What to do with it:
+Output:
   --json                     a line of JSON for each change
 
-Exit codes: 0 ended by Ctrl-C, 2 called wrongly, 3 a server could not be asked at the first look.
+Exit codes: 0 ended by Ctrl-C, 2 wrong usage, 3 a server did not answer the first request.
 `
 
 /** `npx holdfast watch`. */
 export const watch: Command = {
   name: 'watch',
-  summary: 'the locks that are held or waited for, live',
+  summary: 'show the locks that are held or waited for, live',
   usage: USAGE,
   async run(args, terminal) {
     const { values, positionals } = parsed(() =>

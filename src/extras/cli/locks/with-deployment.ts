@@ -38,7 +38,7 @@ export function failureOf(error: unknown): string {
   if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error
   const { message } = error
   if (!/^NOPERM/.test(message)) return message
-  return `${message}\nWhich rights a login needs to look is told in docs/reference/program.md.`
+  return `${message}\ndocs/reference/program.md lists the rights that a login needs.`
 }
 
 /** What looking has cost, in a line for people. */

@@ -32,7 +32,7 @@ export function concernsOf(row, now) {
 
 function ofWaiters({ stateText, waiting, waitingSince }, now) {
   if (stateText === 'no permits set') {
-    const text = `${count(waiting)} waiting, and no permits were ever set: they wait forever.`
+    const text = `${count(waiting)} waiting, but no permits were ever set: the waiters wait forever.`
     return [{ level: 'bad', about: 'state', text }]
   }
   const waitedMs = waitingSince === null ? 0 : now - waitingSince
@@ -47,7 +47,7 @@ function ofHolder({ kind, queue = [] }, holder, now) {
   if (until === null) {
     // A permit may be acquired without a lease.
     const level = kind === 'permits' ? 'warn' : 'bad'
-    const text = `${who} holds it without an expiry: it never ends by itself.`
+    const text = `${who} holds it without an expiry: it never expires.`
     return [{ level, about: 'left', text }]
   }
   const concerns = []

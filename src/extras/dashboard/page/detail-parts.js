@@ -17,7 +17,7 @@ export function holdersOf(lock) {
   if (kind === 'latch' || kind === 'semaphore') return []
   const [one, many] = HOLDERS[kind] ?? ['Holder', 'Holders']
   const head = element('h3', {}, holderCount > 1 ? `${many}: ${count(holderCount)}` : one)
-  if (holders.length === 0) return [head, element('p', {}, 'Nobody.')]
+  if (holders.length === 0) return [head, element('p', {}, 'None.')]
   const shown = holders.slice(0, MOST_HOLDERS)
   return [
     head,
@@ -83,8 +83,8 @@ export function queueOf({ kind, queue, waiting }) {
   if (queue.length === 0) {
     const text =
       waiting === 0
-        ? 'Nobody.'
-        : `${plural(waiting, 'client')} ${waiting === 1 ? 'listens' : 'listen'}. Who that is, nobody knows.`
+        ? 'None.'
+        : `${plural(waiting, 'client')} ${waiting === 1 ? 'listens' : 'listen'}. The names of these clients are unknown.`
     return [head, element('p', {}, text)]
   }
   const shown = queue.slice(0, MOST_WAITERS)

@@ -89,7 +89,7 @@ function fill({ lock, toFree }) {
     byId('detail-body').replaceChildren(
       element('div', { id: 'detail-lead', class: 'lead' }),
       ...holdersOf(lock),
-      element('h3', {}, 'What it takes to free it'),
+      element('h3', {}, 'How to free it'),
       freeOf(toFree),
       ...queueOf(lock),
       ...pastParts(),
@@ -136,7 +136,7 @@ function showPast(past) {
   const place = byId('detail-past')
   const [lane] = past.lanes
   if (lane === undefined) {
-    place.replaceChildren(element('p', {}, 'Nobody was seen to hold it.'))
+    place.replaceChildren(element('p', {}, 'No holder was seen.'))
     return
   }
   if (chart.node.parentNode !== place)

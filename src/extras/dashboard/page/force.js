@@ -35,7 +35,7 @@ export function askForce({ key, kind, token }, holder) {
   const what = kind === 'permits' ? 'permits' : kind === 'election' ? 'leadership' : 'lock'
   const { host, label, owner } = holder
   const from = host === null ? (label ?? owner) : `${whoOf(holder)} (${processOf(holder)})`
-  setText(byId('force-what'), `This takes the ${what} from ${from}, and from nobody else.`)
+  setText(byId('force-what'), `This takes the ${what} from ${from} only.`)
   setText(byId('force-key'), key)
   setText(byId('force-error'), '')
   byId('force-name').value = ''
@@ -53,9 +53,9 @@ async function release({ key, owner, token }) {
       { method: 'POST', headers: { 'holdfast-dashboard': 'release' } },
     )
     const texts = {
-      released: `Released. A guard is to refuse tokens up to ${fence ?? 'the last one'}.`,
-      free: 'It was free already.',
-      changed: 'Somebody else has it by now, and keeps it.',
+      released: `Released. Guards must refuse tokens up to ${fence ?? 'the last one'}.`,
+      free: 'It was already free.',
+      changed: 'Another client holds it by now, and keeps it.',
     }
     byId('force').close()
     say(texts[outcome])

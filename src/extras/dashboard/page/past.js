@@ -59,10 +59,11 @@ export function newPast() {
 }
 
 function sourceOf({ source, error }) {
-  if (error !== null) return `The history could not be read: ${error}. This is what was seen here.`
+  if (error !== null)
+    return `The history could not be read: ${error}. The page shows what this dashboard saw.`
   return source === 'history'
-    ? 'From the history: all holds that services recorded. Holds of others are as they were seen here.'
-    : 'As seen here, once a second while somebody looks: short holds are missed. No history is recorded, or it is not read here.'
+    ? 'From the history: all holds that services recorded. Other holds are as this dashboard saw them.'
+    : 'As this dashboard saw it, once a second while a page is open: short holds are missing. No history is recorded, or the dashboard does not read it.'
 }
 
 let chart
@@ -73,7 +74,7 @@ function showTimeline(past) {
   const more = past.lockCount - past.lanes.length
   const rest =
     more > 0
-      ? ` Of ${plural(past.lockCount, 'lock')}, the ${past.lanes.length} that were held for longest.`
+      ? ` It shows ${past.lanes.length} of ${plural(past.lockCount, 'lock')}, those that were held for longest.`
       : ''
   setText(byId('timeline-source'), sourceOf(past) + rest)
   const place = byId('timeline-chart')

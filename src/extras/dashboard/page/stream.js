@@ -120,12 +120,12 @@ function showTrouble(shown, error, scannedAt, address) {
   if (trouble.hidden) return setText(byId('trouble-text'), '')
   const asOf =
     scannedAt === null
-      ? 'Nothing is known yet.'
-      : `What is shown is as of ${time(liveAt || scannedAt)}.`
+      ? 'No data yet.'
+      : `The page shows the state of ${time(liveAt || scannedAt)}.`
   const what =
     shown === 'cut'
-      ? 'The dashboard does not answer: it may have ended, or your session may be over. Reload the page to log in again.'
-      : `${address} could not be asked: ${error}. It is tried again every few seconds.`
+      ? 'The dashboard does not answer. It may have ended, or your session may have expired. Reload the page to log in again.'
+      : `${address} did not answer: ${error}. The dashboard retries every few seconds.`
   setText(byId('trouble-text'), printable(`${what} ${asOf}`))
 }
 

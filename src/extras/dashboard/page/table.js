@@ -112,13 +112,13 @@ function showNothing(words) {
   nothing.hidden = listed.length > 0 || seen.status.state !== 'live'
   if (nothing.hidden) return
   const texts = {
-    used: 'Nothing is held, and nobody waits.',
-    held: 'Nothing is held.',
-    waited: 'Nobody waits.',
+    used: 'No lock is held or waited for.',
+    held: 'No lock is held.',
+    waited: 'No client waits.',
     attention: 'Nothing needs attention.',
     all: 'There are no locks.',
   }
-  const text = 'No lock has that in its name, its kind, its holder or its host.'
+  const text = 'No lock matches by its name, its kind, its holder or its host.'
   setText(nothing, words.length > 0 ? text : texts[place.show])
 }
 

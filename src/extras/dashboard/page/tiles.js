@@ -15,7 +15,7 @@ export function showTiles(totals, { bad, warn, waitedFor, oldest }) {
       id: 'oldest',
       name: 'Oldest wait',
       value: oldest === undefined ? '–' : seconds(oldest.waitedMs),
-      about: oldest?.key ?? 'nobody waits',
+      about: oldest?.key ?? 'no waiters',
       isKey: oldest !== undefined,
       level: oldest?.level,
       place: { show: 'waited', sort: 'oldest', isDown: true },
@@ -24,7 +24,7 @@ export function showTiles(totals, { bad, warn, waitedFor, oldest }) {
       id: 'waiting',
       name: 'Live waiters',
       value: count(waiting),
-      about: waiting === 0 ? 'nobody waits' : `for ${plural(waitedFor, 'lock')}`,
+      about: waiting === 0 ? 'no waiters' : `for ${plural(waitedFor, 'lock')}`,
       place: { show: 'waited', sort: 'waiting', isDown: true },
     },
     {

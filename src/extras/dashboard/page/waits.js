@@ -11,7 +11,7 @@ import { seen, serverNow } from './stream.js'
 const MOST_NOW = 20
 
 const NO_HISTORY =
-  'The history tells these, and none is recorded, or it is not read here. Each service that uses locks turns it on, and the dashboard takes it as its option history:'
+  'These figures need a history. None is recorded, or the dashboard does not read it. Turn it on in each service that uses locks, and give it to the dashboard as its option history:'
 
 const HOW =
   "import { recordHistory } from 'holdfast/history'\n\nrecordHistory({ redis: process.env.REDIS_URL })"
@@ -45,7 +45,7 @@ export function showWaitsNow() {
   const prefix = commonPrefix(listed.map(({ row }) => row.key))
   const lead =
     waiters === 0
-      ? 'Nobody waits.'
+      ? 'No client waits.'
       : `${plural(waiters, 'waiter')} for ${plural(waited.length, 'lock')}.`
   byId('waits-now').replaceChildren(
     element('h3', { class: 'title' }, 'Waiting now'),
@@ -102,7 +102,7 @@ export function showWaits(past) {
     totalsOf(past.waits),
     element('h3', {}, 'Waited for longest'),
     past.contended.length === 0
-      ? element('p', {}, 'Nobody waited.')
+      ? element('p', {}, 'No client waited.')
       : tableOf(
           [
             ['Lock'],

@@ -138,7 +138,7 @@ export class Confirmations {
   async #listed(key: string): Promise<number> {
     const listed = await this.#connected(key)
     if (listed !== undefined) return listed
-    throw new CallFailure('unknown', 'its INFO does not tell how many replicas are connected')
+    throw new CallFailure('unknown', 'its INFO does not show how many replicas are connected')
   }
 
   #connected(key: string): Promise<number | undefined> {

@@ -33,7 +33,7 @@ export function whenUp(worker: Worker): Promise<void> {
     const timer = setTimeout(() => {
       // What it said while this thread was blocked is heard first.
       givingUp = setImmediate(() => {
-        failed(`its program has not said in ${LONGEST_START_MS} ms that it was loaded`)
+        failed(`its program did not report within ${LONGEST_START_MS} ms that it was loaded`)
         void worker.terminate()
       })
     }, LONGEST_START_MS)
@@ -49,8 +49,8 @@ export function whenUp(worker: Worker): Promise<void> {
 
 function unableError(reason: string): InvalidArgumentError {
   return new InvalidArgumentError(
-    `\`watchdogThread\`: the thread cannot be started: ${reason.replace(/\.$/, '')}. Nothing is acquired without it. In a bundle ` +
-      "make an entry of its own of 'holdfast/renewal-worker', and give the file that comes of it as `watchdogThread: " +
-      '{ workerUrl }` (docs/how-to/bundle.md); or leave `watchdogThread` out.',
+    `\`watchdogThread\`: the thread cannot start: ${reason.replace(/\.$/, '')}. The client acquires nothing without it. ` +
+      "In a bundle, add a separate entry for 'holdfast/renewal-worker'. Give its file as `watchdogThread: { workerUrl }` " +
+      '(docs/how-to/bundle.md). Or leave `watchdogThread` out.',
   )
 }

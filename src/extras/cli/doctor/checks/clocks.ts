@@ -21,11 +21,11 @@ export const clocks: Check = {
         yield {
           code: 'clocks-apart',
           at: undefined,
-          seen: `The clock of ${last.address} is ${apartMs} ms (± ${boundMs}) ahead of that of ${first.address}.`,
+          seen: `The clock of ${last.address} is ${apartMs} ms (± ${boundMs}) ahead of the clock of ${first.address}.`,
           why:
             place === 'cluster'
-              ? 'The deadline of a request is told in the time of one node: at another one it may run so much late. And a fencing token whose counter was lost comes from the clock.'
-              : 'A fencing token whose counter was lost on most of them comes from their clocks, and may be lower than one before it.',
+              ? 'The deadline of a request is in the time of one node, so at another node it may run this much late. If the counter of a fencing token was lost, the next token comes from the clock.'
+              : 'If most masters lost the counter of a fencing token, the next token comes from their clocks, and may be lower than an earlier one.',
           fix: ['# On both machines: timedatectl set-ntp true'],
           numbers: { apartMs, boundMs },
         }
@@ -37,8 +37,8 @@ export const clocks: Check = {
       yield {
         code: 'clock-from-here',
         at: address,
-        seen: `Its clock is ${distanceMs} ms (± ${Math.ceil(boundMs)}) ${aheadMs > 0 ? 'ahead of' : 'behind'} the one here.`,
-        why: 'No lock is judged by the clock here. Times in logs do not fit together.',
+        seen: `Its clock is ${distanceMs} ms (± ${Math.ceil(boundMs)}) ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock here.`,
+        why: 'No lock depends on the clock here. But times in logs do not match.',
         fix: ['# On both machines: timedatectl set-ntp true'],
         numbers: { aheadMs: Math.round(aheadMs), boundMs: Math.ceil(boundMs) },
       }

@@ -20,9 +20,9 @@ export const cluster: Check = {
         code: 'cluster-unknown',
         at: undefined,
         seen: `CLUSTER NODES was refused: ${facts.nodes.unknown}.`,
-        why: 'Only the nodes that were given were looked at. getMultiLock with locks of elsewhere needs that right.',
+        why: 'Only the given nodes were checked. getMultiLock with locks of other servers needs that right.',
         fix: [
-          '# As a user who may: ACL SETUSER <user> +cluster|nodes +cluster|info +cluster|slots',
+          '# As a user with the right: ACL SETUSER <user> +cluster|nodes +cluster|info +cluster|slots',
         ],
         numbers: {},
       }
@@ -43,8 +43,8 @@ export const cluster: Check = {
         code: 'cluster-down',
         at: undefined,
         seen: `cluster_state is ${state}.`,
-        why: 'Nodes answer CLUSTERDOWN: no lock can be had or renewed.',
-        fix: [...look, '# Bring the nodes back that are down, or give their slots to others.'],
+        why: 'Nodes answer CLUSTERDOWN: no lock can be acquired or renewed.',
+        fix: [...look, '# Restart the nodes that are down, or move their slots to other nodes.'],
         numbers,
       }
     }
@@ -52,11 +52,11 @@ export const cluster: Check = {
       yield {
         code: 'slots-uncovered',
         at: undefined,
-        seen: `${SLOTS - slots} of ${SLOTS} slots have no master that is up.`,
-        why: 'Locks in those slots cannot be had or renewed.',
+        seen: `${SLOTS - slots} of ${SLOTS} slots have no running master.`,
+        why: 'Locks in those slots cannot be acquired or renewed.',
         fix: [
           ...look,
-          '# redis-cli --cluster fix <host:port> gives them to others, and forgets what they had.',
+          '# redis-cli --cluster fix <host:port> moves them to other nodes, and loses their data.',
         ],
         numbers,
       }
@@ -66,8 +66,8 @@ export const cluster: Check = {
         code: 'nodes-down',
         at: undefined,
         seen: `${down.length} of ${nodes.length} nodes are down: ${down.map(({ address, flags }) => `${address} (${flags.join(', ')})`).join(', ')}.`,
-        why: 'Where it was a master, the locks of its slots wait until a replica takes over, which may have forgotten the last ones.',
-        fix: [...look, '# Bring them back, or CLUSTER FORGET them.'],
+        why: 'If it was a master, the locks of its slots wait until a replica takes over. The replica may lack the latest locks.',
+        fix: [...look, '# Restart them, or remove them with CLUSTER FORGET.'],
         numbers,
       }
     }
@@ -77,7 +77,7 @@ export const cluster: Check = {
         code: 'full-coverage',
         at: server.address,
         seen: 'cluster-require-full-coverage is yes.',
-        why: 'When some slots have no master, no lock of any slot can be had. Locks of other slots could go on.',
+        why: 'If some slots have no master, no lock of any slot can be acquired. Without the setting, locks of other slots still work.',
         fix: setting(server, 'cluster-require-full-coverage', 'no'),
         numbers: {},
       }

@@ -15,8 +15,8 @@ export const connections: Check = {
         yield {
           code: 'idle-timeout',
           at,
-          seen: `timeout is ${seconds} s: connections that are idle for so long are cut.`,
-          why: `A watchdog renews every ${Math.round(renewMs)} ms, and finds its connection gone each time; it connects anew first.`,
+          seen: `timeout is ${seconds} s: the server closes connections that are idle for this long.`,
+          why: `A watchdog renews every ${Math.round(renewMs)} ms. It finds its connection closed each time, and has to connect again first.`,
           fix: setting(server, 'timeout', 0),
           numbers: { timeoutSeconds: seconds, renewMs: Math.round(renewMs) },
         }
@@ -27,8 +27,8 @@ export const connections: Check = {
         yield {
           code: 'pubsub-buffer',
           at,
-          seen: `client-output-buffer-limit cuts who listens at ${hard} bytes.`,
-          why: 'A client that is slow for a moment is cut off from its messages, connects anew, and its waiters look again.',
+          seen: `client-output-buffer-limit closes the connection of a subscriber at ${hard} bytes.`,
+          why: 'A client that is slow for a moment loses its messages and has to connect again. Its waiters then ask again.',
           fix: setting(server, 'client-output-buffer-limit', 'pubsub 32mb 8mb 60'),
           numbers: { hardBytes: hard },
         }
@@ -39,8 +39,8 @@ export const connections: Check = {
           code: 'keyspace-events',
           at,
           seen: `notify-keyspace-events is "${events}".`,
-          why: 'Holdfast does not need it, and each command costs more with it. Others may need it.',
-          fix: [`# Where nobody does: ${server.cli} CONFIG SET notify-keyspace-events ""`],
+          why: 'Holdfast does not need it, and it makes each command slower. Other programs may need it.',
+          fix: [`# If no program needs it: ${server.cli} CONFIG SET notify-keyspace-events ""`],
           numbers: { events },
         }
       }

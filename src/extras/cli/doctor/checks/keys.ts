@@ -20,8 +20,8 @@ export const keys: Check = {
           code: 'lock-without-ttl',
           at,
           seen: `${count(locks)} held, without a TTL: ${some(locks)}.`,
-          why: 'The lock outlives its holder, and nobody else ever gets it. Somebody ran PERSIST, or restored it without its TTL.',
-          fix: ['# When its holder is gone for sure:', ...paste('DEL', locks)],
+          why: 'The lock outlives its holder, so no other client can acquire it. PERSIST removed its TTL, or the key was restored without it.',
+          fix: ['# If its holder is certainly gone:', ...paste('DEL', locks)],
           numbers: { locks: locks.length, looked },
         }
       }
@@ -29,10 +29,10 @@ export const keys: Check = {
         yield {
           code: 'key-without-ttl',
           at,
-          seen: `${count(others)} of Holdfast's have no TTL: ${some(others)}.`,
-          why: 'Those keys end by themselves as a rule. What stays may stand in the way of others who wait.',
+          seen: `${count(others)} keys of Holdfast have no TTL: ${some(others)}.`,
+          why: 'Those keys normally expire. If they stay, they may block waiters.',
           fix: [
-            '# They end in a minute:',
+            '# Make them expire in a minute:',
             ...paste('PEXPIRE', others).map((line) => `${line} 60000`),
           ],
           numbers: { keys: others.length, looked },
@@ -42,10 +42,10 @@ export const keys: Check = {
         yield {
           code: 'counter-without-ttl',
           at,
-          seen: `${count(counters)} of fencing tokens stay for good: ${some(counters)}.`,
-          why: 'So it is meant with keepCounters, and with Redisson. Each name that was ever locked takes about 150 bytes.',
+          seen: `${count(counters)} counters of fencing tokens never expire: ${some(counters)}.`,
+          why: 'They are intended with keepCounters, and with Redisson. Each lock name takes about 150 bytes.',
           fix: [
-            '# Nothing to do with keepCounters or Redisson. Else they may go in an hour:',
+            '# Nothing to do with keepCounters or Redisson. Otherwise make them expire in an hour:',
             ...paste('PEXPIRE', counters).map((line) => `${line} 3600000`),
           ],
           numbers: { counters: counters.length, looked },

@@ -13,8 +13,8 @@ export const masters: Check = {
         code: 'even-masters',
         at: undefined,
         seen: `${length} masters were given; a majority is ${length / 2 + 1} of them.`,
-        why: `${most === 0 ? 'None of them' : `No more than ${most}`} may fail, as with ${length - 1}: the last one adds a server and no safety.`,
-        fix: [`# Take ${length + 1} of them, or ${length - 1}.`],
+        why: `${most === 0 ? 'None of them' : `No more than ${most}`} may fail, the same as with ${length - 1}: the last master adds no safety.`,
+        fix: [`# Use ${length + 1} or ${length - 1} masters.`],
         numbers: { masters: length },
       }
     }
@@ -28,8 +28,8 @@ export const masters: Check = {
       yield {
         code: 'same-server',
         at: undefined,
-        seen: `${addresses.join(' and ')} are one server (run_id ${runId}).`,
-        why: 'It would vote twice: when it fails, more than one vote is gone, and what it says is taken for a majority.',
+        seen: `${addresses.join(' and ')} are the same server (run_id ${runId}).`,
+        why: 'It would vote twice. If it fails, more than one vote is missing, and its answers alone may count as a majority.',
         fix: ['# Give each server once.'],
         numbers: { addresses: addresses.length },
       }

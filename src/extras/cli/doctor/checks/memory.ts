@@ -25,7 +25,7 @@ export const memory: Check = {
               code: 'evicts-locks',
               at,
               seen: `maxmemory-policy is ${policy}, with a maxmemory of ${bytes(limit)}; ${counted(evicted, 'key')} evicted since it started.`,
-              why: 'When the memory is full it deletes keys. All keys of locks have a TTL, so volatile-* takes them first: the holder goes on, and another gets the lock.',
+              why: 'When the memory is full, it deletes keys. Keys of locks have a TTL, so volatile-* deletes them too. The holder continues, and another client acquires the lock.',
               fix: setting(server, 'maxmemory-policy', 'noeviction'),
               numbers,
             }
@@ -33,7 +33,7 @@ export const memory: Check = {
               code: 'would-evict-locks',
               at,
               seen: `maxmemory-policy is ${policy}; maxmemory is 0, so nothing is evicted.`,
-              why: 'As soon as somebody sets maxmemory, locks may be evicted, and another gets what is held.',
+              why: 'Once maxmemory is set, held locks may be evicted, and another client acquires them.',
               fix: setting(server, 'maxmemory-policy', 'noeviction'),
               numbers,
             }
@@ -43,7 +43,7 @@ export const memory: Check = {
           code: isFull ? 'memory-full' : 'memory-nearly-full',
           at,
           seen: `${bytes(used)} of ${bytes(limit)} are used (${Math.round((100 * used) / limit)} %), and nothing is evicted.`,
-          why: 'A full server answers OOM: no lock can be had there. Releases and renewals pass.',
+          why: 'A full server answers OOM: no lock can be acquired there. Releases and renewals still work.',
           fix: setting(server, 'maxmemory', 2 * limit),
           numbers,
         }

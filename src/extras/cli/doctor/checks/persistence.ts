@@ -27,10 +27,10 @@ export const persistence: Check = {
           code: 'disk-fails',
           at,
           seen: `The last snapshot: ${bgsave}. The last write to the log: ${write}.`,
-          why: 'With stop-writes-on-bgsave-error (the default) it refuses all writes with MISCONF: no lock can be had or renewed.',
+          why: 'With stop-writes-on-bgsave-error (the default) it refuses all writes with MISCONF: no lock can be acquired or renewed.',
           fix: [
             `${server.cli} INFO persistence`,
-            '# Free the disk, or mend its rights; then BGSAVE.',
+            '# Free disk space, or fix its permissions; then BGSAVE.',
           ],
           numbers: { bgsave, write },
         }
@@ -44,8 +44,8 @@ export const persistence: Check = {
         yield {
           code: 'no-persistence',
           at,
-          seen: `appendonly is no, ${snapshots ? 'and snapshots hold only what was there when they were made' : 'and there are no snapshots'}.`,
-          why: `After a restart it has forgotten the locks, and gives them to others while their holders go on, for up to a lease (${terms.leaseMs} ms).`,
+          seen: `appendonly is no, ${snapshots ? 'and snapshots contain only older data' : 'and there are no snapshots'}.`,
+          why: `A restart loses the locks. Other clients can acquire them while their holders continue, for up to a lease (${terms.leaseMs} ms).`,
           fix: [
             ...setting(server, 'appendonly', 'yes'),
             '# or three independent masters: docs/how-to/independent-masters.md',
@@ -56,8 +56,8 @@ export const persistence: Check = {
         yield {
           code: 'fsync-never',
           at,
-          seen: 'appendfsync is no: the system writes to the disk when it likes, as a rule within 30 s.',
-          why: 'After a crash of the machine all locks of that time are forgotten, and given to others while their holders go on.',
+          seen: 'appendfsync is no: the system decides when it writes to the disk, usually within 30 s.',
+          why: 'A crash of the machine loses the locks of that time. Other clients can acquire them while their holders continue.',
           fix: setting(server, 'appendfsync', 'everysec'),
           numbers: { fsync },
         }
@@ -66,7 +66,7 @@ export const persistence: Check = {
           code: 'fsync-everysec',
           at,
           seen: 'appendfsync is everysec.',
-          why: 'A crash of the process loses nothing. A crash of the machine loses the locks of the last second, of two on a slow disk; appendfsync always loses none, and each acquisition waits for the disk.',
+          why: 'A crash of the process loses nothing. A crash of the machine loses the locks of the last second, or of two on a slow disk. With appendfsync always it loses none, but each acquisition waits for the disk.',
           fix: setting(server, 'appendfsync', 'always'),
           numbers: { fsync },
         }
@@ -76,7 +76,7 @@ export const persistence: Check = {
           code: 'fsync-pauses',
           at,
           seen: 'appendfsync is always, and no-appendfsync-on-rewrite is yes.',
-          why: 'While it rewrites its log it writes nothing down, and forgets the locks of that time when the machine crashes. As a master of several it votes at once all the same.',
+          why: 'While it rewrites its log, it does not sync to disk. If the machine crashes then, the locks of that time are lost. But as one of several masters it votes at once after the restart.',
           fix: setting(server, 'no-appendfsync-on-rewrite', 'no'),
           numbers: { fsync: 'always' },
         }
@@ -86,11 +86,11 @@ export const persistence: Check = {
       yield {
         code: 'restart-rests',
         at: undefined,
-        seen: `${resting.length} of ${masters.length} masters may forget locks when they restart: ${resting.join(', ')}.`,
-        why: `Such a master does not vote for longestLeaseMs (${terms.longestLeaseMs} ms) after a restart; its mark, holdfast_birth, tells. No lock is lost by it, and one failure less is allowed for so long.`,
+        seen: `${resting.length} of ${masters.length} masters may lose locks when they restart: ${resting.join(', ')}.`,
+        why: `Such a master does not vote for longestLeaseMs (${terms.longestLeaseMs} ms) after a restart; its mark is holdfast_birth. No lock is lost, but one failure less is tolerated during that time.`,
         fix: [
           '# Nothing to do. With appendonly yes, appendfsync always and no replica it votes at once,',
-          '# and each acquisition waits for the disk.',
+          '# but each acquisition waits for the disk.',
         ],
         numbers: { longestLeaseMs: terms.longestLeaseMs, masters: masters.length },
       }

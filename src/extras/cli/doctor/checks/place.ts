@@ -13,8 +13,8 @@ export const place: Check = {
         yield {
           code: 'is-sentinel',
           at,
-          seen: 'It is a Sentinel, and was given as a server that has locks.',
-          why: 'It has no keys: no lock can be had there.',
+          seen: 'It is a Sentinel, but was given as a server of locks.',
+          why: 'It stores no keys, so no lock can be acquired there.',
           fix: [`npx holdfast doctor --sentinel ${at} --master-name <name>`],
           numbers: {},
         }
@@ -22,8 +22,8 @@ export const place: Check = {
         yield {
           code: 'is-cluster',
           at,
-          seen: 'It is a node of a cluster, and was given as a server of its own.',
-          why: 'It refuses the locks whose slots are elsewhere with MOVED. Give new Holdfast `redis: { cluster: […] }`.',
+          seen: 'It is a node of a cluster, but was given as a single server.',
+          why: 'It refuses locks in slots of other nodes with MOVED. Pass `redis: { cluster: […] }` to new Holdfast.',
           fix: [`npx holdfast doctor --cluster ${at}`],
           numbers: {},
         }
@@ -31,8 +31,8 @@ export const place: Check = {
         yield {
           code: 'not-a-cluster',
           at,
-          seen: 'It is no node of a cluster, and was given with --cluster.',
-          why: 'A Cluster of ioredis does not connect to it.',
+          seen: 'It is not a node of a cluster, but was given with --cluster.',
+          why: 'A Cluster of ioredis cannot connect to it.',
           fix: [`npx holdfast doctor ${at}`],
           numbers: {},
         }

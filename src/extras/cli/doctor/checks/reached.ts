@@ -18,8 +18,8 @@ export const reached: Check = {
       yield {
         code: 'unreachable',
         at: address,
-        seen: `Not looked at: ${unreachable.replace(/\.$/, '')}.`,
-        why: 'Nothing is known of it. Locks cannot be had from what cannot be reached.',
+        seen: `Not checked: ${unreachable.replace(/\.$/, '')}.`,
+        why: 'Its state is unknown. No lock can be acquired on a server that cannot be reached.',
         fix: ['# Check the address, the login, --tls, and that it runs.'],
         numbers: {},
       }
@@ -31,9 +31,9 @@ export const reached: Check = {
         yield {
           code: 'loading',
           at: address,
-          seen: 'It is reading its data from the disk, and answers nothing else.',
-          why: 'Until it has, locks cannot be had there: calls wait, and reject after outageMs.',
-          fix: ['# Wait, and ask again.'],
+          seen: 'It is loading its data from the disk.',
+          why: 'Until then no lock can be acquired there: calls wait, and reject after outageMs.',
+          fix: ['# Wait, and run this command again.'],
           numbers: {},
         }
       }
@@ -41,12 +41,12 @@ export const reached: Check = {
         yield {
           code: 'info-unknown',
           at: address,
-          seen: `INFO was refused: ${info.unknown}. Not known: version, role, memory, persistence, replicas.`,
+          seen: `INFO was refused: ${info.unknown}. Unknown: version, role, memory, persistence, replicas.`,
           why:
             place === 'masters'
-              ? 'A client cannot tell either whether it was restarted: a master without INFO has no vote.'
-              : 'A client cannot tell either whether it was restarted, nor these checks what it is.',
-          fix: ['# As a user who may: ACL SETUSER <user> +info'],
+              ? 'A client cannot detect a restart without INFO, so such a master does not vote.'
+              : 'Without INFO a client cannot detect a restart, and these checks cannot identify the server.',
+          fix: ['# As a user with the right: ACL SETUSER <user> +info'],
           numbers: {},
         }
       }
@@ -54,14 +54,14 @@ export const reached: Check = {
         yield {
           code: 'config-unknown',
           at: address,
-          seen: `CONFIG GET was refused: ${config.unknown}. Not known: appendfsync, min-replicas-to-write, timeout and others.`,
+          seen: `CONFIG GET was refused: ${config.unknown}. Unknown: appendfsync, min-replicas-to-write, timeout and others.`,
           why:
             place === 'masters'
-              ? 'Where appendfsync always is to count, the login of the locks needs it as well.'
-              : 'Locks do without it. These checks cannot say whether those settings are right.',
+              ? 'If appendfsync always is to count, the login of the locks also needs this right.'
+              : 'Locks do not need it. But these checks cannot verify those settings.',
           fix: [
-            '# As a user who may: ACL SETUSER <user> +config|get',
-            '# or look at the settings of your service',
+            '# As a user with the right: ACL SETUSER <user> +config|get',
+            '# or check the settings of your service',
           ],
           numbers: {},
         }
@@ -77,16 +77,16 @@ export const reached: Check = {
       if (answerOf(rights)?.by === 'a lock') {
         const untried =
           place === 'masters' ? 'the rights for masters' : 'the rights of other kinds of lock'
-        told.push(`${untried} (for want of ACL DRYRUN a lock of getLock was tried on one server)`)
+        told.push(`${untried} (without ACL DRYRUN, only a getLock lock was tried on one server)`)
       }
       if (told.length > 0) {
         yield {
           code: 'looked-in-part',
           at: address,
-          seen: `Not known: ${told.join(', ')}.`,
-          why: 'What is not known is not said to be right.',
+          seen: `Unknown: ${told.join(', ')}.`,
+          why: 'The report says nothing about unknown parts.',
           fix: [
-            '# Ask again as a user who may, or with a longer --timeout-ms. To let this one look:',
+            '# Run it again as a user with the rights, or with a longer --timeout-ms. To give this user the rights:',
             "# ACL SETUSER <user> +scan +type +hlen '+config|get' '+acl|whoami' '+acl|dryrun'",
           ],
           numbers: {},
@@ -97,9 +97,9 @@ export const reached: Check = {
         yield {
           code: 'looked-in-part',
           at: address,
-          seen: `Looked at ${counted(looked.looked, 'key')}, and there are more.`,
-          why: 'Keys without a TTL may be among the others.',
-          fix: ['# A greater --scan-keys looks further, for a second at most.'],
+          seen: `Checked ${counted(looked.looked, 'key')}, and there are more.`,
+          why: 'The other keys may include keys without a TTL.',
+          fix: ['# A larger --scan-keys checks more keys, for at most a second.'],
           numbers: { looked: looked.looked },
         }
       }

@@ -30,8 +30,8 @@ export const replicas: Check = {
           code: 'too-few-replicas',
           at,
           seen: `${counted(online, 'replica')} online; --durability ${durability} needs ${wanted}.`,
-          why: 'Each acquisition waits for the replicas, and fails where they do not confirm it.',
-          fix: [`${server.cli} INFO replication`, '# Start the replicas, or ask for fewer.'],
+          why: 'Each acquisition waits for the replicas, and fails if they do not confirm it.',
+          fix: [`${server.cli} INFO replication`, '# Start the replicas, or require fewer.'],
           numbers: { ...numbers, wanted },
         }
       }
@@ -40,8 +40,8 @@ export const replicas: Check = {
           code: 'min-replicas-unmet',
           at,
           seen: `min-replicas-to-write is ${least}, and ${counted(good, 'replica')} answered within ${maxLag} s.`,
-          why: 'It refuses all writes with NOREPLICAS: no lock can be had or renewed.',
-          fix: [`${server.cli} INFO replication`, '# Start the replicas, or set it lower.'],
+          why: 'It refuses all writes with NOREPLICAS: no lock can be acquired or renewed.',
+          fix: [`${server.cli} INFO replication`, '# Start the replicas, or lower the setting.'],
           numbers: { ...numbers, good },
         }
       }
@@ -51,10 +51,10 @@ export const replicas: Check = {
         yield {
           code: 'failover-loses-locks',
           at,
-          seen: `It has ${counted(all.length, 'replica')}, and answers before what was written is there.`,
-          why: 'A replica that takes over does not know the locks of the last moments, and gives them to others while their holders go on. Fencing tokens tell them apart.',
+          seen: `It has ${counted(all.length, 'replica')}, and answers before they have the data.`,
+          why: 'A replica that takes over lacks the latest locks. Other clients can acquire them while their holders continue. Fencing tokens distinguish the holders.',
           fix: [
-            '# Let acquisitions wait for the replicas, with the option durability, or take',
+            '# Let acquisitions wait for the replicas, with the option durability, or use',
             '# three independent masters: docs/how-to/independent-masters.md',
           ],
           numbers,
@@ -67,11 +67,11 @@ export const replicas: Check = {
           code: 'no-min-replicas',
           at,
           seen: `min-replicas-to-write is 0, with ${counted(all.length, 'replica')}.`,
-          why: 'A master that is cut off from its replicas goes on granting locks, while one of them takes over and grants them too.',
+          why: 'A master without a connection to its replicas still grants locks. One of the replicas can take over and grant the same locks.',
           fix:
             all.length === 1
               ? [
-                  '# Add a second replica: one that takes over alone has none, and would refuse all writes. Then:',
+                  '# Add a second replica first: a single replica that takes over has no replica, and would refuse all writes. Then:',
                   ...settings.map((line) => (line.startsWith('#') ? line : `# ${line}`)),
                 ]
               : settings,

@@ -22,11 +22,11 @@ export const replication: Check = {
           yield {
             code: 'read-only-replica',
             at,
-            seen: `It is a replica of ${master}${among ? ', which was given as well' : ''}.`,
+            seen: `It is a replica of ${master}${among ? ', which was given too' : ''}.`,
             why: among
-              ? 'A replica is no master of its own: it refuses all writes with READONLY, and has no vote.'
-              : 'It refuses all writes with READONLY: no lock can be had there.',
-            fix: [`# Give its master, ${master}${among ? ', and no replica' : ''}.`],
+              ? 'A replica is not an independent master: it refuses all writes with READONLY, and has no vote.'
+              : 'It refuses all writes with READONLY: no lock can be acquired there.',
+            fix: [`# Give its master, ${master}${among ? ', but no replica' : ''}.`],
             numbers: { master, link },
           }
         }
@@ -36,10 +36,10 @@ export const replication: Check = {
             code: 'replica-link-down',
             at,
             seen: `Its link to the master ${master} is ${link}, for ${seconds} s.`,
-            why: 'When it takes over it has forgotten all locks of that time.',
+            why: 'If it takes over, the locks of that time are lost.',
             fix: [
               `${server.cli} INFO replication`,
-              '# See to the network, the master and its masterauth.',
+              '# Check the network, the master and its masterauth.',
             ],
             numbers: { link, downSeconds: seconds },
           }
@@ -48,7 +48,7 @@ export const replication: Check = {
               code: 'replica-serves-stale',
               at,
               seen: 'replica-serve-stale-data is yes, and the link to its master is down.',
-              why: 'Who looks at locks there sees old ones. Holdfast asks no replicas.',
+              why: 'A program that reads locks there sees old data. Holdfast does not read from replicas.',
               fix: setting(server, 'replica-serve-stale-data', 'no'),
               numbers: { link },
             }
@@ -62,8 +62,8 @@ export const replication: Check = {
           code: 'replica-behind',
           at,
           seen: `Its replica ${address} is ${state}, and last answered ${lagSeconds} s ago.`,
-          why: 'When it takes over it has forgotten all locks of that time.',
-          fix: [`${server.cli} INFO replication`, '# See to that replica and the network between.'],
+          why: 'If it takes over, the locks of that time are lost.',
+          fix: [`${server.cli} INFO replication`, '# Check that replica and the network to it.'],
           numbers: { replica: address, state, lagSeconds },
         }
       }

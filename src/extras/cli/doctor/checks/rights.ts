@@ -13,11 +13,13 @@ export const rights: Check = {
         yield {
           code: 'lock-refused',
           at,
-          seen: `A lock was tried as the user ${user}, and did not come about: ${refusal}`,
-          why: 'Locks cannot be had, or not be looked at, with this login.',
+          seen: `The user ${user} could not acquire a test lock: ${refusal}`,
+          why: 'Locks cannot be acquired, or cannot be inspected, with this login.',
           fix: /NOPERM|run this command/.test(refusal)
             ? ['# The rights are listed in docs/reference/keys.md#rights']
-            : ['# The words of Redis tell why; docs/reference/errors.md tells what to do.'],
+            : [
+                '# The message of Redis shows the reason; docs/reference/errors.md lists what to do.',
+              ],
           numbers: { user },
         }
       }
@@ -36,11 +38,11 @@ export const rights: Check = {
           code: 'missing-rights',
           at,
           seen: `The user ${user} lacks ${rules.join(' ')}.`,
-          why: 'Locks cannot be had, renewed or released with this login: calls reject with HOLDFAST_REFUSED.',
+          why: 'Locks cannot be acquired, renewed or released with this login: calls reject with HOLDFAST_REFUSED.',
           fix: [
             grant(rules),
             ...(keys.length > 0 && terms.keyPrefix === ''
-              ? ['# or, where the locks have a keyPrefix, look again with --key-prefix']
+              ? ['# or, if the locks have a keyPrefix, run this command with --key-prefix']
               : []),
           ],
           numbers: { user, missing: rules.length },
@@ -53,7 +55,7 @@ export const rights: Check = {
           code: 'rights-of-kinds',
           at,
           seen: `The user ${user} may not use: ${others.map(({ kind }) => kind).join(', ')}.`,
-          why: 'Only those who use these kinds of lock need the rights.',
+          why: 'You need these rights only if you use these kinds of lock.',
           fix: [grant(rules)],
           numbers: { user, missing: rules.length },
         }

@@ -19,12 +19,12 @@ export const roundTrips: Check = {
       yield {
         code: isTooLate ? 'answers-too-late' : 'answers-slow',
         at,
-        seen: `Of ${samples} answers the slowest took ${slowestMs} ms, one in the middle ${medianMs} ms. A command has ${limitMs} ms here, a lease ${leaseMs} ms.`,
+        seen: `The slowest of ${samples} answers took ${slowestMs} ms, the median ${medianMs} ms. A command may take ${limitMs} ms, and a lease lasts ${leaseMs} ms.`,
         why: isTooLate
-          ? 'Commands are given up before they are answered: locks are not had, or lost with the next renewal.'
-          : 'A slow moment more, and commands are given up, or a renewal comes late.',
+          ? 'Commands time out before their answers arrive, so locks are not acquired, or are lost at the next renewal.'
+          : 'If it becomes slower for a moment, commands time out, or a renewal is late.',
         fix: [
-          '# Run clients nearer to it, find what blocks it (SLOWLOG GET), or take a longer leaseMs',
+          '# Run clients closer to it, find what blocks it (SLOWLOG GET), or use a longer leaseMs',
           '# and commandTimeoutMs.',
         ],
         numbers: { samples, medianMs, slowestMs, limitMs, leaseMs },

@@ -28,9 +28,9 @@ export const sentinels: Check = {
       yield {
         code: 'master-unknown',
         at: address,
-        seen: `It does not tell of the master: ${master.unknown.replace(/\.$/, '')}.`,
+        seen: `It does not report the master: ${master.unknown.replace(/\.$/, '')}.`,
         why: refused
-          ? 'Clients may all the same be told its address. Nothing was looked at.'
+          ? 'Clients may still receive its address. The master was not checked.'
           : 'Clients that ask it find no server for their locks.',
         fix: refused
           ? [`${cli} ACL SETUSER <user> '+sentinel|master'`]
@@ -44,7 +44,7 @@ export const sentinels: Check = {
         code: 'sentinels-disagree',
         at: undefined,
         seen: `They name different masters: ${known.map(({ address, names }) => `${address} names ${placeOf(names)}`).join(', ')}.`,
-        why: 'Clients at two masters can hold one lock at once. During a failover this passes within seconds.',
+        why: 'Clients of two masters can hold the same lock at once. During a failover this ends within seconds.',
         fix: known.map(({ cli, names }) => `${cli} SENTINEL CKQUORUM ${names.name}`),
         numbers: { masters: places.length },
       }
@@ -63,8 +63,8 @@ export const sentinels: Check = {
         yield {
           code: 'master-down',
           at,
-          seen: `It takes the master ${placeOf(names)} for down (${names.flags}).`,
-          why: 'Until a replica takes over no lock can be had or renewed.',
+          seen: `It considers the master ${placeOf(names)} down (${names.flags}).`,
+          why: 'Until a replica takes over, no lock can be acquired or renewed.',
           fix: [`${cli} SENTINEL MASTER ${names.name}`],
           numbers,
         }
@@ -74,8 +74,8 @@ export const sentinels: Check = {
           code: 'few-sentinels',
           at,
           seen: `It knows of ${counted(all, 'Sentinel')}, itself included.`,
-          why: 'A failover needs a majority of them: when one fails of fewer than three, there is none.',
-          fix: ['# Run three Sentinels, on machines of their own.'],
+          why: 'A failover needs a majority of the Sentinels. With fewer than three, the failure of one prevents a failover.',
+          fix: ['# Run three Sentinels, on separate machines.'],
           numbers,
         }
       }
@@ -84,7 +84,7 @@ export const sentinels: Check = {
           code: 'sentinel-quorum',
           at,
           seen: `The quorum is ${quorum}, of ${all} Sentinels.`,
-          why: 'They never agree that the master is down: when it is, no lock can be had until somebody acts.',
+          why: 'They can never agree that the master is down. If it fails, no lock can be acquired until an operator acts.',
           fix: set('quorum', majority),
           numbers,
         }
@@ -93,7 +93,7 @@ export const sentinels: Check = {
           code: 'sentinel-quorum-low',
           at,
           seen: `The quorum is ${quorum}, of ${all} Sentinels.`,
-          why: 'Fewer than most of them begin a failover, also where only they do not reach the master. Each failover can lose locks.',
+          why: 'A minority of them can start a failover, even when only that minority cannot reach the master. Each failover can lose locks.',
           fix: set('quorum', majority),
           numbers,
         }
@@ -102,8 +102,8 @@ export const sentinels: Check = {
         yield {
           code: 'failover-slow',
           at,
-          seen: `down-after-milliseconds is ${downAfterMs}, and a lease ${terms.leaseMs} ms.`,
-          why: 'A failover takes that and about a second: leases run out before the new master can be asked, and each holder loses its lock.',
+          seen: `down-after-milliseconds is ${downAfterMs}, and a lease lasts ${terms.leaseMs} ms.`,
+          why: 'A failover takes about a second longer than that. Leases end before the new master answers, and each holder loses its lock.',
           fix: [
             ...(soonerMs < downAfterMs ? set('down-after-milliseconds', soonerMs) : []),
             `# or a leaseMs longer than ${downAfterMs + ELECTION_MS}`,

@@ -25,10 +25,10 @@ export const version: Check = {
       }
       const lacks = [
         ...(isBefore(7, 0) && place === 'cluster'
-          ? ['sharded channels (7.0): each release is told to every node']
+          ? ['sharded channels (7.0): every node receives each release message']
           : []),
         ...(isBefore(7, 2)
-          ? ['WAITAOF (7.2): no acquisition can wait for a disk, as durability with fsync does']
+          ? ['WAITAOF (7.2): no acquisition can wait for a disk, which durability with fsync needs']
           : []),
       ]
       if (lacks.length === 0) continue
@@ -36,8 +36,8 @@ export const version: Check = {
         code: 'old-version',
         at,
         seen: `${name} ${text}, which has no ${lacks.join(', and no ')}.`,
-        why: 'Locks work. What is not there is not used.',
-        fix: ['# Nothing to do, unless you want it: update.'],
+        why: 'Locks work. Holdfast does not use the missing features.',
+        fix: ['# Nothing to do, unless you need the feature: then update.'],
         numbers,
       }
     }

@@ -19,10 +19,10 @@ export const wireVersions: Check = {
         at,
         seen: `Clients report several versions of the wire format: ${all.join(', ')}.`,
         why: isConflict
-          ? `Clients with a version below ${newest} cannot share queues, semaphores and other keys of Holdfast with the newest ones. Waiters may be late, or served out of turn.`
-          : 'They can share locks. It is so while a new version of Holdfast is rolled out.',
+          ? `Clients with a version below ${newest} cannot share queues, semaphores and other keys of Holdfast with the newest ones. Waiters may be late or served out of order.`
+          : 'They can share locks. This is normal while a new version of Holdfast is rolled out.',
         fix: isConflict
-          ? ['# Update the clients that are older.']
+          ? ['# Update the older clients.']
           : ['# Nothing to do, once all clients have the same version of Holdfast.'],
         numbers: { newest, oldest },
       }

@@ -36,8 +36,8 @@ function verdictOf({ verdict, counts, servers, sentinels }: Report): string {
   const missed = all.filter(({ reached }) => !reached).length
   if (verdict === 'incomplete') {
     return missed === 0
-      ? `No server was found to look at.${told}`
-      : `${missed} of ${counted(all.length, 'server')} could not be looked at.${told}`
+      ? `No server was found.${told}`
+      : `${missed} of ${counted(all.length, 'server')} could not be checked.${told}`
   }
   if (counts.error > 0) return `Not fit for locks.${told}`
   if (counts.warning > 0) return `Fit for locks while nothing fails.${told}`
