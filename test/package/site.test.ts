@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { describeInBrowser, openBrowser } from '../dashboard/browser.ts'
 import { allPages, readPage, root } from '../repo/docs/pages.ts'
 
@@ -35,26 +35,6 @@ afterAll(async () => {
   await ended
 })
 
-/** Opens a page of the site, with nothing reachable but the site. */
-async function open(path: string): Promise<{ page: Page; troubles: string[] }> {
-  const browser = await openBrowser()
-  const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } })
-  page.setDefaultTimeout(20_000)
-  const troubles: string[] = []
-  await page.route('**', (route) => {
-    const target = route.request().url()
-    if (target.startsWith(url)) return route.continue()
-    troubles.push(`asks for ${target}`)
-    return route.abort()
-  })
-  page.on('pageerror', (error) => void troubles.push(String(error)))
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) troubles.push(message.text())
-  })
-  await page.goto(`${url}${path}`)
-  return { page, troubles }
-}
-
 test('one command builds it, and prints where it is', () => {
   expect(printed).toMatch(/The site is in \S+: \d+ pages, and the API/)
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/below\/$/)
@@ -67,25 +47,56 @@ test('it has every page of docs/, and every entry point of the package', () => {
   const addresses = pages.map(({ path }) => path.replace(/^docs/, '/below').replace('.md', '.html'))
   expect(addresses.filter((address) => !html.includes(`href="${address}"`))).toEqual([])
   const api = readFileSync(join(root, 'site/dist/api/index.html'), 'utf8')
-  for (const name of ['holdfast', 'holdfast/testing', 'holdfast/metrics', 'holdfast/dashboard']) {
-    expect(api).toContain(`href="/below/api/${name}/"`)
-  }
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const entries = Object.keys(exports)
+    .filter((name) => !/package\.json|renewal-worker/.test(name))
+    .map((name) => name.replace(/^\./, 'holdfast'))
+  expect(entries).toContain('holdfast/testing')
+  expect(entries.filter((name) => !api.includes(`href="./${name}/"`))).toEqual([])
 })
 
 describeInBrowser('in a browser that reaches nothing else', () => {
-  test('it finds pages by a word, and opens them', async () => {
-    const { page, troubles } = await open('')
-    await page.getByRole('button', { name: 'Search' }).click()
-    await page.locator('.VPLocalSearchBox input').fill('cron')
-    const result = page.locator('.VPLocalSearchBox .results a').first()
-    await result.waitFor()
-    const target = await result.getAttribute('href')
-    await result.click()
-    await page.waitForURL(`**${target}`)
-    await page.locator('.VPLocalSearchBox').waitFor({ state: 'detached' })
-    expect(await page.locator('main').innerText()).toMatch(/cron/i)
-    expect(troubles).toEqual([])
-  })
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  }, 60_000)
+
+  /** Opens a page of the site, with nothing reachable but the site. */
+  async function open(path: string): Promise<{ page: Page; troubles: string[] }> {
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } })
+    page.setDefaultTimeout(20_000)
+    const troubles: string[] = []
+    await page.route('**', (route) => {
+      const target = route.request().url()
+      if (target.startsWith(url)) return route.continue()
+      troubles.push(`asks for ${target}`)
+      return route.abort()
+    })
+    page.on('pageerror', (error) => void troubles.push(String(error)))
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) troubles.push(message.text())
+    })
+    await page.goto(`${url}${path}`)
+    return { page, troubles }
+  }
+
+  test.each(['semaphore', 'cron'])(
+    'it finds pages with the word %s, and opens one',
+    async (word) => {
+      const { page, troubles } = await open('')
+      await page.getByRole('button', { name: 'Search' }).click()
+      await page.locator('.VPLocalSearchBox input').fill(word)
+      const result = page.locator('.VPLocalSearchBox .results a').first()
+      await result.waitFor()
+      const target = await result.getAttribute('href')
+      await result.click()
+      await page.waitForURL(`**${target}`)
+      await page.locator('.VPLocalSearchBox').waitFor({ state: 'detached' })
+      expect((await page.locator('main').innerText()).toLowerCase()).toContain(word)
+      expect(troubles).toEqual([])
+      await page.close()
+    },
+  )
 
   test('its pages are light and dark', async () => {
     const { page, troubles } = await open('tutorial/first-lock.html')
@@ -95,6 +106,7 @@ describeInBrowser('in a browser that reaches nothing else', () => {
     await page.getByRole('switch', { name: /dark/ }).first().click()
     expect(await background()).not.toBe(light)
     expect(troubles).toEqual([])
+    await page.close()
   })
 
   test('each diagram is drawn', async () => {
@@ -112,7 +124,7 @@ describeInBrowser('in a browser that reaches nothing else', () => {
         .nth(diagrams - 1)
         .waitFor()
       expect({ path, troubles }).toEqual({ path, troubles: [] })
-      await page.context().browser()?.close()
+      await page.close()
     }
   }, 120_000)
 })

@@ -24,7 +24,7 @@ export const MermaidDiagram = defineComponent({
     const svg = ref('')
     const draw = async () => {
       const mermaid = await loadMermaid()
-      const theme = isDark.value ? 'dark' : 'neutral'
+      const theme = isDark.value ? 'dark' : 'default'
       mermaid.initialize({
         startOnLoad: false,
         securityLevel: 'strict',
