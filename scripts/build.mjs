@@ -1,7 +1,8 @@
-// Compiles src/ twice, to ES modules and to CommonJS, each with its type declarations. The program is
-// an ES module alone, and nobody imports it: it has no declarations.
+// Compiles src/ twice, to ES modules and to CommonJS, each with its type declarations. Of both it keeps what an
+// entry point of the package leads to: a file of types alone has no code, and most internals have no public types.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -15,11 +16,7 @@ rmSync(`${root}/dist`, { recursive: true, force: true })
 compile('tsconfig.json')
 compile('tsconfig.cjs.json')
 
-const program = `${root}/dist/esm/extras/cli`
-for (const file of readdirSync(program, { recursive: true, encoding: 'utf8' })) {
-  if (file.endsWith('.d.ts')) rmSync(`${program}/${file}`)
-}
-chmodSync(`${program}/main.js`, 0o755)
+chmodSync(`${root}/dist/esm/extras/cli/main.js`, 0o755)
 
 // The package is `type: module`; this marks one folder of it as the exception.
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n')
@@ -37,6 +34,50 @@ const { pathToFileURL } = require("node:url");
 exports.workerUrl = () => pathToFileURL(join(__dirname, "renewal-worker.js"));
 `,
   )
+}
+
+prune()
+
+/** Removes the files of both builds that no entry point imports, directly or not. */
+function prune() {
+  const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const todo = [
+    ...Object.values(bin),
+    ...Object.values(exports).flatMap((entry) =>
+      ['import', 'require'].flatMap((how) => Object.values(entry[how] ?? {})),
+    ),
+  ].map((file) => resolve(root, file))
+  const needed = new Set()
+  for (let file = todo.pop(); file !== undefined; file = todo.pop()) {
+    if (needed.has(file)) continue
+    needed.add(file)
+    const kind = file.endsWith('.d.ts') ? '.d.ts' : '.js'
+    for (const target of importsOf(readFileSync(file, 'utf8'))) {
+      todo.push(resolve(file, '..', target).replace(/\.[jt]s$/, kind))
+    }
+  }
+  for (const build of ['esm', 'cjs']) {
+    const folder = join(root, 'dist', build)
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      const file = join(folder, name)
+      if (/\.(js|d\.ts)$/.test(name) && !needed.has(file)) rmSync(file)
+    }
+    removeEmptyFolders(folder)
+  }
+}
+
+/** The files of this package that the code of one of them names. */
+function importsOf(code) {
+  const pattern =
+    /(?:\bfrom|\bimport|\bimport\(|\brequire\(|\bnew URL\()\s*['"](\.{1,2}\/[^'"]+\.[jt]s)['"]/g
+  return [...code.matchAll(pattern)].map(([, target]) => target)
+}
+
+function removeEmptyFolders(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeEmptyFolders(join(folder, entry.name))
+  }
+  if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true })
 }
 
 function compile(project) {

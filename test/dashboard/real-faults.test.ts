@@ -7,6 +7,7 @@ import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
+import { expectWarnings } from '../support/warnings.ts'
 import { describeInBrowser, faultsOf, openBrowser, openPage, serve } from './browser.ts'
 import { boxesOf } from './open-view.ts'
 
@@ -28,6 +29,7 @@ function newClient(label: string): Holdfast {
 
 describeInBrowser('the page of a real server', () => {
   test('shows a killed holder, its successor, taken permits, and an outage', async () => {
+    expectWarnings('HOLDFAST_HISTORY') // The server goes away while entries are written.
     const history = recordHistory({ redis: server.url })
     atEnd(() => history.stop(), ending)
     const quota = newClient('invoices').getPermitExpirableSemaphore('quota')

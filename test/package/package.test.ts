@@ -10,9 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join, normalize, relative, resolve } from 'node:path'
+import { basename, dirname, join, normalize, resolve } from 'node:path'
 import { parsePage } from '../repo/docs/pages.ts'
 import { sharedServer } from '../support/redis-server.ts'
+
+/** Jest brings it. */
+const { satisfies } = require('semver') as { satisfies(version: string, range: string): boolean }
 
 const root = resolve(__dirname, '../..')
 const ioredis = process.env.HOLDFAST_IOREDIS === '5' ? 'ioredis-5' : 'ioredis'
@@ -22,6 +25,8 @@ let dir: string
 let packed: string[]
 /** The sources as in a fresh clone: nothing is built. */
 let clone: string
+/** The package.json of the clone after it was packed. */
+let afterPack: string
 
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'holdfast-package-'))
@@ -30,6 +35,8 @@ beforeAll(() => {
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
   const [tarball] = JSON.parse(npm(clone, 'pack', '--json', '--pack-destination', dir))
   packed = tarball.files.map((file: { path: string }) => file.path)
+
+  afterPack = readFileSync(join(clone, 'package.json'), 'utf8')
 
   installFromCache(dir, `./${tarball.filename}`, `ioredis@${ioredisVersion()}`)
 }, 120_000)
@@ -73,7 +80,7 @@ function freshClone(dir: string): string {
   const left = ['node_modules', 'dist', '.cache', '.git']
   cpSync(root, clone, {
     recursive: true,
-    filter: (from) => !left.includes(relative(root, from)) && !from.includes('/java/target'),
+    filter: (from) => !left.includes(basename(from)) && !from.includes('/java/target'),
   })
   return clone
 }
@@ -247,11 +254,11 @@ test.each([
   run(join(dir, folder), process.execPath, join(root, 'node_modules/typescript/bin/tsc'))
 })
 
-test('every link of its README and of its pages leads to a file that it has', () => {
+test('every link of a page in it leads to a file that it has', () => {
   const isThere = (path: string) =>
     packed.some((file) => file === path || file.startsWith(`${path}/`))
   const linked = packed
-    .filter((file) => /^(README|SECURITY|docs\/.*)\.md$/.test(file))
+    .filter((file) => file.endsWith('.md'))
     .flatMap((file) =>
       parsePage(file, readFileSync(join(root, file), 'utf8')).links.map(({ target }) => ({
         file,
@@ -322,19 +329,115 @@ test('the tarball carries what the package needs, and nothing else', () => {
     'package.json',
     'sbom.cdx.json',
   ])
-  expect(packed.filter((file) => file.startsWith('bench/')).sort()).toEqual([
-    'bench/README.md',
-    'bench/results/e.svg',
-    'bench/results/java/results.md',
-    'bench/results/results.md',
-  ])
-  // Everything that one build has, the other has as well: the worker's file is loaded by its path.
-  // But the program, which nobody imports.
+  const bench = packed.filter((file) => file.startsWith('bench/'))
+  expect(bench.filter((file) => !/\.(md|svg)$/.test(file))).toEqual(['bench/peers/package.json'])
+  // What one build has the other has as well, but the program, which is an ES module alone.
   const build = (name: string) =>
     packed
       .filter((file) => file.startsWith(`dist/${name}/`) && /\.(js|d\.ts)$/.test(file))
-      .filter((file) => !file.includes('/extras/cli/'))
       .map((file) => file.slice(`dist/${name}/`.length))
       .sort()
-  expect(build('cjs')).toEqual(build('esm'))
+  const ofProgram = /^extras\/(cli|deployment|servers)\//
+  const alone = build('esm').filter((file) => !build('cjs').includes(file))
+  expect(alone.filter((file) => !ofProgram.test(file))).toEqual([])
+  expect(build('cjs').filter((file) => !build('esm').includes(file))).toEqual([])
+})
+
+/** What each group of files is for, and how many it may have. */
+const GROUPS: [pattern: RegExp, why: string, most: number][] = [
+  [/^dist\/esm\/.*\.js$/, 'the library and the program, as ES modules', 480],
+  [
+    /^dist\/cjs\/(package\.json|.*\.js)$/,
+    'the library for require(), Jest and older bundlers',
+    410,
+  ],
+  [/^dist\/esm\/.*\.d\.ts$/, 'types of what the entry points export, for ES modules', 110],
+  [/^dist\/cjs\/.*\.d\.ts$/, 'the same for CommonJS: TypeScript takes types by module system', 110],
+  [/^lua\//, 'the scripts, to read what runs on the server', 80],
+  [/^docs\//, 'the pages of this version, which editors and readers without a network open', 130],
+  [/^(ops|examples|bench)\//, 'files that the pages tell the reader to copy, or quote', 40],
+  [/^[^/]+$/, 'what a package has at its top', 10],
+]
+
+test('each file belongs to a group that users need, and no group grows unnoticed', () => {
+  const group = (file: string) => GROUPS.findIndex(([pattern]) => pattern.test(file))
+  expect(packed.filter((file) => group(file) === -1)).toEqual([])
+  const counts = GROUPS.map(([, why, most], i) => {
+    const count = packed.filter((file) => group(file) === i).length
+    return { why, fits: count > 0 && count <= most, count }
+  })
+  expect(counts.filter(({ fits }) => !fits)).toEqual([])
+  expect(packed.filter((file) => file.endsWith('.map'))).toEqual([])
+})
+
+test('an installation runs no script, and no dependency asks for a newer Node.js', () => {
+  const file = join(dir, 'node_modules/holdfast/package.json')
+  const manifest = JSON.parse(readFileSync(file, 'utf8'))
+  expect(manifest).toMatchObject({ name: 'holdfast', bin: {}, dependencies: {} })
+  expect(Object.keys(manifest)).toEqual(expect.not.arrayContaining(['scripts', 'devDependencies']))
+  // That of the clone is as it was.
+  expect(afterPack).toBe(readFileSync(join(root, 'package.json'), 'utf8'))
+
+  const lowest = '20.19.0'
+  for (const lock of ['package-lock.json', 'site/package-lock.json']) {
+    const { packages } = JSON.parse(readFileSync(join(root, lock), 'utf8'))
+    const newer = Object.entries<{ engines?: { node?: string }; optional?: boolean }>(packages)
+      .filter(([, { engines, optional }]) => !optional && engines?.node !== undefined)
+      .filter(([, { engines }]) => !satisfies(lowest, engines?.node ?? '*'))
+      .map(([name, { engines }]) => `${name} ${engines?.node}`)
+    expect({ lock, newer }).toEqual({ lock, newer: [] })
+  }
+})
+
+describe('a release', () => {
+  const complete = {
+    version: '1.2.3',
+    repository: { type: 'git', url: 'git+https://example.com/holdfast.git' },
+    homepage: 'https://example.com/holdfast',
+    bugs: 'https://example.com/holdfast/issues',
+    author: 'Somebody',
+  }
+  const changelog = '# Changelog\n\n## Unreleased\n\n## 1.2.3\n'
+  const refusals = (manifest: object, text = changelog, changed = '') => {
+    const given = [manifest, text, changed].map((value) => JSON.stringify(value)).join()
+    const program = `const { refusals } = await import('./scripts/release.mjs')
+      console.log(JSON.stringify(refusals(${given})))`
+    return JSON.parse(run(root, process.execPath, '--input-type=module', '-e', program))
+  }
+
+  test('is not refused if the package says where it comes from', () => {
+    expect(refusals(complete)).toEqual([])
+  })
+
+  test.each(['repository', 'homepage', 'bugs', 'author'])('is refused without %s', (name) => {
+    expect(refusals({ ...complete, [name]: undefined })).toEqual([
+      expect.stringContaining(`package.json has no "${name}"`),
+    ])
+  })
+
+  test('is refused without an entry in the changelog, or with changes that are not committed', () => {
+    expect(refusals(complete, '# Changelog\n\n## Unreleased\n', ' M src/index.ts')).toEqual([
+      'CHANGELOG.md has no heading "## 1.2.3": add it.',
+      'The working tree has changes: commit them.',
+    ])
+  })
+})
+
+describe('the workflow of the hosted CI', () => {
+  const file = '.github/workflows/ci.yml'
+
+  test('runs .ci/run on the lowest Node.js', () => {
+    const text = readFileSync(join(root, file), 'utf8')
+    expect(text).toMatch(/^ +runs-on: ubuntu-latest$/m)
+    expect(text).toMatch(/^ +node-version: 20$/m)
+    expect(text).toMatch(/^ +run: .*\bbash \.ci\/run$/m)
+  })
+
+  test('has a time limit above that of .ci/run', () => {
+    const minutes = Number(
+      /timeout-minutes: (\d+)/.exec(readFileSync(join(root, file), 'utf8'))?.[1],
+    )
+    const budget = /budget=\$\(\((\d+) \* 60\)\)/.exec(readFileSync(join(root, '.ci/run'), 'utf8'))
+    expect(minutes).toBeGreaterThan(Number(budget?.[1]))
+  })
 })

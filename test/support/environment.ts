@@ -4,6 +4,11 @@ interface Hook {
   fn: unknown
 }
 
+interface Event {
+  name: string
+  test?: { errors: unknown[] }
+}
+
 const isLast = (hook: Hook) => Object.hasOwn(hook.fn as object, Symbol.for('holdfast.last'))
 
 /**
@@ -11,7 +16,12 @@ const isLast = (hook: Hook) => Object.hasOwn(hook.fn as object, Symbol.for('hold
  * The leak check and the end of the servers must come last: hooks marked with `last` are moved there.
  */
 class Environment extends TestEnvironment {
-  handleTestEvent(event: { name: string }, state: { rootDescribeBlock: { hooks: Hook[] } }): void {
+  handleTestEvent(event: Event, state: { rootDescribeBlock: { hooks: Hook[] } }): void {
+    // Warnings that any test may cause are of use where it fails.
+    if (event.name === 'test_done' && (event.test?.errors.length ?? 0) > 0) {
+      const held: string[] = Reflect.get(this.global, Symbol.for('holdfast.warnings')) ?? []
+      for (const warning of held) process.stderr.write(`${warning}\n`)
+    }
     if (event.name !== 'run_start') return
     const { hooks } = state.rootDescribeBlock
     hooks.sort((a, b) => Number(isLast(a)) - Number(isLast(b)))

@@ -1,12 +1,13 @@
 /**
- * Loaded before every test file: a test that leaves something behind fails.
- * That is a timer, a socket, a subscription, or a key other than a token counter with a TTL.
+ * Loaded before every test file: a test that leaves something behind fails, and so does one with a warning that it
+ * does not expect. What may be left behind is a timer, a socket, a subscription, or a key other than a token counter
+ * with a TTL.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Baseline, type Leaves, leaksSince, takeBaseline } from './leak-check.ts'
 import { beginTest, endBeforeCheck, endTest, last } from './lifetime.ts'
 import { watchTimers } from './pending-timers.ts'
-import { silenceExpectedWarnings } from './warnings.ts'
+import { beginWarnings, failOnWarnings, watchWarnings } from './warnings.ts'
 
 /**
  * Sockets close a moment after the call that ends them: look for this long. It is more than the 2 s of
@@ -26,10 +27,11 @@ export function leaves(what: Leaves): void {
 }
 
 watchTimers()
-silenceExpectedWarnings()
+watchWarnings()
 
 beforeEach(async () => {
   beginTest()
+  beginWarnings()
   allowed = undefined
   baseline = await takeBaseline()
 }, HOOK_TIMEOUT_MS)
@@ -43,6 +45,7 @@ afterEach(
       baseline = undefined
       await endTest()
     }
+    failOnWarnings()
   }),
   HOOK_TIMEOUT_MS,
 )

@@ -10,7 +10,7 @@ beforeAll(async () => {
 test('tests that leave nothing behind pass', () => {
   const clean = [...results].filter(([name]) => name.startsWith('clean'))
   expect(clean.filter(([, { status }]) => status !== 'passed')).toEqual([])
-  expect(clean).toHaveLength(6)
+  expect(clean).toHaveLength(8)
 })
 
 test.each([
@@ -26,6 +26,12 @@ test.each([
   const result = results.get(`leaky ${name}`)
   expect(result?.status).toBe('failed')
   expect(result?.failures).toMatch(message)
+})
+
+test('a test fails that causes a warning which it does not expect', () => {
+  const result = results.get('warning unexpected')
+  expect(result?.status).toBe('failed')
+  expect(result?.failures).toMatch(/expectWarnings\(code\)[\s\S]*\[HOLDFAST_HELD_LONG\] It is held/)
 })
 
 test('the server of a test that fails is ended', async () => {
