@@ -57,5 +57,5 @@ export function stepOfMasters(reasons: string): string {
   const steps = OF_MASTERS.flatMap(([reason, step]) => (reason.test(reasons) ? [step] : []))
   const words = nextStep(reasons).trim()
   const all = words === '' ? steps : [...steps, words]
-  return [...all, 'More: docs/how-to/independent-masters.md#what-the-errors-say.'].join(' ')
+  return [...all, 'More: docs/how-to/independent-masters.md#errors.'].join(' ')
 }

@@ -198,7 +198,9 @@ test('a token that was never issued is refused, for the counter would go on abov
   const { owner } = await seen('a')
   await expect(
     openAt(server.url).release('a', { owner, token: Number.MAX_SAFE_INTEGER }),
-  ).rejects.toThrow('"a" cannot have been seen with token 9007199254740991: the last token cannot be above ')
+  ).rejects.toThrow(
+    '"a" cannot have been seen with token 9007199254740991: the last token cannot be above ',
+  )
   expect(await server.admin.get('redisson_lock_token:{a}')).toBe(String(held.token))
   expect((await seen('a')).owner).toBe(held.owner)
 })

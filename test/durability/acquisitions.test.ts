@@ -230,6 +230,8 @@ describe('is refused', () => {
     const plain = rig.witness()
     const lockOf = (client: Holdfast) => client.getLock('it')
     expect(() => durable.getRedLock(lockOf(plain))).toThrow('with `durability` is not supported')
-    expect(() => plain.getRedLock(lockOf(durable))).toThrow('"it" belongs to a client with `durability`')
+    expect(() => plain.getRedLock(lockOf(durable))).toThrow(
+      '"it" belongs to a client with `durability`',
+    )
   })
 })

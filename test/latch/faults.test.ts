@@ -366,7 +366,9 @@ describe('an outage', () => {
     const asked = await within(4_000, Promise.all(asks.map((ask) => outcome(ask))))
     for (const { error } of asked) {
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' })
-      expect(String(error)).toMatch(/Latch "it": .* gave no answer for \d+ ms .*It is unknown if it is open/)
+      expect(String(error)).toMatch(
+        /Latch "it": .* gave no answer for \d+ ms .*It is unknown if it is open/,
+      )
     }
     expect(String(asked.at(-1)?.error)).toContain('it is unknown if this call counted it down')
     stopped.heal()

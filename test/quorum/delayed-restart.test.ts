@@ -55,7 +55,9 @@ describe.each([3, 5])('of %i masters', (count) => {
       const error = await lock.lock().then(String, (failure: Error) => failure)
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
       for (const { port } of cluster.masters.slice(0, minority + 1)) {
-        expect((error as Error).message).toContain(`${port}: it restarted, was emptied or was a replica recently`)
+        expect((error as Error).message).toContain(
+          `${port}: it restarted, was emptied or was a replica recently`,
+        )
       }
     })
     await first.release()
