@@ -71,9 +71,10 @@ async function serve(redis, label) {
   const holdfast = new Holdfast({ redis, label, leaseMs: 9_000 })
   recordHistory({ redis })
   const between = (least, most) => pause(least + Math.random() * (most - least))
-  const forever = async (work) => {
-    for (;;) await work()
-  }
+  const forever = (work) =>
+    void (async () => {
+      for (;;) await work()
+    })()
   const api = holdfast.getPermitExpirableSemaphore('payment-api', { permits: 3 })
   const stock = holdfast.getReadWriteLock('stock:42')
   const orders = ['order:1001', 'order:1002', 'order:1003'].map((name) =>
@@ -99,5 +100,5 @@ async function serve(redis, label) {
     await stock.writeLock().using(() => between(300, 900))
     await between(4_000, 9_000)
   })
-  holdfast.getLeaderElection('nightly-report', { label }).lead(() => new Promise(() => {}))
+  void holdfast.getLeaderElection('nightly-report', { label }).lead(() => new Promise(() => {}))
 }

@@ -121,7 +121,7 @@ const COLUMNS = {
   'not linearizable': ({ unexplained }) => unexplained,
   undecided: ({ undecided }) => undecided,
   'calms judged': ({ stretches }) => stretches,
-  'nobody let in': ({ stuck }) => stuck,
+  'no caller got in': ({ stuck }) => stuck,
   'pairs in a queue judged': ({ pairs }) => pairs,
   'rounds of latches judged': ({ rounds }) => rounds,
   'semaphores counted at the end': ({ counted }) => counted,
@@ -167,8 +167,7 @@ export function tableOf(results) {
   return rows.map((row) => `| ${row.join(' | ')} |`).join('\n')
 }
 
-const NAVIGATION =
-  '[Index](../README.md) · Back: [Under faults](chaos.md) · Next: [The mutants](mutants.md)'
+const NAVIGATION = '[Index](../README.md)'
 
 /** @param options of the long run */
 export function markdown(results, { seed, minutes }, { operations, faults: wanted }) {
@@ -189,14 +188,14 @@ export function markdown(results, { seed, minutes }, { operations, faults: wante
     '```',
     '',
     'wrote this page. Processes use primitives of every kind while clients, connections and servers fail. Another process',
-    'writes down who was inside when, on its own clock. [Under faults](chaos.md) describes the worlds, the faults and the',
+    'records every holder, on its own clock. [Under faults](chaos.md) describes the worlds, the faults and the',
     'judges. An operation is an acquisition, a count-down of a latch, or a round of it. An overlap is two holders that',
     'exclude each other, or more permits than there are, while all of them believed their leases valid. It is excused',
-    'if a server had forgotten the lock of the first, or if a server that never heard of it took over: no single',
-    `server can prevent that. It runs until there are ${count(operations)} operations and ${count(wanted)} faults, or the time is up.`,
+    'if a server had forgotten the lock of the first holder, or if a server without it took over. No single',
+    `server can prevent that. The run continues until there are ${count(operations)} operations and ${count(wanted)} faults, or the time is up.`,
     '',
     results.every(isClean)
-      ? '**Nothing was found that must not be.**'
+      ? '**No violation was found.**'
       : '**Violations were found**: the seeds below have them.',
     '',
     tableOfKinds(results),
@@ -205,8 +204,8 @@ export function markdown(results, { seed, minutes }, { operations, faults: wante
     '',
     tableOf(results),
     '',
-    'Each run uses the same names anew, so a lock has a history in each. A calm is a stretch without a fault that is',
-    'longer than the bound after the faults before it. If somebody waited in it, somebody must have been let in.',
+    'Each run uses the same names again, so a lock has a history in each run. A calm is a time without a fault that is',
+    'longer than the bound after the faults before it. If a caller waited in it, a caller must have got in.',
     'Independent masters refuse all kinds but locks.',
     '',
     '## Faults by kind',
@@ -224,10 +223,7 @@ export function markdown(results, { seed, minutes }, { operations, faults: wante
     '```sh',
     ...results.map(commandOf),
     '```',
-    '',
-    '---',
-    '',
-    NAVIGATION,
+
     '',
   ].join('\n')
 }

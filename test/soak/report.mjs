@@ -28,16 +28,16 @@ export function markdown(result, verdict) {
     '```',
     '',
     `The run took ${total.hours.toFixed(2)} hours: ${total.operations.toLocaleString('en')} operations of ${options.workers} services, ` +
-      `and ${total.faults.toLocaleString('en')} faults. ${total.failed.toLocaleString('en')} operations failed during faults, each with an error that the ` +
-      `[reference](../reference/errors.md) documents. ${unexpected.length === 0 ? 'Nothing unexpected happened.' : `**${unexpected.length} things were unexpected.**`} ` +
+      `and ${total.faults.toLocaleString('en')} faults. During faults ${total.failed.toLocaleString('en')} operations failed, each with a ` +
+      `[documented error](../reference/errors.md). ${unexpected.length === 0 ? 'Nothing unexpected happened.' : `**${unexpected.length} things were unexpected.**`} ` +
       `At the end, \`close()\` of each service took ${closedMs.map((ms) => `${Math.round(ms)} ms`).join(' and ')}.`,
     '',
     '| measure | first quarter | last quarter | unit | verdict |',
     '|---|---:|---:|---|---|',
     ...rows,
     '',
-    `A lock and its release took ${quantile(pairs, 0.5).toFixed(2)} ms in the median and ${quantile(pairs, 0.99).toFixed(2)} ms in 99 of 100 cases; ` +
-      `a bare round trip took ${median(pings).toFixed(2)} ms and ${quantile(pings, 0.99).toFixed(2)} ms.`,
+    `A lock and its release took ${quantile(pairs, 0.5).toFixed(2)} ms in the median and ${quantile(pairs, 0.99).toFixed(2)} ms in 99 of 100 cases. ` +
+      `A bare round trip took ${median(pings).toFixed(2)} ms and ${quantile(pings, 0.99).toFixed(2)} ms.`,
     '',
     '| fault | times |',
     '|---|---:|',

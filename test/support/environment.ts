@@ -19,7 +19,8 @@ class Environment extends TestEnvironment {
   handleTestEvent(event: Event, state: { rootDescribeBlock: { hooks: Hook[] } }): void {
     // Warnings that any test may cause are of use where it fails.
     if (event.name === 'test_done' && (event.test?.errors.length ?? 0) > 0) {
-      const held: string[] = Reflect.get(this.global, Symbol.for('holdfast.warnings')) ?? []
+      const key = Symbol.for('holdfast.warnings')
+      const held: string[] = Reflect.get(this.global as object, key) ?? []
       for (const warning of held) process.stderr.write(`${warning}\n`)
     }
     if (event.name !== 'run_start') return
