@@ -19,14 +19,21 @@ export function excuseOf(forgotten, lock, first, second) {
   )
 }
 
-/** When the one that may have been lost was granted at the earliest. */
+/** When the hold that may have been lost was granted at the earliest: the holder whose reply was late enters second. */
 function grantedAt({ tokensTellTime }, first, second) {
-  if (!tokensTellTime || !isOwnToken(first) || !isOwnToken(second)) return first.askedAt
-  return Math.min(mintedAt(first), mintedAt(second))
+  return tokensTellTime && hasToken(first) && hasToken(second)
+    ? Math.min(earliestGrant(first), earliestGrant(second))
+    : first.askedAt
 }
 
-/** A reader has the token of the last writer, and a permit without a lease has none. */
-const isOwnToken = ({ token, mode }) => token !== undefined && (mode ?? 'write') === 'write'
+/** A permit without a lease has none. */
+const hasToken = ({ token }) => token !== undefined
+
+/** A token is issued at the grant, and not before. A reader has the token of the last writer. */
+function earliestGrant(hold) {
+  const { askedAt, mode = 'write' } = hold
+  return mode === 'write' ? mintedAt(hold) : Math.max(askedAt, mintedAt(hold))
+}
 
 // One server mints a token of its clock in µs, which is this machine's.
 const mintedAt = ({ token }) => token / 1_000 - epochMs()

@@ -1,9 +1,14 @@
 // Several worlds one after another: few minutes before each merge, most of an hour now and then.
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { runControls } from './controls/run.mjs'
 import { now } from './random.mjs'
 import { countOf, isClean, markdown, print, tableOf, tableOfKinds, totalsOf } from './report.mjs'
 import { runStage } from './stage.mjs'
+
+/** Where the histories of convicted long runs stay. */
+const HISTORIES = fileURLToPath(new URL('../../.cache/chaos/', import.meta.url))
 
 /** By turns with and without force, and servers that keep or lose what they have. The last is the fastest. */
 const SLICE = [
@@ -84,11 +89,17 @@ export async function runLong(options) {
   const start = now()
   const leftSeconds = () => options.minutes * 60 - (now() - start) / 1_000
   const results = []
+  mkdirSync(HISTORIES, { recursive: true })
   for (let i = 0; !isEnough(results, options) && leftSeconds() > WHOLE_MS / 1_000; i++) {
     const among = i < LONG.length ? LONG : REST
     const run = { seconds: SECONDS.long, fast: FAST.long, ...among[i % among.length] }
     run.seconds = Math.round(Math.min(run.seconds, leftSeconds() - END_MS / 1_000))
-    results.push(await one({ ...options, ...run, seed: options.seed + i }))
+    const seed = options.seed + i
+    const history = join(HISTORIES, `${run.world}-${seed}.jsonl`)
+    const result = await one({ ...options, ...run, seed, history })
+    if (isClean(result)) rmSync(history)
+    else console.log(`Its history: ${history}`)
+    results.push(result)
     if (options.report !== undefined) {
       writeFileSync(options.report, markdown(results, options, ENOUGH.long))
     }

@@ -2,6 +2,7 @@ import { judgeChanges } from './checkers/changes.mjs'
 import { check } from './checkers/check.mjs'
 import { History } from './checkers/history.mjs'
 import { judge } from './judge.mjs'
+import { epochMs } from './random.mjs'
 
 interface Told {
   family: string
@@ -83,6 +84,18 @@ describe('a read-write lock', () => {
     hold({ family, mode: 'write', token: 2, times: second })
     expect(verdict().overlaps).toEqual([])
     expect(convictions()).toEqual({})
+  })
+
+  test.each([
+    [8, 12, 1],
+    [-60, -55, 0],
+  ])('that enters late is excused if a server forgot it from %i to %i: %i', (from, to, excused) => {
+    const tokenAt = (ms: number) => (ms + epochMs()) * 1_000
+    hold({ family, mode: 'write', token: tokenAt(90), times: [80, 95, 200, 210] })
+    // Its token is that of a writer before it, and its reply was on the way while the server forgot.
+    hold({ family, mode: 'read', token: tokenAt(5), times: [0, 100, 200, 210], released: false })
+    between(from, to, { tokensTellTime: true })
+    expect(verdict()).toMatchObject({ overlaps: { length: 1 - excused }, excused })
   })
 
   test('is excused where a server forgot the reader, and not where it forgot before', () => {
@@ -234,6 +247,19 @@ describe('permits without leases', () => {
         found: right ? {} : { conservation: 1 },
       })
     }
+  })
+
+  test('may be missing if a wait ended by its time, and its process was killed soon after that', () => {
+    hold({ ...three, permits: 1, times: [0, 10, 50, 60] })
+    const id = 'client 7.9.1'
+    const wait = { lock: 'name', ...three, permits: 2, waits: true }
+    history.hear({ kind: 'ask', id, ...wait }, 10)
+    history.hear({ kind: 'settle', id, result: 'refused' }, 500)
+    history.numbers.set('name', { available: 1, taken: 0 })
+    expect(convictions()).toEqual({ conservation: 1 })
+    // On whatever lock its last attempt was.
+    history.hear({ kind: 'ask', id: 'client 7.9.2', lock: 'other' }, 600)
+    expect(convictions()).toEqual({})
   })
 
   test('of which nobody knows are there when their client had the time to give them back', () => {

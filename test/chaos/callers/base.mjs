@@ -77,7 +77,9 @@ export class BaseCaller {
     const { options, violation, lateMs } = this.process
     const { name, meant } = attempt
     const [startedAt, lateBefore] = [now(), lateMs()]
-    const boundMs = (meant.waitMs ?? 0) + options.outageMs + 1_500
+    // A candidate that stands again has a new time for outages.
+    const outagesMs = (meant.again ? 2 : 1) * options.outageMs
+    const boundMs = (meant.waitMs ?? 0) + outagesMs + 1_500
     const watch = setInterval(() => {
       const mostMs = boundMs + 2 * (lateMs() - lateBefore) + 3_000
       if (attempt.isSettled || now() - startedAt < mostMs) return

@@ -2,7 +2,7 @@
 import { judgeAsModel } from './as-a-model.mjs'
 import { judgeCells } from './cells.mjs'
 import { judgeChanges } from './changes.mjs'
-import { judgeConservation } from './conservation.mjs'
+import { judgeConservation, killedIn } from './conservation.mjs'
 import { judgeOrder } from './fifo.mjs'
 import { judgeLiveness } from './liveness.mjs'
 import { judgeRounds } from './rounds.mjs'
@@ -58,6 +58,7 @@ export function check(history) {
   const pairs = { judged: 0, disturbed: 0 }
   const rounds = { rounds: 0, leftOut: 0, awaited: 0 }
   let [attempts, unknown, counted] = [0, 0, 0]
+  const killed = killedIn(history.attempts)
   for (const [lock, all] of history.attempts) {
     attempts += all.length
     unknown += all.filter(isUnknown).length
@@ -74,7 +75,8 @@ export function check(history) {
     const latch = judgeRounds(lock, all, history)
     for (const what in rounds) rounds[what] += latch[what]
     found.misrounded.push(...latch.found)
-    const number = judgeConservation(lock, all, history)
+    const { numbers, windows, closes } = history
+    const number = judgeConservation(lock, all, { numbers, windows, closes, killed })
     if (number !== undefined) counted += 1
     if (number?.isWrong) found.miscounted.push(number)
   }

@@ -69,7 +69,9 @@ export function operationsOf(all, { windows, emptied, about }) {
     for (const one of taken) {
       const begin = one.from - WINDOW_MARGIN_MS
       if (begin >= mayEndAt) continue
-      const until = one.to + (one.endsMs ?? 0) + WINDOW_MARGIN_MS
+      // A server that evicts some keys of a read-write lock may keep its holders, until a script misses the rest.
+      const isPartial = mode !== undefined && !one.isClock
+      const until = isPartial ? Infinity : one.to + (one.endsMs ?? 0) + WINDOW_MARGIN_MS
       endings.push({ hold, from: begin, to: until, attempt })
     }
   }

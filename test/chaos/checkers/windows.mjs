@@ -41,7 +41,10 @@ export function windowsOf(windows, lock) {
 export function lostFrom(windows, lock, attempts) {
   const [{ askedAt = 0 } = {}] = attempts
   const lost = windows.filter(
-    (one) => !one.isClock && (one.lock === undefined || one.lock === lock) && one.to >= askedAt,
+    (one) =>
+      !one.isClock &&
+      (one.lock === undefined || one.lock === lock) &&
+      one.to + WINDOW_MARGIN_MS >= askedAt,
   )
   return Math.min(...lost.map(({ from }) => from - WINDOW_MARGIN_MS))
 }
