@@ -88,7 +88,7 @@ async function forEachOdd(
       expect(error).toBeInstanceOf(HoldfastError)
       expect((error as HoldfastError).code).toMatch(/HOLDFAST_(UNAVAILABLE|REFUSED)/)
       rejected += 1
-      if (/answered|late/.test((error as HoldfastError).message)) shown += 1
+      if (/invalid answer|late/.test((error as HoldfastError).message)) shown += 1
       // In a busy process a call may get no answer at all in the time that is left to it.
       else expect((error as HoldfastError).message).toMatch(/no answer within \d+ ms/)
       expect(ms).toBeLessThan(NO_HANG_MS)
@@ -137,7 +137,7 @@ describe('what makes no sense as an answer', () => {
       if (answer.startsWith('*') && !answer.includes('late')) {
         expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
         expect(error.message).toMatch(
-          /no answer of use .*it answered .* to the script "lock\/acquire"|no answer within/,
+          /no valid answer .*it gave the invalid answer .* to the script "lock\/acquire"|no answer within/,
         )
       }
       await rejects(lock.tryLock())
@@ -352,7 +352,7 @@ describe('what makes no sense as an answer', () => {
     await works(async () => {
       const { error } = await outcome(within(NO_HANG_MS, client.getLock('it').lock()))
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-      expect((error as Error).message).toMatch(/answered nil to the script "quorum\/vote"/)
+      expect((error as Error).message).toMatch(/gave the invalid answer nil to the script "quorum\/vote"/)
     })
     for (const one of lies) one.heal()
     await cluster.free('it')

@@ -272,7 +272,7 @@ test.each([
   [{ drainMs: 0 }, /`drainMs` must be a positive .*got 0\. To release .* leave it out/],
   [{ drainMs: -1 }, /got -1/],
   [{ drainMs: 1.5 }, /got 1\.5/],
-  [{ drainMs: 2 ** 31 }, /of at most 2147483647; got 2147483648/],
+  [{ drainMs: 2 ** 31 }, /at most 2147483647; got 2147483648/],
   [{ drainMs: '5000' }, /got "5000"/],
   [{ drain: 5_000 }, /no option `drain` here. There are: drainMs/],
   [5_000, /must be an object with `drainMs`; got 5000/],
