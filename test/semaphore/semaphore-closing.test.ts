@@ -49,7 +49,7 @@ describe('close()', () => {
     await client.close()
     const { error } = await released
     expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED', lockName: 'it' })
-    expect(String(error)).toMatch(/not confirmed to be released, and may have been: the client was/)
+    expect(String(error)).toMatch(/possibly released, but Redis did not confirm it: the client was/)
     await rig.proxy.heal()
   })
 
