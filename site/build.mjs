@@ -29,7 +29,7 @@ copyFileSync(
   join(sources, 'public/mermaid.js'),
 )
 
-for (const [path, address] of files) {
+for (const [address, path] of files) {
   mkdirSync(dirname(join(sources, 'public', address)), { recursive: true })
   cpSync(join(root, path), join(sources, 'public', address))
 }

@@ -158,7 +158,7 @@ const repository = [manifest.repository?.url ?? manifest.repository]
 
 export { repository }
 
-/** Files of the repository that pages link to, and which are copied into the site: by address. */
+/** Files of the repository that pages show or link to, and which the site has a copy of, by address. */
 export const files = new Map()
 
 /**
@@ -190,7 +190,7 @@ export function addressOn(from, target, use) {
   if (found.isDirectory()) return undefined
   const isShown = /\.(html|png|svg|txt)$/.test(path)
   const address = `${FILES}/${path}${isShown ? '' : '.txt'}`
-  files.set(path, address)
+  files.set(address, path)
   return `/${address}`
 }
 

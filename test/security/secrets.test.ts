@@ -17,6 +17,7 @@ import { leaves } from '../support/leaks.ts'
 import { makeCertificates } from '../support/places/certificates.ts'
 import { freePort } from '../support/ports.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import { expectWarnings } from '../support/warnings.ts'
 
 jest.setTimeout(60_000)
 
@@ -271,6 +272,7 @@ test.each(ways)('a client with %s', async (name, optionsOf) => {
 })
 
 test('the history, the metrics and the traces', async () => {
+  expectWarnings('HOLDFAST_HISTORY')
   leaves({ keys: true, why: 'the stream of the history stays' })
   const register = new Registry()
   const metrics = collectMetrics({ register })
