@@ -352,7 +352,9 @@ describe('what makes no sense as an answer', () => {
     await works(async () => {
       const { error } = await outcome(within(NO_HANG_MS, client.getLock('it').lock()))
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
-      expect((error as Error).message).toMatch(/gave the invalid answer nil to the script "quorum\/vote"/)
+      expect((error as Error).message).toMatch(
+        /gave the invalid answer nil to the script "quorum\/vote"/,
+      )
     })
     for (const one of lies) one.heal()
     await cluster.free('it')

@@ -328,6 +328,9 @@ test('the tarball carries what the package needs, and nothing else', () => {
     'ops',
     'package.json',
     'sbom.cdx.json',
+    'spec',
+    'src',
+    'test',
   ])
   const bench = packed.filter((file) => file.startsWith('bench/'))
   expect(bench.filter((file) => !/\.(md|svg)$/.test(file))).toEqual(['bench/peers/package.json'])
@@ -356,6 +359,7 @@ const GROUPS: [pattern: RegExp, why: string, most: number][] = [
   [/^lua\//, 'the scripts, to read what runs on the server', 80],
   [/^docs\//, 'the pages of this version, which editors and readers without a network open', 130],
   [/^(ops|examples|bench)\//, 'files that the pages tell the reader to copy, or quote', 40],
+  [/^(spec|src|test)\/.*README\.md$/, 'pages that the pages about the tests link to', 6],
   [/^[^/]+$/, 'what a package has at its top', 10],
 ]
 

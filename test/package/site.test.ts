@@ -170,6 +170,6 @@ describe('what is wrong in a built page is found', () => {
 test('the index has a heading for each section of the site', () => {
   const headings = readPage('docs/README.md').headings.filter(({ level }) => level === 2)
   expect(headings.map(({ text }) => text)).toEqual(
-    expect.arrayContaining(['Tutorial', 'How to', 'Reference', 'Explanation']),
+    expect.arrayContaining(['Start', 'How to', 'Run in production', 'Reference', 'Explanation']),
   )
 })
