@@ -75,7 +75,8 @@ export class RedisLatch implements RemoteLatch {
     let sentAt = 0
     const { count, round, serverTimeUs } = await this.#server.runner.ask({
       script: scripts.look,
-      keys: [...this.#keys.both, this.#keys.kind],
+      // No request has an empty id.
+      keys: [...this.#keys.both, this.#keys.kind, this.#keys.request('')],
       args: () => {
         sentAt = performance.now()
         return []
