@@ -7,7 +7,7 @@ const LUA =
   /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|--\[\[(?<block>[\s\S]*?)\]\]|(?<lines>--.*(?:\n[ \t]*--.*)*)/g
 
 /**
- * The sentences in the comments of a source file, but not of a docstring that is listed in `known`.
+ * The sentences in the comments of a source file.
  *
  * @param {string} source
  * @param {'lua' | 'ts'} language
@@ -17,7 +17,8 @@ export function sentencesOfComments(source, language) {
   const found = []
   for (const { index, groups } of source.matchAll(language === 'lua' ? LUA : TYPESCRIPT)) {
     const text = groups.block ?? groups.lines
-    if (text === undefined || /^\s*(?:biome-ignore|@ts-|\/ <reference|include:)/.test(plain(text))) continue
+    if (text === undefined || /^\s*(?:biome-ignore|@ts-|\/ <reference|include:)/.test(plain(text)))
+      continue
     const line = source.slice(0, index).split('\n').length - 1
     const page = groups.block === undefined ? plain(text) : pageOf(text, language)
     found.push(...sentencesOfPage(page).map((one) => ({ ...one, line: one.line + line })))
@@ -45,6 +46,8 @@ function headerOf(comment) {
   return comment
     .split('\n')
     .map((line) => line.replace(/^ {2}/, '').replace(/^\s*(?:KEYS|ARGV)\[.\S*\]\s+\S+/, '- '))
-    .map((line) => line.replace(/^ +(?:\{.*\}|-?\w+(?:\[\])?)(?: >= -?\d+)? {2,}/, '- ').replace(/^ +/, ''))
+    .map((line) =>
+      line.replace(/^ +(?:\{.*\}|-?\w+(?:\[\])?)(?: >= -?\d+)? {2,}/, '- ').replace(/^ +/, ''),
+    )
     .join('\n')
 }
