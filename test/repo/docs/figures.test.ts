@@ -6,10 +6,10 @@ const rows = (page: string, heading: RegExp) =>
 /** Where a row of the table in the README comes from, with its digits there. */
 const sources = [
   ['lock and unlock', /^\(a\)/, 'p50 ms', 2],
-  ['the same, 64', /^\(b\)/, 'per second', 0],
+  ['64 locks', /^\(b\)/, 'per second', 0],
   ['16 waiters', /^\(d\)/, 'hand-overs/s', 0],
   ['4 processes', /^\(e\)/, 'hand-overs/s', 0],
-  ['share of the most', /^\(e\)/, 'of floor', 2],
+  ['the row above', /^\(e\)/, 'of floor', 2],
 ] as const
 
 const libraries: Record<string, RegExp> = {
