@@ -111,8 +111,10 @@ describe('a replica that lags behind gives no final answer', () => {
       isSettled = true
     })
     await never(() => isSettled, 300)
+    const hole = rig.proxy.blackHole({ direction: 'toServer' })
     await rig.server.admin.replicaof('NO', 'ONE')
     await rig.server.admin.set('holdfast_round:{it}', String(round), 'PX', 60_000)
+    hole.heal()
     expect(await awaiting).toBe(false)
   })
 
