@@ -124,13 +124,13 @@ describe('TLS', () => {
   test('what is missing for it is told', async () => {
     const ca = ['--cacert', files.ca]
     const noCertificate = await diagnose([`rediss://127.0.0.1:${port}`, ...ca])
-    expect(noCertificate.servers[0]?.why).toMatch(/client certificate: --cert and --key|closed/)
+    expect(noCertificate.servers[0]?.why).toMatch(/client certificate: use --cert and --key|closed/)
     const unknownCa = await diagnose([`rediss://127.0.0.1:${port}`])
     expect(unknownCa.servers[0]?.why).toMatch(/certificate/)
     const plain = await diagnose([`127.0.0.1:${port}`])
     expect(plain.servers[0]?.why).toContain('--tls')
     const notTls = await diagnose(['--tls', server.url, '--timeout-ms', '900'])
-    expect(notTls.servers[0]?.why).toBe('no answer within 900 ms; is TLS spoken there?')
+    expect(notTls.servers[0]?.why).toBe('no answer within 900 ms; does the server use TLS?')
   })
 })
 
