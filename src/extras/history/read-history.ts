@@ -14,11 +14,14 @@ export interface ReadHistoryOptions {
   readonly name?: string | undefined
   /** Only events since then: a `Date`, or milliseconds since 1970 by the clock of the server. */
   readonly since?: Date | number | undefined
-  /** Only this many, the newest. By default all entries; with `follow`, only new entries. */
+  /**
+   * The number of entries, the newest ones. By default all entries; with `follow`, only new
+   * entries.
+   */
   readonly last?: number | undefined
-  /** With true, it does not end, but continues with new entries; false by default. */
+  /** With true, the reading does not end, but continues with new entries; false by default. */
   readonly follow?: boolean | undefined
-  /** Ends it, even while it waits for new entries. */
+  /** Ends the reading, even while it waits for new entries. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -34,28 +37,32 @@ const OPTIONS = [
 
 type Found = [id: string, fields: string[]]
 
-/** Which entries are wanted. */
+/** The entries that the caller wants. */
 interface Wish {
   readonly key: string
   readonly since: number
   readonly most: number
-  /** The entry, unless it is another's, or a repeat. */
+  /**
+   * Returns the entry; undefined for a repeat, an unwanted entry or an entry that is not of
+   * Holdfast.
+   */
   pick(found: Found): HistoryEntry | undefined
 }
 
 const CHUNK = 1_000
 const BLOCK_MS = 5_000
 const ANSWER_MS = 5_000
-/** Repeats come within seconds. */
+/** A repeat follows within seconds, so only this many `seq` are remembered. */
 const MOST_SEEN = 50_000
 
 /**
- * Reads the history, the newest entry first. With `follow`, entries come in order of time: first the `last` entries,
- * or the entries `since`, then new ones as they are written. It waits until an outage is over. Each entry comes once,
- * even when it was written twice. If nothing was recorded, there are no entries. It opens its own connection.
+ * Reads the history, the newest entry first. With `follow`, entries come in order of time: first
+ * the `last` entries, or the entries `since`, then new entries as they are written. If Redis does
+ * not answer, it waits and tries again. Each entry comes once, even if Redis has it twice. Without
+ * a history there are no entries. The function opens its own connection.
  *
- * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an Error if Redis does
- * not answer, or refuses
+ * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an
+ * Error if Redis does not answer, or refuses
  */
 export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
   assertOptions(options, 'readHistory()', OPTIONS)
@@ -73,7 +80,7 @@ export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<
   try {
     await within(client.connect(), ANSWER_MS).catch((error) => {
       const told = cause ?? error
-      // ioredis adds the command to a refusal. Of a refused login that has the password.
+      // ioredis adds the command to an error. The command of a refused login contains the password.
       if (told instanceof Error) delete (told as { command?: unknown }).command
       throw told
     })
@@ -123,7 +130,7 @@ async function* backwards(client: Client, wish: Wish, from: string): AsyncGenera
   while (count < most) {
     const chunk = await ask(client, (one) => one.xrevrange(key, end, '-', 'COUNT', CHUNK))
     for (const found of chunk) {
-      // It is written after it has happened.
+      // The id has the time of writing, which is not before the event. So no older entry is wanted.
       if (Number.parseInt(found[0], 10) < since) return
       const entry = pick(found)
       if (entry === undefined) continue
@@ -151,7 +158,8 @@ async function* onwards(
       chunk = (replies?.[0]?.[1] ?? []) as Found[]
     } catch (error) {
       if ((error as Error).name === 'ReplyError') throw error
-      // Nobody answered: by then there is another connection, or it is tried once more.
+      // There was no answer. ioredis connects again by itself, unless it still trusts the
+      // connection.
       if (client.status === 'ready') client.disconnect(true)
       await pause(500, undefined, { signal })
     }
