@@ -90,7 +90,7 @@ export class PendingReleases {
   /**
    * Releases every hold of an owner whose name is not used again.
    *
-   * @param of the name
+   * @param of the owner name and its lock
    * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
    * @param leaseMs the longest lease that such a request could get
    * @param end sends the release
@@ -218,7 +218,7 @@ export class PendingReleases {
   }
 
   /**
-   * Ends a pending release. If it was unknown whether the name had the lock, the outcome is
+   * Ends a pending release. If it was unknown if the name had the lock, the outcome is
    * published.
    */
   #settled(one: Open): void {

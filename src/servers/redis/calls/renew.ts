@@ -51,7 +51,7 @@ export async function renew(
   return left
 }
 
-/** Renews the leases of all locks except read-write locks. */
+/** How the leases of plain and fair locks are renewed. */
 export function renewingLocks(leaseMs: number): Renewing {
   return {
     script: lock.renew,

@@ -14,7 +14,7 @@ const PROVEN_MS = { least: 1_000, most: 60_000 }
  */
 const SAME_TROUBLE_MS = 60_000
 
-/** The number of remembered recoveries. */
+/** The number of servers whose last recovery is remembered. */
 const MOST_REMEMBERED = 100
 
 /** The outage of one server. */

@@ -30,7 +30,7 @@ interface Server extends ScriptServer {
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
-/** A request whose result is stored under its id, which is part of its last key. */
+/** A request whose result is stored under its id. Its keys are added when it is sent. */
 type Named<A> = Omit<Request<A>, 'keys'>
 
 /** The semaphores on one server or cluster, for one client. */
