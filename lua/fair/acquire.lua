@@ -15,7 +15,7 @@
   ARGV[3]   ticket      the ticket of an earlier answer; '' if there is none; 'try' acquires the lock now or not at all
   ARGV[4]   notAfterUs  server time after which nothing changes, in µs; 0 means no limit
   ARGV[5]   listens     1 or '': 1 if the client listens to its inbox
-  ARGV[6]   label       what `inspect` shows for the process
+  ARGV[6]   label       the name of the process in `inspect`
   ARGV[7]   counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
   ARGV[8]   claimMs     how long an unconfirmed grant lasts, in milliseconds
   ARGV[9]   aliveMs     how long a place is kept without a heartbeat, in milliseconds

@@ -9,7 +9,7 @@
   ARGV[1]  client      the client's id
   ARGV[2]  notAfterUs  server time after which nothing changes, in µs; 0 means no limit
   ARGV[3]  listens     1 or '': 1 if the client listens to its inbox
-  ARGV[4]  label       what `inspect` shows for the process
+  ARGV[4]  label       the name of the process in `inspect`
   ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
   ARGV[6]  claimMs     how long an unconfirmed grant lasts, in milliseconds
   ARGV[7]  aliveMs     how long a place is kept without a heartbeat, in milliseconds

@@ -18,8 +18,8 @@
   Returns
     { 'counted', left, round: number or '' as null }  the count after the call, and the round; 0 and '' if no count was
                                                       set
-    { 'over', setUs: number or '' as 0, serverTimeUs >= 1 }  not counted: the round of the call is over; setUs is the
-                             begin of the current round
+    { 'over', setUs: number or '' as 0, serverTimeUs >= 1 }  not counted: the round of the call is over; setUs is
+                             when the current round began
     { 'forgotten', serverTimeUs >= 1 }  refused: the server time is after untilUs, and no result is stored
 ]]
 local latch, round, request, kind = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

@@ -16,8 +16,8 @@
 
   Returns
     { 'done', isDeleted: 1 or 0 }  1 if there was a count
-    { 'over', setUs: number or '' as 0, serverTimeUs >= 1 }  not deleted: the round of the call is over; setUs is the
-                             begin of the current round
+    { 'over', setUs: number or '' as 0, serverTimeUs >= 1 }  not deleted: the round of the call is over; setUs is
+                             when the current round began
     { 'forgotten', serverTimeUs >= 1 }  refused: the server time is after untilUs, and no result is stored
 ]]
 local latch, round, request, kind = KEYS[1], KEYS[2], KEYS[3], KEYS[4]

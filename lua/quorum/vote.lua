@@ -21,9 +21,9 @@
 
   Returns
     what `lock/acquire` returns, or
-    { 'forgot', sinceUs: number or '' as null }  the master may not vote before that time. It is '' if its mark is of
-                                                 another server process or of shorter leases; then the client calls
-                                                 `enrol`
+    { 'forgot', sinceUs: number or '' as null }  the master may not vote before that time. `sinceUs` is '' if its
+                                                 mark is of another server process or of shorter leases. Then the
+                                                 client calls `enrol`
 ]]
 -- include: parts/server-time.lua
 

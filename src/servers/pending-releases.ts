@@ -217,10 +217,7 @@ export class PendingReleases {
     }
   }
 
-  /**
-   * Ends a pending release. If it was unknown if the name had the lock, the outcome is
-   * published.
-   */
+  /** Ends a pending release. If the outcome of its request was unknown, a fact is published. */
   #settled(one: Open): void {
     const { of, untilMs, addedAtMs } = one
     if (!this.#open.delete(one) || of === undefined || untilMs === 0) return

@@ -1,6 +1,4 @@
-/**
- * If a name goes with no other request in this time, it gets a request of its own, in milliseconds.
- */
+/** After this time without another request, names get a request of their own, in milliseconds. */
 const UNUSED_MS = 1_000
 
 /** The number of names in one request. Lua passes at most about 8,000 values. */
