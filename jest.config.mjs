@@ -30,7 +30,7 @@ export default {
     // jest.places.config.mjs has these.
     '<rootDir>/test/places/',
   ],
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   maxWorkers: 7, // Tests wait more than they work.
   // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
   transform: { '\\.ts$': '@swc/jest', 'test/chaos/.*\\.mjs$': '@swc/jest' },

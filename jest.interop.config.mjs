@@ -4,6 +4,6 @@ import base from './jest.config.mjs'
 export default {
   ...base,
   testMatch: ['<rootDir>/test/interop/**/*.interop.ts'],
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   maxWorkers: 4, // A JVM works more than it waits.
 }

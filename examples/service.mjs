@@ -1,9 +1,9 @@
-// An HTTP service that works on each order once at a time, however many of it run.
+// An HTTP service. Only one request at a time works on each order, even when several processes run the service.
 //
 //   npm run build && PORT=8080 node examples/service.mjs
 //   curl -X POST http://127.0.0.1:8080/orders/1001
 //
-// Run a second one on another port, and ask both at once: one of them answers 409.
+// Run a second service on another port. Send one request to each at the same time: one service answers 409.
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { escapeName, Holdfast } from 'holdfast'
@@ -18,11 +18,11 @@ const server = createServer(async (request, response) => {
   try {
     const order = holdfast.getLock(`order:${escapeName(request.url)}`)
     const shipped = await order.tryUsing(ship, { waitMs: 500, signal: gone.signal })
-    if (shipped === null) response.writeHead(409).end('somebody else works on this order\n')
+    if (shipped === null) response.writeHead(409).end('another request works on this order\n')
     else response.end(shipped)
   } catch (error) {
     if (gone.signal.aborted) return
-    // Work that waits on lease.signal rejects with an AbortError, whose cause is what ended the lease.
+    // Work that waits on lease.signal rejects with an AbortError. Its cause is the error that ended the lease.
     const reason = error.name === 'AbortError' ? error.cause : error
     const passes = ['HOLDFAST_UNAVAILABLE', 'HOLDFAST_CLOSED'].includes(reason?.code)
     if (!passes) console.error(error)
@@ -42,7 +42,7 @@ server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
 })
 
 process.once('SIGTERM', async () => {
-  server.close(() => console.log('closed')) // No new connections; what is asked already is answered.
+  server.close(() => console.log('closed')) // No new connections. The service still answers the requests that it has.
   const cutOff = await holdfast.close({ drainMs: Number(process.env.DRAIN_MS ?? 20_000) })
   for (const { name, token } of cutOff) {
     console.error(`the work under "${name}" (token ${token}) was not finished`)

@@ -6,11 +6,13 @@
  *   npm run prose                    a line for each file: words, hard words, long sentences
  *   npm run prose -- docs/how-to     each finding in some files or folders, with what to write instead
  *   npm run prose -- --check         fails if there are findings
+ *   npm run prose -- --comments lua  also the comments of scripts and source files
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { sentencesOfComments } from './lib/prose/comments.mjs'
 import { sentencesOfDocstrings } from './lib/prose/docstrings.mjs'
 import { sentencesOfMessages } from './lib/prose/messages.mjs'
 import { MOST_WORDS, PATTERNS } from './lib/prose/patterns.mjs'
@@ -21,7 +23,10 @@ const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'd
 const MESSAGES = ['src']
 
 const { values, positionals } = parseArgs({
-  options: { check: { type: 'boolean', default: false } },
+  options: {
+    check: { type: 'boolean', default: false },
+    comments: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 })
 
@@ -38,18 +43,28 @@ function filesIn(path) {
   const whole = join(ROOT, path)
   if (!statSync(whole).isDirectory()) return [path]
   return readdirSync(whole, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.(md|ts|js)$/.test(file) && !/\.(generated|d)\.ts$/.test(file))
+    .filter(
+      (file) =>
+        (/\.(md|ts|js)$/.test(file) || (values.comments && file.endsWith('.lua'))) &&
+        !/\.(generated|d)\.ts$/.test(file),
+    )
     .sort()
     .map((file) => join(path, file))
 }
 
 function reportOf(file) {
   const text = readFileSync(join(ROOT, file), 'utf8')
-  const sentences = file.endsWith('.md')
-    ? sentencesOfPage(text)
-    : [...sentencesOfMessages(text), ...(docstrings.get(file) ?? [])]
+  const sentences = sentencesIn(file, text)
   const words = sentences.reduce((sum, one) => sum + wordsOf(one.text), 0)
   return { file, words, findings: sentences.flatMap(findingsOf) }
+}
+
+function sentencesIn(file, text) {
+  if (file.endsWith('.md')) return sentencesOfPage(text)
+  if (file.endsWith('.lua')) return sentencesOfComments(text, 'lua')
+  // The comments include the docstrings.
+  const others = values.comments ? sentencesOfComments(text, 'ts') : (docstrings.get(file) ?? [])
+  return [...sentencesOfMessages(text), ...others]
 }
 
 function wordsOf(text) {

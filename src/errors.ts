@@ -55,7 +55,7 @@ export class InvalidArgumentError extends HoldfastError {
 export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgumentError {
   return new InvalidArgumentError(
     `The lease of ${noun.toLowerCase()} "${lockName}" was released, by its release() or at the end of using(). ` +
-      'Await all work inside before the release.',
+      'Await all work that uses the lease before its release.',
     lockName,
   )
 }
@@ -108,9 +108,10 @@ export class NotReleasedError extends HoldfastError {
 
   constructor(errors: readonly Error[], lockName: string, cause?: unknown, more = '') {
     const each = errors.map(({ message }) => message).join('\n')
+    const count = errors.length === 1 ? '1 lock' : `${errors.length} locks`
     super(
       'HOLDFAST_NOT_RELEASED',
-      `${errors.length} locks of "${lockName}" were not released as expected:\n${each}${more}`,
+      `Not released as expected: ${count} of "${lockName}":\n${each}${more}`,
       {
         lockName,
         cause: cause ?? new AggregateError(errors),
@@ -204,7 +205,7 @@ export function unavailableError(
   heard: string,
   cause?: unknown,
   { noun, unavailable } = OF_LOCK,
-  step = 'Check that Redis is up and can be reached, with this address, login and TLS.',
+  step = 'Check that Redis is up and can be reached, with the address, login and TLS of this client.',
 ): RedisUnavailableError {
   return new RedisUnavailableError(
     `${noun} "${lockName}": ${what}: ${heard}. ${unavailable} ${step}`,

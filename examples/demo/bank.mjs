@@ -2,7 +2,7 @@
 // what makes the balances right is the lock around the calls, what makes them safe is the token.
 import { Redis } from 'ioredis'
 
-/** Should even the clean-up be killed, nothing stays on somebody's server for long. */
+/** If the clean-up is killed too, Redis deletes the keys of the demo after this time. */
 const KEPT_S = 600
 
 /**
@@ -129,7 +129,7 @@ export class Bank {
     })
   }
 
-  /** Removes what the run made, name by name: the server may be somebody's own. */
+  /** Removes the keys of the run name by name, because the server may have keys of the user. */
   async remove(workers, lockNames) {
     const own = ['balances', 'tokens', 'done', 'todo', 'journal'].map((name) => this.#key(name))
     const lists = workers.map((worker) => this.#doing(worker))

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const running = new Set()
 
-// The last thing that happens, also after a second Ctrl-C and after an error nobody expected.
+// The last step, even after a second Ctrl-C or an unexpected error.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })

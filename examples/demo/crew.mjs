@@ -15,7 +15,7 @@ export const REPORT_MS = 100
  * @property {object[]} holds its diary so far
  * @property {{ orders: number, reentries: number, again: number }} counts
  * @property {boolean} killed
- * @property {Promise<void>} ended rejects when it ends in a way that nobody wanted
+ * @property {Promise<void>} ended rejects if the worker ends with an error
  */
 
 /** @returns {Worker[]} each connects and then waits for the word to go */
@@ -69,12 +69,12 @@ export async function killInTheMiddle(worker) {
   return { orderId: order, writes, killedAt }
 }
 
-/** All that the workers have told so far. */
+/** All holds that the workers have reported so far. */
 export function holdsOf(workers) {
   return workers.flatMap((worker) => worker.holds)
 }
 
-/** Who had the account first after a moment; undefined when nobody did. */
+/** The first hold of the account after a moment; undefined if there is none. */
 export function firstHoldAfter(moment, account, holds) {
   const later = holds.filter((hold) => hold.account === account && hold.granted > moment)
   return later.sort((a, b) => a.granted - b.granted)[0]

@@ -13,11 +13,11 @@ import { amount, endProgress, red, say } from './screen.mjs'
 const HELP = `npm run demo [-- options]
 
   Worker processes settle ${amount(readOrders().length)} orders against ${ACCOUNTS.length} accounts in Redis. An order reads two
-  balances, thinks, and writes both: right only if nobody else does so meanwhile. A lock
-  per account sees to that, also when one of the workers is killed in the middle.
+  balances, thinks, and writes both. The balances are right only if no other worker does so
+  at the same time. A lock for each account ensures this, even when a worker is killed.
 
   --unsafe     the same without the locks: shows the wrong balances
-  --embedded   take the embedded server, even where there is another one
+  --embedded   use the embedded server, even if this machine has a server
   --help       this text
 
   The server is the one at REDIS_URL; else valkey-server or redis-server of this machine;

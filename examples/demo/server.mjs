@@ -34,7 +34,7 @@ export async function openServer({ embedded, atEnd }) {
       atEnd(server.end)
       return server
     } catch (error) {
-      // Between the look for a free port and the start somebody else was quicker.
+      // Another process took the port between the search for a free port and the start.
       if (!(error instanceof PortTaken) || attempt === 5) throw error
     }
   }
@@ -92,7 +92,7 @@ function ours(child, port, words, pingMs) {
   }
 }
 
-/** Waits until our process, and not another server that was quicker, answers on the port. */
+/** Waits until our process answers on the port, and not another server that took the port first. */
 async function answerOf(child, port) {
   const deadline = performance.now() + START_MS
   for (;;) {

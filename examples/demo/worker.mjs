@@ -8,7 +8,7 @@ import { HOT_ACCOUNTS, readOrders } from './orders.mjs'
 
 // Ctrl-C reaches every process of the terminal, but the main process decides what happens then.
 process.on('SIGINT', () => {})
-// Without the main process there is nobody to work for.
+// Without the main process a worker has no work.
 process.on('disconnect', () => process.exit())
 
 const settings = await new Promise((resolve) => process.once('message', resolve))
@@ -18,7 +18,7 @@ const bank = new Bank(url, prefix)
 const holdfast = new Holdfast({ redis: url, keyPrefix: prefix, leaseMs })
 const orders = new Map(readOrders().map((order) => [order.id, order]))
 
-/** Runs `fn` while nobody else touches the account. This is all that `--unsafe` leaves out. */
+/** Runs `fn` while no other worker uses the account. `--unsafe` leaves out only this lock. */
 function locked(account, fn) {
   if (unsafe) return fn({ token: 0, assertValid() {} })
   return holdfast.getLock(`account:${account}`).using(fn)
@@ -118,7 +118,7 @@ async function work() {
       await transfer(orders.get(id))
       counts.orders += 1
     } catch (error) {
-      // A lease that is over is told before the harm is done: somebody does the order again.
+      // The worker learns that its lease has ended before it writes. Another worker, or this one, does the order again.
       if (!(error instanceof LeaseLostError || error instanceof StaleTokenError)) throw error
       counts.again += 1
       await bank.giveOneBack(letter, id)

@@ -5,7 +5,7 @@ import { Test } from '@nestjs/testing'
 import { createMemoryServer } from 'holdfast/testing'
 import { AppModule, HOLDFAST, Orders } from './app.ts'
 
-test('an order that somebody else ships is waited for', async () => {
+test('the service waits for an order that another client ships', async () => {
   const server = createMemoryServer()
   const elsewhere = await server.newClient().getLock('order:1001').lock()
   const app = await Test.createTestingModule({ imports: [AppModule] })

@@ -1,7 +1,7 @@
 'use strict'
 
 /**
- * The code under test: ships an order, unless somebody else does. It takes the client, or whatever has a `getLock`.
+ * The code under test: ships an order, unless another client does. `locks` is the client, or any object with `getLock`.
  */
 exports.ship = async function ship(locks, order, carrier) {
   const shipped = await locks.getLock(`order:${order}`).tryUsing(

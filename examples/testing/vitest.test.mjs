@@ -19,7 +19,7 @@ test('an order is shipped, under the token of its lock', async () => {
   expect(carrier.confirm).toHaveBeenCalledWith(7, expect.any(Number))
 })
 
-test('one that somebody else ships is left to them after five seconds', async () => {
+test('an order that another client ships is left to that client after five seconds', async () => {
   const other = await server.hold('order:7')
   const shipping = ship(holdfast, 7, carrier)
   await server.advance(5_000)

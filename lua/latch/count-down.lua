@@ -44,6 +44,9 @@ if answer then
   local leftThen, roundThen = string.match(answer, '^(%d+) ?(%d*)$')
   return { 'counted', leftThen, roundThen }
 end
+-- It deletes nothing. A replica refuses it, because it may not have received the count yet. And a full server refuses
+-- DECR, but not in a script that has written something already.
+redis.call('DEL', request)
 if not count and not ownRound then
   return { 'counted', 0, '' }
 end
@@ -57,8 +60,6 @@ end
 
 local left = count - 1
 if left > 0 then
-  -- First: a full server refuses DECR, but not in a script that has written something already.
-  redis.call('DEL', request)
   left = redis.call('DECR', latch)
   keepKind(kind)
 else

@@ -41,6 +41,8 @@ local answer = answerTo(request)
 if answer then
   return { 'done', answer }
 end
+-- It deletes nothing. A replica refuses it, because it may not have received the count yet.
+redis.call('DEL', request)
 if isLate(untilUs) then
   return { 'forgotten', serverTimeText() }
 end

@@ -55,6 +55,10 @@ if held[2] and not held[1] then
 end
 -- The counter of one master of several may be anywhere, and its owners have a name for each hold.
 if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then
+  if not held[1] then
+    -- It changes nothing. A replica refuses it, because it may not have received the hold yet.
+    redis.call('HDEL', lock, from)
+  end
   return { 'gone' }
 end
 

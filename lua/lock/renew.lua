@@ -34,6 +34,10 @@ for i = 1, #KEYS / 2 do
       keepCounter(KEYS[2 * i], counterMs, leaseMs)
     end
   else
+    if found[1] == false then
+      -- It changes nothing. A replica refuses it, because it may not have received the hold yet.
+      redis.call('HDEL', lock, ARGV[i + 2])
+    end
     left[i] = -2
   end
 end

@@ -71,6 +71,10 @@ local available, isSet = availableIn(keys.pool, keys.kind, 'permits')
 if not available then
   return isSet
 end
+if not isSet then
+  -- It changes nothing. A replica refuses it, because it may not have received the number yet.
+  redis.call('ZREM', keys.timeouts, '')
+end
 local lastToken = redis.call('GET', keys.counter)
 if isLate(notAfterUs) then
   return { 'late', serverTimeText() }

@@ -26,14 +26,18 @@ local function renew(keys, owner)
   -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
   local isRead, taken, untilMs = pcall(takenBy, keys, owner)
   local nowMs = nowInMs()
-  if not isRead or taken < permitsOf(owner) or untilMs <= nowMs then
+  if not isRead then
+    return -2
+  end
+  -- It changes nothing. A replica refuses it, because it may not have received the permits yet. And a full server
+  -- refuses ZADD, but not in a script that has written something already.
+  redis.call('ZREM', keys.timeouts, '')
+  if taken < permitsOf(owner) or untilMs <= nowMs then
     return -2
   end
   if leaseMs == '0' then
     return untilMs - nowMs
   end
-  -- First: a full server refuses ZADD, but not in a script that has written something already.
-  redis.call('ZREM', keys.timeouts, '')
   take(keys, owner, nowMs + leaseMs, true)
   keepCounter(keys.counter, counterMs, leaseMs)
   keepHolders(keys.holders, leaseMs)

@@ -24,6 +24,10 @@ local function renew(keys, owner)
   -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
   local found = redis.pcall('HMGET', keys.lock, 'mode', owner)
   if not found[1] or not found[2] then
+    if found[2] == false then
+      -- It changes nothing. A replica refuses it, because it may not have received the hold yet.
+      redis.call('HDEL', keys.lock, owner)
+    end
     return -2
   end
   local ttlMs = isWriter(owner) and redis.call('PTTL', keys.lock)

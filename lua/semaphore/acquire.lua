@@ -51,6 +51,10 @@ local available, isSet = availableIn(keys.semaphore, keys.kind, 'semaphore')
 if not available then
   return isSet
 end
+if not isSet then
+  -- It changes nothing. A replica refuses it, because it may not have received the number yet.
+  redis.call('ZREM', keys.queue, '')
+end
 local taken = redis.call('GET', keys.request)
 forget(unpack(KEYS, 6))
 if taken == 'returned' then

@@ -7,7 +7,7 @@ import type { Owner } from '../owner/owner.ts'
 import type { HoldKind } from './hold-kind.ts'
 import type { HoldTrace } from './hold-trace.ts'
 import { LeaseSignal } from './lease-signal.ts'
-import { howItRanOut, lossOf } from './loss.ts'
+import { GONE, howItRanOut, lossOf } from './loss.ts'
 import type { Backing, HoldId, Proof, StandIn } from './stand-in.ts'
 import { validityMs } from './validity.ts'
 
@@ -225,7 +225,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** The server answered that the hold is over. */
   loseGone(): void {
-    this.lose('gone', 'the server reports that its owner no longer holds it')
+    this.lose('gone', GONE)
   }
 
   /** The last release: nothing was lost, unless a reason is given for those who still work. */

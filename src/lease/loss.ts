@@ -20,6 +20,10 @@ interface Proof {
   readonly validForMs: number
 }
 
+export const GONE =
+  'the server reports that this owner no longer holds it. The server may have restarted, failed over, been flushed or ' +
+  'evicted the key, or another client used force'
+
 /** @param how it was lost, in words for people */
 export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostError {
   const { lockName, token } = hold

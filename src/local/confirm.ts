@@ -57,7 +57,7 @@ export async function confirmed<A extends Answer>(
   return { ...nothing, pauseMs: pauseMs ?? 0 }
 }
 
-const GONE = 'it was granted, but it was gone before the replicas confirmed it'
+const GONE = 'the lock was granted, but was gone before the replicas confirmed it'
 
 /** It was aborted or closed, or its time is up. */
 const wantedNoMore = (): Confirmation => ({ kind: 'gone' })

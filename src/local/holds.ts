@@ -22,7 +22,7 @@ interface Lock {
   lookAgain(): void
 }
 
-const LATE = 'it answered only after the lease had run out'
+const LATE = 'the answer arrived only after the lease had run out'
 
 /** The holds of one lock in this client, each from its grant to its end or loss. */
 export class Holds extends HoldSet {
@@ -113,7 +113,7 @@ export class Holds extends HoldSet {
   forced(seen: SeenHold): void {
     const own = this.all.find((hold) => isOf(hold, seen))
     if (own !== undefined) {
-      own.lose('forced', 'forceUnlock() took it away')
+      own.lose('forced', 'forceUnlock() of this client ended it')
       return
     }
     this.#forcedFrom = seen

@@ -85,7 +85,12 @@ export class NotDurableError extends HoldfastError {
 
   constructor(lockName: string, shortfall: Shortfall, { noun } = OF_LOCK) {
     const { wanted, confirmed, connected, fsynced, timeoutMs } = shortfall
-    const all = wanted === 'all' ? 'all replicas (at least one)' : `${wanted} replicas`
+    const all =
+      wanted === 'all'
+        ? 'all replicas (at least one)'
+        : wanted === 1
+          ? '1 replica'
+          : `${wanted} replicas`
     const listed = connected === undefined ? '' : `; the master lists ${connected} as connected`
     const onDisk =
       fsynced === undefined ? '' : `; the master has it ${fsynced ? '' : 'not yet '}on disk`

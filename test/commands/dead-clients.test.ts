@@ -60,7 +60,7 @@ test('a dead waiter is listed and does not count, neither in waiting nor in the 
   expect(oldestWaitMs).toBe(alive?.waitedMs)
   expect(dead?.waitedMs).toBeGreaterThan(alive?.waitedMs ?? 0)
   const { out } = await holdfast(['inspect', 'awaited', server.url, '--look-ms=0'])
-  expect(out).toMatch(/waiting +1, the longest for \d+ m?s, and 1 dead one not counted\n/)
+  expect(out).toMatch(/waiting +1, the longest for \d+ m?s, without 1 dead waiter\n/)
   const list = await holdfast(['list', server.url])
   expect(list.out).toMatch(/awaited .* 1 +\d+ m?s\n/)
   giveUp.abort()

@@ -120,11 +120,17 @@ test('what nobody holds needs no request', async () => {
 
 test.each([
   [['a', '--ask', '--force'], /^Give either --ask or --force; got both\./],
-  [['a', '--ask', '--yes'], /^--yes and --token go with --force/],
-  [['a', '--ask', '--token', '5'], /^--yes and --token go with --force/],
+  [['a', '--ask', '--yes'], /^--yes and --token need --force; got --ask/],
+  [['a', '--ask', '--token', '5'], /^--yes and --token need --force; got --ask/],
   [['a', '--ask', '--wait-ms', 'x'], /^--wait-ms must be a whole number .*; got "x"\./],
-  [['a', '--force', '--yes', '--reason', 'x'], /^--reason and --wait-ms go with --ask\./],
-  [['a', '--force', '--yes', '--wait-ms', '5'], /^--reason and --wait-ms go with --ask\./],
+  [
+    ['a', '--force', '--yes', '--reason', 'x'],
+    /^--reason and --wait-ms need --ask, which takes nothing; got --force\./,
+  ],
+  [
+    ['a', '--force', '--yes', '--wait-ms', '5'],
+    /^--reason and --wait-ms need --ask, which takes nothing; got --force\./,
+  ],
 ])('%j is refused', async (args, message) => {
   await newClient().getLock('a').lock()
   const { code, out, err } = await holdfast(['release', ...args, '--url', server.url])

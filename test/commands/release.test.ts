@@ -35,7 +35,7 @@ test('it tells who has it and what will become of it, asks, and tells what to do
     },
   )
   expect(code).toBe(0)
-  expect(questions).toEqual(['Take it away? Type yes to confirm: '])
+  expect(questions).toEqual(['Take the lock from this holder? Type yes to confirm: '])
   const label = `${hostname()}:${process.pid}`
   for (const text of [
     `"app:a" (lock, held) at 127.0.0.1:${server.port}\n  held by   ${label}\n`,
@@ -43,8 +43,8 @@ test('it tells who has it and what will become of it, asks, and tells what to do
     `  owner     ${stuck.owner}\n`,
     `  token     ${stuck.token}\n`,
     `  waiting   1, next ${label}\n`,
-    'is not stopped by this: it learns of it at its next renewal',
-    `Every later token will be above ${stuck.token}, which is the fence`,
+    'the holder learns of it at its next renewal',
+    `The fence is ${stuck.token}: every later token will be above it`,
   ]) {
     expect(err).toContain(text)
   }
@@ -157,7 +157,7 @@ test('of several who have it, it is to be told which', async () => {
   const done = await release(['rw', '--force', '--yes', `--owner=${first}`])
   expect(done.code).toBe(0)
   expect(done.err).toContain(
-    'There will be no fence, because other holders have tokens like this one.\n',
+    'There will be no fence, because it could refuse the tokens of the other holders too.\n',
   )
   expect(done.out).not.toContain('fence')
   await eventually(() => leases.some(({ signal }) => signal.aborted))

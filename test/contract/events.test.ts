@@ -155,7 +155,7 @@ describeLocks('the events', (stage) => {
   test('tell a loss once, with the error that the signal has', async () => {
     const client = stage.world.newClient()
     const events = record(client)
-    const lease = await stage.getLock(client, 'it').lock(80)
+    const lease = await stage.getLock(client, 'it').lock(400)
     await eventually(() => events.length === 2)
     expect(events[1]).toEqual([
       'lost',

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { atLoad } from '../support/at-load.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
@@ -225,7 +226,7 @@ describe('in an outage', () => {
       const { error, value, ms } = await trying
       expect({ value, error }).toMatchObject({ value: undefined, error: UNAVAILABLE })
       expect(ms).toBeGreaterThan(waitMs - 50)
-      expect(ms).toBeLessThan(waitMs + NOISE_MS)
+      expect(ms).toBeLessThan(atLoad(waitMs + NOISE_MS))
       rig.server.resume()
       await rig.proxy.heal()
       await rig.queued('it', 0)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
+import { atLoad } from '../support/at-load.ts'
 import { startChild } from '../support/children.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
@@ -71,7 +72,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     const { error, ms } = await outcome(client.getLock('out').tryLock(waitMs))
     expect(error).toMatchObject({ ...UNAVAILABLE, lockName: 'out' })
     // By waitMs, and by outageMs where that is less.
-    expect(ms).toBeLessThan(Math.min(waitMs, 600 + 200) + 200)
+    expect(ms).toBeLessThan(atLoad(Math.min(waitMs, 600 + 200) + 200))
     await heal()
     await gone('out')
   })
@@ -88,7 +89,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     for (const { error, ms } of ends) {
       expect(error).toMatchObject(UNAVAILABLE)
       expect(ms).toBeGreaterThan(300)
-      expect(ms).toBeLessThan(600 + 400)
+      expect(ms).toBeLessThan(atLoad(600 + 400))
     }
     await heal()
     // Its next connection may be one that another outageMs is too short for.
@@ -106,7 +107,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     ])
     expect(long.error).toMatchObject(UNAVAILABLE)
     expect(short.error).toMatchObject(UNAVAILABLE)
-    expect(short.ms).toBeLessThan(450)
+    expect(short.ms).toBeLessThan(atLoad(450))
     await heal()
     await gone('out')
   })
@@ -118,7 +119,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     await rig.listening('out')
     const heal = await strike()
     const { value, error, ms } = await waiting
-    expect(ms).toBeLessThan(900)
+    expect(ms).toBeLessThan(atLoad(900))
     // Which of both depends on whether it had reason to ask in the meantime.
     if (error === undefined) expect(value).toBeNull()
     else expect(error).toMatchObject(UNAVAILABLE)
@@ -135,7 +136,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     aborting.abort()
     const { error, ms } = await waiting
     expect(error).toBe(aborting.signal.reason)
-    expect(ms).toBeLessThan(250)
+    expect(ms).toBeLessThan(atLoad(250))
     await heal()
     await gone('out')
   })
@@ -148,7 +149,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     const heal = await strike()
     const { error, ms } = await outcome(lock.unlock())
     expect(error).toMatchObject({ ...UNAVAILABLE, lockName: 'out' })
-    expect(ms).toBeLessThan(600 + 400)
+    expect(ms).toBeLessThan(atLoad(600 + 400))
     expect(lease.valid).toBe(false)
     await heal()
     await gone('out')
@@ -182,7 +183,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     const heal = await strike()
     const { ms, error } = await outcome(client.close())
     expect(error).toBeUndefined()
-    expect(ms).toBeLessThan(2 * 200 + 300)
+    expect(ms).toBeLessThan(atLoad(2 * 200 + 300))
     expect((await waiting).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
     expect((await asking).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
     expect(lease.signal.aborted).toBe(true)
@@ -221,7 +222,7 @@ describe('contention is no outage', () => {
     const ms = performance.now() - start
     expect(value).toBeNull()
     expect(ms).toBeGreaterThanOrEqual((waitMs ?? 0) - 5)
-    expect(ms).toBeLessThan((waitMs ?? 0) + 1_000)
+    expect(ms).toBeLessThan(atLoad((waitMs ?? 0) + 1_000))
     await held.release()
   })
 

@@ -1,3 +1,4 @@
+import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome } from '../support/fault-rig.ts'
 import { startProxy } from '../support/proxy.ts'
@@ -38,7 +39,7 @@ describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
     const hole = rig.proxy.blackHole()
     const { error, ms } = await outcome(client[kind]('it').tryLock(1_100))
     expect(error).toMatchObject(UNAVAILABLE)
-    expect(ms).toBeLessThan(1_900)
+    expect(ms).toBeLessThan(atLoad(1_900))
     const waiting = await outcome(client[kind]('it').lock({ waitMs: 1_100 }))
     expect(waiting.error).toMatchObject(UNAVAILABLE)
     hole.heal()

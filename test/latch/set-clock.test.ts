@@ -51,7 +51,7 @@ test('a count-down whose answer is lost as the clock is set forward is never cou
   // What it came to is remembered no more: it is refused as late, and nobody knows.
   const told = await within(5_000, counting)
   expect(told).toContain('it is unknown if this call counted it down')
-  expect(told).toContain('it answers again, but no longer knows the request')
+  expect(told).toContain('Redis answers again, but no longer knows the request')
   expect(await theirs.count()).toBe(8)
   await theirs.delete()
 })

@@ -177,7 +177,7 @@ describe('a registry', () => {
 
   test('is refused a second time with other names of locks', () => {
     expect(() => collectMetrics({ register: page.register, mostNames: 7 })).toThrow(
-      /already has metrics .*, but another nameOf or mostNames/,
+      /already has metrics .*, from a call of collectMetrics\(\) with another nameOf or mostNames/,
     )
     collectMetrics({ register: page.register, mostNames: 7, prefix: 'second_' }).stop()
   })

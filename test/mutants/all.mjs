@@ -22,6 +22,7 @@ import { quorum } from './quorum.mjs'
 import { readWrite } from './read-write.mjs'
 import { readWriteScripts } from './read-write-scripts.mjs'
 import { release } from './release.mjs'
+import { replicas } from './replicas.mjs'
 import { scripts } from './scripts.mjs'
 import { security } from './security.mjs'
 import { semaphore } from './semaphore.mjs'
@@ -55,6 +56,7 @@ const areas = {
   doctor,
   metrics,
   release,
+  replicas,
   commands,
   closing,
   testing,

@@ -88,7 +88,7 @@ export const latchScripts = [
     id: 'count-down-refused-when-full',
     mistake: 'A full server refuses count-downs.',
     file: 'lua/latch/count-down.lua',
-    search: "  redis.call('DEL', request)\n",
+    search: "redis.call('DEL', request)\n",
     replace: '',
     test: LATCH,
     name: 'a server that is full takes count-downs, and no new counts',

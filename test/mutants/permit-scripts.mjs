@@ -197,7 +197,7 @@ export const permitScripts = [
     id: 'lost-permits-renewed',
     mistake: 'Permits that were taken away are renewed.',
     file: 'lua/permits/renew.lua',
-    search: 'not isRead or taken < permitsOf(owner) or untilMs <= nowMs',
+    search: 'taken < permitsOf(owner) or untilMs <= nowMs',
     replace: 'false',
     test: PERMITS,
     name: 'what Redisson has released a part of gives back the rest, and is lost',

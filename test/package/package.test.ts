@@ -445,3 +445,31 @@ describe('the workflow of the hosted CI', () => {
     expect(minutes).toBeGreaterThan(Number(budget?.[1]))
   })
 })
+
+describe('the workflow of the long runs', () => {
+  const text = readFileSync(join(root, '.github/workflows/long.yml'), 'utf8')
+  const jobs = text
+    .slice(text.indexOf('\njobs:\n'))
+    .split(/^ {2}(?=\w+:$)/m)
+    .slice(1)
+
+  test('runs weekly and by hand, and a failure is not hidden by a pipe', () => {
+    expect(text).toMatch(/^ {4}- cron: '\d+ \d+ \* \* \d'$/m)
+    expect(text).toMatch(/^ {2}workflow_dispatch:$/m)
+    expect(text).toMatch(/^ {4}shell: bash$/m)
+  })
+
+  test('each job runs a script of the package, has a time limit that GitHub allows, and keeps its report', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const commands = jobs.map((job) => /run: npm run (\w+)/.exec(job)?.[1])
+    expect(commands).toEqual(['soak', 'chaos', 'model', 'mutants'])
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(commands))
+    for (const job of jobs) {
+      const limit = Number(/timeout-minutes: (\d+)/.exec(job)?.[1])
+      const asked = Number(/--minutes (\d+)/.exec(job)?.[1] ?? 0)
+      expect(limit).toBeGreaterThan(asked)
+      expect(limit).toBeLessThanOrEqual(360)
+      expect(job).toMatch(/uses: actions\/upload-artifact@v4\n {8}if: always\(\)/)
+    }
+  })
+})

@@ -17,7 +17,7 @@ import { leaves } from '../support/leaks.ts'
 import { makeCertificates } from '../support/places/certificates.ts'
 import { freePort } from '../support/ports.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
-import { expectWarnings } from '../support/warnings.ts'
+import { expectWarnings, hearWarnings } from '../support/warnings.ts'
 
 jest.setTimeout(60_000)
 
@@ -112,6 +112,7 @@ beforeAll(async () => {
   for (const name of TRACED) subscribe(name, onFact)
   const onWarning = (warning: Error) => heard('a process warning', warning)
   process.on('warning', onWarning)
+  const endWarnings = hearWarnings((...args) => heard('process.emitWarning()', ...args))
   const write = process.stderr.write.bind(process.stderr)
   process.stderr.write = ((chunk: never, ...others: never[]) => {
     heard('stderr of the process', String(chunk))
@@ -120,6 +121,7 @@ beforeAll(async () => {
   stopHearing = () => {
     process.stderr.write = write
     process.off('warning', onWarning)
+    endWarnings()
     for (const name of TRACED) unsubscribe(name, onFact)
   }
 })
@@ -322,6 +324,7 @@ test('the history, the metrics and the traces', async () => {
   heard('measurements', await rig.metrics())
   await rig.end()
   metrics.stop()
+  expect(outputs.get('process.emitWarning()')?.join()).toContain('HOLDFAST_HISTORY')
   expect(outputs.get('metrics')?.join()).toContain('holdfast')
   expect(outputs.get('the stream')?.join()).toContain('acquired')
   expect(found()).toEqual([])

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { atLoad } from './at-load.ts'
 
 export interface EventuallyOptions {
   /** Give up after this many milliseconds; generous by default, since it only costs time on failure. */
@@ -22,7 +23,7 @@ export async function eventually<T>(
   condition: Condition<T>,
   { timeoutMs = 15_000, everyMs = 3, message = 'the condition' }: EventuallyOptions = {},
 ): Promise<Truthy<T>> {
-  const deadline = performance.now() + timeoutMs
+  const deadline = performance.now() + atLoad(timeoutMs)
   let last = 'it was never answered'
   for (;;) {
     try {

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions, type Lease } from '../../src/index.ts'
+import { atLoad } from './at-load.ts'
 import { eventually } from './eventually.ts'
 import { atEnd } from './lifetime.ts'
 import { type FaultProxy, type ProxyRequest, startProxy } from './proxy.ts'
@@ -146,8 +147,9 @@ export class Diary {
   }
 }
 
-/** Resolves or rejects as the work does; fails when it takes longer than it may. */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+/** Resolves or rejects as the work does. Fails if the work takes longer than `atLoad(ms)`. */
+export async function within<T>(withoutLoadMs: number, work: Promise<T>): Promise<T> {
+  const ms = atLoad(withoutLoadMs)
   let timer: NodeJS.Timeout | undefined
   const timeUp = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`It took longer than ${ms} ms`)), ms)

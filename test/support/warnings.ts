@@ -48,10 +48,24 @@ export function expectWarnings(...codes: string[]): void {
   declared.push(...codes)
 }
 
+const listeners = new Set<(...args: unknown[]) => void>()
+
+/**
+ * Calls `listener` with the arguments of each `process.emitWarning()`. The event `warning` of the process is not
+ * enough: `watchWarnings` emits no warning of Holdfast.
+ *
+ * @returns ends the calls
+ */
+export function hearWarnings(listener: (...args: unknown[]) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 /** From now on a warning of Holdfast is not printed: it is noted, for `failOnWarnings`. */
 export function watchWarnings(): void {
   const emit = process.emitWarning.bind(process) as (...args: unknown[]) => void
   process.emitWarning = (...args: unknown[]) => {
+    for (const listener of listeners) listener(...args)
     const { code = '' } = Object(args[1]) as { code?: string }
     if (!code.startsWith('HOLDFAST_')) emit(...args)
     else if (EXPECTED.includes(code) || declared.includes(code)) held.push(`[${code}] ${args[0]}`)

@@ -38,7 +38,7 @@ async function measureAll(context) {
       {
         columns: [
           'library',
-          'hand-overs/s',
+          'hand-offs/s',
           'of floor',
           'acquisitions/s',
           'wait p99 ms',
@@ -66,7 +66,7 @@ async function measureAll(context) {
     plots: [
       {
         name: 'e',
-        title: `${PROCESSES} processes × ${CALLERS} callers: hand-overs per second`,
+        title: `${PROCESSES} processes × ${CALLERS} callers: hand-offs per second`,
         digits: 0,
         bars: rows.map(({ label, handOvers, library }) => ({
           label,
@@ -77,7 +77,7 @@ async function measureAll(context) {
     ],
     ratios: rows.map(({ label, handOvers }) => ({
       label,
-      figure: 'hand-overs',
+      figure: 'hand-offs',
       ratio: handOvers / floor,
     })),
   }
@@ -99,7 +99,7 @@ async function measureSizes(context) {
         columns: [
           'waiters',
           'library',
-          'hand-overs/s',
+          'hand-offs/s',
           'of floor',
           'scripts each',
           'commands each',
@@ -118,7 +118,7 @@ async function measureSizes(context) {
     ],
     ratios: rows.map(({ label, waiters, handOvers, floor }) => ({
       label: `${label}, ${waiters} waiters`,
-      figure: 'hand-overs',
+      figure: 'hand-offs',
       ratio: handOvers / floor,
     })),
   }
@@ -141,7 +141,7 @@ async function measureServerWork(context) {
         columns: [
           'waiting processes',
           'library',
-          'hand-overs/s',
+          'hand-offs/s',
           'scripts each',
           'commands each',
           'µs of commands each',
@@ -165,7 +165,7 @@ export const scenarios = [
   {
     id: 'e',
     title: `${PROCESSES} processes × ${CALLERS} callers on one lock`,
-    about: `Each holds it for ${HOLD_MS} ms, lets go and asks again at once. A hand-over is an acquisition by another caller than the last one.`,
+    about: `Each holds it for ${HOLD_MS} ms, lets go and asks again at once. A hand-off is an acquisition by another caller than the last one.`,
     measure: measureAll,
   },
   {
@@ -176,7 +176,7 @@ export const scenarios = [
   },
   {
     id: 'g',
-    title: 'Work of the server for a hand-over',
+    title: 'Work of the server for a hand-off',
     about:
       'Processes with one caller each. What a script runs is in the count of commands, and its time in that of the script.',
     measure: measureServerWork,

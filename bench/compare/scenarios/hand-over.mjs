@@ -100,7 +100,7 @@ async function measure(context) {
       const floor = quantile(rows[0].times, 0.5)
       return {
         caption: wayMs === 0 ? 'Straight' : `Through ${wayMs} ms each way`,
-        columns: ['library', 'hand-overs', 'p50 ms', 'p90 ms', 'p99 ms', 'of floor'],
+        columns: ['library', 'hand-offs', 'p50 ms', 'p90 ms', 'p99 ms', 'of floor'],
         rows: rows.map(({ label, times }) => [
           label,
           String(times.length),
@@ -134,7 +134,7 @@ const distribution = (times) =>
 export const scenarios = [
   {
     id: 'f',
-    title: 'Time of a hand-over to another process',
+    title: 'Time of a hand-off to another process',
     about:
       'One process holds, one other waits. From before release is called to when the other has the ' +
       "lock, by the machine's clock.",

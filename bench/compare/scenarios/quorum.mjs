@@ -84,7 +84,7 @@ async function measure({ server, libraries, rounds, quick }) {
           'library',
           'per second',
           'of floor',
-          'contended: hand-overs/s',
+          'contended: hand-offs/s',
           'of floor',
           'wait p99 ms',
         ],

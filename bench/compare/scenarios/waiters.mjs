@@ -89,7 +89,7 @@ async function measure({ server, libraries, rounds, quick }) {
       {
         columns: [
           'library',
-          'hand-overs/s',
+          'hand-offs/s',
           'of floor',
           'gap p50 ms',
           'gap p99 ms',
@@ -110,7 +110,7 @@ async function measure({ server, libraries, rounds, quick }) {
     plots: [
       {
         name: 'd',
-        title: `${WAITERS} waiters in one process: hand-overs per second`,
+        title: `${WAITERS} waiters in one process: hand-offs per second`,
         digits: 0,
         bars: rows.map(({ label, rate, isFloor }) => ({ label, value: rate, isFloor })),
       },

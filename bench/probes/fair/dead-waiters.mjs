@@ -78,7 +78,7 @@ async function measure(args) {
 
   const queued = (lock) => server.admin.zcard(`holdfast_queue:{${lock}}`)
 
-  /** @returns the time of the hand-over, and whether the system had ended all of them before it */
+  /** @returns the time of the hand-off, and whether the system had ended all of them before it */
   async function round(k, delayMs) {
     name += 1
     const lock = `dead:${name}`
@@ -138,7 +138,7 @@ async function measure(args) {
       const extra = times.map((ms) => ms - (k === 0 ? 0 : baseMs))
       const late = times.filter((ms) => ms > 1_000).length
       rows.push([
-        k === 0 ? '0 (the hand-over itself)' : `${k}, ${Math.min(k, PROCESSES)} processes`,
+        k === 0 ? '0 (the hand-off itself)' : `${k}, ${Math.min(k, PROCESSES)} processes`,
         k === 0 ? '-' : delayMs === 0 ? 'at once' : `${delayMs} ms`,
         times.length,
         ...[0.5, 0.99, 1].map((q) => quantile(extra, q).toFixed(1)),

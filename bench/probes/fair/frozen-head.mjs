@@ -126,7 +126,7 @@ async function measure(args) {
       'p50',
       'max',
       'thawed in time',
-      'hand-over to the other, max ms',
+      'hand-off to the other, max ms',
     ],
     rows,
   )

@@ -1,4 +1,4 @@
-// What a hand-over costs with a fair lock, and with the plain one beside it: the scripts and commands
+// What a hand-off costs with a fair lock, and with the plain one beside it: the scripts and commands
 // that Redis runs for each while 2, 10 and 40 processes wait; and the time from before release() is
 // called to when lock() has resolved in another process, straight and through a network of 5 ms each
 // way. What a bare message takes there, from PUBLISH to the other process, is the least it can be.
@@ -93,7 +93,7 @@ async function measure(args) {
       [
         'waiting processes',
         'lock',
-        'hand-overs',
+        'hand-offs',
         'ms each',
         'scripts for each',
         'less the one that queues',

@@ -1,4 +1,4 @@
-// What hand-overs inside a process cost those who wait in others: processes × waiters on one lock,
+// What hand-offs inside a process cost those who wait in others: processes × waiters on one lock,
 // each with a critical section of some milliseconds, for some seconds.
 // `npm run build`, then `node bench/probes/lock/hand-over.mjs [processes] [waiters] [holdMs]
 // [seconds]`.

@@ -1,4 +1,4 @@
-// One permit among many who want it, in several clients of one process: hand-overs a second, beside a list
+// One permit among many who want it, in several clients of one process: hand-offs a second, beside a list
 // that those who wait block on (BLPOP and LPUSH, which knows no owners, no crashes and no order among
 // clients) and beside redis-semaphore; one after the other in each round, so that what else the machine does
 // is shared. `npm run build`, then `node bench/probes/semaphore/hand-over.mjs [rounds] [milliseconds] [clients]`.
@@ -91,7 +91,7 @@ for (const waiters of WAITERS) {
     ])
   }
 }
-table(['', 'hand-overs/s', 'of the list', 'scripts each', 'most:fewest'], rows)
+table(['', 'hand-offs/s', 'of the list', 'scripts each', 'most:fewest'], rows)
 await server.stop()
 
 async function run(contestant, waiters) {

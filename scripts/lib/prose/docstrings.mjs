@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSync } from '@swc/core'
+import { pageOf } from './comments.mjs'
 import { sentencesOfPage } from './sentences.mjs'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -112,13 +113,4 @@ function sentencesBefore(bytes, start) {
   const comment = before.slice(open + 3, -2)
   if (comment.includes('@internal')) return []
   return sentencesOfPage(pageOf(comment)).map((one) => ({ ...one, line: one.line + line }))
-}
-
-/** A docstring as a Markdown page with the same number of lines: without stars and names of tags. */
-function pageOf(comment) {
-  return comment
-    .replace(/^[ \t]*\* ?/gm, '')
-    .replace(/\{@link ([^}]+)\}/g, '`$1`')
-    .replace(/^@param\s+\S+[ \t]*/gm, '- ')
-    .replace(/^@(?:returns|throws|default|see)[ \t]*/gm, '- ')
 }

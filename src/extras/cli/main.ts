@@ -49,6 +49,8 @@ function ask(question: string): Promise<string> {
 try {
   process.exitCode = await run(argv.slice(2), terminal, version)
 } catch (error) {
-  stderr.write(`This is a defect of Holdfast: ${(error as Error).stack}\n`)
+  stderr.write(
+    `This is a defect of Holdfast. Report it with this text: ${(error as Error).stack}\n`,
+  )
   process.exitCode = EXIT.failed
 }

@@ -59,7 +59,11 @@ export async function handle(parts: Parts, request: Request, context: unknown): 
   const access = await parts.authorize(request, context)
   if (access instanceof Response) return access
   // Also for what is none of these words: who says nothing lets nobody in.
-  if (access !== 'read' && access !== 'admin') return refusal(403, 'You may not see this.')
+  if (access !== 'read' && access !== 'admin')
+    return refusal(
+      403,
+      'You have no right to see this dashboard. Its operator gives rights in authorize().',
+    )
   const { pathname, searchParams: query } = new URL(request.url)
   const route = routeOf(pathname)
   const asked = { request, context, query, access }
@@ -74,7 +78,9 @@ export async function handle(parts: Parts, request: Request, context: unknown): 
   const name = pathname.slice(pathname.lastIndexOf('/') + 1)
   if (Object.hasOwn(files, name)) return file(name)
   // Relative links need the slash.
-  return name.includes('.') ? refusal(404, `There is no ${name} here.`) : redirect(`${name}/`)
+  return name.includes('.')
+    ? refusal(404, `The dashboard has no page ${name}.`)
+    : redirect(`${name}/`)
 }
 
 function routeOf(pathname: string): string {
@@ -82,7 +88,7 @@ function routeOf(pathname: string): string {
 }
 
 function onlyBy(method: string): Response {
-  const response = refusal(405, `Only by ${method}.`)
+  const response = refusal(405, `This path needs the method ${method}.`)
   response.headers.set('allow', method)
   return response
 }

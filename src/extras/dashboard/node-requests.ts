@@ -52,7 +52,7 @@ export function requestOf(
   signal: AbortSignal,
 ): Request | Response {
   if (!METHODS.includes(method)) {
-    const response = refusal(405, `Only by ${METHODS.join(', ')}.`)
+    const response = refusal(405, `The dashboard accepts only the methods ${METHODS.join(', ')}.`)
     response.headers.set('allow', METHODS.join(', '))
     return response
   }

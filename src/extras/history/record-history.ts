@@ -174,7 +174,7 @@ function wholeNumber(value: number, option: string): number {
 
 function warn({ message }: Error): void {
   process.emitWarning(
-    `The history of locks cannot be written: ${message}. The client retries. No lock is affected.`,
+    `The history of locks cannot be written: ${message.replace(/\.$/, '')}. The client retries. No lock is affected.`,
     { code: 'HOLDFAST_HISTORY' },
   )
 }

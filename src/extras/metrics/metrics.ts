@@ -73,8 +73,9 @@ function runningFor(filled: Filled): Running | undefined {
   const { nameOf, mostNames } = running.filled
   if (filled.nameOf === nameOf && filled.mostNames === mostNames) return running
   throw new TypeError(
-    `This registry already has metrics with the prefix ${shown(filled.prefix)}, but another nameOf or mostNames. ` +
-      'Collect them in one place, stop() them first, or use another prefix',
+    `This registry already has metrics with the prefix ${shown(filled.prefix)}, from a call of collectMetrics() ` +
+      'with another nameOf or mostNames. Call collectMetrics() once, call stop() of the first call before the ' +
+      'second call, or use another prefix.',
   )
 }
 

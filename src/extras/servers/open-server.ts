@@ -74,7 +74,7 @@ export async function openServer(
     await within(client.connect()).catch((error: Error) => {
       if (!isLate(error)) throw networkError(broken ?? error, endpoint)
       // A server without TLS waits for the rest of what is no command to it.
-      throw tls === undefined ? error : new Error(`${error.message}; is TLS spoken there?`)
+      throw tls === undefined ? error : new Error(`${error.message}; does the server use TLS?`)
     })
     if (login.pass !== undefined) {
       const names = login.user === undefined ? [] : [login.user]
@@ -158,7 +158,7 @@ function networkError(error: Error, { tls }: Endpoint): Error {
     return new Error(`the server does not use TLS (${message})`)
   }
   if (/certificate required/.test(message)) {
-    return new Error('the server asks for a client certificate: --cert and --key')
+    return new Error('the server requires a client certificate: use --cert and --key')
   }
   return new Error(message || error.name)
 }

@@ -5,8 +5,8 @@ import type { Kept } from '../../owner/holder.ts'
 /** `unlock()` found nothing to undo. */
 export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeldError {
   return new NotHeldError(
-    `Lock "${name}" was not unlocked: the caller does not hold it. It was called ${where(currentOwner)}. ` +
-      `using() releases its own lease; any other lease has its own release().${endedBefore(currentOwner)}`,
+    `Lock "${name}" was not unlocked: the caller does not hold it. unlock() was called ${where(currentOwner)}. ` +
+      `A lease of using() ends with using(); any other lease has its own release().${endedBefore(currentOwner)}`,
     name,
   )
 }

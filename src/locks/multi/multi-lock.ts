@@ -172,7 +172,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   protected notHeld(): Error {
     return new NotHeldError(
       `The locks "${this.name}" were not unlocked: the caller does not hold them together. ` +
-        `using() releases its own lease; any other lease has its own release().${endedBefore(this.currentOwner)}`,
+        `A lease of using() ends with using(); any other lease has its own release().${endedBefore(this.currentOwner)}`,
       this.name,
     )
   }

@@ -12,8 +12,8 @@ export function idsGiven(value: unknown, others: readonly unknown[]): readonly s
   const other = given.find((id) => typeof id !== 'string' || !/^[0-9a-f]{32}$/i.test(id))
   if (other !== undefined || given.includes(undefined)) {
     throw new InvalidArgumentError(
-      `release(ids) takes ids of permits, which have 32 hex digits; got ${show(other)}. A permit that you have is ` +
-        'released by permit.release().',
+      `release(ids) takes ids of permits, which have 32 hex digits; got ${show(other)}. To release ` +
+        'a permit object, call permit.release().',
     )
   }
   const ids = new Set(given.map((id) => (id as string).toLowerCase()))

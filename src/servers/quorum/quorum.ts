@@ -29,7 +29,7 @@ import { TokenAgreement } from './token-agreement.ts'
  */
 export class Quorum extends Members implements LockServer {
   readonly countsListeners = true
-  readonly whyNoVote = 'is held by a majority already; it takes locks of one server each'
+  readonly whyNoVote = 'is held by a majority already, because its client has several masters'
   readonly size: Majority
   readonly agreement: TokenAgreement
   readonly roundTrips: RoundTrips

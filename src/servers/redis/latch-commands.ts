@@ -75,7 +75,8 @@ export class RedisLatch implements RemoteLatch {
     let sentAt = 0
     const { count, round, serverTimeUs } = await this.#server.runner.ask({
       script: scripts.look,
-      keys: [...this.#keys.both, this.#keys.kind],
+      // No request has an empty id.
+      keys: [...this.#keys.both, this.#keys.kind, this.#keys.request('')],
       args: () => {
         sentAt = performance.now()
         return []
@@ -144,7 +145,8 @@ export class RedisLatch implements RemoteLatch {
       this.#clock.heard(answer.serverTimeUs, sentAt)
       if (isForgotten(answer)) {
         if (request.mayHaveRun) throw new CallFailure('unknown', TOO_LATE, undefined, true)
-        if (performance.now() >= endsAt) throw new CallFailure('unsent', 'it came too late')
+        if (performance.now() >= endsAt)
+          throw new CallFailure('unsent', 'the request came too late')
       } else {
         const isTooLate = this.#clock.earliestAt(answer.setUs) > request.askedAt
         if (round !== undefined || isTooLate) return answer
@@ -158,7 +160,7 @@ export class RedisLatch implements RemoteLatch {
 
 /** What became of it nobody can tell any more. */
 const TOO_LATE =
-  'it answers again, but no longer knows the request, and it is too late to repeat it'
+  'Redis answers again, but no longer knows the request, and it is too late to repeat the request'
 
 function isForgotten(answer: { readonly kind: string }): answer is Forgotten {
   return answer.kind === 'forgotten'

@@ -211,7 +211,7 @@ describe('examples/service.mjs', () => {
     expect([
       refused,
       ...(await Promise.all([first, second])).filter((one) => one !== refused),
-    ]).toEqual(['409 somebody else works on this order', '200 shipped, under the token N'])
+    ]).toEqual(['409 another request works on this order', '200 shipped, under the token N'])
     expect(await isHeld()).toBe(false)
     expect(await service.next()).toBe('closed')
     expect(await service.exited).toEqual({ code: 0, signal: null })

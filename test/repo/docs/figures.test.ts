@@ -6,10 +6,10 @@ const rows = (page: string, heading: RegExp) =>
 /** Where a row of the table in the README comes from, with its digits there. */
 const sources = [
   ['lock and unlock', /^\(a\)/, 'p50 ms', 2],
-  ['the same, 64', /^\(b\)/, 'per second', 0],
-  ['16 waiters', /^\(d\)/, 'hand-overs/s', 0],
-  ['4 processes', /^\(e\)/, 'hand-overs/s', 0],
-  ['share of the most', /^\(e\)/, 'of floor', 2],
+  ['64 locks', /^\(b\)/, 'per second', 0],
+  ['16 waiters', /^\(d\)/, 'hand-offs/s', 0],
+  ['4 processes', /^\(e\)/, 'hand-offs/s', 0],
+  ['the row above', /^\(e\)/, 'of floor', 2],
 ] as const
 
 const libraries: Record<string, RegExp> = {
@@ -43,7 +43,7 @@ test.each(sources)(
 test('what Redis can pass on, and what redlock does with its own delays, are those of the benchmarks too', () => {
   const measured = rows('bench/results/results.md', /^\(e\)/)
   const handOvers = (label: RegExp) =>
-    measured.find((one) => label.test(one.library ?? ''))?.['hand-overs/s']
+    measured.find((one) => label.test(one.library ?? ''))?.['hand-offs/s']
   const { body = '' } =
     readPage('README.md').headings.find(({ text }) => /^How fast/.test(text)) ?? {}
   expect(body).toContain(`${handOvers(/^floor/)}/s |`)

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { allPages, parsePage, readPage, root } from './pages.ts'
 
@@ -37,6 +37,21 @@ test('a link that leads nowhere is found', () => {
     'docs/x.md:1: README.md#no: no such heading',
     'docs/x.md:1: ../..: no such file',
   ])
+})
+
+test('every npm command that a page names is a script of the package', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const named = [
+    'CONTRIBUTING.md',
+    'bench/README.md',
+    'test/chaos/README.md',
+    'test/mutants/README.md',
+  ]
+  const texts = [...pages, ...named.map(readPage)].map(({ lines }) => lines.join('\n'))
+  const commands = texts.flatMap((text) => [...text.matchAll(/npm run (?:--silent )?([a-z:]+)/g)])
+  expect(commands.length).toBeGreaterThan(50)
+  const missing = commands.map(([, script = '']) => script).filter((script) => !scripts[script])
+  expect(missing).toEqual([])
 })
 
 test('the README has at most 200 lines, and begins with the two commands', () => {

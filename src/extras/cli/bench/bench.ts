@@ -19,7 +19,7 @@ const OPTIONS = {
 
 const USAGE = `Usage: npx holdfast bench [options] [url…]
 
-Measures this Redis as a user of locks sees it: how long a lock, a renewal and a hand-over take from
+Measures this Redis as a user of locks sees it: how long a lock, a renewal and a hand-off take from
 this machine, one step after the other. It uses its own keys, releases them, and they also expire. It
 does not touch other keys.
 
@@ -40,7 +40,7 @@ const SETTINGS = { outageMs: 2_000, commandTimeoutMs: 1_000, counterTtlMs: 60_00
 /** `npx holdfast bench`: how long locks take at this Redis. */
 export const bench: Command = {
   name: 'bench',
-  summary: 'measure how long a lock, a renewal and a hand-over take',
+  summary: 'measure how long a lock, a renewal and a hand-off take',
   usage: USAGE,
   async run(args, { env, out, err, interrupted }) {
     const { values, positionals } = parsed(() =>

@@ -93,7 +93,7 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
     ...plan,
     {
       code: 'fair',
-      what: 'the same with a fair lock',
+      what: 'hand over a fair lock to another client',
       prepare: async () => handOver(fair(one), fair(other)),
     },
   ]

@@ -50,7 +50,10 @@ function verdictOf(lines: readonly Line[], leaseMs: number): Pick<BenchReport, '
     return { verdict: 'good', says: `${took}. Renewals have enough time.` }
   const longer = `Use a longer leaseMs, or check this Redis with npx holdfast doctor.`
   if (slowest < renewMs) {
-    return { verdict: 'slow', says: `${took}. Little time is left if one is late. ${longer}` }
+    return {
+      verdict: 'slow',
+      says: `${took}. A renewal that is late has little time left. ${longer}`,
+    }
   }
   return { verdict: 'too-slow', says: `${took}. Leases will be lost. ${longer}` }
 }

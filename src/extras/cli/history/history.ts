@@ -19,7 +19,9 @@ export const history: Command = {
       }
       return await tell(redis ?? (redisOf(options.where)[0] as RedisGiven), options, terminal)
     } catch (error) {
-      terminal.err(`The history could not be read: ${(error as Error).message}.\n`)
+      terminal.err(
+        `The history could not be read: ${(error as Error).message.replace(/\.$/, '')}.\n`,
+      )
       return EXIT.failed
     }
   },

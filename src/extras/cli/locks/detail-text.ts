@@ -63,7 +63,7 @@ function permitFacts({ kind, count, stateText }: Inspected): string[][] {
 
 function waitingText({ waiting, queue, oldestWaitMs }: Inspected): string {
   const dead = queue.filter(({ isDead }) => isDead).length
-  const deadToo = dead === 0 ? '' : `, and ${counted(dead, 'dead one')} not counted`
+  const deadToo = dead === 0 ? '' : `, without ${counted(dead, 'dead waiter')}`
   if (waiting === 0) return `none${deadToo}`
   if (oldestWaitMs !== null) {
     return `${waiting}, the longest for ${duration(oldestWaitMs)}${deadToo}`

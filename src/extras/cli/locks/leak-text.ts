@@ -24,9 +24,9 @@ const WHY: Readonly<Record<LeakCode, string>> = {
   'key-without-ttl':
     'Such a key normally expires. If it stays, it takes memory, and may block waiters.',
   'holder-not-renewed':
-    'A watchdog would have renewed it by now. Its process has ended or hangs, or the lease is fixed. Waiters have to wait for its end.',
+    'A watchdog would have renewed the lease by now. The process of the holder has ended or hangs, or the lease is fixed. Waiters must wait until the lease ends.',
   'queue-of-free-lock':
-    'The head of the queue receives a lock when it is released, or requests it when its lease has ended. Neither has happened.',
+    'The head of the queue receives the lock at its release, or requests the lock when the lease has ended. Neither has happened.',
 }
 
 /** The codes of `leaks`, in the order in which they are told. */
@@ -61,10 +61,13 @@ function fixOf({ code, key, lock, ttlMs }: Leak, name: string, options: string):
     return ['# If its holder is certainly gone:', ...(command === null ? [inspect] : [command])]
   }
   if (code === 'holder-not-renewed') {
-    const wait = `# It is free in ${duration(ttlMs ?? 0)}. Or, if its holder is certainly gone:`
+    const wait = `# Wait: the lock is free in ${duration(ttlMs ?? 0)}. Or, if its holder is certainly gone:`
     return [wait, ...(command === null ? [inspect] : [command])]
   }
-  return ['# The next request moves the queue. Check if its processes hang:', inspect]
+  return [
+    '# The next request for the lock moves the queue. Check if the waiting processes hang:',
+    inspect,
+  ]
 }
 
 /** For people. */

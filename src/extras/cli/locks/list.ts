@@ -94,7 +94,9 @@ export const list: Command = {
       const { address, cost } = deployment
       if (wireVersions.size > 1) {
         const all = [...wireVersions].map((one) => one ?? 'none').sort()
-        terminal.err(`Holders have several versions of the wire format: ${all.join(', ')}.\n`)
+        terminal.err(
+          `Holders have several versions of the wire format: ${all.join(', ')}. npx holdfast doctor shows if that is a problem.\n`,
+        )
       }
       terminal.err(`${counted(shown, 'lock')} of ${address}: ${costOf(cost)}\n`)
       return isIncomplete(looking, deployment) ? EXIT.failed : EXIT.ok

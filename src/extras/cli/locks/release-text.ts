@@ -55,15 +55,17 @@ function waiting({ waiting, queue }: LockDetail): string {
 }
 
 function consequences({ token, kind, holders }: LockDetail, { process }: HolderRow): string[] {
-  const who = process === null ? 'The holder' : escaped(process.label)
+  const who = process === null ? 'the holder' : escaped(process.label)
   const others = kind === 'permits' || holders.length > 1
   const fence =
     token === null
       ? 'The tokens to refuse will be shown afterwards.'
-      : `Every later token will be above ${token}, which is the fence: a guard must refuse all tokens up to it.`
+      : `The fence is ${token}: every later token will be above it. A guard must refuse all tokens up to ${token}.`
   return [
-    `${who} is not stopped by this: it learns of it at its next renewal, and may continue until then.`,
-    others ? 'There will be no fence, because other holders have tokens like this one.' : fence,
+    `The release does not stop ${who}: the holder learns of it at its next renewal, and may continue until then.`,
+    others
+      ? 'There will be no fence, because it could refuse the tokens of the other holders too.'
+      : fence,
   ]
 }
 

@@ -36,7 +36,7 @@ With --ask:
   --owner <owner>            asks only this holder
 
 With --force:
-  --force                    takes the lock. The holder is not stopped, and may continue next to the next holder
+  --force                    takes the lock. The holder is not stopped, and may continue beside the next holder
   --token <n>                only if this is still the last token
   --owner=<owner>            only from this holder; needed if there are several. For permits: the owner, or
                              the id of one permit
@@ -94,7 +94,9 @@ export const release: Command = {
       )
     }
     if (values.reason !== undefined || values['wait-ms'] !== undefined) {
-      throw new InvalidArgumentError('--reason and --wait-ms go with --ask.')
+      throw new InvalidArgumentError(
+        '--reason and --wait-ms need --ask, which takes nothing; got --force.',
+      )
     }
     const { ask } = terminal
     if (!values.yes && ask === undefined) {
@@ -113,7 +115,10 @@ export const release: Command = {
       if ('outcome' in seen) return told(seen, seen.outcome === 'changed' ? EXIT.findings : EXIT.ok)
       const permit = seen.holder.owner === owner ? undefined : owner
       terminal.err(before(seen.detail, seen.holder, deployment.address, permit))
-      if (!values.yes && (await ask?.('Take it away? Type yes to confirm: '))?.trim() !== 'yes') {
+      if (
+        !values.yes &&
+        (await ask?.('Take the lock from this holder? Type yes to confirm: '))?.trim() !== 'yes'
+      ) {
         terminal.err('Nothing was done.\n')
         return EXIT.findings
       }
@@ -138,7 +143,9 @@ function waitMsOf(values: {
 }): number | undefined {
   if (values.force) throw new InvalidArgumentError('Give either --ask or --force; got both.')
   if (values.yes || values.token !== undefined) {
-    throw new InvalidArgumentError('--yes and --token go with --force: --ask takes nothing.')
+    throw new InvalidArgumentError(
+      '--yes and --token need --force; got --ask, which takes nothing.',
+    )
   }
   const waitMs = values['wait-ms']
   return waitMs === undefined ? undefined : wholeNumber(waitMs, '--wait-ms', 1)

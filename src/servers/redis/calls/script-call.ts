@@ -119,7 +119,7 @@ export class ScriptCall<A> extends DueCall {
     const now = performance.now()
     this.#clock.heard(whole(reply[1], 1), this.#startedAt)
     if (now >= this.endsAt || !asksAgain) {
-      throw new CallFailure('unsent', 'it came too late to be done')
+      throw new CallFailure('unsent', 'the request arrived too late, so the server did not do it')
     }
     // One that is late for ever may do what it says that it does not.
     if (this.#wasLate) throw new OddAnswer(script.name, reply)

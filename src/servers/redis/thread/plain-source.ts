@@ -30,7 +30,7 @@ function plain<T>(options: T): T {
     return structuredClone(copy)
   } catch (error) {
     throw new InvalidArgumentError(
-      `\`watchdogThread\` needs \`redis\` options that can be copied to a thread: ${(error as Error).message}. ` +
+      `\`watchdogThread\` needs \`redis\` options that can be copied to a thread: ${(error as Error).message.replace(/\.$/, '')}. ` +
         'Give `redis` as a URL or as plain options.',
     )
   }

@@ -24,7 +24,7 @@ export const clocks: Check = {
           seen: `The clock of ${last.address} is ${apartMs} ms (± ${boundMs}) ahead of the clock of ${first.address}.`,
           why:
             place === 'cluster'
-              ? 'The deadline of a request is in the time of one node, so at another node it may run this much late. If the counter of a fencing token was lost, the next token comes from the clock.'
+              ? 'The deadline of a request is in the time of one node. Another node may run the request this much after the deadline. If the counter of a fencing token was lost, the next token comes from the clock.'
               : 'If most masters lost the counter of a fencing token, the next token comes from their clocks, and may be lower than an earlier one.',
           fix: ['# On both machines: timedatectl set-ntp true'],
           numbers: { apartMs, boundMs },

@@ -20,7 +20,7 @@ export const cluster: Check = {
         code: 'cluster-unknown',
         at: undefined,
         seen: `CLUSTER NODES was refused: ${facts.nodes.unknown}.`,
-        why: 'Only the given nodes were checked. getMultiLock with locks of other servers needs that right.',
+        why: 'Only the given nodes were checked. A getMultiLock with locks of a cluster and of another server also needs this right.',
         fix: [
           '# As a user with the right: ACL SETUSER <user> +cluster|nodes +cluster|info +cluster|slots',
         ],
@@ -66,8 +66,8 @@ export const cluster: Check = {
         code: 'nodes-down',
         at: undefined,
         seen: `${down.length} of ${nodes.length} nodes are down: ${down.map(({ address, flags }) => `${address} (${flags.join(', ')})`).join(', ')}.`,
-        why: 'If it was a master, the locks of its slots wait until a replica takes over. The replica may lack the latest locks.',
-        fix: [...look, '# Restart them, or remove them with CLUSTER FORGET.'],
+        why: 'If such a node was a master, no lock of its slots can be acquired or renewed until a replica takes over. The replica may lack the latest locks.',
+        fix: [...look, '# Restart these nodes, or remove them with CLUSTER FORGET.'],
         numbers,
       }
     }

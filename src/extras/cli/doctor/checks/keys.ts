@@ -30,7 +30,7 @@ export const keys: Check = {
           code: 'key-without-ttl',
           at,
           seen: `${count(others)} keys of Holdfast have no TTL: ${some(others)}.`,
-          why: 'Those keys normally expire. If they stay, they may block waiters.',
+          why: 'Keys of Holdfast normally expire. If these keys stay, they may block waiters.',
           fix: [
             '# Make them expire in a minute:',
             ...paste('PEXPIRE', others).map((line) => `${line} 60000`),
@@ -43,7 +43,7 @@ export const keys: Check = {
           code: 'counter-without-ttl',
           at,
           seen: `${count(counters)} counters of fencing tokens never expire: ${some(counters)}.`,
-          why: 'They are intended with keepCounters, and with Redisson. Each lock name takes about 150 bytes.',
+          why: 'Such counters are normal with keepCounters, and with Redisson. Each counter takes about 150 bytes of memory.',
           fix: [
             '# Nothing to do with keepCounters or Redisson. Otherwise make them expire in an hour:',
             ...paste('PEXPIRE', counters).map((line) => `${line} 3600000`),

@@ -13,7 +13,7 @@ export const masters: Check = {
         code: 'even-masters',
         at: undefined,
         seen: `${length} masters were given; a majority is ${length / 2 + 1} of them.`,
-        why: `${most === 0 ? 'None of them' : `No more than ${most}`} may fail, the same as with ${length - 1}: the last master adds no safety.`,
+        why: `${most === 0 ? 'No master' : `At most ${most} of them`} may fail. The limit is the same without the last master, which adds no safety.`,
         fix: [`# Use ${length + 1} or ${length - 1} masters.`],
         numbers: { masters: length },
       }

@@ -25,7 +25,7 @@ export const memory: Check = {
               code: 'evicts-locks',
               at,
               seen: `maxmemory-policy is ${policy}, with a maxmemory of ${bytes(limit)}; ${counted(evicted, 'key')} evicted since it started.`,
-              why: 'When the memory is full, it deletes keys. Keys of locks have a TTL, so volatile-* deletes them too. The holder continues, and another client acquires the lock.',
+              why: 'When the memory is full, the server deletes keys. Keys of locks have a TTL, so volatile-* deletes them too. The holder continues, and another client acquires the lock.',
               fix: setting(server, 'maxmemory-policy', 'noeviction'),
               numbers,
             }

@@ -57,7 +57,7 @@ export const persistence: Check = {
           code: 'fsync-never',
           at,
           seen: 'appendfsync is no: the system decides when it writes to the disk, usually within 30 s.',
-          why: 'A crash of the machine loses the locks of that time. Other clients can acquire them while their holders continue.',
+          why: 'A crash of the machine loses the locks that were acquired since the last write to the disk. Other clients can acquire them while their holders continue.',
           fix: setting(server, 'appendfsync', 'everysec'),
           numbers: { fsync },
         }
@@ -76,7 +76,7 @@ export const persistence: Check = {
           code: 'fsync-pauses',
           at,
           seen: 'appendfsync is always, and no-appendfsync-on-rewrite is yes.',
-          why: 'While it rewrites its log, it does not sync to disk. If the machine crashes then, the locks of that time are lost. But as one of several masters it votes at once after the restart.',
+          why: 'While the server rewrites its log, it does not sync to the disk. If the machine crashes at that time, the locks that were acquired during the rewrite are lost. If it is one of several masters, it votes at once after the restart, although it may lack locks.',
           fix: setting(server, 'no-appendfsync-on-rewrite', 'no'),
           numbers: { fsync: 'always' },
         }
@@ -87,9 +87,9 @@ export const persistence: Check = {
         code: 'restart-rests',
         at: undefined,
         seen: `${resting.length} of ${masters.length} masters may lose locks when they restart: ${resting.join(', ')}.`,
-        why: `Such a master does not vote for longestLeaseMs (${terms.longestLeaseMs} ms) after a restart; its mark is holdfast_birth. No lock is lost, but one failure less is tolerated during that time.`,
+        why: `Such a master does not vote for longestLeaseMs (${terms.longestLeaseMs} ms) after a restart. No lock is lost, but one failure less is tolerated during that time.`,
         fix: [
-          '# Nothing to do. With appendonly yes, appendfsync always and no replica it votes at once,',
+          '# Nothing to do. With appendonly yes, appendfsync always and no replica, a master votes at once,',
           '# but each acquisition waits for the disk.',
         ],
         numbers: { longestLeaseMs: terms.longestLeaseMs, masters: masters.length },

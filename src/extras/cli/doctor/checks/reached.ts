@@ -57,8 +57,8 @@ export const reached: Check = {
           seen: `CONFIG GET was refused: ${config.unknown}. Unknown: appendfsync, min-replicas-to-write, timeout and others.`,
           why:
             place === 'masters'
-              ? 'If appendfsync always is to count, the login of the locks also needs this right.'
-              : 'Locks do not need it. But these checks cannot verify those settings.',
+              ? 'A master with appendfsync always votes at once after a restart only if the login of the locks has this right.'
+              : 'Locks do not need this right. But without it the doctor cannot check these settings.',
           fix: [
             '# As a user with the right: ACL SETUSER <user> +config|get',
             '# or check the settings of your service',
@@ -84,7 +84,7 @@ export const reached: Check = {
           code: 'looked-in-part',
           at: address,
           seen: `Unknown: ${told.join(', ')}.`,
-          why: 'The report says nothing about unknown parts.',
+          why: 'The doctor did not check the unknown parts. They may have problems.',
           fix: [
             '# Run it again as a user with the rights, or with a longer --timeout-ms. To give this user the rights:',
             "# ACL SETUSER <user> +scan +type +hlen '+config|get' '+acl|whoami' '+acl|dryrun'",

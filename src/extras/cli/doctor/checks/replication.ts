@@ -36,7 +36,7 @@ export const replication: Check = {
             code: 'replica-link-down',
             at,
             seen: `Its link to the master ${master} is ${link}, for ${seconds} s.`,
-            why: 'If it takes over, the locks of that time are lost.',
+            why: 'If this replica takes over, the locks that were acquired in that time are lost.',
             fix: [
               `${server.cli} INFO replication`,
               '# Check the network, the master and its masterauth.',
@@ -62,7 +62,7 @@ export const replication: Check = {
           code: 'replica-behind',
           at,
           seen: `Its replica ${address} is ${state}, and last answered ${lagSeconds} s ago.`,
-          why: 'If it takes over, the locks of that time are lost.',
+          why: 'If that replica takes over, the locks that were acquired in that time are lost.',
           fix: [`${server.cli} INFO replication`, '# Check that replica and the network to it.'],
           numbers: { replica: address, state, lagSeconds },
         }

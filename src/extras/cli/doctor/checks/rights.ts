@@ -14,7 +14,7 @@ export const rights: Check = {
           code: 'lock-refused',
           at,
           seen: `The user ${user} could not acquire a test lock: ${refusal}`,
-          why: 'Locks cannot be acquired, or cannot be inspected, with this login.',
+          why: 'With this login, clients cannot acquire locks, or cannot inspect them.',
           fix: /NOPERM|run this command/.test(refusal)
             ? ['# The rights are listed in docs/reference/keys.md#rights']
             : [

@@ -30,11 +30,14 @@ export const sentinels: Check = {
         at: address,
         seen: `It does not report the master: ${master.unknown.replace(/\.$/, '')}.`,
         why: refused
-          ? 'Clients may still receive its address. The master was not checked.'
+          ? 'Clients may still receive the address of the master. The master was not checked.'
           : 'Clients that ask it find no server for their locks.',
         fix: refused
           ? [`${cli} ACL SETUSER <user> '+sentinel|master'`]
-          : [`${cli} SENTINEL MASTERS`, '# shows the names that it knows, for --master-name.'],
+          : [
+              `${cli} SENTINEL MASTERS`,
+              '# shows the names of its masters. Pass one as --master-name.',
+            ],
         numbers: {},
       }
     }
@@ -44,7 +47,7 @@ export const sentinels: Check = {
         code: 'sentinels-disagree',
         at: undefined,
         seen: `They name different masters: ${known.map(({ address, names }) => `${address} names ${placeOf(names)}`).join(', ')}.`,
-        why: 'Clients of two masters can hold the same lock at once. During a failover this ends within seconds.',
+        why: 'Clients of two masters can hold the same lock at once. If a failover is in progress, the Sentinels agree within seconds.',
         fix: known.map(({ cli, names }) => `${cli} SENTINEL CKQUORUM ${names.name}`),
         numbers: { masters: places.length },
       }

@@ -25,10 +25,10 @@ export const version: Check = {
       }
       const lacks = [
         ...(isBefore(7, 0) && place === 'cluster'
-          ? ['sharded channels (7.0): every node receives each release message']
+          ? ['sharded channels (since 7.0), so every node receives each release message']
           : []),
         ...(isBefore(7, 2)
-          ? ['WAITAOF (7.2): no acquisition can wait for a disk, which durability with fsync needs']
+          ? ['WAITAOF (since 7.2), so durability with fsync is not possible']
           : []),
       ]
       if (lacks.length === 0) continue

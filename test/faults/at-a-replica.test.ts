@@ -1,0 +1,195 @@
+import { eventually, never } from '../support/eventually.ts'
+import { faultRig, within } from '../support/fault-rig.ts'
+
+const rig = faultRig()
+
+/** The server becomes a replica that has not heard of the hold: an address may lead there after a failover. */
+async function becomeStaleReplica(): Promise<() => Promise<void>> {
+  const hold = await rig.server.admin.dumpBuffer('it')
+  const ttlMs = await rig.server.admin.pttl('it')
+  await rig.server.admin.del('it')
+  await rig.server.admin.replicaof('127.0.0.1', '1')
+  return async () => {
+    // Nothing arrives between the two.
+    const hole = rig.proxy.blackHole({ direction: 'toServer' })
+    await rig.server.admin.replicaof('NO', 'ONE')
+    await rig.server.admin.restore('it', ttlMs, hold as Buffer)
+    hole.heal()
+  }
+}
+
+describe('a replica that has not heard of a hold does not say that the hold is gone', () => {
+  test.each(['lock', 'fair', 'read', 'upgradable', 'write'] as const)(
+    'to the release of the lock: %s',
+    async (kind) => {
+      const client = rig.client()
+      const locks = {
+        lock: () => client.getLock('it'),
+        fair: () => client.getFairLock('it'),
+        read: () => client.getReadWriteLock('it').readLock(),
+        upgradable: () => client.getReadWriteLock('it').upgradableLock(),
+        write: () => client.getReadWriteLock('it').writeLock(),
+      }
+      const lease = await locks[kind]().lock()
+      const becomeMaster = await becomeStaleReplica()
+      let answer: unknown
+      const releasing = lease.release().then((wasHeld) => {
+        answer = wasHeld
+        return wasHeld
+      })
+      await never(() => answer !== undefined, 300)
+      await becomeMaster()
+      expect(await within(10_000, releasing)).toBe(true)
+      await eventually(async () => !(await rig.exists('it')))
+    },
+  )
+})
+
+describe('a replica that lags behind gives no final answer', () => {
+  const PATIENT = { outageMs: 8_000 }
+
+  // Counts and numbers of permits have no lease.
+  afterEach(async () => {
+    await rig.server.admin.replicaof('NO', 'ONE')
+    await rig.server.admin.del('it', '{it}:timeout', 'holdfast_round:{it}')
+  })
+
+  /** The server becomes a replica without a key of these names; the returned function makes it a master with them. */
+  async function becomeReplicaWithout(...names: string[]): Promise<() => Promise<void>> {
+    const { admin } = rig.server
+    const dumps = await Promise.all(
+      names.map(
+        async (name) => [name, await admin.pttl(name), await admin.dumpBuffer(name)] as const,
+      ),
+    )
+    const hole = rig.proxy.blackHole({ direction: 'toServer' })
+    await admin.del(...names)
+    await admin.replicaof('127.0.0.1', '1')
+    hole.heal()
+    return async () => {
+      const second = rig.proxy.blackHole({ direction: 'toServer' })
+      await admin.replicaof('NO', 'ONE')
+      for (const [name, ttlMs, dump] of dumps) {
+        await admin.restore(name, Math.max(ttlMs, 0), dump as Buffer)
+      }
+      second.heal()
+    }
+  }
+
+  /** While the server is a replica the call must not settle. */
+  async function unsettledAtReplica<T>(names: string[], call: () => Promise<T>): Promise<T> {
+    const becomeMaster = await becomeReplicaWithout(...names)
+    let isSettled = false
+    const called = call().finally(() => {
+      isSettled = true
+    })
+    called.catch(() => undefined)
+    await never(() => isSettled, 300)
+    await becomeMaster()
+    return called
+  }
+
+  test('to a call that awaits a latch', async () => {
+    const latch = rig.client(PATIENT).getCountDownLatch('it')
+    await latch.trySetCount(1)
+    expect(await unsettledAtReplica(['it'], () => latch.await({ waitMs: 3_000 }))).toBe(false)
+  })
+
+  test('to a call that awaits a round, and the replica still has the round before', async () => {
+    const latch = rig.client(PATIENT).getCountDownLatch('it')
+    await latch.trySetCount(1)
+    const { round } = await latch.inspect()
+    await rig.server.admin.set(
+      'holdfast_round:{it}',
+      String(Number(round) - 5_000_000),
+      'PX',
+      60_000,
+    )
+    await rig.server.admin.replicaof('127.0.0.1', '1')
+    let isSettled = false
+    const awaiting = latch.await({ round: Number(round), waitMs: 3_000 }).finally(() => {
+      isSettled = true
+    })
+    await never(() => isSettled, 300)
+    const hole = rig.proxy.blackHole({ direction: 'toServer' })
+    await rig.server.admin.replicaof('NO', 'ONE')
+    await rig.server.admin.set('holdfast_round:{it}', String(round), 'PX', 60_000)
+    hole.heal()
+    expect(await awaiting).toBe(false)
+  })
+
+  test('to a count-down', async () => {
+    const latch = rig.client(PATIENT).getCountDownLatch('it')
+    await latch.trySetCount(2)
+    expect(await unsettledAtReplica(['it'], () => latch.countDown())).toBe(1)
+  })
+
+  test('to a count-down of one round', async () => {
+    const latch = rig.client(PATIENT).getCountDownLatch('it')
+    await latch.trySetCount(2)
+    const { round } = await latch.inspect()
+    const counted = () => latch.countDown({ round: Number(round) })
+    expect(await unsettledAtReplica(['it', 'holdfast_round:{it}'], counted)).toBe(1)
+  })
+
+  test('to a call that deletes a count of one round', async () => {
+    const latch = rig.client(PATIENT).getCountDownLatch('it')
+    await latch.trySetCount(2)
+    const { round } = await latch.inspect()
+    const deleted = () => latch.delete({ round: Number(round) })
+    expect(await unsettledAtReplica(['it', 'holdfast_round:{it}'], deleted)).toBe(true)
+  })
+
+  test('to a release of permits', async () => {
+    const semaphore = rig.client(PATIENT).getPermitExpirableSemaphore('it')
+    await semaphore.trySetPermits(2)
+    const permit = await semaphore.acquire()
+    const names = ['it', '{it}:timeout']
+    expect(await unsettledAtReplica(names, () => permit.release())).toBe(true)
+    expect(await semaphore.availablePermits()).toBe(2)
+  })
+
+  test('to an acquisition of permits, which are not set there', async () => {
+    const semaphore = rig.client(PATIENT).getPermitExpirableSemaphore('it')
+    await semaphore.trySetPermits(1)
+    const permit = await unsettledAtReplica(['it'], () => semaphore.tryAcquire())
+    expect(await permit?.release()).toBe(true)
+  })
+
+  test('to an acquisition of permits without a lease, which are not set there', async () => {
+    const semaphore = rig.client(PATIENT).getSemaphore('it')
+    await semaphore.trySetPermits(1)
+    expect(await unsettledAtReplica(['it'], () => semaphore.tryAcquire())).toBe(true)
+  })
+
+  test.each(['lock', 'read', 'write', 'permit'] as const)('to a renewal: %s', async (kind) => {
+    const client = rig.client({ leaseMs: 3_000 })
+    const acquired = {
+      lock: () => client.getLock('it').lock(),
+      read: () => client.getReadWriteLock('it').readLock().lock(),
+      write: () => client.getReadWriteLock('it').writeLock().lock(),
+      permit: async () => {
+        const semaphore = client.getPermitExpirableSemaphore('it')
+        await semaphore.trySetPermits(1)
+        return semaphore.acquire()
+      },
+    }
+    const lease = await acquired[kind]()
+    const names = ['it', '{it}:timeout'].filter((name) => kind === 'permit' || name === 'it')
+    const becomeMaster = await becomeReplicaWithout(...names)
+    // The watchdog renews after a third of the lease.
+    await never(() => lease.signal.aborted, 1_700)
+    await becomeMaster()
+    expect(lease.signal.aborted).toBe(false)
+    await lease.release()
+  })
+
+  test('to the hand-over to the next caller of the same client', async () => {
+    const client = rig.client(PATIENT)
+    const lease = await client.getLock('it').lock()
+    const next = client.getLock('it').lock({ waitMs: 9_000 })
+    const released = await unsettledAtReplica(['it'], () => lease.release())
+    expect(released).toBe(true)
+    await (await next).release()
+  })
+})

@@ -1,0 +1,108 @@
+// A replica that lags behind must not give a final answer: each script that could give one tries to write.
+const TEST = 'test/faults/at-a-replica.test.ts'
+const MISTAKE = 'A replica that lags behind answers: '
+
+export const replicas = [
+  {
+    id: 'replica-says-open',
+    mistake: `${MISTAKE}the latch is open.`,
+    file: 'lua/latch/look.lua',
+    search: "redis.call('DEL', request)\n",
+    replace: '',
+    test: TEST,
+    name: 'to a call that awaits a latch',
+  },
+  {
+    id: 'replica-says-over',
+    mistake: `${MISTAKE}another round of the latch has begun.`,
+    file: 'lua/latch/look.lua',
+    search: "redis.call('DEL', request)\nlocal count = countOf(latch, kind)\n",
+    replace:
+      "local count = countOf(latch, kind)\nif not count then\n  redis.call('DEL', request)\nend\n",
+    test: TEST,
+    name: 'to a call that awaits a round, and the replica still has the round before',
+  },
+  {
+    id: 'replica-says-counted',
+    mistake: `${MISTAKE}there was nothing to count down.`,
+    file: 'lua/latch/count-down.lua',
+    search: "redis.call('DEL', request)\n",
+    replace: '',
+    test: TEST,
+    name: 'to a count-down',
+  },
+  {
+    id: 'replica-says-round-is-over',
+    mistake: `${MISTAKE}the round of a count-down is over.`,
+    file: 'lua/latch/count-down.lua',
+    search: "redis.call('DEL', request)\nif not count and not ownRound then\n",
+    replace: "if not count and not ownRound then\n  redis.call('DEL', request)\n",
+    test: TEST,
+    name: 'to a count-down of one round',
+  },
+  {
+    id: 'replica-says-not-deleted',
+    mistake: `${MISTAKE}the round of the count to be deleted is over.`,
+    file: 'lua/latch/delete-count.lua',
+    search: "redis.call('DEL', request)\n",
+    replace: '',
+    test: TEST,
+    name: 'to a call that deletes a count of one round',
+  },
+  {
+    id: 'replica-says-no-permits',
+    mistake: `${MISTAKE}the semaphore has no number of permits.`,
+    file: 'lua/permits/acquire.lua',
+    search: 'if not isSet then\n  -- It changes nothing. A replica',
+    replace: 'if false then\n  -- It changes nothing. A replica',
+    test: TEST,
+    name: 'to an acquisition of permits, which are not set there',
+  },
+  {
+    id: 'replica-says-no-semaphore',
+    mistake: `${MISTAKE}the semaphore without leases has no number of permits.`,
+    file: 'lua/semaphore/acquire.lua',
+    search: 'if not isSet then\n  -- It changes nothing. A replica',
+    replace: 'if false then\n  -- It changes nothing. A replica',
+    test: TEST,
+    name: 'to an acquisition of permits without a lease, which are not set there',
+  },
+  {
+    id: 'replica-loses-lock',
+    mistake: `${MISTAKE}the hold to be renewed is gone.`,
+    file: 'lua/lock/renew.lua',
+    search: 'if found[1] == false then',
+    replace: 'if false then',
+    test: TEST,
+    name: 'to a renewal',
+  },
+  {
+    id: 'replica-loses-reader',
+    mistake: `${MISTAKE}the reader to be renewed is gone.`,
+    file: 'lua/read-write/renew.lua',
+    search: 'if found[2] == false then',
+    replace: 'if false then',
+    test: TEST,
+    name: 'to a renewal',
+  },
+  {
+    id: 'replica-loses-permits',
+    mistake: `${MISTAKE}the permits to be renewed are gone.`,
+    file: 'lua/permits/renew.lua',
+    search:
+      "  redis.call('ZREM', keys.timeouts, '')\n  if taken < permitsOf(owner) or untilMs <= nowMs then\n    return -2\n  end\n",
+    replace:
+      "  if taken < permitsOf(owner) or untilMs <= nowMs then\n    return -2\n  end\n  redis.call('ZREM', keys.timeouts, '')\n",
+    test: TEST,
+    name: 'to a renewal',
+  },
+  {
+    id: 'replica-hands-nothing-over',
+    mistake: `${MISTAKE}the hold to be handed over is gone.`,
+    file: 'lua/lock/hand-over.lua',
+    search: '  if not held[1] then\n    -- It changes nothing. A replica',
+    replace: '  if false then\n    -- It changes nothing. A replica',
+    test: TEST,
+    name: 'to the hand-over to the next caller of the same client',
+  },
+]
