@@ -218,7 +218,7 @@ export class HoldfastSemaphore {
     return begun === undefined || (await begun.acquiring) !== null
   }
 
-  /** @returns undefined for no permits, which are always there */
+  /** @returns undefined for 0 permits, which are always available */
   #begin({ permits, waitMs, signal }: PermitsWanted) {
     const { locks, kinds } = this.#all
     locks.assertAdmits(this.name)
