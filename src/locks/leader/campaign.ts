@@ -74,8 +74,8 @@ export class Campaign {
   }
 
   /**
-   * Ends the term, and hands over when its function has ended. If the lease is lost, there is no
-   * function to wait for.
+   * Ends the term, and hands over when its function has ended. After a loss of the lease it does
+   * not wait for the function.
    */
   resign(): Promise<boolean> {
     const lease = this.#lease

@@ -149,7 +149,7 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Releases permits if the semaphore exists. It does not create a semaphore again that has expired.
+   * Releases permits if the semaphore exists. It does not create an expired semaphore again.
    *
    * @returns true if the semaphore exists. Rejects as {@link release} does
    */
