@@ -60,17 +60,12 @@ const changes: Record<string, Route> = { 'api/release': release }
 export async function handle(parts: Parts, request: Request, context: unknown): Promise<Response> {
   const access = await parts.authorize(request, context)
   if (access instanceof Response) return access
-<<<<<<< HEAD
-  // Also for what is none of these words: who says nothing lets nobody in.
+  // Any other value refuses too, so that a forgotten `return` lets no user in.
   if (access !== 'read' && access !== 'admin')
     return refusal(
       403,
       'You have no right to see this dashboard. Its operator gives rights in authorize().',
     )
-=======
-  // Any other value refuses too, so that a forgotten `return` lets no user in.
-  if (access !== 'read' && access !== 'admin') return refusal(403, 'You may not see this.')
->>>>>>> 44d4864ad872670eaafa4fe7e81f3b5749a016a2
   const { pathname, searchParams: query } = new URL(request.url)
   const route = routeOf(pathname)
   const asked = { request, context, query, access }
@@ -84,15 +79,10 @@ export async function handle(parts: Parts, request: Request, context: unknown): 
   if (pathname.endsWith('/')) return file('page.html')
   const name = pathname.slice(pathname.lastIndexOf('/') + 1)
   if (Object.hasOwn(files, name)) return file(name)
-<<<<<<< HEAD
-  // Relative links need the slash.
+  // Relative links on the page need the slash at the end.
   return name.includes('.')
     ? refusal(404, `The dashboard has no page ${name}.`)
     : redirect(`${name}/`)
-=======
-  // Relative links on the page need the slash at the end.
-  return name.includes('.') ? refusal(404, `There is no ${name} here.`) : redirect(`${name}/`)
->>>>>>> 44d4864ad872670eaafa4fe7e81f3b5749a016a2
 }
 
 function routeOf(pathname: string): string {
