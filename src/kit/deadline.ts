@@ -1,9 +1,6 @@
 import type { Clock, Timer } from './clock.ts'
 
-/**
- * The end of a wait. It can move earlier, but never later. While a caller waits for it, it keeps
- * the process alive.
- */
+/** The end of a wait. It moves earlier, never later. A waiting caller keeps the process alive. */
 export class Deadline {
   readonly #passed: Promise<void>
   #pass!: () => void

@@ -1,7 +1,7 @@
 /** An item with a due time. It is in one heap at most. */
 export interface Dated {
   dueAt: number
-  /** Its index in the heap; -1 if it is in none. */
+  /** The index in the heap; -1 outside a heap. */
   place: number
 }
 

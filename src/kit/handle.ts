@@ -9,7 +9,7 @@ const COPY = Symbol.for('holdfast.copy')
 /** One copy of the package, as messages of another copy name it. */
 interface Copy {
   readonly version: string
-  /** The folder of its files, which shows if it is the ESM or the CommonJS build. */
+  /** The folder of the files, which shows if the copy is the ESM or the CommonJS build. */
   readonly path: string
 }
 
@@ -153,7 +153,7 @@ function detachedError(method: PropertyKey, variable: string): InvalidArgumentEr
 }
 
 /**
- * Makes each method of a class throw the error above if it is called without its object.
+ * Makes each method of a class throw the error above if the method is called without its object.
  *
  * @param variable the variable that messages use for such an object
  */

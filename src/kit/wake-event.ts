@@ -7,7 +7,7 @@ interface Woken {
 
 /**
  * An event that at most one caller waits for at a time. A wake-up without a waiting caller is kept
- * for the next wait, so that no wake-up is lost between a check and a wait.
+ * for the next wait. So no wake-up between a check and a wait is lost.
  */
 export class WakeEvent {
   #isSet = false

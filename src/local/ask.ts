@@ -53,8 +53,8 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   readonly #waiter: Waiter
   readonly #callMs: number
   /**
-   * How long after its deadline this request could still run, as known when it was sent, in
-   * milliseconds.
+   * How long after its deadline this request could still run, in milliseconds, as known when it was
+   * sent.
    */
   readonly #lateMs: number
   readonly #then: (asked: Asked<A>) => void
@@ -95,8 +95,7 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
     const { sentAt } = this
     const unknown = failure.kind === 'unknown'
     const now = this.#lock.services.clock.monotonic()
-    // A joint request is sent only after all its locks have asked, so it may be sent as late as
-    // now.
+    // A joint request is sent only after all its locks have asked, which may be now.
     if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)
     if (unknown || failure.kind === 'unsent') waiter.endIfTimeIsUp()
     // The waiter gave up before an answer was due, so the failure says nothing about the server.

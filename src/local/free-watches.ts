@@ -27,7 +27,8 @@ export class FreeWatches {
   }
 
   /**
-   * @returns null if the lock was not free in time; else `waited` is false if it was free at once
+   * @returns null if the lock was not free in time; otherwise, `waited` is false if the lock was
+   * free at once
    */
   wait<S>(lock: Watchable<S>, limits: WaitLimits): Promise<{ waited: boolean } | null> {
     const watch = this.#watchOf(lock)

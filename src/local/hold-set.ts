@@ -36,8 +36,7 @@ export class HoldSet {
   }
 
   /**
-   * The owner's shared hold if it asks for an exclusive kind, or its exclusive hold if it asks for
-   * a shared kind.
+   * The owner's hold of the other sort: an exclusive hold for a shared request, and the reverse.
    */
   beside({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): Hold | undefined {
     if (this.isEmpty || kind.isCounted) return undefined

@@ -15,7 +15,7 @@ const MOST_REMEMBERED = 100
 
 /**
  * The requests to release holds of one client, on all servers. A request counts as heard if the
- * hold exists and its holder listens, to the event or to the signal of a lease.
+ * hold exists and its holder listens. A holder listens to the event, or to the signal of a lease.
  */
 export class HolderRequests {
   readonly #client: Client

@@ -109,7 +109,9 @@ export class Holds extends HoldSet {
     return (await asked)[0] as number | CallFailure
   }
 
-  /** `forceUnlock()` ended this hold. Its grant may have arrived, but not begun yet. */
+  /**
+   * `forceUnlock()` ended this hold. The client may have the grant, but not have begun the hold.
+   */
   forced(seen: SeenHold): void {
     const own = this.all.find((hold) => isOf(hold, seen))
     if (own !== undefined) {

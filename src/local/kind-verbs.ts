@@ -10,10 +10,7 @@ export interface KindVerbs
     Partial<Pick<RemoteLock, 'handOver'>> {
   /** Shared by kinds whose waiters receive the same messages. Default: these verbs. */
   readonly listensWith?: object
-  /**
-   * A waiter gave up before its first request, so its client's place in the queue may have no
-   * waiter left.
-   */
+  /** A waiter gave up before its first request. The place of the client may have no waiter left. */
   leave?(): void
 }
 

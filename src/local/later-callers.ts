@@ -15,7 +15,7 @@ const LOOK_AGAIN_MS = 50
 /**
  * A hand-over inside the client may reach a call that is newer than the server's last confirmation.
  * Another client may hold the lock by then. So the client checks at once, while the new holder
- * works. At most one check is under way. It covers all calls that were made before it was sent.
+ * works. At most one check is under way. It covers all earlier calls.
  */
 export class LaterCallers {
   readonly #holds: Holds

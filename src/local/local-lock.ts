@@ -38,9 +38,7 @@ export class LocalLock extends Linked<LocalLock> {
   readonly remote: RemoteLock
   readonly services: Services
   readonly holds: Holds
-  /**
-   * The state that the last asking waiter saw. The other waiters use it, because they do not ask.
-   */
+  /** The last state that the server reported. Waiters that do not ask use it too. */
   sight: Sight | undefined
   readonly waiters = new WaitQueue()
   readonly handOverBudget: HandOverBudget

@@ -29,7 +29,7 @@ import { leasesOf, type Services } from './services.ts'
 /** The local locks of one client on one server or quorum: one for each name in use. */
 export class LocalLocks {
   readonly frames: Frames
-  /** The leases of multi-locks. Only their kind knows their type. */
+  /** The leases of multi-locks, whose type only their kind knows. */
   readonly multiLeases: HeldLeases<Kept>
   readonly defaults: Defaults
   readonly clients: Clients
@@ -149,7 +149,7 @@ export class LocalLocks {
     return this.#all.size
   }
 
-  /** The lock if this client holds it or waits for it. */
+  /** The lock if this client holds or wants it. */
   find(rawName: string): LocalLock | undefined {
     return this.#all.inUse(rawName)
   }

@@ -7,15 +7,9 @@ import type { LocalLock } from './local-lock.ts'
  * of them.
  */
 export interface LockKind extends RemoteKind {
-  /**
-   * True if its waiters are served in FIFO order, so that a waiter must stay queued to keep its
-   * place.
-   */
+  /** True if waiters are served in FIFO order. A waiter then must stay queued to keep its place. */
   readonly waitsInTurn: boolean
-  /**
-   * Why a lock of this kind cannot vote in a RedLock, in words that follow its name; undefined if
-   * it can.
-   */
+  /** Why locks of this kind cannot vote in a RedLock, in words that follow the name. */
   readonly whyNoVote?: string
   /** Creates a waiter, which races for the lock or queues. */
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter

@@ -70,7 +70,7 @@ export abstract class LocalWaiter extends Waiter {
   }
 }
 
-/** Waits behind all waiters of its client, of every kind, and asks the server when it is first. */
+/** Waits in the queue of its client, and asks the server when no other waiter is before it. */
 export class RacingWaiter extends LocalWaiter {
   #splits = 0
   /** When the last refusal arrived, on the monotonic clock. */

@@ -85,8 +85,9 @@ export class FreeRequest extends ReleaseRequest {
 
   /**
    * @param fact receives the outcome
-   * @param options.mayBeDoneAt when a request that may already have freed the lock was sent. Then
-   * "gone" is no loss. It is undefined if that request was not sent or was refused.
+   * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock. Then
+   * "gone" is no loss. It is undefined without such a request, or if the request was never sent or
+   * was refused.
    * @param options.staysAway true if the waiters of this client pause, so that other clients can
    * ask
    */

@@ -114,8 +114,7 @@ function letGo(
 }
 
 /**
- * The waiter that may get the lock directly: the first, if it wants the same kind and that can be
- * handed over.
+ * The waiter that gets the lock directly: the first, if its kind is the same and has a hand-over.
  */
 function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
   const { first } = lock.waiters

@@ -13,8 +13,7 @@ interface Host {
 }
 
 /**
- * Receives messages to one client. It subscribes when the client needs them, and ends soon after
- * that.
+ * Receives messages to one client, with a subscription that lasts while the client needs messages.
  */
 export class RequestInbox {
   readonly #channel: RequestChannel

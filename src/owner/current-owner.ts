@@ -19,8 +19,8 @@ interface LockInUse {
 }
 
 /**
- * Why an `unlock()` may belong to another task: `loss` if that task lost its lease, `others` if
- * that task got no lease or still waits.
+ * Why an `unlock()` may belong to another task. `loss`: that task lost its lease. `others`: that
+ * task got no lease, or still waits.
  */
 export type Doubt = 'loss' | 'others'
 
@@ -118,10 +118,10 @@ export class CurrentOwner<L extends Kept> extends Holder {
    *
    * The client cannot refuse such a call, because it cannot know the task. The call has no lease.
    * The async context of Node.js is the context of the caller, and an `await` before does not
-   * change it. Counting calls does not help either: only the last `unlock()` finds nothing, so only
-   * then is one known to be too many.
+   * change it. Counting calls does not help either. Only the last `unlock()` finds nothing, so the
+   * client learns too late of one call too many.
    *
-   * But one task makes its calls one after the other. Between the call for its lease and its
+   * But one task makes its calls one after the other. After its call for the lease and before its
    * `unlock()`, no other call of this object is under way or ends without a lease.
    */
   doubtAbout(lease: L): Doubt | undefined {

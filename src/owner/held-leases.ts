@@ -59,7 +59,7 @@ export class HeldLeases<L extends Kept> {
 
   /**
    * Nested code releases its latest acquisition first. If a lease was lost after the latest call
-   * began, the calls are not nested, and the lost lease comes first, as in {@link earliest}.
+   * began, the calls are not nested. Then the lost lease comes first, as in {@link earliest}.
    */
   latest(holder: Holder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     const leases = holder.leasesOf(this, rawName)

@@ -55,7 +55,7 @@ export class LeaseList extends LinkedList<Kept> {
 
 /** Keeps the leases of one owner or one lock object. */
 export abstract class Holder {
-  // Not in a `WeakMap` of holders: most holders are short-lived, and a `WeakMap` costs the garbage
+  // Not in a `WeakMap` of holders. Most holders are short-lived, and a `WeakMap` costs the garbage
   // collector more than the rest of an acquisition. Most holders use one lock only, again and
   // again.
   #first: LeaseList | undefined

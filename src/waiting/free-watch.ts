@@ -17,7 +17,7 @@ const AFTER_FAILURE_MS = 250
  */
 const BUSY = { looks: 8, longestMs: 64, calmMs: 250 }
 
-/** A lock, as callers that do not acquire it use it. */
+/** The requests for a lock that callers watch without acquiring it. */
 export interface Watched<S> {
   look(callMs: number): Promise<S>
   /** As in `RemoteLock`. */
@@ -44,7 +44,7 @@ export class FreeWatch<S> {
   #looksInARow = 0
   #timer: Timer | undefined
 
-  /** @param ended called when the last watcher has gone */
+  /** @param ended called when no watcher is left */
   constructor(watched: Watched<S>, clock: Clock, ended: () => void) {
     this.health = new ServerHealth(clock)
     this.#watched = watched

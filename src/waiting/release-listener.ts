@@ -7,7 +7,7 @@ import type { Subscription } from '../servers/subscription.ts'
 const POLL_MS = { least: 100, spread: 150 }
 
 /**
- * The longest pause between checks of the lock, in milliseconds: no message reports a deleted key,
+ * The longest pause between checks of the lock, in milliseconds. No message reports a deleted key,
  * or a release without a message. The random part spreads the checks of many clients.
  */
 const LOOK_MS = { least: 5_000, spread: 1_000 }
@@ -47,8 +47,8 @@ export class ReleaseListener {
   }
 
   /**
-   * Starts to listen. The confirmation wakes as a message does, so that the lock is checked once
-   * more when no release can be missed any longer.
+   * Starts to listen. The confirmation wakes as a message does. The lock is then checked once more,
+   * and no later release can be missed.
    *
    * @param remote the verbs of the next waiter, because kinds may use different channels
    * @param ttlMs the rest of the holder's lease in milliseconds; -1 if it has no expiry

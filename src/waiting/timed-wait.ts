@@ -12,7 +12,7 @@ export interface WaitLimits {
 
 /**
  * A call that waits for an observation and acquires nothing. It settles once: with a result, with
- * null at its wait timeout, by an abort or by a failure.
+ * null when `waitMs` is over, by an abort or by a failure.
  */
 export abstract class TimedWait<T> {
   readonly promise: Promise<T | null>

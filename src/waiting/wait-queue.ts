@@ -8,8 +8,8 @@ import type { Waiter } from './waiter.ts'
 const FEW = 32
 
 /**
- * All waiters of one client for one lock: the waiters in its lines, and waiters that ask once,
- * re-enter, or wait in turn in Redis.
+ * All waiters of one client for one lock. Some are in its lines. The others ask once, re-enter, or
+ * wait in turn in Redis.
  */
 export class WaitQueue {
   readonly #queue = new LinkedList<Waiter>()
@@ -31,9 +31,7 @@ export class WaitQueue {
     return this.size > 1
   }
 
-  /**
-   * True if no other waiter of this kind at the front of the queue has yet to ask, or to ask again.
-   */
+  /** True if every other waiter of this kind at the front of the queue is asking already. */
   isLastOfKind(waiter: Waiter): boolean {
     if (this.#queue.size < 2) return true
     const { kind } = waiter.request

@@ -36,7 +36,7 @@ export interface AcquireRequest {
   readonly holder: Holder
   /** True if other code than `unlock()` releases the lease. */
   readonly scoped: boolean
-  /** When the call began, on the monotonic clock; Infinity if it shares its owner. */
+  /** When the call began, on the monotonic clock; Infinity if its owner makes other calls too. */
   readonly askedAt: number
   /** The stack trace of the call, if warnings need it and the waiter cannot take it. */
   readonly calledFrom?: Error | undefined
@@ -82,11 +82,11 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly wakeEvent: WakeEvent
   /** True if its turn has come and it asks by itself. */
   contending = false
-  /** True while it sleeps until this client no longer holds the lock, or until it is first. */
+  /** True while it sleeps until a hold of this client ends, or until it is first. */
   waitsHere = false
   /** True if it was reported that it waits for another owner. */
   announced = false
-  /** The owner id of its requests, once it has asked. */
+  /** The owner id of its requests; undefined before the first request. */
   wireOwner: string | undefined
   /** True if this owner id may be in the queue in Redis. */
   queued = false
@@ -98,7 +98,7 @@ export abstract class Waiter extends Linked<Waiter> {
   doubtUntilMs = 0
   /** The last observation of the holder. */
   sight: Sight | undefined
-  /** Only of a fair lock: its place when it joined the queue, or 1 when it is next. */
+  /** Only of a fair lock: the place when it joined the queue; 1 when it is next. */
   queuePosition: number | undefined
   /** True if another lock of a multi-lock was not available. */
   isForAnother = false
@@ -162,7 +162,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return this.retryBudget.clock.monotonic() - this.#startedAt
   }
 
-  /** The rest of its wait in milliseconds; Infinity if it has no limit of its own. */
+  /** The rest of `waitMs` in milliseconds; Infinity if the call does not wait or waits forever. */
   get leftMs(): number {
     const { waitMs } = this.request
     return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)

@@ -2,10 +2,7 @@ import type { JointAnswer } from '../answers.ts'
 import { refuseReadWrite } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 
-/**
- * Acquires all of the locks, or none. A repeat finds that its owners hold all of them, and changes
- * no holder.
- */
+/** Acquires all of the locks, or none. A repeat changes no holder. */
 export function acquireAll(
   { server, counterMs }: { readonly server: MemoryServer; readonly counterMs: number },
   locks: readonly { readonly rawName: string; readonly owner: string }[],

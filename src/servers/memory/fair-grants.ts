@@ -6,10 +6,7 @@ import type { Mark } from './records/queue-record.ts'
 
 /** The options of {@link FairGrants.giveToNext}. */
 interface Giving {
-  /**
-   * The owner that asks and is awake. It gets its own lease if it is first, or if the queue is
-   * empty.
-   */
+  /** The owner that asks. An owner that is first, or finds no queue, gets its own lease. */
   readonly asker?: { readonly owner: string; readonly leaseMs: number }
   /** The client that asks, which is alive. */
   readonly own?: string

@@ -32,8 +32,8 @@ interface Connected {
 }
 
 /**
- * A server in the memory of this process, with its locks, its clock and its channels. Each client
- * has its own connection to it.
+ * A server in the memory of this process, with locks, a clock and channels. Each client has its own
+ * connection to the server.
  */
 export class MemoryServer {
   /** Unique among all servers. */
@@ -98,7 +98,10 @@ export class MemoryServer {
     return record
   }
 
-  /** Issues the next token of a lock, above all earlier tokens, even those that were forgotten. */
+  /**
+   * Issues the next token of a lock: higher than all earlier tokens, and even than forgotten
+   * tokens.
+   */
   mint(
     record: LockRecord,
     now: number,

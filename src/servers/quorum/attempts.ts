@@ -140,8 +140,8 @@ export class Attempts {
   }
 
   /**
-   * Gives up the owner id. If it may hold the lock, or may still be granted it, the lock is
-   * released in the background until the master confirms that.
+   * Gives up the owner id. If it may hold the lock, or may still be granted it, a background
+   * release follows until the master confirms that.
    *
    * @param fromMs when to release it, on `performance.now()`; default: at once
    */

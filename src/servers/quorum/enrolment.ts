@@ -77,10 +77,7 @@ export class Enrolment {
     return Math.max(1, Math.ceil((atUs - nowUs) / 1_000))
   }
 
-  /**
-   * A restarted master rests from its next connection on, and not only from the next request for
-   * its vote.
-   */
+  /** A restarted master rests from now on, and not only from the next request for its vote. */
   anew(timeoutMs: number): void {
     const { runId } = this.#node.runner
     const known = this.#runId

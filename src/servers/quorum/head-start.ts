@@ -10,7 +10,7 @@ import type { RoundTrips } from './round-trips.ts'
 
 /**
  * How long the first master may take before the others are asked, in milliseconds. If masters
- * usually need longer, it is their usual time.
+ * usually need longer, their usual time counts.
  */
 const HEAD_START_MS = 15
 
@@ -43,7 +43,7 @@ interface Crowd {
   before: number
 }
 
-/** The vote of the master that was asked first, and its refusal if it refused. */
+/** The vote of the master that was asked first, and the refusal if the master refused. */
 interface First {
   readonly master: Master
   readonly vote: Promise<AcquireAnswer>
@@ -52,10 +52,10 @@ interface First {
 
 /**
  * If all waiters that one release wakes asked all masters, they would split the votes. So they ask
- * one master first, and only the waiter with its vote asks the others. Usually all choose the same
- * master: of the masters that have released the lock, the first in an order that all clients share.
- * Another choice only splits the votes as before. It costs the winner a round trip, so clients with
- * few competitors do not use it. Measured with `node bench/probes/quorum/contention.mjs`.
+ * one master first, and only the waiter with that vote asks the others. Usually all choose the same
+ * master. It is the first master that has released the lock, in an order that all clients share.
+ * Another choice only splits the votes as before. The head start costs the winner a round trip, so
+ * clients with few competitors do without. Measured with `node bench/probes/quorum/contention.mjs`.
  */
 export class HeadStart {
   readonly #masters: readonly Master[]

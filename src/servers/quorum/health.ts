@@ -4,7 +4,8 @@ import type { MasterHealth } from '../master-health.ts'
 import type { Master } from './master.ts'
 
 /**
- * The health of a master: its mark, and which held leases it knows. One round trip asks for both.
+ * The health of a master: its mark, and the held leases that are missing. One round trip asks for
+ * both.
  */
 export async function healthOf(
   master: Master,

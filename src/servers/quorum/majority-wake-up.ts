@@ -5,8 +5,8 @@
 const GATHER_MS = 10
 
 /**
- * Until this time and two round trips later, a master's first message is of the same release, in
- * milliseconds.
+ * A master's first message is of the same release for this time, in milliseconds, and two round
+ * trips.
  */
 const ROUND_MS = 100
 

@@ -21,9 +21,9 @@ import { TokenAgreement } from './token-agreement.ts'
 
 /**
  * Independent masters as one server: the answer of a majority counts. The algorithm is Redlock, as
- * on the page below. In addition, the majority that grants agrees on the token, and a master that
- * may have lost its data does not vote. Every attempt has its own owner id, so a late request to
- * one master cannot change a later hold.
+ * on the page below. In addition, the granting majority agrees on the token. A master that may have
+ * lost its data does not vote. Every attempt has its own owner id, so a late request to one master
+ * cannot change a later hold.
  *
  * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
  */

@@ -14,9 +14,9 @@ const CHUNK = 500
 interface Gap {
   readonly lease: LeaseToRenew
   pauseMs: number
-  /** When to check it, on `performance.now()`; after a check, when to forget it. */
+  /** When to check the hold, on `performance.now()`; after a check, when to forget the hold. */
   dueAt: number
-  /** True if it was checked since a master was last found without it. */
+  /** True if the hold was checked since a master was last found without it. */
   lookedAt: boolean
 }
 

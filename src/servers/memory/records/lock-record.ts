@@ -19,8 +19,8 @@ export class LockRecord {
   /** The last token that was issued, and until when it is remembered. */
   counter: { readonly token: number; endsAt: number } | null = null
   /**
-   * The count-down latch of that name, if it is not open: its count, its round, and when it was
-   * set.
+   * The count-down latch of that name: its count, its round, and when it was set. Null if it is
+   * open.
    */
   latch: { count: number; readonly round: number; readonly setAt: number } | null = null
   #queue: QueueRecord | undefined

@@ -9,10 +9,7 @@ interface Taken {
   endsAt: number
   /** When its owner acquired them, in µs. */
   readonly sinceUs: number
-  /**
-   * The permits that the owner has: fewer than its owner id says if some were released by their
-   * ids.
-   */
+  /** The permits of the owner: fewer than the owner id says if some were released by their ids. */
   readonly ids: readonly string[]
 }
 
@@ -109,7 +106,7 @@ export class SemaphoreRecord {
     return this.#taken.has(owner)
   }
 
-  /** Until when the owner has its permits; undefined if it does not have all of them. */
+  /** Until when the owner has its permits; undefined if some are missing. */
   takenUntil(owner: string): number | undefined {
     const taken = this.#taken.get(owner)
     return taken?.ids.length === permitsOf(owner) ? taken.endsAt : undefined
