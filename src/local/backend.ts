@@ -136,8 +136,7 @@ export class Backend {
   async close(): Promise<CutOffHold[]> {
     const { cutOff, released } = this.registry.close()
     if (this.#server.everUp) {
-      // Requests without an answer time out within the 50 ms more, so their outcome is settled by
-      // then.
+      // The extra 50 ms let unanswered requests time out first, so that their outcome is settled.
       await within(this.#closeMs + 50, released)
       // After a blocked event loop, requests that have timed out fail only in the next turn.
       await turn()

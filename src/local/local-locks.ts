@@ -102,7 +102,7 @@ export class LocalLocks {
   /**
    * Sends a request to Redis that changes no hold. Failures are handled as in every other request.
    *
-   * @param failed names the failed step for the error; a function if the step depends on the failure
+   * @param failed names the failed step for the error; a function if that depends on the failure
    */
   async ask<T>(
     lockName: string,

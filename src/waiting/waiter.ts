@@ -217,7 +217,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return true
   }
 
-  /** After a blocked event loop, a request may time out before its waiter. The waiter goes first. */
+  /** After a blocked event loop, a request may time out before its waiter, which goes first. */
   endIfTimeIsUp(): void {
     if (this.leftMs <= 1) this.#timeIsUp()
   }

@@ -41,7 +41,7 @@ export class MemoryConnection implements LockServer {
   readonly whyNoVote = 'is a lock in memory, which is not an independent master'
   readonly lateAtMostMs = 0
   readonly countsListeners = true
-  /** Has a time limit of 0 ms, because answers take no time. */
+  /** The releases have a time limit of 0 ms, because answers take no time. */
   readonly pendingReleases: PendingReleases
   readonly #onUp = new Set<() => void>()
   #semaphores: MemorySemaphoreServer | undefined
@@ -161,7 +161,7 @@ export class MemoryConnection implements LockServer {
     return [[...locks.keys()]]
   }
 
-  /** Nothing comes before the names of the locks in their order. */
+  /** An empty prefix: locks are ordered by their names alone. */
   orderOf(): string {
     return ''
   }

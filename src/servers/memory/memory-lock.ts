@@ -142,10 +142,7 @@ export class MemoryLock implements RemoteLock {
     replyWith(this.#request(verb), reply)
   }
 
-  /**
-   * Refused if the name is in use as a read-write lock. Only a release is not refused, and finds no
-   * hold.
-   */
+  /** Refuses the name of a read-write lock. A release skips this check, and finds no hold there. */
   #request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     const { server } = this.#connection
     return this.#connection.request((now) => {

@@ -107,7 +107,7 @@ export class Attempts {
       (failure: CallFailure) => {
         const isUnknown = failure.kind === 'unknown'
         if (isUnknown) {
-          // The request's time begins at the connection, and its delay is known only then.
+          // The request's time begins at the connection, and its delay is known only after that.
           const latestMs = everUp ? askedAt : performance.now()
           const lateMs = Math.max(lateAtMostMs, this.#server.lateAtMostMs)
           claim.doubtUntilMs = Math.max(claim.doubtUntilMs, latestMs + timeoutMs + lateMs)

@@ -107,7 +107,7 @@ export class HeadStart {
     }
   }
 
-  /** This client released the lock, and waiters of other clients may have received that. */
+  /** This client released the lock, which may have woken waiters of other clients. */
   released(votes: Votes<Released, Master>): void {
     for (const { member, answer } of votes) {
       if (!isAnswer(answer) || answer.kind !== 'freed') continue

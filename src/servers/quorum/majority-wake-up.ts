@@ -1,6 +1,6 @@
 /**
  * How long the first message waits for a majority, in milliseconds. If a majority usually needs
- * longer to answer, it is that time, because a release travels as far.
+ * longer to answer, that time counts, because a release travels as far.
  */
 const GATHER_MS = 10
 

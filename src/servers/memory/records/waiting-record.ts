@@ -52,10 +52,7 @@ export class WaitingRecord {
     return this.#queueOf(queue).members.size
   }
 
-  /**
-   * How many places have a time until which they count. It is unused for a place outside the
-   * queues.
-   */
+  /** How many expiry times are stored. A time is unused while its place is in no queue. */
   get marks(): number {
     return this.#untilMs.size
   }
