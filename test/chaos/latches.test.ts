@@ -51,6 +51,15 @@ const awaited = (answer: boolean, round?: number): [Op['kind'], Partial<Op>] => 
 ]
 
 describe('a latch', () => {
+  test('has a round that the first call with a number names, if no inspect is known', () => {
+    passes(...inTurn(set(true), countDown(1, 7), countDown(0, 7)))
+    passes(...inTurn(set(true), awaited(false, 7), countDown(1, 7)))
+    passes(...inTurn(set(true), countDown(null, 6), awaited(true, 6), countDown(1, 7)))
+    isConvicted(...inTurn(set(true), countDown(1, 7), countDown(0, 8)))
+    isConvicted(...inTurn(set(true), awaited(false, 7), awaited(false, 8)))
+    isConvicted(...inTurn(set(true), awaited(false, 7), countDown(null, 7)))
+  })
+
   test('is open until its count is set, and from zero on', () => {
     passes(...inTurn(awaited(true), set(true), awaited(false), countDown(1), countDown(0)))
     passes(...inTurn(set(true), countDown(1), countDown(0), awaited(true), set(true)))

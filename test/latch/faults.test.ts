@@ -456,3 +456,12 @@ test('nobody is left behind in a count that is never reached', async () => {
   await never(() => rig.proxy.count(lookAtLatch.sha1) > looks, 700)
   await theirs.delete()
 })
+
+test('a wait that ends before the first answer rejects, because the latch may have been open', async () => {
+  const { mine } = pair()
+  const look = rig.proxy.onNextRequest(lookAtLatch.sha1, 'holdReply')
+  const { error } = await outcome(mine.await({ waitMs: 40 }))
+  expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
+  expect(String(error)).toMatch(/not seen to open within 40 ms/)
+  look.release()
+})

@@ -110,7 +110,8 @@ export class Awaiter extends Linked<Awaiter> {
   // False means that the latch did not open in time. If Redis is silent for longer than usual, the
   // state is unknown.
   #timeIsUp(): void {
-    if (this.retryBudget.isOutage(this.#isAnswered)) {
+    // Without an answer the latch may have been open all the time.
+    if (!this.#isAnswered || this.retryBudget.isOutage(true)) {
       this.reject(this.retryBudget.error(`not seen to open within ${this.#waitMs} ms`))
     } else {
       this.#settle(() => this.#resolve(false))

@@ -4,26 +4,31 @@
  * @typedef {object} LatchOperation
  * @property {'set' | 'inspect' | 'count-down' | 'await' | 'delete' | 'forget'} kind
  * @property {number} [count] that is set
+ * @property {number} [newRound] the round that a set began, if its time tells
  * @property {number} [round] the round that is named; without it the call belongs to the round in which it was made
  * @property {any} [answer] undefined where it is not known
  * @property {number} [calledAt] when it was called, of one that names no round
  * @property {boolean} [isLoose] of such a call: its answer was slow, or nobody knows when it was called, so that it may act in the next round
+ * @property {number} [epochMs] the time in ms since 1970 at 0 on the clock of `from`; left out if clocks were set
  * @property {number} from when it was asked for
  * @property {number} to when it came back; Infinity where it never did: then it may have been done or not
  * @property {number} [expiresAt] from when on it is refused, where it never came back
  */
+
+/** The clocks of the witness and of a server of the same machine may differ by this, in milliseconds. */
+export const CLOCKS_MS = 5
 
 /** Nobody knows: a server may have forgotten. */
 const ANY = { left: undefined }
 const OPEN = { left: 0 }
 
 /**
- * A state: what is `left`, the number of the `round` when it is known, and from when to when its count was being set:
- * `setFrom`, `setTo`.
+ * A state: what is `left`, the number of the `round` when it is known, from when to when its count was being set
+ * (`setFrom`, `setTo`), and the number of the round before (`past`).
  */
 export const LATCH = {
   first: OPEN,
-  key: ({ left, round, setFrom }) => `${left} ${round} ${setFrom}`,
+  key: ({ left, round, setFrom, past }) => `${left} ${round ?? `not ${past}`} ${setFrom}`,
   step: (state, operation) => {
     const next = STEPS[operation.kind](state, operation)
     return Array.isArray(next) && next.length === 1 ? next[0] : next
@@ -39,11 +44,25 @@ export const LATCH = {
     (kind === 'set' && answer === false) ||
     (round !== undefined && (answer === null || answer === false)),
   /** Whether it can change nothing from this state on. A round does not come again. */
-  isSpent: (state, { kind, round }) =>
-    state !== ANY && kind !== 'set' && round !== undefined && isOver(state, round),
+  isSpent: (state, operation) =>
+    state !== ANY &&
+    operation.kind !== 'set' &&
+    operation.round !== undefined &&
+    isOver(state, operation),
 }
 
-const isOver = ({ left, round }, asked) => left === 0 || round !== asked
+/** The number of a round is unknown until a reply has named it. Then the time of its set decides, as far as it can. */
+const isOver = (state, operation) =>
+  state.left === 0 ||
+  (state.round === undefined ? !mayBeRound(state, operation) : state.round !== operation.round)
+const mayBeOver = ({ left, round }, operation) => left === 0 || round !== operation.round
+
+function mayBeRound({ past, setFrom, setTo }, { round, epochMs }) {
+  if (round === past) return false
+  if (epochMs === undefined || setFrom === undefined) return true
+  const setAt = round / 1_000 - epochMs
+  return setAt >= setFrom - CLOCKS_MS && setAt <= setTo + CLOCKS_MS
+}
 
 /** Whether this round may be that of a call that names none. */
 const isOfCall = ({ setFrom }, { calledAt, isLoose }) => isLoose || !(setFrom > calledAt)
@@ -53,14 +72,15 @@ const isOfEarlierCall = ({ setTo }, { calledAt, isLoose }) => isLoose || setTo >
 const STEPS = {
   forget: () => ANY,
 
-  set(state, { count, answer, from, to }) {
-    const round = { left: count, setFrom: from, setTo: to }
+  set(state, { count, answer, from, to, newRound }) {
+    const past = state.round ?? state.past
+    const round = { left: count, round: newRound, setFrom: from, setTo: to, past }
     if (answer === true) return state === ANY || state.left === 0 ? round : undefined
     if (answer === false) return state.left === 0 ? undefined : state
     return state === ANY || state.left > 0 ? state : round
   },
 
-  inspect(state, { answer }) {
+  inspect(state, { answer, epochMs }) {
     if (answer === undefined) return state
     const { count } = answer
     // A server that evicts the mark of a round leaves a count without a number.
@@ -68,7 +88,8 @@ const STEPS = {
     if (state === ANY) return count === 0 ? OPEN : { left: count, round }
     if (state.left !== count) return undefined
     if (count === 0 || state.round === round) return state
-    return state.round === undefined ? { ...state, round } : undefined
+    if (state.round !== undefined || !mayBeRound(state, { round, epochMs })) return undefined
+    return { ...state, round }
   },
 
   'count-down'(state, operation) {
@@ -78,8 +99,12 @@ const STEPS = {
     }
     const after = state.left > 0 ? { ...state, left: state.left - 1 } : state
     if (round !== undefined) {
-      if (isOver(state, round)) return answer === undefined || answer === null ? state : undefined
-      return answer === undefined || answer === after.left ? after : undefined
+      const ways = []
+      if (!isOver(state, operation) && (answer === undefined || answer === after.left)) {
+        ways.push({ ...after, round })
+      }
+      if (mayBeOver(state, operation) && (answer === undefined || answer === null)) ways.push(state)
+      return ways.length === 0 ? undefined : ways
     }
     const ways = []
     const counts = state.left > 0 && isOfCall(state, operation)
@@ -92,7 +117,11 @@ const STEPS = {
   await(state, operation) {
     const { round, answer } = operation
     if (state === ANY || answer === undefined) return state
-    if (round !== undefined) return isOver(state, round) === answer ? state : undefined
+    if (round !== undefined) {
+      if (answer) return mayBeOver(state, operation) ? state : undefined
+      if (isOver(state, operation)) return undefined
+      return state.round === round ? state : { ...state, round }
+    }
     const may = answer
       ? state.left === 0 || isOfEarlierCall(state, operation)
       : state.left > 0 && isOfCall(state, operation)
@@ -104,8 +133,10 @@ const STEPS = {
     if (state === ANY) return answer === true ? OPEN : ANY
     const opened = { ...state, left: 0 }
     if (round !== undefined) {
-      if (isOver(state, round)) return answer === true ? undefined : state
-      return answer === false ? undefined : opened
+      const ways = []
+      if (!isOver(state, operation) && answer !== false) ways.push(opened)
+      if (mayBeOver(state, operation) && answer !== true) ways.push(state)
+      return ways.length === 0 ? undefined : ways
     }
     const ways = []
     if (answer !== false && state.left > 0 && isOfCall(state, operation)) ways.push(opened)

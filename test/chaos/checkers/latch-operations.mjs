@@ -1,5 +1,6 @@
 // From what was told of a latch to operations on a model of it.
 import { disturbances } from './disturbances.mjs'
+import { CLOCKS_MS } from './latch-model.mjs'
 import { WINDOW_MARGIN_MS } from './windows.mjs'
 
 /** A request whose answer was this slow may act in the next round. */
@@ -8,7 +9,6 @@ const SLOW_MS = 20
 const FELT_MS = 7_000
 /** `await` gives false at the end of its time. Where no message was lost it has known of the end of its round by then. */
 const KNOWN_MS = 1_000
-const LEAST_WAIT_MS = 300
 /** The server refuses a request so long after it was given up, and so long after it was asked for by a process that died. */
 const [EXPIRES_MS, EXPIRES_KILLED_MS] = [3_000, 10_000]
 
@@ -16,13 +16,16 @@ const [EXPIRES_MS, EXPIRES_KILLED_MS] = [3_000, 10_000]
  * @param attempts of one latch
  * @returns `operations`; nothing is known right after a server could forget
  */
-export function latchOperationsOf(attempts, { windows, faults }) {
+export function latchOperationsOf(attempts, { windows, faults, about }) {
   const [{ lock }] = attempts
   const lost = windows
     .filter((one) => !one.isClock && (one.lock === undefined || one.lock === lock))
     .map(({ from, to }) => ({ from: from - WINDOW_MARGIN_MS, to: to + WINDOW_MARGIN_MS }))
   const clocks = windows.filter(({ isClock }) => isClock)
   const isDisturbed = disturbances([...faults, ...clocks], FELT_MS)
+  // A round is the time of its set, if no clock was set and the history knows the time.
+  const epochMs = clocks.length === 0 ? about?.epochMs : undefined
+  const roundOf = roundsBySet(attempts, epochMs)
   const operations = lost.map(({ from, to }) => ({ kind: 'forget', from, to, attempt: { lock } }))
   for (const attempt of attempts) {
     const { act: kind, count, round, answer, askedAt: from, settledAt, calledAt, process } = attempt
@@ -35,12 +38,12 @@ export function latchOperationsOf(attempts, { windows, faults }) {
     if (meanwhile.some((one) => one.from <= from && expiresAt <= one.to)) continue
     const to = isKnown ? settledAt : Infinity
     const operation = { kind, count, round, answer, calledAt, from, to, attempt }
+    if (epochMs !== undefined) operation.epochMs = epochMs
+    if (roundOf.has(attempt)) operation.newRound = roundOf.get(attempt)
     const isFelt = isDisturbed(from, until, process)
     const isSlow = kind !== 'await' && until - from > SLOW_MS
     const isUnclear = isFelt || isSlow || calledAt === undefined
     if (round === undefined && isUnclear) operation.isLoose = true
-    // It may end before the first answer comes.
-    if (kind === 'await' && answer === false && attempt.waitMs < LEAST_WAIT_MS) continue
     if (kind === 'await' && answer === false && !isFelt) {
       operation.from = Math.max(from, Math.min(to, from + attempt.waitMs - KNOWN_MS))
     }
@@ -48,6 +51,29 @@ export function latchOperationsOf(attempts, { windows, faults }) {
     operations.push(operation)
   }
   return { operations, endings: [] }
+}
+
+/** The rounds of sets whose times fit only one known round, and no other set. */
+function roundsBySet(attempts, epochMs) {
+  const found = new Map()
+  if (epochMs === undefined) return found
+  const rounds = [...new Set(attempts.flatMap(({ round, answer }) => [round, answer?.round]))]
+    .filter((round) => typeof round === 'number')
+    .sort((a, b) => a - b)
+  const setsOf = new Map()
+  const sets = attempts.filter(
+    ({ act, result, answer }) => act === 'set' && result === 'done' && answer,
+  )
+  for (const set of sets) {
+    const fitting = rounds.filter((round) => {
+      const at = round / 1_000 - epochMs
+      return at >= set.askedAt - CLOCKS_MS && at <= set.settledAt + CLOCKS_MS
+    })
+    for (const round of fitting) setsOf.set(round, (setsOf.get(round) ?? 0) + 1)
+    if (fitting.length === 1) found.set(set, fitting[0])
+  }
+  for (const [set, round] of found) if (setsOf.get(round) > 1) found.delete(set)
+  return found
 }
 
 /** From when on it is done no more, where nobody knows whether it was. */
