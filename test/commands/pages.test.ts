@@ -56,10 +56,10 @@ test('the pages have each field of the JSON, and each code', async () => {
   const holder = names(list, 'Each of `holders`:', 'field')
   expect(holder.sort()).toEqual(Object.keys(row.holders[0]).sort())
   const detail = await json('inspect', 'a', '--look-ms', '0')
-  const more = names(pageOf('inspect'), 'And there are:', 'field')
+  const more = names(pageOf('inspect'), 'also has these fields:', 'field')
   expect([...fields, ...more].sort()).toEqual(Object.keys(detail).sort())
   expect([...holder, 'renewal'].sort()).toEqual(Object.keys(detail.holders[0]).sort())
-  expect(names(pageOf('leaks'), '| code | found', 'code')).toEqual(LEAK_CODES)
+  expect(names(pageOf('leaks'), '| code | reported', 'code')).toEqual(LEAK_CODES)
 })
 
 test('the rights that the page of the rights lists are enough, and are those of the tests', async () => {

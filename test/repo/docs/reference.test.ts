@@ -471,7 +471,7 @@ describe('the page about keys', () => {
     expect(namesBelow('Semaphore')).toEqual(names)
     const [timeouts, counter = '', holders] = permitKeys('app:api').three
     expect(namesBelow('Semaphore with leases')).toEqual([timeouts, holders])
-    expect(text).toContain(`\`${counter}\`, and:`)
+    expect(text).toContain(`\`${counter}\`, and two more keys:`)
   })
 })
 
