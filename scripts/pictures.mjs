@@ -25,7 +25,8 @@ else await takePictures()
 async function takePictures() {
   const server = await Server.start()
   const redis = `redis://127.0.0.1:${server.port}`
-  const services = ['checkout-1', 'checkout-2', 'billing-1'].map((label) =>
+  // The page chooses the colour of a service by its name. These names have three colours.
+  const services = ['checkout-1', 'checkout-2', 'invoices-1'].map((label) =>
     fork(fileURLToPath(import.meta.url), ['service', redis, label]),
   )
   try {

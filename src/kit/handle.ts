@@ -117,7 +117,7 @@ export function otherCopy(value: unknown): string | undefined {
   const own = ownCopy()
   return (
     `Another copy of Holdfast created it: ${copy.version} in ${copy.path}. This client is from ${own.version} in ${own.path}. ` +
-    'Load only one copy: either with import or with require, and only one of those that `npm ls holdfast` lists'
+    'Load only one copy: either with import or with require, and only one of the copies that `npm ls holdfast` lists'
   )
 }
 

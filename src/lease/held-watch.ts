@@ -43,7 +43,7 @@ function endOf(hold: Hold, now: number): string {
   const { limitAt, beganAt, renewMs } = hold
   if (renewMs === 0) return `It is not renewed and ends in ${Math.round(hold.remainingMs())} ms.`
   if (limitAt === Infinity) {
-    return 'It has no `maxHoldMs`, so the watchdog renews it until its release or the end of the process.'
+    return 'It has no `maxHoldMs`, so the watchdog renews the lease until the release or the end of the process.'
   }
   const [limitMs, leftMs] = [limitAt - beganAt, limitAt - now].map(Math.round)
   return `It ends in ${leftMs} ms, when its \`maxHoldMs\` of ${limitMs} ms is over.`

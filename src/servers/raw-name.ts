@@ -32,17 +32,17 @@ export function rawNameOf(
   if (/^\{[^{]*\}$/.test(rawName)) {
     const inner = rawName.slice(1, -1)
     throw new InvalidArgumentError(
-      `The ${thing} name ${show(rawName)} is entirely in braces. It would share its other keys with ` +
-        `the name ${show(inner)}, and each would count acquisitions of the other. Use ${show(inner)}, which has ` +
-        'the same cluster slot, or add text before or after the {tag}.',
+      `The ${thing} name ${show(rawName)} is entirely in braces. This name and the name ` +
+        `${show(inner)} would share some keys, so an acquisition of one name would also count for the other name. ` +
+        `Use ${show(inner)}, which has the same cluster slot, or add text before or after the {tag}.`,
       name,
     )
   }
   if (clustered && open === -1 && rawName.includes('}')) {
     throw new InvalidArgumentError(
-      `The ${thing} name ${show(rawName)} has "}" without "{". In a cluster its keys would be in two slots, ` +
-        'because its other keys are named "…:{name}" and their tag would end at that "}". Put a {tag} before it, ' +
-        `or use another name. ${ESCAPE}`,
+      `The ${thing} name ${show(rawName)} has "}" without "{". In a cluster the keys of this ${thing} would be ` +
+        'in two slots. Some of them are named "…:{name}", and this tag would end at the "}" in the name. Put a {tag} ' +
+        `before this "}", or use another name. ${ESCAPE}`,
       name,
     )
   }

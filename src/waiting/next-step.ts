@@ -6,7 +6,7 @@ const STEPS: Readonly<Record<string, string>> = {
     'Check the username and the password. A user that was not saved (CONFIG REWRITE or ACL SAVE) is gone after a ' +
     'restart of the server.',
   NOPERM:
-    'Give the login the missing rights, to keys with your `keyPrefix`: docs/reference/keys.md#rights. ' +
+    'Give the login the missing rights, to keys with your `keyPrefix`: docs/reference/acl.md. ' +
     '`npx holdfast doctor` with this login shows more.',
   NEWER: 'Update this client: docs/reference/keys.md#version.',
   READONLY: 'It is a replica: give the address of the master.',
@@ -15,7 +15,7 @@ const STEPS: Readonly<Record<string, string>> = {
   OOM: 'Its memory is full: raise maxmemory, or delete what is not needed.',
   MOVED:
     "Another node of a cluster has the slot. Give `redis: { cluster: ['host:port', …] }`, or a `Cluster` of ioredis. " +
-    'If you do already, the slot is moving to another node.',
+    'If you use one of these already, the slot is moving to another node.',
   CLUSTERDOWN:
     'The cluster has no master for this lock, or no majority of masters: see `CLUSTER INFO`.',
 }
@@ -35,8 +35,8 @@ const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
   [
     /may have lost|only just learned/,
     'A master that may have lost leases votes automatically after that time. Find out why it restarted. ' +
-      'Masters that have never been used vote at once if a client with `newDeployment: true` asks once, while all of ' +
-      'them can be reached.',
+      'Masters that have never been used vote at once if one client with `newDeployment: true` requests a lock ' +
+      'while all of them can be reached.',
   ],
   [
     /\bE(?:CONN|HOST|NET|PIPE)[A-Z]+|ENOTFOUND|EAI_|ETIMEDOUT|connection (?:was down|broke)|not connected/,
@@ -48,7 +48,7 @@ const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /votes were split/,
-    'Split votes mean that several clients asked at once: try again, or set a `waitMs`.',
+    'Split votes mean that several clients requested the lock at once: try again, or set a `waitMs`.',
   ],
 ]
 

@@ -171,7 +171,7 @@ export class RetryBudget {
    * @param what the failed step
    * @param due the missing answer, if no request has failed
    */
-  error(what: string, due = 'the answer was still due'): Error {
+  error(what: string, due = 'the answer had not arrived yet'): Error {
     const own = this.#failure
     const failure = own ?? this.#limits.whyDown()
     const forMs = Math.round(own === undefined ? this.health.silentMs : this.#failingMs)

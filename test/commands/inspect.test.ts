@@ -118,7 +118,7 @@ test('each kind has words of its own for what frees it', async () => {
   })
   const endless = await words('endless')
   expect(endless.waitMs).toBeNull()
-  expect(endless.sentences[0]).toContain('never expires')
+  expect(endless.sentences[0]).toContain('never ends')
   expect(endless.command).toBe(`npx holdfast release --force --url=${server.url} -- endless`)
   for (const command of [
     ['inspect', 'endless', ...once],

@@ -30,7 +30,7 @@ test('where all is well nothing is found, whatever is held and waited for', asyn
   await eventually(async () => (await silent.clientInfo(client.id)) !== null)
   const { code, all, err } = await leaks('--lease-ms', '3000')
   expect([code, all]).toEqual([0, []])
-  expect(err).toMatch(/Looking again at 1 lock in \S+ m?s\.\n0 leaks at /)
+  expect(err).toMatch(/Checking 1 lock again in \S+ m?s\.\n0 leaks at /)
   await permit.release()
 })
 

@@ -109,7 +109,7 @@ test('what cannot be asked is told, and is not an empty list', async () => {
   const blind = await holdfast(['list', '--user', 'blind', '--pass', 'secret', server.url])
   await server.admin.call('ACL', 'DELUSER', 'blind')
   expect(blind).toMatchObject({ code: 3, out: '' })
-  expect(blind.err).toMatch(/NOPERM[\s\S]*docs\/reference\/program\.md/)
+  expect(blind.err).toMatch(/NOPERM[\s\S]*docs\/reference\/acl\.md/)
   expect(blind.err).not.toContain('secret')
 })
 

@@ -43,8 +43,8 @@ test('it tells who has it and what will become of it, asks, and tells what to do
     `  owner     ${stuck.owner}\n`,
     `  token     ${stuck.token}\n`,
     `  waiting   1, next ${label}\n`,
-    'the holder learns of it at its next renewal',
-    `The fence is ${stuck.token}: every later token will be above it`,
+    'the holder notices the release at its next renewal',
+    `The fence is ${stuck.token}: your store must refuse all tokens up to ${stuck.token}. Every later token`,
   ]) {
     expect(err).toContain(text)
   }
@@ -53,7 +53,7 @@ test('it tells who has it and what will become of it, asks, and tells what to do
     `"app:a" was taken from ${label}. The next waiter was notified.\n` +
       `The fence is ${stuck.token}.\n` +
       `1. End process ${process.pid} on ${hostname()}, if it hangs.\n` +
-      `2. If a guard stores the last token, raise it to ${stuck.token + 1}. It then refuses ${label} at once, and accepts all later holders.\n`,
+      `2. If your store keeps the last token, raise that token to ${stuck.token + 1}. The store then refuses ${label} at once, and accepts all later holders.\n`,
   )
   expect((await next).token).toBeGreaterThan(stuck.token)
   await eventually(() => stuck.signal.aborted)
@@ -74,7 +74,7 @@ test('without --force, or without a terminal and --yes, it is refused and says w
   for (const [args, message] of [
     [
       ['a', '--yes'],
-      /^release needs --force, because it does not stop the holder of "a"\. npx holdfast inspect shows the holder/,
+      /^release needs --force, because a release does not stop the holder of "a"\. npx holdfast inspect shows the holder/,
     ],
     [['a', '--force'], /^release asks before it takes "a", and there is no terminal: add --yes\./],
     [['--force', '--yes'], /^release needs the name of a lock; got ""\./],
@@ -157,7 +157,7 @@ test('of several who have it, it is to be told which', async () => {
   const done = await release(['rw', '--force', '--yes', `--owner=${first}`])
   expect(done.code).toBe(0)
   expect(done.err).toContain(
-    'There will be no fence, because it could refuse the tokens of the other holders too.\n',
+    'There will be no fence: a store that refuses all tokens up to a fence could also refuse the other holders.\n',
   )
   expect(done.out).not.toContain('fence')
   await eventually(() => leases.some(({ signal }) => signal.aborted))
@@ -200,7 +200,7 @@ test('a server that is away, or refuses, is told, and exits with 3', async () =>
   const login = ['--user', 'looks', '--pass', 'x']
   const { code, err } = await release(['a', '--force', '--yes', ...login])
   expect(code).toBe(3)
-  expect(err).toMatch(/"a" may not have been released\. Check it again\. .*NOPERM/)
+  expect(err).toMatch(/"a" may not have been released\. Check the lock again\. .*NOPERM/)
   expect(await isHeld('a')).toBe(true)
 })
 

@@ -86,7 +86,7 @@ describeInBrowser('the page', () => {
     expect(await levelOf('shop:legacy')).toEqual([
       'bad',
       1,
-      expect.stringContaining('without an expiry'),
+      expect.stringContaining('has no expiry'),
     ])
     expect(await levelOf('shop:slots')).toEqual([
       'bad',

@@ -144,7 +144,7 @@ describeInBrowser('the page', () => {
     expect(locks.released).toEqual([])
     await page.keyboard.type('1')
     await page.keyboard.press('Enter')
-    await page.getByText('Guards must refuse tokens up to').first().waitFor()
+    await page.getByText('Your store must refuse tokens up to').first().waitFor()
     expect(locks.released).toEqual([
       ['shop:order:1001', { owner: 'V1StGXR8_Z5jdHi6B-myT:1', token: 1_700_000_000_000_001 }],
     ])
@@ -164,7 +164,7 @@ describeInBrowser('the page', () => {
     await page.getByRole('button', { name: 'Release by force' }).click()
     await page.keyboard.type('shop:report')
     await page.keyboard.press('Enter')
-    await page.getByText('Another client holds it by now').first().waitFor()
+    await page.getByText('Another client holds the lock by now').first().waitFor()
     await page.close()
   })
 

@@ -86,7 +86,7 @@ test('one of three masters may be down, and of two that is told; the holder is g
   await deployment.look(['a'])
   await masters[1]?.kill()
   await expect(deployment.release('a', before)).rejects.toThrow(
-    /^"a" may not have been released\. A majority of 3 must confirm it; 1 did\. Check it again\. 127/,
+    /^"a" may not have been released\. A majority of 3 masters must confirm the release; 1 did\. Check the lock again\. 127/,
   )
 }, 60_000)
 

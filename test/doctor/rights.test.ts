@@ -148,7 +148,7 @@ describe('a user of the ACL', () => {
     await setUser(...FOR_ALL, ...commands)
     const [refused] = seen(await look('--durability', '1'), 'lock-refused')
     expect(refused?.seen).toContain('NOPERM')
-    expect(refused?.fix.join()).toContain('keys.md#rights')
+    expect(refused?.fix.join()).toContain('docs/reference/acl.md')
     await setUser(...FOR_ALL, ...commands, '~holdfast_confirm:{app:*', '+wait')
     const mended = await look('--durability', '1')
     expect(mended.codes).toContain('too-few-replicas')

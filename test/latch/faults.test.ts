@@ -367,7 +367,7 @@ describe('an outage', () => {
     for (const { error } of asked) {
       expect(error).toMatchObject({ code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' })
       expect(String(error)).toMatch(
-        /Latch "it": .* gave no answer for \d+ ms .*It is unknown if it is open/,
+        /Latch "it": .* gave no answer for \d+ ms .*It is unknown if the latch is open/,
       )
     }
     expect(String(asked.at(-1)?.error)).toContain('it is unknown if this call counted it down')

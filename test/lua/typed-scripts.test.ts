@@ -174,6 +174,6 @@ test.each([
   ['an object without a prototype', Object.create(null)],
   ['a list', [1]],
 ])('a reply that is %s where a number or a text belongs is no answer', (_, value) => {
-  expect(() => whole(value, 0)).toThrow('No script answers this.')
-  expect(() => pairs([['owner', value]])).toThrow('No script answers this.')
+  expect(() => whole(value, 0)).toThrow('This is not a valid answer of a script.')
+  expect(() => pairs([['owner', value]])).toThrow('This is not a valid answer of a script.')
 })

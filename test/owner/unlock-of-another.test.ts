@@ -95,7 +95,7 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
     await lock.unlock()
     expect(lease.signal.reason).toMatchObject({ ...ENDED, lockName: 'it' })
     expect((lease.signal.reason as Error).message).toMatch(
-      /token \d+\) was ended by an unlock\(\).*pending or failed.*another task.*release\(\)/,
+      /token \d+\) was ended by an unlock\(\).*under way or failed.*another task.*release\(\)/,
     )
     expect(listener).toHaveBeenCalledTimes(1)
     expect(() => lease.assertValid()).toThrow(expect.objectContaining(ENDED))

@@ -32,7 +32,7 @@ test('one that has a `maxHoldMs` is said to end by itself', async () => {
     ),
   })
   expect(warning).not.toMatchObject({
-    message: expect.stringMatching(/has no|until its release/),
+    message: expect.stringMatching(/has no|until the release/),
   })
 })
 

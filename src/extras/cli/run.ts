@@ -54,7 +54,7 @@ function usage(): string {
 
 ${lines.join('\n')}
 
-  --help     this, or of a command: npx holdfast <command> --help
+  --help     this text; npx holdfast <command> --help shows the usage of a command
   --version  the version of the package
 `
 }

@@ -97,7 +97,7 @@ const isOwner = (text: string): boolean => /^[\w-]{21}:\d+:\d+$/.test(text)
 function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
   if (token === null || token <= lastUs + AHEAD_US) return
   throw new InvalidArgumentError(
-    `${JSON.stringify(key)} cannot have been seen with token ${token}: the last token cannot be above ${lastUs} yet.`,
+    `Token ${token} of ${JSON.stringify(key)} was never issued: at this time the last token is at most about ${lastUs}.`,
   )
 }
 
@@ -116,9 +116,12 @@ async function fromMost<T>(
       ? [`${addressOf((servers[i] as ServerClient).endpoint)}: ${(one.reason as Error).message}`]
       : [],
   )
-  const most = count > 1 ? ` A majority of ${count} must confirm it; ${answers.length} did.` : ''
+  const most =
+    count > 1
+      ? ` A majority of ${count} masters must confirm the release; ${answers.length} did.`
+      : ''
   throw new Error(
-    `${JSON.stringify(key)} may not have been released.${most} Check it again. ${failures.join('; ')}`,
+    `${JSON.stringify(key)} may not have been released.${most} Check the lock again. ${failures.join('; ')}`,
   )
 }
 
@@ -193,7 +196,7 @@ function run(source: string, keys: readonly string[], ...args: (string | number)
 function refusal(kind: RowKind, key: string, owner: string): string {
   const name = JSON.stringify(key)
   if (kind === 'permits') {
-    return `For permits of ${name}, give an owner, <clientId>:<n>:<permits>, or the id of one permit, 32 hex digits; got ${JSON.stringify(owner)}.`
+    return `For permits of ${name}, give an owner (<clientId>:<n>:<permits>) or the id of one permit (32 hex digits); got ${JSON.stringify(owner)}.`
   }
   return kind === 'latch'
     ? `${name} is a latch, which has no holder. countDown() of any client counts it down; delete() opens it.`

@@ -106,7 +106,7 @@ function ofHolder(detail: Facts, holder: HolderRow, renewal: Renewal): string {
   const { owner, process, ttlMs, isRedisson } = holder
   const who = process?.label ?? (detail.holders.length > 1 ? owner : 'Its holder')
   if (ttlMs === null) {
-    return `${who} holds it without an expiry: it never expires, even if the process is gone.`
+    return `${who} holds it without an expiry. So the hold never ends, even if the process is gone.`
   }
   const wait = `${Math.ceil(ttlMs / 1_000)} s`
   if (process !== null) {

@@ -122,7 +122,7 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
     ).histogram(OUTAGES),
     otherNames: own(
       'other_names_total',
-      'Calls and holds that are reported as other, because there are too many names',
+      'Calls and holds that are reported under the name other, because there are too many names',
     ).counter(),
     remove,
   })

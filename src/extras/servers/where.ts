@@ -20,11 +20,11 @@ export const WHERE_OPTIONS = {
 
 export const WHERE_USAGE = `  url…                       redis://host:port, rediss://host:port or host:port; several are the
                              independent masters of a quorum. Without any: REDIS_URL, or 127.0.0.1:6379
-  -u, --url <url>            the same, as an option
+  -u, --url <url>            a URL, as an option
   --cluster                  the urls are nodes of one cluster
   --sentinel <host:port,…>   ask these Sentinels for the master; with --master-name <name>
   --user <name>              with --pass <password>, or REDISCLI_AUTH, which process lists do not show
-  --sentinel-user <name>     the same for the Sentinels, with --sentinel-pass <password>
+  --sentinel-user <name>     the login of the Sentinels, with --sentinel-pass <password>
   --tls                      connect with TLS, as rediss:// does; --cacert <file>,
                              --cert <file> and --key <file> as for redis-cli
 `

@@ -114,7 +114,7 @@ export class HoldfastCountDownLatch {
    */
   async count(): Promise<number> {
     const look = (callMs: number) => this.#remote.look(callMs)
-    return (await this.#latches.ask(this.name, 'not looked at', look)).count
+    return (await this.#latches.ask(this.name, 'its count was not read', look)).count
   }
 
   /**

@@ -16,7 +16,7 @@ import { LatchWatch } from './latch-watch.ts'
 /** The server remembers the result of a request for at most this long, in milliseconds. */
 const LONGEST_KEPT_MS = 45_000
 
-const WORDS: Words = { noun: 'Latch', unavailable: 'It is unknown if it is open.' }
+const WORDS: Words = { noun: 'Latch', unavailable: 'It is unknown if the latch is open.' }
 
 interface Named {
   readonly name: string

@@ -11,7 +11,7 @@ export function assertLabel(label: unknown): asserts label is string {
   if (isText && Buffer.from(label).toString() === label) return
   throw new InvalidArgumentError(
     `The \`label\` of a candidate must be text of 1 to ${LONGEST_LABEL} characters; got ${show(label)}. ` +
-      'It is the `label` of the client unless one is given.',
+      'The default is the `label` of the client.',
   )
 }
 

@@ -52,7 +52,7 @@ export function lostBefore(loss: Error, held: { readonly token: number }): Error
 const WHY = {
   loss: 'The object had lost a lease before',
   others:
-    'Another call through that object was pending or failed while this lease was requested or held',
+    'While this lease was requested or held, another call of the same lock object was under way or failed',
 }
 
 /**

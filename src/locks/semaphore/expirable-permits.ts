@@ -6,8 +6,8 @@ import { HeldPermit } from './permit.ts'
 import { PermitKinds } from './permit-kinds.ts'
 
 const SET_BY =
-  'setPermits(n) or trySetPermits(n) sets their number. getPermitExpirableSemaphore(name, { permits: n }) sets it ' +
-  'whenever it is missing.'
+  'setPermits(n) or trySetPermits(n) sets their number. getPermitExpirableSemaphore(name, { permits: n }) sets the ' +
+  'number whenever it is missing.'
 
 /** The permits with leases of one client. */
 export class ExpirablePermits {

@@ -35,7 +35,7 @@ export class PermitRequests {
 
   look(most: number): Promise<PermitFacts> {
     return this.#ask(
-      () => 'its permits were not looked at',
+      () => 'its permits were not read',
       (callMs) => this.#remote.inspect(most, callMs),
     )
   }

@@ -136,7 +136,7 @@ export class Semaphores {
       said = words(failure)
       // A request that Redis refuses for good is not sent again.
       if (failure.permanent) return said
-      return `${said}; the client retries in the background (it counts once), so do not release again`
+      return `${said}; the client retries in the background (the release counts once), so do not release again`
     }
     try {
       return await locks.ask(name, failed, (callMs) => remote.add(change, callMs), OF_SEMAPHORE)

@@ -113,8 +113,8 @@ function sentencesOf(
   if (taken === null) {
     const are = available === 1 ? 'permit is' : 'permits are'
     return (
-      `${available} ${are} available. The holders of the others are unknown, because permits without leases have no ` +
-      `owner.${waits}`
+      `${available} ${are} available. The holders of the other permits are unknown, because permits without ` +
+      `leases have no owner.${waits}`
     )
   }
   const are = taken === 1 ? 'is' : 'are'

@@ -9,7 +9,7 @@ const sources = [
   ['64 locks', /^\(b\)/, 'per second', 0],
   ['16 waiters', /^\(d\)/, 'hand-offs/s', 0],
   ['4 processes', /^\(e\)/, 'hand-offs/s', 0],
-  ['the row above', /^\(e\)/, 'of floor', 2],
+  ['hand-offs of the 4 processes', /^\(e\)/, 'of floor', 2],
 ] as const
 
 const libraries: Record<string, RegExp> = {

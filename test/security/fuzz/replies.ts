@@ -119,7 +119,10 @@ export const REPLIES: readonly Target[] = [
         read(given)
       } catch (error) {
         // What calls them takes this for an answer of something that is no Redis.
-        if (!(error instanceof TypeError) || error.message !== 'No script answers this.') {
+        if (
+          !(error instanceof TypeError) ||
+          error.message !== 'This is not a valid answer of a script.'
+        ) {
           throw new Error(`${name}: ${error}`)
         }
       }

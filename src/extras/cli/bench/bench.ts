@@ -20,15 +20,15 @@ const OPTIONS = {
 const USAGE = `Usage: npx holdfast bench [options] [url…]
 
 Measures this Redis as a user of locks sees it: how long a lock, a renewal and a hand-off take from
-this machine, one step after the other. It uses its own keys, releases them, and they also expire. It
-does not touch other keys.
+this machine, one step after the other. It acquires its own locks, and releases them. Their keys also
+expire. It does not touch other keys.
 
 Servers:
 ${WHERE_USAGE}
 Measurement:
-  --seconds <n>              total time of the measurement, about (5; at most 60)
+  --seconds <n>              approximate total time of the measurement (5; at most 60)
   --lease-ms <ms>            the leaseMs of the clients, for the verdict (30000)
-  --key-prefix <text>        the prefix of its keys, if the login may write only those
+  --key-prefix <text>        the prefix of its keys, if the login may write only keys with a prefix
   --json                     the report as JSON
 
 Exit codes: 0 renewals have enough time, 1 they do not, 2 wrong usage, 3 the measurement failed.

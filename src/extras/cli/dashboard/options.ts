@@ -13,8 +13,8 @@ const OPTIONS = {
 
 export const USAGE = `Usage: npx holdfast dashboard [options] [url…]
 
-Serves a page that shows the locks, their holders and their waiters, and since when. It runs until it is interrupted.
-It asks Redis nothing while no browser shows the page.
+Serves a page that shows the locks, their holders and their waiters, and how long they hold or wait. It runs until it
+is interrupted. While no browser shows the page, it sends no requests to Redis.
 
 Servers:
 ${WHERE_USAGE}

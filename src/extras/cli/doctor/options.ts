@@ -31,7 +31,7 @@ Locks:
 
 Requests:
   --timeout-ms <ms>          longest time for all requests to one server (5000)
-  --scan-keys <n>            how many keys of each server to look at, for at most a second (10000)
+  --scan-keys <n>            how many keys of each server to check, for at most a second (10000)
 
 Output:
   --json                     the report as JSON

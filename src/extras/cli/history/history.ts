@@ -72,7 +72,7 @@ async function tell(
     err(`Nothing is recorded about ${what}${sinceMs === undefined ? '' : ' since then'}.\n`)
     if (name !== undefined) {
       err(
-        'It may be recorded without its keyPrefix, or under a name from nameOf: npx holdfast history lists all.\n',
+        'The lock may be recorded without its keyPrefix, or under a name from nameOf: npx holdfast history lists all.\n',
       )
     }
     return EXIT.findings

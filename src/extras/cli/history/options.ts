@@ -24,7 +24,7 @@ ${WHERE_USAGE}
   --key-prefix <text>        the keyPrefix of the clients: names are given and printed without it
 
 Entries:
-  -n, --last <n>             how many entries, the newest (50; all with --since, 10 with --follow)
+  -n, --last <n>             how many of the newest entries (50; all with --since, 10 with --follow)
   --since <time>             entries since: 90s, 15m, 2h, 3d, or a time like 2026-05-01T12:00:00Z
   -f, --follow               continue with new entries, until Ctrl-C
   --json                     one line of JSON for each

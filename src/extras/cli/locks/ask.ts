@@ -156,5 +156,5 @@ function textOf({ key, outcome, holders }: Asked, asking: Asking, address: strin
 function whyNot({ owner, isRedisson }: HolderRow): string {
   if (isRedisson) return 'clients of Redisson cannot be asked'
   if (!owner.includes(':')) return 'the client of this permit is unknown'
-  return 'its program does not listen for requests, or it is frozen, cut off, or of an older version'
+  return 'its program does not listen for requests, is frozen or cut off, or has an older version of Holdfast'
 }

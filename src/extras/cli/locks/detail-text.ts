@@ -43,7 +43,7 @@ export function detailText(lock: Inspected, address: string, width: number): str
   blocks.push(section('To free it', sentences))
   if (toFree.command !== null) {
     const byForce =
-      'By force, as the last resort. The holder learns of it at its next renewal or use, and may write until then:'
+      'By force, as the last resort. The holder notices the release at its next renewal or use, and may write until then:'
     const lines = wrapped(byForce, Math.min(width, WIDEST) - 2)
     blocks.push(`${lines.map((line) => `  ${line}`).join('\n')}\n\n  ${toFree.command}`)
   }

@@ -26,19 +26,19 @@ const OPTIONS = { ...LOOK_OPTIONS, 'look-ms': { type: 'string', default: '1000' 
 const USAGE = `Usage: npx holdfast inspect [options] <name> [url…]
        npx holdfast inspect [options] [url…] -- <name>
 
-Shows everything about one lock: its holders and since when, if its lease is renewed, and its waiters. It also
-shows how to free it. A name after -- may begin with a dash or look like a URL.
+Shows everything about one lock: its holders, its waiters, how long they hold or wait, and if the lease is renewed.
+It also shows how to free the lock. A name after -- may begin with a dash or look like a URL.
 
 Servers:
 ${WHERE_USAGE}
 Requests:
-  --look-ms <ms>             how long to watch if a lease is renewed; 0 looks once (1000). A watchdog
+  --look-ms <ms>             how long to watch if a lease is renewed; 0 checks once (1000). A watchdog
                              renews after a third of a lease: 10000 is enough for a lease of 30 s
 ${LOOK_USAGE}
 Output:
   --json                     one line of JSON
 
-Exit codes: 0 it exists, 1 nothing has that name, 2 wrong usage, 3 its server could not be reached.
+Exit codes: 0 the lock exists, 1 no lock has this name, 2 wrong usage, 3 the server could not be reached.
 `
 
 /** The longest search for similar names, in milliseconds. */

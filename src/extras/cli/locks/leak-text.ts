@@ -26,7 +26,7 @@ const WHY: Readonly<Record<LeakCode, string>> = {
   'holder-not-renewed':
     'A watchdog would have renewed the lease by now. The process of the holder has ended or hangs, or the lease is fixed. Waiters must wait until the lease ends.',
   'queue-of-free-lock':
-    'The head of the queue receives the lock at its release, or requests the lock when the lease has ended. Neither has happened.',
+    'When the lock is released, the head of the queue receives it. When the lease ends, the head requests the lock. Neither has happened.',
 }
 
 /** All codes of `leaks`. */

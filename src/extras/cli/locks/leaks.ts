@@ -18,7 +18,7 @@ const OPTIONS = {
 
 const USAGE = `Usage: npx holdfast leaks [options] [url…]
 
-Finds leaks: keys without an expiry, holders that no process renews, and queues of free locks. It looks at some
+Finds leaks: keys without an expiry, holders that no process renews, and queues of free locks. It checks some
 locks a second time, after a third of a lease.
 
 Servers:
@@ -30,7 +30,7 @@ ${LOOK_USAGE}
 Output:
   --json                     a line of JSON for each
 
-Exit codes: 0 there are none, 1 there are some, 2 wrong usage, 3 a server could not be reached: some may be missing.
+Exit codes: 0 no leaks, 1 leaks were found, 2 wrong usage, 3 a server could not be reached: leaks may be missing.
 `
 
 const WIDEST = 100
@@ -53,7 +53,7 @@ export const leaks: Command = {
         leaseMs,
         ...(pattern !== undefined && { pattern }),
         onPause: (waitMs, locks) =>
-          terminal.err(`Looking again at ${counted(locks, 'lock')} in ${duration(waitMs)}.\n`),
+          terminal.err(`Checking ${counted(locks, 'lock')} again in ${duration(waitMs)}.\n`),
       })
       let count = 0
       let next = await found.next()

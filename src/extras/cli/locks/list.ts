@@ -20,8 +20,8 @@ const OPTIONS = {
 const USAGE = `Usage: npx holdfast list [options] [url…]
 
 Lists the locks, read-write locks, semaphores, latches and elections that are held or waited for: their holders,
-since when, and how many wait. If only Redisson has used a latch, or a semaphore without leases, it is not listed,
-because its key is a bare number. inspect shows it.
+how long they have held, and how many callers wait. A latch or a semaphore without leases that only Redisson has used
+is not listed, because its key is a bare number. inspect shows such a latch or semaphore.
 
 Servers:
 ${WHERE_USAGE}
@@ -35,7 +35,7 @@ ${LOOK_USAGE}
 Output:
   --json                     a line of JSON for each, as they are found
 
-Exit codes: 0 done, 2 wrong usage, 3 a server could not be reached; locks of the others are listed.
+Exit codes: 0 done, 2 wrong usage, 3 a server could not be reached; locks of the other servers are listed.
 `
 
 /** The most rows in a table for users. */

@@ -59,12 +59,12 @@ function consequences({ token, kind, holders }: LockDetail, { process }: HolderR
   const others = kind === 'permits' || holders.length > 1
   const fence =
     token === null
-      ? 'The tokens to refuse will be shown afterwards.'
-      : `The fence is ${token}: every later token will be above it. A guard must refuse all tokens up to ${token}.`
+      ? 'Afterwards this command shows which tokens your store must refuse.'
+      : `The fence is ${token}: your store must refuse all tokens up to ${token}. Every later token will be above the fence.`
   return [
-    `The release does not stop ${who}: the holder learns of it at its next renewal, and may continue until then.`,
+    `The release does not stop ${who}: the holder notices the release at its next renewal, and may continue until then.`,
     others
-      ? 'There will be no fence, because it could refuse the tokens of the other holders too.'
+      ? 'There will be no fence: a store that refuses all tokens up to a fence could also refuse the other holders.'
       : fence,
   ]
 }
@@ -86,7 +86,7 @@ export function released({ key, outcome, fence, holder }: Released, address: str
     process ? `End process ${process.pid} on ${escaped(process.host)}, if it hangs.` : undefined,
     fence === null
       ? undefined
-      : `If a guard stores the last token, raise it to ${fence + 1}. It then refuses ${who} at once, and accepts all later holders.`,
+      : `If your store keeps the last token, raise that token to ${fence + 1}. The store then refuses ${who} at once, and accepts all later holders.`,
   ].filter((step) => step !== undefined)
   const todo = steps.map((step, i) => `${i + 1}. ${step}\n`).join('')
   const told = fence === null ? '' : `The fence is ${fence}.\n`

@@ -25,19 +25,19 @@ const OPTIONS = {
 const USAGE = `Usage: npx holdfast release <name> --ask|--force [options] [url…]
        npx holdfast release --ask|--force [options] [url…] -- <name>
 
-Takes a lock from its current holder only. It shows the holder first, and asks for confirmation. A name after
--- may begin with a dash or look like a URL.
-With --ask it takes nothing: it asks the holders to release the lock soon, and they decide.
+With --force it takes a lock from the holder that it shows, and never from a later holder. It asks for
+confirmation first. With --ask it only asks the holders to release the lock soon. The holders decide.
+A name after -- may begin with a dash or look like a URL.
 
 With --ask:
-  --ask                      sends each holder a request, and shows if it was confirmed
+  --ask                      sends each holder a request, and shows if the holder confirmed it
   --reason <text>            the reason, which the holder sees
-  --wait-ms <ms>             how long to wait until they have released it
+  --wait-ms <ms>             how long to wait until the holders have released the lock
   --owner <owner>            asks only this holder
 
 With --force:
   --force                    takes the lock. The holder is not stopped, and may continue beside the next holder
-  --token <n>                only if this is still the last token
+  --token <n>                only if <n> is still the last token
   --owner=<owner>            only from this holder; needed if there are several. For permits: the owner, or
                              the id of one permit
   --yes                      no confirmation; needed without a terminal
@@ -49,9 +49,9 @@ ${LOOK_USAGE}
 Output:
   --json                     one line of JSON
 
-Exit codes: 0 it was taken, or it was free; 1 it has another holder by now, or the answer was not yes;
-2 wrong usage; 3 the outcome is unknown. With --ask: 0 all holders confirmed, and with --wait-ms none of
-them still holds it; 1 one did not confirm, or still holds it.
+Exit codes: 0 the lock was taken, or was free; 1 another owner holds the lock by now, or the answer was not
+yes; 2 wrong usage; 3 the outcome is unknown. With --ask: 0 all holders confirmed, and with --wait-ms no
+asked holder still holds the lock; 1 a holder did not confirm, or still holds the lock.
 `
 
 interface Wanted {
@@ -89,7 +89,7 @@ export const release: Command = {
     }
     if (!values.force) {
       throw new InvalidArgumentError(
-        `release needs --force, because it does not stop the holder of ${shown(name)}. npx holdfast inspect shows the holder: end that process, if you can. Or ask the holder to release it, with --ask.`,
+        `release needs --force, because a release does not stop the holder of ${shown(name)}. npx holdfast inspect shows the holder: end that process, if you can. Or use --ask, which asks the holder to release the lock.`,
       )
     }
     if (values.reason !== undefined || values['wait-ms'] !== undefined) {

@@ -19,7 +19,7 @@ match. If the output is not a terminal, it prints a line for each change.
 Servers:
 ${WHERE_USAGE}
 Requests:
-  --interval-ms <ms>         how often to look at known locks (1000); it looks for new names every 5 s
+  --interval-ms <ms>         how often to check known locks (1000); it searches for new names every 5 s
 ${LOOK_USAGE}
 Output:
   --json                     a line of JSON for each change

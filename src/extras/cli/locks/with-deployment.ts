@@ -41,7 +41,7 @@ export function failureOf(error: unknown): string {
   if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error
   const { message } = error
   if (!/^NOPERM/.test(message)) return message
-  return `${message}\ndocs/reference/program.md lists the rights that a login needs.`
+  return `${message}\ndocs/reference/acl.md lists the rights that a login needs.`
 }
 
 /** The cost of the requests, in one line for users. */

@@ -50,7 +50,7 @@ function ofHolder({ kind, queue = [] }, holder, now) {
   if (until === null) {
     // A permit may be acquired without a lease.
     const level = kind === 'permits' ? 'warn' : 'bad'
-    const text = `${who} holds it without an expiry: it never expires.`
+    const text = `The hold of ${who} has no expiry, so it never ends.`
     return [{ level, about: 'left', text }]
   }
   const concerns = []

@@ -54,9 +54,9 @@ async function release({ key, owner, token }) {
       { method: 'POST', headers: { 'holdfast-dashboard': 'release' } },
     )
     const texts = {
-      released: `Released. Guards must refuse tokens up to ${fence ?? 'the last one'}.`,
+      released: `Released. Your store must refuse tokens up to ${fence ?? 'the last one'}.`,
       free: 'It was already free.',
-      changed: 'Another client holds it by now, and keeps it.',
+      changed: 'Another client holds the lock by now, and keeps it.',
     }
     byId('force').close()
     say(texts[outcome])

@@ -74,7 +74,7 @@ function showTimeline(past) {
   const more = past.lockCount - past.lanes.length
   const rest =
     more > 0
-      ? ` It shows ${past.lanes.length} of ${plural(past.lockCount, 'lock')}, those that were held for longest.`
+      ? ` It shows ${past.lanes.length} of ${plural(past.lockCount, 'lock')}: the locks that were held for longest.`
       : ''
   setText(byId('timeline-source'), sourceOf(past) + rest)
   const place = byId('timeline-chart')

@@ -38,7 +38,7 @@ export function showTiles(totals, { bad, warn, waitedFor, oldest }) {
       id: 'attention',
       name: 'Attention',
       value: count(bad + warn),
-      about: bad + warn === 0 ? 'nothing to look at' : `${count(bad)} critical`,
+      about: bad + warn === 0 ? 'no problems' : `${count(bad)} critical`,
       level: bad > 0 ? 'bad' : warn > 0 ? 'warn' : undefined,
       place: { show: 'attention', sort: 'state', isDown: true },
     },

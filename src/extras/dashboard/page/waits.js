@@ -11,7 +11,7 @@ import { seen, serverNow } from './stream.js'
 const MOST_NOW = 20
 
 const NO_HISTORY =
-  'These figures need a history. None is recorded, or the dashboard does not read it. Turn it on in each service that uses locks, and give it to the dashboard as its option history:'
+  'These figures need a history. No history is recorded, or the dashboard does not read it. Turn on the history in each service that uses locks, and give it to the dashboard as the option history:'
 
 const HOW =
   "import { recordHistory } from 'holdfast/history'\n\nrecordHistory({ redis: process.env.REDIS_URL })"

@@ -4,7 +4,7 @@
  */
 
 export function odd(): Error {
-  return new TypeError('No script answers this.')
+  return new TypeError('This is not a valid answer of a script.')
 }
 
 export function listOf(reply: unknown): readonly unknown[] {

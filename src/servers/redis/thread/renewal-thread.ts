@@ -175,8 +175,8 @@ export class RenewalThread {
 
 function awayError({ reason, refused }: { reason: string; refused: boolean }): Error {
   const words =
-    `The watchdog thread has no connection to Redis: ${reason.replace(/\.$/, '')}. It retries. Until it is connected, ` +
-    'only the main thread renews leases, and they end if the main thread is blocked for too long.'
+    `The watchdog thread has no connection to Redis: ${reason.replace(/\.$/, '')}. It retries. Until then only ` +
+    'the main thread renews leases. The leases end if the main thread is blocked for too long.'
   const cause = new Error(reason)
   return refused
     ? new RedisRefusedError(words, undefined, cause)

@@ -49,7 +49,7 @@ export function whenUp(worker: Worker): Promise<void> {
 
 function unableError(reason: string): InvalidArgumentError {
   return new InvalidArgumentError(
-    `\`watchdogThread\`: the thread cannot start: ${reason.replace(/\.$/, '')}. The client acquires nothing without it. ` +
+    `\`watchdogThread\`: the thread cannot start: ${reason.replace(/\.$/, '')}. Without the thread the client acquires nothing. ` +
       "In a bundle, add a separate entry for 'holdfast/renewal-worker'. Give its file as `watchdogThread: { workerUrl }` " +
       '(docs/how-to/bundle.md). Or leave `watchdogThread` out.',
   )

@@ -24,8 +24,8 @@ export const clocks: Check = {
           seen: `The clock of ${last.address} is ${apartMs} ms (± ${boundMs}) ahead of the clock of ${first.address}.`,
           why:
             place === 'cluster'
-              ? 'The deadline of a request is in the time of one node. Another node may run the request this much after the deadline. If the counter of a fencing token was lost, the next token comes from the clock.'
-              : 'If most masters lost the counter of a fencing token, the next token comes from their clocks, and may be lower than an earlier one.',
+              ? 'The deadline of a request is a time on the clock of one node. Another node may run the request after the deadline, late by this difference. If the counter of a fencing token was lost, the next token comes from the clock, and may be lower than an earlier token.'
+              : 'If most masters lost the counter of a fencing token, the next token comes from their clocks, and may be lower than an earlier token.',
           fix: ['# On both machines: timedatectl set-ntp true'],
           numbers: { apartMs, boundMs },
         }

@@ -56,7 +56,7 @@ export const cluster: Check = {
         why: 'Locks in those slots cannot be acquired or renewed.',
         fix: [
           ...look,
-          '# redis-cli --cluster fix <host:port> moves them to other nodes, and loses their data.',
+          '# redis-cli --cluster fix <host:port> moves these slots to other nodes, but loses their data.',
         ],
         numbers,
       }

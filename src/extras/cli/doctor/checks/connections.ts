@@ -16,7 +16,7 @@ export const connections: Check = {
           code: 'idle-timeout',
           at,
           seen: `timeout is ${seconds} s: the server closes connections that are idle for this long.`,
-          why: `A watchdog renews every ${Math.round(renewMs)} ms. It finds its connection closed each time, and has to connect again first.`,
+          why: `A watchdog renews every ${Math.round(renewMs)} ms. The watchdog then finds its connection closed each time, and has to connect again first.`,
           fix: setting(server, 'timeout', 0),
           numbers: { timeoutSeconds: seconds, renewMs: Math.round(renewMs) },
         }
@@ -28,7 +28,7 @@ export const connections: Check = {
           code: 'pubsub-buffer',
           at,
           seen: `client-output-buffer-limit closes the connection of a subscriber at ${hard} bytes.`,
-          why: 'A client that is slow for a moment loses its messages and has to connect again. Its waiters then ask again.',
+          why: 'If a client is slow for a moment, it loses messages and has to connect again. Then its waiters request their locks again.',
           fix: setting(server, 'client-output-buffer-limit', 'pubsub 32mb 8mb 60'),
           numbers: { hardBytes: hard },
         }
@@ -39,7 +39,7 @@ export const connections: Check = {
           code: 'keyspace-events',
           at,
           seen: `notify-keyspace-events is "${events}".`,
-          why: 'Holdfast does not need it, and it makes each command slower. Other programs may need it.',
+          why: 'Holdfast does not need these events, but they make each command slower. Other programs may need them.',
           fix: [`# If no program needs it: ${server.cli} CONFIG SET notify-keyspace-events ""`],
           numbers: { events },
         }

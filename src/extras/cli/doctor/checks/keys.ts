@@ -32,7 +32,7 @@ export const keys: Check = {
           seen: `${count(others)} keys of Holdfast have no TTL: ${some(others)}.`,
           why: 'Keys of Holdfast normally expire. If these keys stay, they may block waiters.',
           fix: [
-            '# Make them expire in a minute:',
+            '# Make these keys expire in a minute:',
             ...paste('PEXPIRE', others).map((line) => `${line} 60000`),
           ],
           numbers: { keys: others.length, looked },
@@ -45,7 +45,7 @@ export const keys: Check = {
           seen: `${count(counters)} counters of fencing tokens never expire: ${some(counters)}.`,
           why: 'Such counters are normal with keepCounters, and with Redisson. Each counter takes about 150 bytes of memory.',
           fix: [
-            '# Nothing to do with keepCounters or Redisson. Otherwise make them expire in an hour:',
+            '# With keepCounters or Redisson, do nothing. Otherwise make the counters expire in an hour:',
             ...paste('PEXPIRE', counters).map((line) => `${line} 3600000`),
           ],
           numbers: { counters: counters.length, looked },

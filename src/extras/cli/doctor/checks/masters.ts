@@ -13,7 +13,7 @@ export const masters: Check = {
         code: 'even-masters',
         at: undefined,
         seen: `${length} masters were given; a majority is ${length / 2 + 1} of them.`,
-        why: `${most === 0 ? 'No master' : `At most ${most} of them`} may fail. The limit is the same without the last master, which adds no safety.`,
+        why: `${most === 0 ? 'No master' : `At most ${most} of them`} may fail. With one master less, just as many may fail. So the last master adds no safety.`,
         fix: [`# Use ${length + 1} or ${length - 1} masters.`],
         numbers: { masters: length },
       }
@@ -29,7 +29,7 @@ export const masters: Check = {
         code: 'same-server',
         at: undefined,
         seen: `${addresses.join(' and ')} are the same server (run_id ${runId}).`,
-        why: 'It would vote twice. If it fails, more than one vote is missing, and its answers alone may count as a majority.',
+        why: 'This server would vote twice. If this server fails, more than one vote is missing. Its answers alone may also count as a majority.',
         fix: ['# Give each server once.'],
         numbers: { addresses: addresses.length },
       }

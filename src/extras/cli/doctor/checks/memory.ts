@@ -25,7 +25,7 @@ export const memory: Check = {
               code: 'evicts-locks',
               at,
               seen: `maxmemory-policy is ${policy}, with a maxmemory of ${bytes(limit)}; ${counted(evicted, 'key')} evicted since it started.`,
-              why: 'When the memory is full, the server deletes keys. Keys of locks have a TTL, so volatile-* deletes them too. The holder continues, and another client acquires the lock.',
+              why: 'When the memory is full, the server deletes keys. Keys of locks have a TTL, so volatile-* deletes these keys too. Then another client can acquire the lock while the old holder continues.',
               fix: setting(server, 'maxmemory-policy', 'noeviction'),
               numbers,
             }
@@ -33,7 +33,7 @@ export const memory: Check = {
               code: 'would-evict-locks',
               at,
               seen: `maxmemory-policy is ${policy}; maxmemory is 0, so nothing is evicted.`,
-              why: 'Once maxmemory is set, held locks may be evicted, and another client acquires them.',
+              why: 'If maxmemory is set, the server may evict held locks. Then another client can acquire these locks.',
               fix: setting(server, 'maxmemory-policy', 'noeviction'),
               numbers,
             }

@@ -28,7 +28,7 @@ export const persistence: Check = {
           code: 'disk-fails',
           at,
           seen: `The last snapshot: ${bgsave}. The last write to the log: ${write}.`,
-          why: 'With stop-writes-on-bgsave-error (the default) it refuses all writes with MISCONF: no lock can be acquired or renewed.',
+          why: 'With stop-writes-on-bgsave-error (the default) the server refuses all writes with MISCONF: no lock can be acquired or renewed.',
           fix: [
             `${server.cli} INFO persistence`,
             '# Free disk space, or fix its permissions; then BGSAVE.',
@@ -46,7 +46,7 @@ export const persistence: Check = {
           code: 'no-persistence',
           at,
           seen: `appendonly is no, ${snapshots ? 'and snapshots contain only older data' : 'and there are no snapshots'}.`,
-          why: `A restart loses the locks. Other clients can acquire them while their holders continue, for up to a lease (${terms.leaseMs} ms).`,
+          why: `A restart loses the locks. Other clients can then acquire these locks while the old holders continue, for up to a lease (${terms.leaseMs} ms).`,
           fix: [
             ...setting(server, 'appendonly', 'yes'),
             '# or three independent masters: docs/how-to/independent-masters.md',
@@ -58,7 +58,7 @@ export const persistence: Check = {
           code: 'fsync-never',
           at,
           seen: 'appendfsync is no: the system decides when it writes to the disk, usually within 30 s.',
-          why: 'A crash of the machine loses the locks that were acquired since the last write to the disk. Other clients can acquire them while their holders continue.',
+          why: 'A crash of the machine loses the locks that were acquired since the last write to the disk. Other clients can then acquire these locks while the old holders continue.',
           fix: setting(server, 'appendfsync', 'everysec'),
           numbers: { fsync },
         }
@@ -67,7 +67,7 @@ export const persistence: Check = {
           code: 'fsync-everysec',
           at,
           seen: 'appendfsync is everysec.',
-          why: 'A crash of the process loses nothing. A crash of the machine loses the locks of the last second, or of two on a slow disk. With appendfsync always it loses none, but each acquisition waits for the disk.',
+          why: 'A crash of the process loses nothing. A crash of the machine loses the locks of the last second, or of the last two seconds on a slow disk. With appendfsync always a crash loses no lock, but each acquisition waits for the disk.',
           fix: setting(server, 'appendfsync', 'always'),
           numbers: { fsync },
         }
@@ -77,7 +77,7 @@ export const persistence: Check = {
           code: 'fsync-pauses',
           at,
           seen: 'appendfsync is always, and no-appendfsync-on-rewrite is yes.',
-          why: 'While the server rewrites its log, it does not sync to the disk. If the machine crashes at that time, the locks that were acquired during the rewrite are lost. If it is one of several masters, it votes at once after the restart, although it may lack locks.',
+          why: 'While the server rewrites its log, it does not sync to the disk. If the machine crashes at that time, the locks that were acquired during the rewrite are lost. One of several masters votes at once after the restart, even when it lacks such locks.',
           fix: setting(server, 'no-appendfsync-on-rewrite', 'no'),
           numbers: { fsync: 'always' },
         }
@@ -88,9 +88,9 @@ export const persistence: Check = {
         code: 'restart-rests',
         at: undefined,
         seen: `${resting.length} of ${masters.length} masters may lose locks when they restart: ${resting.join(', ')}.`,
-        why: `Such a master does not vote for longestLeaseMs (${terms.longestLeaseMs} ms) after a restart. No lock is lost, but one failure less is tolerated during that time.`,
+        why: `The quorum loses no lock, because such a master does not vote for longestLeaseMs (${terms.longestLeaseMs} ms) after a restart. During that time one failure less is tolerated.`,
         fix: [
-          '# Nothing to do. With appendonly yes, appendfsync always and no replica, a master votes at once,',
+          '# No action is needed. With appendonly yes, appendfsync always and no replica, a master votes at once,',
           '# but each acquisition waits for the disk.',
         ],
         numbers: { longestLeaseMs: terms.longestLeaseMs, masters: masters.length },

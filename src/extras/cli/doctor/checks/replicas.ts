@@ -52,7 +52,7 @@ export const replicas: Check = {
           code: 'failover-loses-locks',
           at,
           seen: `It has ${counted(all.length, 'replica')}, and answers a write before any replica has the data.`,
-          why: 'A replica that takes over lacks the latest locks. Other clients can acquire them while their holders continue. Fencing tokens distinguish the holders.',
+          why: 'A replica that takes over lacks the latest locks. Other clients can then acquire these locks while the old holders continue. Fencing tokens distinguish the holders.',
           fix: [
             '# Let acquisitions wait for the replicas, with the option durability, or use',
             '# three independent masters: docs/how-to/independent-masters.md',

@@ -16,7 +16,7 @@ export const rights: Check = {
           seen: `The user ${user} could not acquire a test lock: ${refusal}`,
           why: 'With this login, clients cannot acquire locks, or cannot inspect them.',
           fix: /NOPERM|run this command/.test(refusal)
-            ? ['# The rights are listed in docs/reference/keys.md#rights']
+            ? ['# The rights are listed in docs/reference/acl.md']
             : [
                 '# The message of Redis shows the reason; docs/reference/errors.md lists what to do.',
               ],

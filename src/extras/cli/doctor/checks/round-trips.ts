@@ -23,9 +23,9 @@ export const roundTrips: Check = {
         seen: `The slowest of ${samples} answers took ${slowestMs} ms, the median ${medianMs} ms. A command may take ${limitMs} ms, and a lease lasts ${leaseMs} ms.`,
         why: isTooLate
           ? 'Commands time out before their answers arrive, so locks are not acquired, or are lost at the next renewal.'
-          : 'If it becomes slower for a moment, commands time out, or a renewal is late.',
+          : 'If the server becomes slower for a moment, commands time out, or a renewal is late.',
         fix: [
-          '# Run clients closer to it, find what blocks it (SLOWLOG GET), or use a longer leaseMs',
+          '# Run clients closer to the server, find what blocks it (SLOWLOG GET), or use a longer leaseMs',
           '# and commandTimeoutMs.',
         ],
         numbers: { samples, medianMs, slowestMs, limitMs, leaseMs },

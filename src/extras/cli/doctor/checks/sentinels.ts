@@ -31,7 +31,7 @@ export const sentinels: Check = {
         seen: `It does not report the master: ${master.unknown.replace(/\.$/, '')}.`,
         why: refused
           ? 'Clients may still receive the address of the master. The master was not checked.'
-          : 'Clients that ask it find no server for their locks.',
+          : 'Clients that ask this Sentinel find no server for their locks.',
         fix: refused
           ? [`${cli} ACL SETUSER <user> '+sentinel|master'`]
           : [
@@ -77,7 +77,7 @@ export const sentinels: Check = {
           code: 'few-sentinels',
           at,
           seen: `It knows of ${counted(all, 'Sentinel')}, itself included.`,
-          why: 'A failover needs a majority of the Sentinels. With fewer than three, the failure of one prevents a failover.',
+          why: 'A failover needs a majority of the Sentinels. With fewer than three Sentinels, the failure of one Sentinel prevents a failover.',
           fix: ['# Run three Sentinels, on separate machines.'],
           numbers,
         }
@@ -87,7 +87,7 @@ export const sentinels: Check = {
           code: 'sentinel-quorum',
           at,
           seen: `The quorum is ${quorum}, of ${all} Sentinels.`,
-          why: 'They can never agree that the master is down. If it fails, no lock can be acquired until an operator acts.',
+          why: 'The Sentinels can never agree that the master is down. If the master fails, no lock can be acquired until an operator acts.',
           fix: set('quorum', majority),
           numbers,
         }
@@ -96,7 +96,7 @@ export const sentinels: Check = {
           code: 'sentinel-quorum-low',
           at,
           seen: `The quorum is ${quorum}, of ${all} Sentinels.`,
-          why: 'A minority of them can start a failover, even when only that minority cannot reach the master. Each failover can lose locks.',
+          why: 'A minority of them can decide that the master is down and so cause a failover, even when only that minority cannot reach the master. Each failover can lose locks.',
           fix: set('quorum', majority),
           numbers,
         }
@@ -106,7 +106,7 @@ export const sentinels: Check = {
           code: 'failover-slow',
           at,
           seen: `down-after-milliseconds is ${downAfterMs}, and a lease lasts ${terms.leaseMs} ms.`,
-          why: 'A failover takes about a second longer than that. Leases end before the new master answers, and each holder loses its lock.',
+          why: 'A failover takes about a second longer than down-after-milliseconds. Leases end before the new master answers, and each holder loses its lock.',
           fix: [
             ...(soonerMs < downAfterMs ? set('down-after-milliseconds', soonerMs) : []),
             `# or a leaseMs longer than ${downAfterMs + ELECTION_MS}`,

@@ -37,7 +37,7 @@ export const version: Check = {
         at,
         seen: `${name} ${text}, which has no ${lacks.join(', and no ')}.`,
         why: 'Locks work. Holdfast does not use the missing features.',
-        fix: ['# Nothing to do, unless you need the feature: then update.'],
+        fix: ['# No action is needed, unless you need the feature. Then update the server.'],
         numbers,
       }
     }

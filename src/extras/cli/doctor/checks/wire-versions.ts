@@ -19,11 +19,13 @@ export const wireVersions: Check = {
         at,
         seen: `Clients report several versions of the wire format: ${all.join(', ')}.`,
         why: isConflict
-          ? `Clients with a version below ${newest} cannot share queues, semaphores and other keys of Holdfast with the newest ones. Waiters may be late or served out of order.`
-          : 'They can share locks. This is normal while a new version of Holdfast is rolled out.',
+          ? `Clients with a version below ${newest} cannot share queues, semaphores and other keys of Holdfast with the newest clients. Waiters may be late or served out of order.`
+          : 'These clients can share locks. Several versions are normal while a new version of Holdfast is rolled out.',
         fix: isConflict
           ? ['# Update the older clients.']
-          : ['# Nothing to do, once all clients have the same version of Holdfast.'],
+          : [
+              '# Complete the update. If all clients have the same version of Holdfast, no action is needed.',
+            ],
         numbers: { newest, oldest },
       }
     }

@@ -67,7 +67,7 @@ function serverText(line: ServerLine): [string, string] {
     parts.push(`clock ${ahead < 0 ? '' : '+'}${ahead} ms (± ${Math.ceil(line.clockBoundMs ?? 0)})`)
   }
   if (line.keysLooked !== null) {
-    parts.push(`${counted(line.keysLooked, 'key')}${line.allKeys ? '' : ' looked at, of more'}`)
+    parts.push(`${counted(line.keysLooked, 'key')}${line.allKeys ? '' : ' checked, of more'}`)
   }
   return [address, parts.join(', ')]
 }
