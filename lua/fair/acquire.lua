@@ -55,6 +55,8 @@ local terms = {
 
 -- include: parts/read-write.lua
 
+-- include: parts/replica.lua
+
 local client = clientOf(owner)
 
 local ttlMs = redis.call('PTTL', keys.lock)
@@ -91,7 +93,7 @@ end
 local holder, issuedUs = redis.call('HGETALL', keys.lock)[1] or '', tonumber(last)
 local ageMs = issuedUs and math.max(0, math.floor((nowUs - issuedUs) / 1000)) or ''
 if ticket == 'try' then
-  return { 'held', ttlMs, holder, ageMs, redis.call('ZCARD', keys.queue) }
+  return refusalOfReplica(keys.lock) or { 'held', ttlMs, holder, ageMs, redis.call('ZCARD', keys.queue) }
 end
 
 if ticket ~= '' then

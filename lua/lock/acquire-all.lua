@@ -30,6 +30,8 @@ local leaseMs, notAfterUs, counterMs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARG
 
 -- include: parts/read-write.lua
 
+-- include: parts/replica.lua
+
 local own, missing, last = 0, nil, 0
 for n = 1, #KEYS / 2 do
   local lock, owner = KEYS[2 * n - 1], ARGV[3 + n]
@@ -39,7 +41,7 @@ for n = 1, #KEYS / 2 do
     return redis.error_reply(READ_WRITE)
   end
   if ttlMs ~= -2 and not found[1] then
-    return { 'held', ttlMs, n }
+    return refusalOfReplica(lock) or { 'held', ttlMs, n }
   end
   if found[1] then
     own = own + 1

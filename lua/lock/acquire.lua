@@ -37,6 +37,8 @@
 
 -- include: parts/read-write.lua
 
+-- include: parts/replica.lua
+
 -- include: parts/acquire.lua
 
 return acquire(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])

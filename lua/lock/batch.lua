@@ -32,6 +32,8 @@ local asVote, kinds = { birth = ARGV[4], longestMs = ARGV[5] }, ARGV[6]
 
 -- include: parts/birth.lua
 
+-- include: parts/replica.lua
+
 -- include: parts/acquire.lua
 
 -- include: parts/release.lua

@@ -20,6 +20,10 @@ local function acquire(
     return { 'gone' }
   end
   if ttlMs ~= -2 and not held then
+    local refusal = not vote and refusalOfReplica(lock)
+    if refusal then
+      return refusal
+    end
     -- Without masters, the token of a hold is the time when it was issued, so it gives the age. Masters count their
     -- tokens instead. With redis.pcall, an error of the counter does not cost the caller its answer.
     local last = not vote and tonumber(redis.pcall('GET', counter))

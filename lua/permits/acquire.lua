@@ -64,6 +64,8 @@ local limit = tonumber(ARGV[13])
 
 -- include: parts/permit-holders.lua
 
+-- include: parts/replica.lua
+
 -- A waiting client learns the owners of this many permits.
 local TOLD = 4
 
@@ -101,6 +103,10 @@ end
 local isRepeat = taken > 0 and takenBy(keys, owner) > 0
 if not isRepeat then
   if isSet and available + taken > 0 and permits > available + taken then
+    local refusal = refusalOfReplica(keys.alive)
+    if refusal then
+      return refusal
+    end
     if client ~= '' then
       wentOn(keys, client, isLast, aliveMs)
     end
@@ -108,6 +114,10 @@ if not isRepeat then
     return { 'too-many', available, taken }
   end
   if not isNext(keys, client, sinceUs) or permits > available then
+    local refusal = client == '' and refusalOfReplica(keys.alive)
+    if refusal then
+      return refusal
+    end
     if client ~= '' then
       waits(keys, client, sinceUs, permits, aliveMs)
     end

@@ -37,6 +37,8 @@
 
 -- include: parts/birth.lua
 
+-- include: parts/replica.lua
+
 -- include: parts/acquire.lua
 
 return acquire(

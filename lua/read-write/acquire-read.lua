@@ -51,6 +51,8 @@ local holds = tonumber(ARGV[10] or 1)
 
 -- include: parts/read-write-holder.lua
 
+-- include: parts/replica.lua
+
 local found = redis.call('HMGET', keys.lock, 'mode', owner, beside)
 local mode, held = found[1], found[2]
 if not mode and redis.call('EXISTS', keys.lock) == 1 then
@@ -87,6 +89,10 @@ if isKeptOut then
     end
     waits(keys, place, queue, serverTimeText(), waitingMs)
     sinceUs = isUpgradable(owner) and redis.call('ZSCORE', queue, place) or ''
+  end
+  local refusal = client == '' and refusalOfReplica(keys.lock)
+  if refusal then
+    return refusal
   end
   local holder, heldMs = holderOf(keys, mode)
   return { 'held', math.max(redis.call('PTTL', keys.lock), -1), sinceUs, holder, heldMs }

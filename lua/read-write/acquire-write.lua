@@ -51,6 +51,8 @@ local holds, token = tonumber(ARGV[9] or 1), ARGV[10]
 
 -- include: parts/read-write-holder.lua
 
+-- include: parts/replica.lua
+
 local found = redis.call('HMGET', keys.lock, 'mode', owner, beside)
 local mode, held = found[1], found[2]
 if not mode and redis.call('EXISTS', keys.lock) == 1 then
@@ -95,6 +97,10 @@ if not held then
       end
       waits(keys, place, keys.writers, isUpgrade and GOES_ON or serverTimeText(), waitingMs)
       sinceUs = redis.call('ZSCORE', keys.writers, place)
+    end
+    local refusal = client == '' and refusalOfReplica(keys.lock)
+    if refusal then
+      return refusal
     end
     if not isFree then
       return { 'held', redis.call('PTTL', keys.lock), sinceUs, holderOf(keys, mode, beside) }

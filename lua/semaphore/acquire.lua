@@ -46,6 +46,8 @@ local tickets, publish, keptMs = ARGV[8], ARGV[9], ARGV[10]
 
 -- include: parts/answered.lua
 
+-- include: parts/replica.lua
+
 local permits = tonumber(string.match(owner, '%d+$'))
 local available, isSet = availableIn(keys.semaphore, keys.kind, 'semaphore')
 if not available then
@@ -79,7 +81,7 @@ if available >= permits and isNext(keys, client, sinceUs) then
   return { 'granted' }
 end
 if client == '' then
-  return { 'held', -1, '', isSet and 1 or 0, available }
+  return refusalOfReplica(keys.alive) or { 'held', -1, '', isSet and 1 or 0, available }
 end
 waits(keys, client, sinceUs, permits, waitingMs)
 local first, _, _, untilMs = firstOf(keys)

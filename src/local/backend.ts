@@ -89,6 +89,7 @@ export class Backend {
       outageMs,
       patienceMs: settings.patienceMs,
       responseTime,
+      address: server.address,
       whyDown: () => server.whyDown,
     }
     const { client, label } = info

@@ -4,7 +4,7 @@ import type { HoldEvent } from '../events.ts'
 import type { Moment } from '../kit/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import type { Granted, SeenHold } from '../servers/answers.ts'
-import { CallFailure } from '../servers/call-failure.ts'
+import { type CallFailure, LateGrant } from '../servers/call-failure.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { HoldSet } from './hold-set.ts'
 import { type KindVerbs, renewalOf, toRenew } from './kind-verbs.ts'
@@ -20,8 +20,6 @@ interface Lock {
   /** Called when this client may no longer hold the lock. */
   lookAgain(): void
 }
-
-const LATE = 'the answer arrived only after the lease had run out'
 
 /** The holds of one lock in this client, each from its grant to its end or loss. */
 export class Holds extends HoldSet {
@@ -76,8 +74,7 @@ export class Holds extends HoldSet {
     // grant.
     hold.end()
     waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#services.clock.monotonic())
-    const late = new CallFailure('unknown', LATE, undefined, false, false)
-    if (waiter.retryBudget.failed(late, sentAt.monotonic) === null) {
+    if (waiter.retryBudget.failed(new LateGrant(), sentAt.monotonic) === null) {
       waiter.reject(waiter.retryBudget.error('not acquired'))
     }
     return null

@@ -58,6 +58,13 @@ export class OddAnswer extends CallFailure {
   }
 }
 
+/** A grant that arrived after its lease had run out. It is unknown who holds the lock by now. */
+export class LateGrant extends CallFailure {
+  constructor() {
+    super('unknown', 'the lease had run out before the answer arrived', undefined, false, false)
+  }
+}
+
 const MOST_SHOWN = 120
 
 /** An answer for a message, shortened. */

@@ -100,6 +100,8 @@ export interface LockServer {
    * counts once.
    */
   readonly countsListeners: boolean
+  /** The address of a single server, for messages; without login. Left out for several servers. */
+  readonly address?: string
   /** Why the server is unreachable; undefined if it is reachable, or nothing is known. */
   readonly whyDown: CallFailure | undefined
   /** True if the server was ever reachable. */

@@ -8,8 +8,9 @@ import {
   type Words,
 } from '../errors.ts'
 import { type Clock, pause } from '../kit/clock.ts'
-import { CallFailure, OddAnswer } from '../servers/call-failure.ts'
+import { CallFailure } from '../servers/call-failure.ts'
 import { nextStep, stepOfMasters } from './next-step.ts'
+import { missedAnswer, redisAt, stepAfter } from './no-answer.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 
@@ -26,6 +27,8 @@ export interface Limits {
    */
   readonly patienceMs: (waitMs: number) => number
   readonly responseTime: ResponseTime
+  /** The address of a single server, without login. */
+  readonly address?: string | undefined
   /** Why the connection is down; undefined if it is up or if its state is unknown. */
   readonly whyDown: () => CallFailure | undefined
 }
@@ -187,8 +190,8 @@ export class RetryBudget {
       // Some masters may have answered, so the message has the reason of each.
       const said = isOfMasters(why)
         ? `for ${forMs} ms ${why}`
-        : `Redis gave no ${failure instanceof OddAnswer ? 'valid ' : ''}answer for ${forMs} ms (${why})`
-      const step = isOfMasters(why) ? stepOfMasters(why) : undefined
+        : `${redisAt(this.#limits.address, why)} gave ${missedAnswer(failure)} for ${forMs} ms (${why})`
+      const step = isOfMasters(why) ? stepOfMasters(why) : stepAfter(failure)
       return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words, step)
     }
     if (failure.kind === 'unsupported') {

@@ -1,3 +1,4 @@
+import type { Holdfast } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 
@@ -192,4 +193,106 @@ describe('a replica that lags behind gives no final answer', () => {
     expect(released).toBe(true)
     await (await next).release()
   })
+})
+
+/** How the lock is held, and how a call that asks once asks for it. A call resolves to null or false if it is held. */
+interface Asked {
+  hold(client: Holdfast): Promise<unknown>
+  ask(client: Holdfast): Promise<unknown>
+}
+
+const asked: Record<string, Asked> = {
+  'a lock': {
+    hold: (client) => client.getLock('it').lock(60_000),
+    ask: (client) => client.getLock('it').tryLock(),
+  },
+  'a fair lock': {
+    hold: (client) => client.getFairLock('it').lock(60_000),
+    ask: (client) => client.getFairLock('it').tryLock(),
+  },
+  'several locks': {
+    hold: (client) => client.getLock('it').lock(60_000),
+    ask: (client) => client.getMultiLock(client.getLock('it'), client.getLock('other')).tryLock(),
+  },
+  'a read lock': {
+    hold: (client) => client.getReadWriteLock('it').writeLock().lock(60_000),
+    ask: (client) => client.getReadWriteLock('it').readLock().tryLock(),
+  },
+  'an upgradable lock': {
+    hold: (client) => client.getReadWriteLock('it').upgradableLock().lock(60_000),
+    ask: (client) => client.getReadWriteLock('it').upgradableLock().tryLock(),
+  },
+  'a write lock': {
+    hold: (client) => client.getReadWriteLock('it').readLock().lock(60_000),
+    ask: (client) => client.getReadWriteLock('it').writeLock().tryLock(),
+  },
+  'a permit': {
+    hold: async (client) => {
+      const semaphore = client.getPermitExpirableSemaphore('it')
+      await semaphore.trySetPermits(1)
+      return semaphore.acquire({ leaseMs: 60_000 })
+    },
+    ask: (client) => client.getPermitExpirableSemaphore('it').tryAcquire(),
+  },
+  'more permits than there were': {
+    hold: (client) => client.getPermitExpirableSemaphore('it').trySetPermits(1),
+    ask: (client) => client.getPermitExpirableSemaphore('it').tryAcquire({ permits: 2 }),
+  },
+  'a permit without a lease': {
+    hold: async (client) => {
+      const semaphore = client.getSemaphore('it')
+      await semaphore.trySetPermits(1)
+      await semaphore.acquire()
+    },
+    ask: (client) => client.getSemaphore('it').tryAcquire(),
+  },
+}
+
+describe('a call that asks once, and another owner has', () => {
+  afterEach(async () => {
+    const { admin } = rig.server
+    await admin.replicaof('NO', 'ONE')
+    await admin.config('SET', 'min-replicas-to-write', '0')
+    await admin.del('it', ...(await admin.keys('{it}:*')))
+  })
+
+  test.each(Object.entries(asked))(
+    '%s, gets no answer from a replica that has not heard of the release',
+    async (what, { hold, ask }) => {
+      const client = rig.client({ outageMs: 8_000 })
+      await hold(rig.witness())
+      const isOver = what === 'more permits than there were'
+      // It is connected.
+      await client.getLock('first').using(() => undefined)
+      const { admin } = rig.server
+      await admin.replicaof('127.0.0.1', '1')
+      let isSettled = false
+      const asking = ask(client).finally(() => {
+        isSettled = true
+      })
+      asking.catch(() => undefined)
+      await never(() => isSettled, 300)
+      const hole = rig.proxy.blackHole({ direction: 'toServer' })
+      await admin.replicaof('NO', 'ONE')
+      if (what.includes('permit')) await admin.set('it', isOver ? '2' : '1')
+      else await admin.del('it')
+      if (what.includes('permit')) await admin.del('{it}:timeout')
+      hole.heal()
+      const got = await within(10_000, asking)
+      expect(got).toBeTruthy()
+      if (typeof got === 'object') await (got as { release(): Promise<boolean> }).release()
+    },
+  )
+
+  test.each(Object.entries(asked).filter(([what]) => !what.startsWith('more')))(
+    '%s, hears so from a master that refuses writes',
+    async (_, { hold, ask }) => {
+      const client = rig.client({ outageMs: 8_000 })
+      await hold(rig.witness())
+      await client.getLock('first').using(() => undefined)
+      await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
+      expect(await within(1_000, ask(client))).toBeFalsy()
+      await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
+    },
+  )
 })

@@ -63,6 +63,15 @@ describe('where the user has no right to ask which server it is', () => {
     expect(await lease.release()).toBe(true)
     expect(await server.admin.exists('a', 'b')).toBe(0)
   })
+
+  test('a read lock through one client never counts as the write lock through another', async () => {
+    const [one, two] = [await restricted(server), await restricted(server)]
+    const read = one.getReadWriteLock('a').readLock()
+    const write = two.getReadWriteLock('a').writeLock()
+    const lease = await one.getMultiLock(read, write).tryLock()
+    expect(await server.admin.hget('a', 'mode')).not.toBe('read')
+    await lease?.release()
+  })
 })
 
 test('a server that could not be asked at first is no reason to wait for oneself', async () => {

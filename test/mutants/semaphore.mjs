@@ -110,9 +110,8 @@ export const semaphore = [
     id: 'answered-names-kept',
     mistake: 'Redis remembers each acquisition until its time is over.',
     file: 'src/servers/redis/semaphore/semaphore-commands.ts',
-    search:
-      "if (answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)) this.#heard(owner)",
-    replace: '',
+    search: 'if (this.#undecided.delete(owner)) this.#heard(owner)',
+    replace: 'this.#undecided.delete(owner)',
     test: SEMAPHORE,
     name: 'what Redis remembers of requests stays little',
   },

@@ -26,3 +26,35 @@ test('however many requests were answered at once, the next one is done as any o
     await redis.flush()
   }
 })
+
+test('a grant that its caller abandons is given back, even when another request is sent in between', async () => {
+  const { host, port } = redis
+  const server = new RedisServer({ host, port }, 5_000, () => {})
+  try {
+    const semaphore = server.semaphoresFor('c', 5_000).semaphore('it')
+    const change = (id: string) => ({ id, permits: 3, ifExists: false })
+    await semaphore.add(change('c:first'), 5_000)
+    const owner = 'c:owner:2'
+    const attempt = { owner, leaseMs: 1_000, reserve: 0, callMs: 5_000, beside: undefined }
+    const waiting = { waits: false, isLast: true, beganAt: 0, since: '', leftMs: 0 }
+    const kind = await new Promise<string>((resolve, reject) => {
+      semaphore.acquire(
+        { ...attempt, ...waiting },
+        {
+          answered: (answer) => {
+            // It tells the server which answers this client has.
+            void semaphore.add(change('c:second'), 5_000)
+            semaphore.abandon(owner, 0, 0, () => true)
+            resolve(answer.kind)
+          },
+          failed: reject,
+        },
+      )
+    })
+    expect(kind).toBe('granted')
+    await eventually(async () => (await redis.admin.get('it')) === '6')
+  } finally {
+    server.close()
+    await redis.flush()
+  }
+})

@@ -3,7 +3,8 @@ import type { Clock } from '../../kit/clock.ts'
 import { within } from '../../kit/within.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
-import type { Manner } from '../lock/one-lock.ts'
+import { redisAt } from '../../waiting/no-answer.ts'
+import type { Manner, OneLock } from '../lock/one-lock.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
 import { HoldingTime } from './holding-time.ts'
 import type { Wanted } from './joint-request.ts'
@@ -124,7 +125,7 @@ export class AllOrNone {
   async #hasAlready({ lock }: Wanted): Promise<boolean> {
     const twins = [...this.#taken].filter(([taken]) => taken.lock.rawName === lock.rawName)
     if (twins.length === 0) return false
-    const { holder } = await this.#inTime(lock.peek('not acquired'), lock.name)
+    const { holder } = await this.#inTime(lock.peek('not acquired'), lock)
     return twins.some(([, lease]) => lease.owner === holder)
   }
 
@@ -209,7 +210,7 @@ export class AllOrNone {
       [...this.#taken].map(async ([wanted, lease]) => {
         try {
           if (leaseMs !== undefined && lease.remaining() < leaseMs * FRESH) {
-            if (this.#taken.size > 1) await this.#inTime(lease.extend(leaseMs), lease.name)
+            if (this.#taken.size > 1) await this.#inTime(lease.extend(leaseMs), wanted.lock)
           }
           lease.assertValid()
         } catch (error) {
@@ -222,7 +223,7 @@ export class AllOrNone {
   }
 
   /** Returns the answer, if it arrives within the time for all. Otherwise it throws. */
-  async #inTime<T>(answer: Promise<T>, lockName: string): Promise<T> {
+  async #inTime<T>(answer: Promise<T>, { name, registry }: OneLock): Promise<T> {
     if (this.#meant.waitMs === 0) return answer
     const none = Symbol('none')
     let come: T | typeof none = none
@@ -232,7 +233,7 @@ export class AllOrNone {
     await within(Math.max(this.#leftMs, 0), coming, this.#clock)
     if (come !== none) return come
     const what = `not acquired within ${this.#meant.waitMs} ms`
-    throw unavailableError(lockName, what, 'Redis gave no answer')
+    throw unavailableError(name, what, `${redisAt(registry.limits.address)} gave no answer`)
   }
 
   /** Releases leases. The client retries unconfirmed releases in the background. */

@@ -1,5 +1,6 @@
 import { unavailableError } from '../../errors.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
+import { redisAt } from '../../waiting/no-answer.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
 /** An item about one lock. */
@@ -36,7 +37,7 @@ export async function inCanonicalOrder<T extends OfLock>(
         if (silentMs >= longestMs - 1 && silentMs > limits.responseTime.usualMs) {
           const [one] = all.filter(({ lock: { registry } }) => registry.server === node) as [T]
           const what = `not acquired within ${Math.round(longestMs)} ms`
-          throw unavailableError(one.lock.name, what, 'Redis gave no answer')
+          throw unavailableError(one.lock.name, what, `${redisAt(limits.address)} gave no answer`)
         }
         limits.responseTime.missed()
       }),

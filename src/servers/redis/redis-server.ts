@@ -52,6 +52,8 @@ export class RedisServer implements LockServer {
   readonly #pendingReleases: PendingReleasesBySlot
   #semaphores: RedisSemaphoreServer | undefined
   readonly source: RedisSource
+  /** Left out for a cluster, because a request may go to any node. */
+  readonly address?: string
   readonly runner: ScriptRunner
   readonly confirm: Confirm | undefined
   readonly requests: RequestChannel
@@ -67,7 +69,9 @@ export class RedisServer implements LockServer {
     this.#pendingReleases = new PendingReleasesBySlot(timeoutMs, label)
     const settings = { source, silenceMs: timeoutMs, sharded }
     const probe = new Probe(settings)
-    this.#outages = onOutage && new Outages(labelOf(source), onOutage)
+    const address = labelOf(source)
+    if (!(isClient(source) && isCluster(source))) this.address = address
+    this.#outages = onOutage && new Outages(address, onOutage)
     const watched = (own: Partial<ConnectionEvents>): ConnectionEvents => {
       const events = { up: () => {}, down: () => {}, ...own }
       return this.#outages?.watch({ ...events, error: () => {} }) ?? { ...events, error: onError }

@@ -11,7 +11,10 @@ import type { Probe } from './probe.ts'
 /** The interval at which the connection is tested while there are listeners, in milliseconds. */
 const PING_MS = 5_000
 
-/** The pause before an unconfirmed subscription is requested again, in milliseconds. */
+/**
+ * The mean pause before an unconfirmed subscription is requested again, in milliseconds. Pauses are
+ * random, so that many clients do not come at once.
+ */
 const AGAIN_MS = 250
 
 /** The number of channels in one SUBSCRIBE after a reconnect. */
@@ -32,6 +35,8 @@ export class Subscriptions {
   #hears = false
   #closed = false
   #pings: NodeJS.Timeout | undefined
+  /** The channels whose subscription failed in a way that passes. */
+  readonly #toAskAgain = new Set<string>()
   #again: NodeJS.Timeout | undefined
 
   /** @param watched wraps the events of the connection, so that others receive them too */
@@ -189,18 +194,25 @@ export class Subscriptions {
         }
       })
       // Listeners poll until a subscription is confirmed, here or after the next connect.
-      .catch(({ kind }: CallFailure) => {
-        if (kind === 'unknown') this.#askAgain()
+      .catch(({ kind, permanent }: CallFailure) => {
+        // A slow server, or another node of a cluster, may answer now. A server that starts or is
+        // busy refuses for a while. A login without the right is refused forever.
+        if (kind === 'unknown' || (kind === 'refused' && !permanent)) this.#askAgain(names)
       })
   }
 
-  /** A slow server, or another node of a cluster, may answer now. */
-  #askAgain(): void {
+  #askAgain(names: readonly string[]): void {
     if (this.#closed) return
-    this.#again ??= setTimeout(() => {
-      this.#again = undefined
-      if (this.#connection.up) this.#subscribe(this.#unconfirmed)
-    }, AGAIN_MS).unref()
+    for (const name of names) this.#toAskAgain.add(name)
+    this.#again ??= setTimeout(
+      () => {
+        this.#again = undefined
+        const unconfirmed = this.#unconfirmed.filter((name) => this.#toAskAgain.has(name))
+        this.#toAskAgain.clear()
+        if (this.#connection.up) this.#subscribe(unconfirmed)
+      },
+      AGAIN_MS * (0.5 + Math.random()),
+    ).unref()
   }
 
   get #unconfirmed(): string[] {

@@ -31,14 +31,6 @@ export class AnsweredNames {
     this.#timer ??= setInterval(() => this.#look(), UNUSED_MS).unref()
   }
 
-  /** The answer was not used, so the request may be sent again. */
-  remove(rawName: string, key: string): void {
-    const those = this.#all.get(rawName)
-    if (those === undefined) return
-    const at = those.keys.indexOf(key)
-    if (at !== -1) those.keys.splice(at, 1)
-  }
-
   /** Removes and returns the keys for a request that is about to be sent. */
   take(rawName: string, most = AT_ONCE): readonly string[] {
     const those = this.#all.get(rawName)

@@ -79,6 +79,8 @@ class RedisSemaphore implements RemoteSemaphore {
    */
   readonly #doubtfulOwners = new Set<string>()
   readonly #doubtful = new WeakSet<object>()
+  /** The owners of grants while their callers decide to keep them or to abandon them. */
+  readonly #undecided = new Set<string>()
 
   constructor(host: RedisSemaphoreServer, rawName: string) {
     this.#host = host
@@ -103,8 +105,12 @@ class RedisSemaphore implements RemoteSemaphore {
     }
     this.#run(owner, asked, {
       answered: (answer) => {
-        if (answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)) this.#heard(owner)
+        const isCertain = answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)
+        if (isCertain) this.#undecided.add(owner)
+        // A caller that has given up abandons the grant before this returns. Giving back needs the
+        // stored result, so the server may forget the result only after that.
         reply.answered(answer)
+        if (this.#undecided.delete(owner)) this.#heard(owner)
       },
       failed: (failure) => {
         if (failure.kind === 'unknown') this.#doubtfulOwners.add(owner)
@@ -118,7 +124,7 @@ class RedisSemaphore implements RemoteSemaphore {
   }
 
   abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
-    this.#host.answered.remove(this.#rawName, requestKey(this.#rawName, owner))
+    this.#undecided.delete(owner)
     this.#doubtfulOwners.delete(owner)
     // A late request finds 'returned', and takes nothing.
     const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0

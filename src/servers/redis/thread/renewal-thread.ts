@@ -52,12 +52,14 @@ export class RenewalThread {
   readonly #table = new ProofTable()
   readonly #memory: SharedArrayBuffer[] = []
   readonly #leases = new Map<number, KeptLease>()
-  readonly #free: number[] = []
+  #free: number[] = []
   readonly #heartbeat: Float64Array
   readonly #program: URL | undefined
   #used = 0
   #beats: NodeJS.Timeout | undefined
   #worker: Worker | undefined
+  /** The workers that have not ended. Each may write to the slots of leases that it was told. */
+  readonly #running = new Set<Worker>()
   #starting: Promise<void> | undefined
 
   constructor(
@@ -106,7 +108,8 @@ export class RenewalThread {
       proved: (at: Moment) => table.write(slot, at),
       forget: () => {
         this.#leases.delete(slot)
-        this.#tell({ kind: 'forget', slot })
+        if (this.#running.size === 0) this.#free.push(slot)
+        else this.#tell({ kind: 'forget', slot })
         if (this.#leases.size > 0) return
         clearInterval(this.#beats)
         this.#beats = undefined
@@ -135,6 +138,12 @@ export class RenewalThread {
     return this.#used - 1
   }
 
+  /** No worker is left that would report a free slot. */
+  #freeAll(): void {
+    const slots = Array.from({ length: this.#used }, (_, slot) => slot)
+    this.#free = slots.filter((slot) => !this.#leases.has(slot))
+  }
+
   #tell(message: ToWorker): void {
     this.#worker?.postMessage(message)
   }
@@ -150,9 +159,12 @@ export class RenewalThread {
   async #run(): Promise<void> {
     const worker = newWorker(this.#program, this.#data)
     this.#worker = worker
+    this.#running.add(worker)
     worker.on('message', (message: FromWorker) => {
-      if (message.kind === 'freed') this.#free.push(message.slot)
-      else if (message.kind === 'away' && this.#worker === worker) this.#onError(awayError(message))
+      if (message.kind === 'freed') {
+        if (this.#running.has(worker)) this.#free.push(message.slot)
+      } else if (message.kind === 'away' && this.#worker === worker)
+        this.#onError(awayError(message))
     })
     worker.on('error', (error) => {
       if (this.#starting === undefined) this.#onError(error)
@@ -160,7 +172,11 @@ export class RenewalThread {
     const gone = () => {
       if (this.#worker === worker) this.#worker = undefined // The next lock starts another worker.
     }
-    worker.on('exit', gone)
+    worker.on('exit', () => {
+      gone()
+      this.#running.delete(worker)
+      if (this.#running.size === 0) this.#freeAll()
+    })
     for (const memory of this.#memory) worker.postMessage({ kind: 'block', memory })
     for (const [slot, kept] of this.#leases) worker.postMessage({ kind: 'keep', slot, kept })
     try {

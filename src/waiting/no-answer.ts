@@ -1,0 +1,21 @@
+import { LateGrant, OddAnswer } from '../servers/call-failure.ts'
+
+/**
+ * @param address of a single server; left out if it is unknown
+ * @param others words that may have the address already
+ */
+export function redisAt(address: string | undefined, others = ''): string {
+  return address === undefined || others.includes(address) ? 'Redis' : `Redis at ${address}`
+}
+
+/** Which answer did not come, after the last failure. */
+export function missedAnswer(failure: unknown): string {
+  if (failure instanceof OddAnswer) return 'no valid answer'
+  return failure instanceof LateGrant ? 'no timely answer' : 'no answer'
+}
+
+/** What to do about it; undefined if that is the same as in any outage. */
+export function stepAfter(failure: unknown): string | undefined {
+  if (!(failure instanceof LateGrant)) return undefined
+  return 'Use a longer `leaseMs`, or find out why answers take so long.'
+}
