@@ -46,6 +46,9 @@ interface Wish {
 const CHUNK = 1_000
 const BLOCK_MS = 5_000
 const ANSWER_MS = 5_000
+/** Refusals of a server that starts, is demoted, or has lost its master or its cluster. They end by themselves. */
+const TEMPORARY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|UNBLOCKED)\b/
+
 /** Repeats come within seconds. */
 const MOST_SEEN = 50_000
 
@@ -150,8 +153,9 @@ async function* onwards(
       const replies = await within(read, BLOCK_MS + ANSWER_MS)
       chunk = (replies?.[0]?.[1] ?? []) as Found[]
     } catch (error) {
-      if ((error as Error).name === 'ReplyError') throw error
-      // Nobody answered: by then there is another connection, or it is tried once more.
+      const { name, message } = error as Error
+      if (name === 'ReplyError' && !TEMPORARY.test(message)) throw error
+      // The server may be gone or demoted. A new connection leads to its successor.
       if (client.status === 'ready') client.disconnect(true)
       await pause(500, undefined, { signal })
     }
