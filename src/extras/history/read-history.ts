@@ -34,11 +34,20 @@ const OPTIONS = [
 
 type Found = [id: string, fields: string[]]
 
+/** A position in the stream. A second reader continues where the first reader began, and skips its entries. */
+export interface Mark {
+  /** The id of the newest entry at the first read; undefined before the first read. */
+  after?: string
+  /** The entries that were read, by writer and number. */
+  readonly seen: Set<string>
+}
+
 /** Which entries are wanted. */
 interface Wish {
   readonly key: string
   readonly since: number
   readonly most: number
+  readonly mark: Mark
   /** The entry, unless it is another's, or a repeat. */
   pick(found: Found): HistoryEntry | undefined
 }
@@ -60,11 +69,19 @@ const MOST_SEEN = 50_000
  * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an Error if Redis does
  * not answer, or refuses
  */
-export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
+export function readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
+  return readFrom(options, { seen: new Set() })
+}
+
+/** Reads as `readHistory` does, and sets the mark. With `follow` and a set mark, it reads only what comes after. */
+export async function* readFrom(
+  options: ReadHistoryOptions,
+  mark: Mark,
+): AsyncGenerator<HistoryEntry> {
   assertOptions(options, 'readHistory()', OPTIONS)
   const { redis, follow = false, signal } = options
   assertRedis(redis)
-  const wish = wishOf(options)
+  const wish = wishOf(options, mark)
   if (signal?.aborted) return
   const client = openClient(redis, follow ? 1_000 : null)
   let cause: unknown
@@ -84,12 +101,14 @@ export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<
       yield* backwards(client, wish, '+')
       return
     }
-    const [newest] = await ask(client, (one) => one.xrevrange(wish.key, '+', '-', 'COUNT', 1))
-    const from = newest?.[0] ?? '0-0'
-    const before: HistoryEntry[] = []
-    for await (const entry of backwards(client, wish, from)) before.push(entry)
-    yield* before.reverse()
-    yield* onwards(client, wish, from, signal)
+    if (mark.after === undefined) {
+      const [newest] = await ask(client, (one) => one.xrevrange(wish.key, '+', '-', 'COUNT', 1))
+      mark.after = newest?.[0] ?? '0-0'
+      const before: HistoryEntry[] = []
+      for await (const entry of backwards(client, wish, mark.after)) before.push(entry)
+      yield* before.reverse()
+    }
+    yield* onwards(client, wish, mark.after, signal)
   } catch (error) {
     if (!signal?.aborted) throw error
   } finally {
@@ -98,15 +117,19 @@ export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<
   }
 }
 
-function wishOf({ key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOptions): Wish {
+function wishOf(
+  { key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOptions,
+  mark: Mark,
+): Wish {
   if (last !== undefined && (!Number.isSafeInteger(last) || last < 0)) {
     throw new TypeError(`last must be a whole number of at least 0; got ${String(last)}.`)
   }
   const sinceMs = Number(since ?? 0)
   if (Number.isNaN(sinceMs)) throw new TypeError(`since must be a time; got ${String(since)}.`)
-  const seen = new Set<string>()
+  const { seen } = mark
   return {
     key,
+    mark,
     since: sinceMs,
     most: last ?? (follow && since === undefined ? 0 : Infinity),
     pick([id, fields]) {
@@ -121,10 +144,11 @@ function wishOf({ key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOpt
 }
 
 async function* backwards(client: Client, wish: Wish, from: string): AsyncGenerator<HistoryEntry> {
-  const { key, since, most, pick } = wish
+  const { key, since, most, mark, pick } = wish
   let [end, count] = [from, 0]
   while (count < most) {
     const chunk = await ask(client, (one) => one.xrevrange(key, end, '-', 'COUNT', CHUNK))
+    mark.after ??= chunk[0]?.[0] ?? '0-0'
     for (const found of chunk) {
       // It is written after it has happened.
       if (Number.parseInt(found[0], 10) < since) return
@@ -141,11 +165,15 @@ async function* backwards(client: Client, wish: Wish, from: string): AsyncGenera
 
 async function* onwards(
   client: Client,
-  { key, pick }: Wish,
+  { key, mark, pick }: Wish,
   after: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<HistoryEntry> {
   let last = after
+  // The newest entries were seen first. The oldest entries must be the first that are forgotten.
+  const newestFirst = [...mark.seen]
+  mark.seen.clear()
+  for (const seq of newestFirst.reverse()) mark.seen.add(seq)
   while (!signal?.aborted) {
     let chunk: Found[] = []
     try {
