@@ -1,6 +1,12 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { LeakReport } from '../../src/extras/cli/locks/leak-text.ts'
+import { findLeaks, type Leak } from '../../src/extras/deployment/find-leaks.ts'
+import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
+import type { Deployment } from '../../src/extras/deployment/rows.ts'
+import { readWhere } from '../../src/extras/servers/where.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
 import { newSetting } from './setting.ts'
 
 const { server, newClient } = newSetting()
@@ -73,6 +79,26 @@ test('a holder of no known process is a leak once its lease was not renewed', as
     `npx holdfast release --force --key-prefix=app: --url=${server.url} -- dead`,
   )
   expect(err).toContain('1 holder with a longer lease than 3000 ms could not be checked')
+})
+
+test('a holder that is not renewed is a leak even when the first look at it was slow', async () => {
+  await server.admin.hset('dead', gone, '1')
+  await server.admin.pexpire('dead', 3_000)
+  const deployment = openDeployment(readWhere({}, [server.url], {}))
+  atEnd(() => deployment.close(), { beforeCheck: true })
+  let looks = 0
+  const slow: Pick<Deployment, 'scan' | 'scanEndless' | 'inspect'> = {
+    scan: (wanted) => deployment.scan(wanted),
+    scanEndless: () => deployment.scanEndless(),
+    inspect: async (key) => {
+      if (looks++ === 0) await pause(300)
+      return deployment.inspect(key)
+    },
+  }
+  const found: Leak[] = []
+  for await (const leak of findLeaks(slow as Deployment, { leaseMs: 3_000 })) found.push(leak)
+  expect(found).toMatchObject([{ code: 'holder-not-renewed', key: 'dead', owner: gone }])
+  expect(looks).toBe(2)
 })
 
 test('a queue of live waiters before a free lock is a leak; a dead place is none, because there is nothing to do', async () => {

@@ -57,8 +57,9 @@ export async function* findLeaks(
       const unknown = row.holders.filter(isUnknown)
       longer += unknown.filter(({ ttlMs }) => (ttlMs ?? 0) > leaseMs).length
       if (!unknown.some(({ ttlMs }) => (ttlMs ?? 0) <= leaseMs) && row.waiting === 0) continue
-      const at = performance.now()
       const lock = await deployment.inspect(row.key)
+      // At the end of the look: a slow look would otherwise count as a renewal.
+      const at = performance.now()
       if (lock !== null && isSuspect(lock, leaseMs)) suspects.push({ lock, at })
     }
   }
