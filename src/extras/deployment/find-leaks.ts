@@ -19,6 +19,8 @@ export interface Leak {
   readonly ttlMs: number | null
   /** The lock, where it is one. */
   readonly lock: LockDetail | null
+  /** The `redis-cli` for each server that has the key; empty for a lock. */
+  readonly cli: readonly string[]
 }
 
 interface LeakTerms {
@@ -64,13 +66,16 @@ export async function* findLeaks(
     }
   }
   if (pattern === undefined) {
-    const told = new Set<string>()
-    for await (const keys of deployment.scanEndless()) {
-      // Several masters have the same.
-      for (const key of keys.filter((one) => !told.has(one))) {
-        told.add(key)
-        yield { code: 'key-without-ttl', key, owner: null, ttlMs: null, lock: null }
+    // Several masters may have the same key.
+    const found = new Map<string, string[]>()
+    for await (const { keys, cli } of deployment.scanEndless()) {
+      for (const key of keys) {
+        const known = found.get(key) ?? []
+        if (!known.includes(cli)) found.set(key, [...known, cli])
       }
+    }
+    for (const [key, cli] of found) {
+      yield { code: 'key-without-ttl', key, owner: null, ttlMs: null, lock: null, cli }
     }
   }
   if (suspects.length === 0) return longer
@@ -129,10 +134,11 @@ function* confirmed(
       owner: head?.owner ?? null,
       ttlMs: null,
       lock: second,
+      cli: [],
     }
   }
 }
 
 function ofHolder(code: LeakCode, row: LockRow, { owner, ttlMs }: HolderRow): Leak {
-  return { code, key: row.key, owner, ttlMs, lock: { queue: [], votes: null, ...row } }
+  return { code, key: row.key, owner, ttlMs, lock: { queue: [], votes: null, ...row }, cli: [] }
 }

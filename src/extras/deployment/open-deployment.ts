@@ -1,3 +1,4 @@
+import { redisCli } from '../servers/endpoint.ts'
 import type { Where } from '../servers/where.ts'
 import type { BareDetail } from './conclude.ts'
 import { findClients, findEndless, findHeld, findNamed } from './find-keys.ts'
@@ -103,7 +104,10 @@ class RedisDeployment implements Deployment {
   async *scanEndless({ signal }: { signal?: AbortSignal } = {}) {
     const startedAt = performance.now()
     try {
-      for (const server of (await this.#open()).all) yield* findEndless(server, signal)
+      for (const server of (await this.#open()).all) {
+        const cli = redisCli(server.endpoint)
+        for await (const keys of findEndless(server, signal)) yield { keys, cli }
+      }
     } catch (error) {
       if (!signal?.aborted) this.#drop()
       throw error

@@ -99,6 +99,13 @@ export interface Unreachable {
   readonly reason: string
 }
 
+/** Keys without an expiry that would otherwise end by themselves. */
+export interface EndlessKeys {
+  readonly keys: readonly string[]
+  /** The `redis-cli` that leads to the server of the keys. */
+  readonly cli: string
+}
+
 /** Where locks live, to look at. Only `release` writes. */
 export interface Deployment {
   /** For people; no login. */
@@ -123,7 +130,7 @@ export interface Deployment {
     readonly signal?: AbortSignal
   }): AsyncIterable<readonly LockRow[]>
   /** Keys beside those of locks that would end by themselves, and have no expiry. */
-  scanEndless(options?: { readonly signal?: AbortSignal }): AsyncIterable<readonly string[]>
+  scanEndless(options?: { readonly signal?: AbortSignal }): AsyncIterable<EndlessKeys>
   /** Looks again at keys that were found before. */
   look(keys: readonly string[]): Promise<readonly LockRow[]>
   /**

@@ -29,9 +29,10 @@ export function addressOf({ host, port, path }: Endpoint): string {
 }
 
 /** The `redis-cli` that leads there, for lines to paste. The login is left to whoever may do what they say. */
-export function redisCli({ host, port, path, tls }: Endpoint): string {
+export function redisCli({ host, port, path, database, tls }: Endpoint): string {
   const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`
-  return `redis-cli ${where}${tls === undefined ? '' : ' --tls'}`
+  const select = database === 0 ? '' : ` -n ${database}`
+  return `redis-cli ${where}${tls === undefined ? '' : ' --tls'}${select}`
 }
 
 /** What a URL says, or `host:port`, or the path of a socket; what it leaves open is as in `defaults`. */
