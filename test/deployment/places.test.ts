@@ -40,6 +40,26 @@ test('in a cluster the locks of all masters are found, and looked at where they 
   for (const { admin } of cluster.masters) expect(await admin.dbsize()).toBeGreaterThan(0)
 }, 60_000)
 
+test('a cluster that prefers hostnames, and has none, is reached by the IP addresses of its nodes', async () => {
+  const cluster = await startCluster({ masters: 2, replicas: 0 })
+  // Redis has the setting since 7.0.
+  const prefer = (type: string) => {
+    const set = ['CONFIG', 'SET', 'cluster-preferred-endpoint-type', type] as const
+    return Promise.all(cluster.masters.map(({ admin }) => admin.call(...set).catch(() => null)))
+  }
+  const client = new Holdfast({ redis: { cluster: cluster.startNodes } })
+  atEnd(() => client.close(), ending)
+  const names = Array.from({ length: 10 }, (_, i) => `job:${i}`)
+  await Promise.all(names.map((name) => client.getLock(name).lock()))
+  for (const type of ['hostname', 'unknown-endpoint', 'ip']) {
+    await prefer(type)
+    const deployment = look({ cluster: true }, [`127.0.0.1:${cluster.masters[0]?.port}`])
+    const rows = await keysOf(deployment.scan())
+    expect([type, rows.map(({ key }) => key)]).toEqual([type, names])
+    expect(deployment.unreachable).toEqual([])
+  }
+}, 60_000)
+
 test('of masters a lock is held where a majority has it, also with one of them down', async () => {
   const masters = await startMasters(3)
   const urls = masters.map(({ port }) => `127.0.0.1:${port}`)
