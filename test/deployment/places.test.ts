@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
 import type { LockRow } from '../../src/extras/deployment/rows.ts'
 import { readWhere } from '../../src/extras/servers/where.ts'
@@ -122,6 +123,32 @@ test('a login that may only read is enough, and nothing that it does is refused 
   await expect(
     keysOf(look({ user: 'looks', pass: 'secret' }, [server.url]).scan()),
   ).rejects.toThrow(/NOPERM.*scan/i)
+})
+
+test('the cost leaves out the time that the caller needs between two chunks, and counts no look twice', async () => {
+  const server = await startRedis()
+  const client = new Holdfast({ redis: server.url })
+  atEnd(() => client.close(), ending)
+  await client.getFairLock('a').lock()
+  await server.admin.zadd('holdfast_queue:{b}', 1, 'NxwZr5PVhg5sb0Me8yo04:17')
+  const deployment = look({}, [server.url])
+  const startedAt = performance.now()
+  let chunks = 0
+  let ownMs = 0
+  const work = async () => {
+    const from = performance.now()
+    await pause(300)
+    ownMs += performance.now() - from
+    await deployment.inspect('a')
+    chunks++
+  }
+  for await (const _ of deployment.scan()) await work()
+  for await (const _ of deployment.scanEndless()) await work()
+  expect(chunks).toBeGreaterThanOrEqual(2)
+  const tookMs = performance.now() - startedAt
+  expect(deployment.cost.tookMs).toBeLessThanOrEqual(Math.ceil(tookMs - ownMs))
+  expect(deployment.cost.tookMs).toBeGreaterThan(0)
+  await server.flush()
 })
 
 test('a server that comes back is asked again', async () => {
