@@ -12,7 +12,7 @@ import { Frames } from './owner/frames.ts'
 import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
 
-/** What needs one server, which is closed with the rest. */
+/** The parts of a client that need a single server. */
 interface OneServer {
   readonly holdings: Holdings
   drain(): Promise<void>
@@ -28,7 +28,7 @@ export function newClient(emitter: ClientEmitter, clientId: string, settings: Se
   return { owners: new Owners(clientId), frames: new Frames(), settings, emit, requests }
 }
 
-/** What one client is made of, and how all of it is closed. */
+/** The components of one client, which close with it. */
 export class ClientParts {
   readonly owners: Owners
   readonly frames: Frames
@@ -55,18 +55,18 @@ export class ClientParts {
     this.redLocks = new RedLocks(client, newQuorum)
   }
 
-  /** For logs: where it is, and what it has. */
+  /** For logs: the address of the servers, and counts of locks. */
   get facts(): Record<string, unknown> {
     return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
   }
 
-  /** What the client holds and waits for. */
+  /** All holds and waits of the client. */
   holdings(oneServer: OneServer): Holdings {
     const parts = [this.backend.registry, this.redLocks, oneServer]
     return together(parts.map((part) => part.holdings))
   }
 
-  /** Somebody listens to the event `releaseRequested` from now on. */
+  /** The event `releaseRequested` has a listener now, so requests are received from now on. */
   listenerAdded(): void {
     this.#requests.listenerAdded()
     for (const { registry } of [this.backend, ...this.redLocks.backends]) {
@@ -74,14 +74,14 @@ export class ClientParts {
     }
   }
 
-  /** The key of a lock, or of what else is named so. */
+  /** Returns the key of a lock, or of another object with a name. */
   rawName(name: string, what?: string): string {
     return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
   }
 
   /**
-   * @param drainMs how long what is held is waited for at most, from now on
-   * @returns what was held when the waiting was over
+   * @param drainMs how long to wait until nothing is held, in milliseconds from now
+   * @returns the holds that were left after the wait
    */
   close(drainMs: number, oneServer: OneServer): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)

@@ -51,7 +51,7 @@ export interface AcquireFact extends LockFact {
   readonly waitMs: number
   /** The requested lease in milliseconds; Infinity for permits without a lease. */
   readonly leaseMs: number
-  // From here on known at `asyncEnd`, `holder` as soon as it is.
+  // The fields below are set at `asyncEnd`, and `holder` as soon as it is known.
   /** The last known holder, as `<clientId>:<owner>`. */
   holder?: string
   outcome?: AcquireOutcome
@@ -82,7 +82,7 @@ export interface HoldFact extends LockFact {
   readonly limitMs: number
   /** The call that acquired the hold, if that call was traced. */
   readonly acquire: AcquireFact | undefined
-  // From here on known at `asyncEnd`.
+  // The fields below are set at `asyncEnd`.
   outcome?: HoldOutcome
   /** From the grant to the last call of `release()`, or to the loss, in milliseconds. */
   heldMs?: number
@@ -108,7 +108,7 @@ export interface RenewFact extends ClientFact {
   readonly holds: number
   /** How late the request was sent, in milliseconds. */
   readonly latenessMs: number
-  // From here on known at `asyncEnd`.
+  // The fields below are set at `asyncEnd`.
   /** How many holds were renewed, and how many no longer existed. The state of the others is unknown. */
   renewed?: number
   gone?: number
@@ -121,7 +121,7 @@ export interface RenewFact extends ClientFact {
 export interface OutageFact extends ClientFact {
   /** The address of the server, without a login. */
   readonly address: string
-  // From here on known at `asyncEnd`.
+  // The fields below are set at `asyncEnd`.
   /** `closed`: the client was closed before the server answered. */
   outcome?: 'recovered' | 'closed'
   /** From the first failure until the server answered, in milliseconds. */
@@ -147,12 +147,15 @@ export const renewTrace = tracingChannel<unknown, RenewFact>('holdfast:renew')
 export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage')
 export const settledChannel = channel('holdfast:settled')
 
-/** Whether anybody listens to any of the five. Bun does not tell of all at once, so there to the first or the last. */
+/**
+ * True if any of the five channels has a subscriber. Bun has no answer for all of them, so the
+ * first and the last channel are checked there.
+ */
 export function isTraced<F extends object>(trace: TracingChannel<unknown, F>): boolean {
   return trace.hasSubscribers ?? (trace.start.hasSubscribers || trace.asyncEnd.hasSubscribers)
 }
 
-/** What was begun is over, and its fact complete: to be told once. */
+/** Publishes the end of an operation, with its complete fact. It is called once. */
 export function tellEnd<F extends { error?: unknown }>(
   trace: TracingChannel<unknown, F>,
   fact: F,

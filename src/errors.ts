@@ -51,7 +51,7 @@ export class InvalidArgumentError extends HoldfastError {
   }
 }
 
-/** What was asked of a lease comes after its release. */
+/** The error for a call of a lease that was released before. */
 export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgumentError {
   return new InvalidArgumentError(
     `The lease of ${noun.toLowerCase()} "${lockName}" was released, by its release() or at the end of using(). ` +
@@ -69,13 +69,13 @@ export class NotHeldError extends HoldfastError {
 
 /** How a lease was lost. */
 export type LossReason =
-  /** Its time ran out: a fixed lease was outlived, or no renewal was confirmed in time. */
+  /** Its time ended: a fixed lease expired, or no renewal was confirmed in time. */
   | 'expired'
-  /** The server answered that the owner does not hold the lock any more. */
+  /** The server answered that the owner no longer holds the lock. */
   | 'gone'
   /**
-   * `forceUnlock()` of this client took it away, or an `unlock()` that may have been another task's
-   * ended it.
+   * This client ended it: by `forceUnlock()`, by an `unlock()` that may belong to another task, or
+   * by `release()` or `delete()` of a semaphore.
    */
   | 'forced'
 
@@ -163,11 +163,11 @@ export interface WhyNotAcquired {
   readonly queueLength: number | null
   /** When the lock was seen in this state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
-  /** All of this in a sentence. */
+  /** The explanation in words. */
   readonly text: string
 }
 
-/** Redis could not be reached, or did not answer in time. Never used for contention. */
+/** Redis could not be reached, or did not answer in time. Contention never causes it. */
 export class RedisUnavailableError extends HoldfastError {
   /** For an acquisition: the last known holder, if any. */
   declare why?: WhyNotAcquired
@@ -186,10 +186,10 @@ export class RedisUnavailableError extends HoldfastError {
   }
 }
 
-/** How errors speak of what a name is that of. */
+/** The words of error messages for one sort of object: locks, semaphores or latches. */
 export interface Words {
   readonly noun: string
-  /** What an outage leaves open. */
+  /** A sentence: what is unknown in an outage. */
   readonly unavailable: string
 }
 
@@ -198,7 +198,7 @@ export const OF_LOCK: Words = {
   unavailable: 'It is unknown who holds the lock.',
 }
 
-/** An outage, in words for people: what did not come about, and what was heard of Redis. */
+/** The error of an outage, for people. `what` did not happen, and `heard` is how Redis failed. */
 export function unavailableError(
   lockName: string,
   what: string,
@@ -215,7 +215,7 @@ export function unavailableError(
 }
 
 /**
- * Whether the refusal passes by itself: of a server that starts, is full or fails over.
+ * True if the refusal is temporary: the server starts, is full or fails over.
  *
  * @internal
  */

@@ -83,7 +83,7 @@ export interface HoldfastEvents {
   error: (error: Error) => void
 }
 
-/** Tells listeners of an event. What one of them throws is not the business of who tells. */
+/** Emits an event. An error of a listener does not reach the code that emits. */
 export type Emit = <E extends keyof HoldfastEvents>(
   event: E,
   ...args: Parameters<HoldfastEvents[E]>

@@ -39,7 +39,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /** @throws `InvalidArgumentError` for unknown or invalid options */
   constructor(options: HoldfastOptions)
   /**
-   * @param newPlace where its locks live, instead of in Redis
+   * @param newPlace makes the place of its locks, instead of Redis
    * @internal
    */
   constructor(options: Omit<HoldfastOptions, 'redis' | 'masters'>, newPlace: NewPlace)

@@ -3,13 +3,13 @@ import type { HoldfastOptions } from './options/options.ts'
 import { MemoryConnection } from './servers/memory/memory-connection.ts'
 import type { MemoryServer } from './servers/memory/memory-server.ts'
 
-/** The options of a client whose locks live in memory: all options of `new Holdfast` that need no Redis. */
+/** The options of a client with locks in memory: all options of `new Holdfast` without Redis. */
 export type MemoryClientOptions = Omit<
   HoldfastOptions,
   'redis' | 'masters' | 'watchdogThread' | 'durability'
 >
 
-/** A client with a connection of its own to a server in memory. */
+/** Creates a client with its own connection to a server in memory. */
 export function newMemoryClient(server: MemoryServer, options: MemoryClientOptions = {}): Holdfast {
   return new Holdfast(options, ({ counterTtlMs, label }, events) => {
     const connection = new MemoryConnection(server, counterTtlMs, label, events)

@@ -28,15 +28,18 @@ import { ownerOf } from './owner/owner.ts'
 import type { Owners } from './owner/owners.ts'
 import type { LockServer } from './servers/lock-server.ts'
 
-/** The client that they are of. */
+/** The members of the client that these parts need. */
 interface Client {
   readonly owners: Owners
   readonly backend: Backend
-  /** The key of a lock, or of what else is named so. */
+  /** Returns the key of a lock, or of another object with a name. */
   rawName(name: string, what?: string): string
 }
 
-/** What of one client needs one server. Where there are several, each is refused with what to use instead. */
+/**
+ * The parts of a client that need a single server. With independent masters, the methods that make
+ * these objects throw, and the error names an alternative.
+ */
 export class OneServer {
   readonly #client: Client
   readonly #server: LockServer
@@ -133,24 +136,27 @@ export class OneServer {
     return this.#elections.of(name, options)
   }
 
-  /** What no lock is: work with permits that have no leases, and calls that await latches. */
+  /**
+   * The holds and waits that are not of locks: work with permits without leases, and calls that
+   * await latches.
+   */
   get holdings(): Holdings {
     return { held: this.#semaphores?.held ?? [], waiting: this.#latches.waiting }
   }
 
-  /** Leaders are to end their terms. @returns when nobody works with permits that have no leases */
+  /** Asks leaders to end their terms. @returns when no work has permits without leases */
   async drain(): Promise<void> {
     this.#elections.drain(closingError())
     await this.#semaphores?.drain()
   }
 
-  /** Ends what no lock is; before the locks are closed. */
+  /** Closes the parts that are not locks. The locks are closed afterwards. */
   async closeOthers(): Promise<void> {
     this.#elections.close()
     await Promise.all([this.#latches.close(), this.#semaphores?.close()])
   }
 
-  /** After all locks were released. */
+  /** Called after all locks were released. */
   close(): void {
     this.#fairKind?.close()
   }
@@ -164,7 +170,7 @@ refuseDetached(HoldfastPermitExpirableSemaphore, 'semaphore')
 const SETS_PERMITS =
   'trySetPermits() sets the number of permits; getPermitExpirableSemaphore(name, { permits }) takes it as an option.'
 
-/** What others take with the name would be passed over here. */
+/** Refuses what similar methods take after the name, because it would be ignored here. */
 function assertAlone(get: string, others: readonly unknown[], how: string): void {
   if (others.length === 0) return
   throw new InvalidArgumentError(`${get}(name) takes only a name; got ${show(others[0])}. ${how}`)

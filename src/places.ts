@@ -15,14 +15,14 @@ import {
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 
-/** Makes the place of a client. */
+/** Connects a client to the place of its locks. */
 export type NewPlace = (settings: Settings, events: PlaceEvents) => ClientPlace
 
-/** The place that the options name. */
+/** Connects to the servers that the options name. */
 export const newRedisPlace: NewPlace = (settings, events) =>
   settings.isQuorum ? majority(settings, events) : oneServer(settings, events)
 
-/** One server, or a cluster. */
+/** Connects to one server or one cluster. */
 function oneServer(settings: Settings, events: PlaceEvents): ClientPlace {
   const [source] = sourcesOf(settings) as [RedisSource]
   const server = redisServer(source, settings, events)
@@ -39,7 +39,7 @@ function oneServer(settings: Settings, events: PlaceEvents): ClientPlace {
   }
 }
 
-/** A majority of independent masters. */
+/** Connects to independent masters. A majority of them holds each lock. */
 function majority(settings: Settings, events: PlaceEvents): ClientPlace {
   const sources = sourcesOf(settings)
   const servers = sources.map((source) => redisServer(source, settings, events))
@@ -57,10 +57,11 @@ function majority(settings: Settings, events: PlaceEvents): ClientPlace {
 }
 
 /**
- * The servers of several clients as one. They stay open when it is closed.
+ * Combines the servers of several clients into one quorum. If the quorum is closed, these servers
+ * stay open.
  *
- * @param servers each of which can be a vote
- * @param nameOf the raw name that a lock has on one of them
+ * @param servers each can be a vote
+ * @param nameOf returns the raw name of a lock on one of the servers
  */
 export function majorityOf(
   servers: readonly LockServer[],

@@ -66,7 +66,7 @@ export interface MemoryServer {
   /**
    * Makes the server unreachable for all clients. Each call fails at once, as with a refused connection, and is
    * retried until `outageMs` is over. Pending answers are lost, although their requests were executed. The server
-   * keeps its locks, and their leases run on.
+   * keeps its locks, and their leases continue.
    */
   beginOutage(): void
 
@@ -160,7 +160,7 @@ class TestServer implements MemoryServer {
     }
     const ending = { owner: hold.id.wireOwner, holds: 0, token: hold.lastToken, callMs: 1 }
     lock.remoteOf(hold).release(ending, {
-      // Somebody of the same client may have it next, who is told by no message.
+      // The next holder may be in the same client. The server sends no message to that client.
       answered: (released) =>
         lock.lookAgain(released.kind === 'freed' ? released.following : undefined),
       failed: () => {},

@@ -1,33 +1,32 @@
 --[[
-  Takes the lock from the holder that was seen, and from nobody else; raises the counter, so that every later
-  token is above all that this one could have; and gives the lock to the next in the queue, or wakes those who
-  wait.
+  Ends one hold that the caller saw, and no other. Then it grants the lock to the next waiter of the queue, or wakes
+  the callers that do not queue. It raises the counter, so that each later token is above every token of that hold.
 
-  Safe to run twice: a repeat cannot end the hold of whoever came next, for that one has another name, or a
-  newer token. One master of several also notes the name, which is not given the lock back there.
+  Safe to run twice: a repeat cannot end the next hold, because that hold has another owner or a newer token. With
+  several masters, each master also stores the name of the owner, and does not give the lock back to it.
 
   KEYS[1]  lock          hash: owner -> hold count
   KEYS[2]  counter       string: the last fencing token issued for this lock
   KEYS[3]  queue         zset: owner -> ticket
   KEYS[4]  waiting       hash: client -> until when its places are alive
-  KEYS[5]  javaQueue     list: the owners who queue in Redisson's fair lock
-  KEYS[6]  javaTimeouts  zset: those owners -> the time in ms after which they count as dead
-  KEYS[7]  forced        hash: the owners whom it was taken from
-  ARGV[1]  owner         `<clientId>:<owner>` of the holder that was seen
-  ARGV[2]  token         number or '': the last token that was seen; '' ends whatever hold that owner has
-  ARGV[3]  floor         number: the counter is raised to this at least
-  ARGV[4]  counterMs     how long the counter is kept from now at least, in milliseconds
-  ARGV[5]  claimMs       how long a grant stands before it is confirmed, in milliseconds
+  KEYS[5]  javaQueue     list: the waiters of Redisson's fair lock
+  KEYS[6]  javaTimeouts  zset: these waiters -> the time in ms after which each counts as dead
+  KEYS[7]  forced        hash: the owners that lost the lock by force
+  ARGV[1]  owner         `<clientId>:<owner>` of the holder that the caller saw
+  ARGV[2]  token         number or '': the last token that the caller saw; '' ends any hold of the owner
+  ARGV[3]  floor         number: the counter is raised to at least this value
+  ARGV[4]  counterMs     how long the counter is kept from now, at least, in milliseconds
+  ARGV[5]  claimMs       how long an unconfirmed grant lasts, in milliseconds
   ARGV[6]  inbox         the prefix of the inbox channels of the clients
-  ARGV[7]  channel       where those who do not queue listen
+  ARGV[7]  channel       the channel of the callers that do not queue
   ARGV[8]  publish       PUBLISH or SPUBLISH
-  ARGV[9]  forcedMs      of one master of several how long the name is noted, in milliseconds; 0 elsewhere
+  ARGV[9]  forcedMs      with several masters: how long the name of the owner is stored, in milliseconds; 0 on a single
+                         server
 
   Returns
-    { 'taken', fence }           every later token is above the fence
-    { 'free', fence: number or '' as null }
-                                 nobody has it; one master of several has a fence then as well
-    { 'changed' }                somebody else has it, or the same owner under a newer token
+    { 'taken', fence }           each later token is above the fence
+    { 'free', fence: number or '' as null }  the lock is free; the fence is '' on a single server
+    { 'changed' }                another owner holds the lock, or the same owner has a newer token
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
 local javaQueue, javaTimeouts, forced = KEYS[5], KEYS[6], KEYS[7]
@@ -54,7 +53,7 @@ if found[2] then
   return redis.error_reply(READ_WRITE)
 end
 if forcedMs ~= '0' then
-  -- First: a full server refuses HSET, but not in a script that has written something already.
+  -- A full server refuses HSET, unless the script has sent a write command before. This HDEL changes nothing.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)
@@ -67,7 +66,8 @@ if not found[1] or isNewer then
   elseif forcedMs == '0' then
     return { 'free', '' }
   end
-  -- Those who get it next from a majority may have this one's vote, and not that of the others.
+  -- The next owner may win its majority with the vote of this master and without the masters that had the hold. So its
+  -- token must be above the fence here too.
   raiseTo(keys.counter, fence, terms.counterMs)
   return { 'free', fence }
 end

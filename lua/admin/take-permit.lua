@@ -1,22 +1,22 @@
 --[[
-  Takes one permit from whoever has it, puts it back, and tells whoever is next.
+  Takes one permit from its holder, makes it available, and wakes the next client.
 
-  Safe to run twice: an id is given to one acquisition only.
+  Safe to run twice: each id belongs to one acquisition only.
 
   KEYS[1]  pool      string: how many permits are available
   KEYS[2]  timeouts  zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue     zset: client -> since when somebody of it waits
-  KEYS[4]  alive     hash: client -> until when that counts, and how many permits are wanted
-  KEYS[5]  holders   hash: 24 hex digits, which ids share -> their owner, and since when, in µs
-  KEYS[6]  kind      string: which kind has set the number
+  KEYS[3]  queue     zset: client -> since when it waits, server time in µs
+  KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
+  KEYS[5]  holders   hash: the first 24 hex digits of ids -> their owner, and since when, in µs
+  KEYS[6]  kind      string: the kind that set the number
   ARGV[1]  id        the id in 32 hex digits
-  ARGV[2]  channel   where Redisson's clients are told how many are available
+  ARGV[2]  channel   the channel that tells Redisson's clients how many permits are available
   ARGV[3]  publish   PUBLISH or SPUBLISH
-  ARGV[4]  tickets   where the client that is next is told so
+  ARGV[4]  tickets   the channel that wakes the next client
 
   Returns
-    { 'taken' }  it is available again
-    { 'free' }   it was not taken any more
+    { 'taken' }  the permit is available again
+    { 'free' }   the permit was not taken
 ]]
 local keys = {
   pool = KEYS[1], timeouts = KEYS[2], queue = KEYS[3], alive = KEYS[4], holders = KEYS[5], kind = KEYS[6],

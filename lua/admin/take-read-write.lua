@@ -1,31 +1,29 @@
 --[[
-  Takes a read-write lock from one who reads or writes and was seen to, and from nobody else; and tells those who
-  may have it next. Where nobody else has it then, the counter is raised, so that every later token is above all
-  that this one could have.
+  Ends one hold of a read-write lock that the caller saw, and no other. Then it wakes the next waiters. If no other
+  owner holds the lock, it raises the counter, so that each later token is above every token of that hold.
 
-  Safe to run twice: a repeat cannot end the hold of whoever came next, for that one has another name, or of those
-  who write a newer token.
+  Safe to run twice: a repeat cannot end the next hold. A later hold has another owner, or for a writer a newer token.
 
   KEYS[1]  lock       hash: `mode`, and owner -> hold count
   KEYS[2]  counter    string: the last fencing token issued for this lock
   KEYS[3]  readers    zset: member -> since when it waits to read
   KEYS[4]  writers    zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]  alive      hash: member -> until when that counts
-  KEYS[6]  phase      string: there while those are let in who waited to read
-  ARGV[1]  owner      `<clientId>:<owner>`, with `:write` of one who writes
-  ARGV[2]  token      number or '': of one who writes, the last token that was seen; '' ends whatever hold it has
-  ARGV[3]  floor      number: the counter is raised to this at least
-  ARGV[4]  counterMs  how long the counter is kept from now at least, in milliseconds
-  ARGV[5]  claimMs    how long those are let in who waited to read, in milliseconds
-  ARGV[6]  prefix     what the names of the timeout keys of this lock begin with
-  ARGV[7]  channel    where the waiters of this lock listen
+  KEYS[5]  alive      hash: member -> until when its place counts, server time in ms
+  KEYS[6]  phase      string: exists while the waiting readers are admitted
+  ARGV[1]  owner      `<clientId>:<owner>`, for a writer with `:write`
+  ARGV[2]  token      number or '': for a writer, the last token that the caller saw; '' ends any hold of the owner
+  ARGV[3]  floor      number: the counter is raised to at least this value
+  ARGV[4]  counterMs  how long the counter is kept from now, at least, in milliseconds
+  ARGV[5]  claimMs    how long the waiting readers are admitted, in milliseconds
+  ARGV[6]  prefix     the prefix of the timeout keys of this lock
+  ARGV[7]  channel    the channel of the waiters of this lock
   ARGV[8]  publish    PUBLISH or SPUBLISH
 
   Returns
-    { 'taken', fence: number or '' as null }
-                   every later token is above the fence; '' where others have it still
-    { 'free' }     nobody has it
-    { 'changed' }  that one does not have it any more, and somebody else does
+    { 'taken', fence: number or '' as null }  each later token is above the fence; '' if other owners still hold the
+                                              lock
+    { 'free' }     the lock is free
+    { 'changed' }  the owner does not hold the lock any more, and another owner does
 ]]
 local keys = {
   lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
@@ -56,13 +54,13 @@ if not held or writes and token ~= '' and last > tonumber(token) then
   return { 'changed' }
 end
 
--- Whoever reads next is given the last token: that is to be above the fence as well.
+-- The next reader gets the last token. So the counter is raised to one above the fence.
 local fence = lastOf(keys.counter, floor)
 local above = string.format('%.0f', fence + 1)
 
 redis.call('HDEL', keys.lock, owner)
 if writes then
-  -- It may read as well, and goes on to.
+  -- The owner may hold a read lock too, which it keeps. If there is no reader, `dropDead` deletes the lock.
   redis.call('HSET', keys.lock, 'mode', 'read')
   local left = dropDead(keys)
   raiseTo(keys.counter, above, counterMs)
@@ -81,7 +79,7 @@ if left == 0 then
   wake(keys, publish, channel, 0, false, claimMs)
   return { 'taken', fence }
 end
--- Who waits for an upgrade is told when it is alone.
+-- An owner that waits for an upgrade is woken when it is the only holder.
 local _, sinceUs = firstOf(keys, keys.writers)
 if isUpgradable(owner) or left == 1 and sinceUs == GOES_ON then
   tellNext(keys, publish, channel, left)

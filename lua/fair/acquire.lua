@@ -1,37 +1,37 @@
 --[[
-  Takes the lock in turn: when it is free and nobody is before the owner; else queues for it.
+  Acquires the lock in FIFO order. If the lock is held, or other owners queue for it, the owner joins the queue.
 
-  Also confirms a grant, and finds one whose message never came. Safe to run twice: a repeat finds
-  the owner in the queue, or in the lock, and answers the same. A free lock is first given to whom
-  it belongs, so whoever asks moves the queue on. A request that was delayed on its way (the caller
-  has given up by now) is refused by server time.
+  The same request confirms a grant, and finds a grant whose message was lost. Safe to run twice: a repeat finds the
+  owner in the queue or in the lock, and gives the same answer. If the lock is free, the script grants it to the head
+  of the queue first, so each request moves the queue. The script refuses a delayed request by server time, because
+  its caller has given up.
 
   KEYS[1]   lock        hash: owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
   KEYS[3]   queue       zset: owner -> ticket
   KEYS[4]   waiting     hash: client -> until when its places are alive
   ARGV[1]   owner       `<clientId>:<owner>`
-  ARGV[2]   leaseMs     the lease that it wants, in milliseconds
-  ARGV[3]   ticket      the ticket that it was given before; '' for none, 'try' not to queue
-  ARGV[4]   notAfterUs  server time after which nothing is done, in µs; 0 is never
-  ARGV[5]   listens     1 or '': whether its client hears what comes into its inbox
-  ARGV[6]   label       what `inspect` shows for the process
-  ARGV[7]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[8]   claimMs     how long a grant stands before it is confirmed, in milliseconds
+  ARGV[2]   leaseMs     the lease that the owner wants, in milliseconds
+  ARGV[3]   ticket      the ticket of an earlier answer; '' if there is none; 'try' acquires the lock now or not at all
+  ARGV[4]   notAfterUs  server time after which nothing changes, in µs; 0 means no limit
+  ARGV[5]   listens     1 or '': 1 if the client listens to its inbox
+  ARGV[6]   label       the name of the process in `inspect`
+  ARGV[7]   counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
+  ARGV[8]   claimMs     how long an unconfirmed grant lasts, in milliseconds
   ARGV[9]   aliveMs     how long a place is kept without a heartbeat, in milliseconds
   ARGV[10]  inbox       the prefix of the inbox channels of the clients
 
   Returns
-    { 'granted', token >= 1 }
-                             it is the owner's, for its lease
-    { 'held', ttlMs >= -1, holder: text or '', ageMs: number or '' as null, length }
-                             it is not to be had now; -1 means without an expiry. The holder has had it for ageMs, as
-                             its token tells; '' where there is none. So many queue for it
+    { 'granted', token >= 1 }  the owner holds the lock for its lease
+    { 'held', ttlMs >= -1, holder: text or '', ageMs: number or '' as null, length }  the owner cannot have the lock
+                             now; a ttlMs of -1 means no expiry. The holder has held the lock for ageMs, computed from
+                             its token; '' without a token. `length` is the number of waiters in the queue
     { 'queued', ticket: digits, lastToken: number or '' as 0, ttlMs >= -1, first: 1 or 0,
       holder: text or '', ageMs: number or '' as null, position: number or '' as null }
-                             it waits; lastToken is of whoever has the lock, '' when it is lost; first is 1 when nobody
-                             else is before it; position is its place from 1 on, of the last one
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+                             the owner waits. `lastToken` is the token of the holder, '' if the counter is lost.
+                             `first` is 1 if no other owner is before it. `position` is its place, from 1, if it is
+                             the last one
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
 local owner, leaseMs, ticket = ARGV[1], tonumber(ARGV[2]), ARGV[3]
@@ -95,7 +95,8 @@ if ticket == 'try' then
 end
 
 if ticket ~= '' then
-  -- A full server refuses newcomers, but not in a script that has written something already.
+  -- A full server refuses ZADD, unless the script has sent a write command before. Owners that have a ticket keep their
+  -- place even then: this ZREM is such a command, and changes nothing. New owners are refused.
   redis.call('ZREM', keys.queue, '')
 end
 local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')

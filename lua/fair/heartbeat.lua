@@ -1,32 +1,31 @@
 --[[
-  Keeps a client's places in the queues of many locks, and moves on the queues that stand still.
+  Keeps the places of a client in the queues of many locks, and grants the locks of these queues that are free.
 
-  A place that is missing (its client was taken for dead, or Redis was emptied) is put back where it
-  was. A lock that is free is given to the first in its queue. Safe to run twice. A request that was
-  delayed on its way is refused by server time, for those who have left since.
+  A place can be missing, because the client counted as dead or Redis was emptied. The script puts it back in
+  the order of its ticket. Safe to run twice. The script refuses a delayed request by server time, because waiters may
+  have left since.
 
   KEYS[*]  locks       for each lock: its hash, counter, queue and waiting
   ARGV[1]  client      the client's id
-  ARGV[2]  notAfterUs  server time after which nothing is done, in µs; 0 is never
-  ARGV[3]  listens     1 or '': whether the client hears what comes into its inbox
-  ARGV[4]  label       what `inspect` shows for the process
-  ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[6]  claimMs     how long a grant stands before it is confirmed, in milliseconds
+  ARGV[2]  notAfterUs  server time after which nothing changes, in µs; 0 means no limit
+  ARGV[3]  listens     1 or '': 1 if the client listens to its inbox
+  ARGV[4]  label       the name of the process in `inspect`
+  ARGV[5]  counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
+  ARGV[6]  claimMs     how long an unconfirmed grant lasts, in milliseconds
   ARGV[7]  aliveMs     how long a place is kept without a heartbeat, in milliseconds
   ARGV[8]  inbox       the prefix of the inbox channels of the clients
-  ARGV[*]  places      { owner, ticket, claimMs: number or '' }[][]: for each lock how many places, and
-                       for each its owner, its ticket, and its claim window where it wants a shorter one,
-                       else ''
+  ARGV[*]  places      { owner, ticket, claimMs: number or '' }[][]: for each lock the number of places, and for each
+                       place its owner, its ticket, and its own claim window if that is shorter; '' if it is not
 
   Returns
     { 'done', answers[] }    for each lock one of these two
       { ttlMs >= -2, lastToken: number or '' as 0, first: text or '', granted: text or '', missing,
       holder: text or '' }
-                             lastToken is of whoever has the lock, first the owner who heads the queue,
-                             granted the owner of this client who has the lock, else '', missing how
-                             many of these places were not there and are put back
-      { error: text }        what is wrong with it
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+                             `lastToken` is the token of the holder. `first` is the owner at the head of the queue.
+                             `granted` is the holder if it belongs to this client, or ''. `missing` is the number of
+                             places that were missing and are put back
+      { error: text }        the error of this lock
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local client, notAfterUs, listens, label = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1', ARGV[4]
 local terms = {
@@ -53,7 +52,8 @@ if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
 
--- Puts those back who are missing, in as few commands as can be: mostly none is.
+-- Puts missing places back, with one ZADD for 500 places, because usually no place is missing. Returns how many were
+-- missing.
 local function putBack(keys, from, count, holder)
   local missing, args = 0, {}
   for n = 0, count - 1 do
@@ -82,7 +82,7 @@ end
 local function beat(keys, from, count)
   local ttlMs = redis.call('PTTL', keys.lock)
   local last = redis.call('GET', keys.counter)
-  -- First: a full server refuses ZADD, but not in a script that has written something already.
+  -- A full server refuses ZADD, unless the script has sent a write command before. This ZREM changes nothing.
   redis.call('ZREM', keys.queue, '')
   local fields = redis.call('HKEYS', keys.lock)
   local holder = fields[1]
@@ -101,7 +101,7 @@ local function beat(keys, from, count)
       ttlMs, last, holder = redis.call('PTTL', keys.lock), token, following
     end
   end
-  -- Whoever heads the queue looks when a claim window ends; it must not be one who is gone.
+  -- The owner at the head of the queue checks the lock when a claim window ends. So that owner must be alive.
   local isClaim = ttlMs >= 0 and ttlMs <= terms.claimMs
   local first = isClaim and firstAlive(keys, nowUs, terms, client)
     or redis.call('ZRANGE', keys.queue, 0, 0)[1]
@@ -114,7 +114,7 @@ for i = 1, #KEYS, 4 do
   local keys =
     { lock = KEYS[i], counter = KEYS[i + 1], queue = KEYS[i + 2], waiting = KEYS[i + 3] }
   local count = tonumber(ARGV[at])
-  -- What is wrong with one lock must not cost the others their places.
+  -- An error at one lock must not cost the other locks their places.
   local ok, answer = pcall(beat, keys, at + 1, count)
   at = at + 1 + 3 * count
   answers[#answers + 1] = ok and answer or { tostring(type(answer) == 'table' and answer.err or answer) }

@@ -1,25 +1,26 @@
 --[[
-  Counts a latch down by one; at zero it is open, and one message wakes those who await it.
+  Counts a latch down by one. At zero the latch is open, and one message wakes its awaiters.
 
-  Safe to run twice: what a request came to is kept under its name for as long as it may still run. A call that names
-  its round counts in that round only. Any other call that was made before this round began counts for nothing,
-  because its own round is over. If there is nothing to be counted nothing is kept.
+  Safe to run twice: the result of a request is stored under its name as long as a copy of it may run. A call that
+  names its round counts in that round only. Any other call is too late if it was made before this round began. If
+  nothing is counted, nothing is stored.
 
-  KEYS[1]  latch      string: what is left to be counted
-  KEYS[2]  round      string: when the count was set
-  KEYS[3]  request    string: what this request came to
-  KEYS[4]  kind       string: which kind has set the number
-  ARGV[1]  askedUs    server time at which it was asked for, in µs; 0 is any
-  ARGV[2]  untilUs    server time after which no copy of it is counted, in µs; 0 is never
-  ARGV[3]  channel    where those who await the latch listen
+  KEYS[1]  latch      string: the count that is left
+  KEYS[2]  round      string: when the count was set, server time in µs
+  KEYS[3]  request    string: the result of this request
+  KEYS[4]  kind       string: the kind that set the number
+  ARGV[1]  askedUs    server time at which the caller asked, in µs; 0 means any time
+  ARGV[2]  untilUs    server time after which no copy of the request counts, in µs; 0 means no limit
+  ARGV[3]  channel    the channel of the awaiters of the latch
   ARGV[4]  publish    PUBLISH or SPUBLISH
-  ARGV[5]  ownRound?  number: the only round in which it counts
+  ARGV[5]  ownRound?  number: the only round in which the call counts
 
   Returns
-    { 'counted', left, round: number or '' as null }  what was left after it, and in which round; 0 and '' where there
-                                                      was nothing to be counted
-    { 'over', setUs: number or '' as 0, serverTimeUs >= 1 }  not counted: its round is over; setUs is when this one began
-    { 'forgotten', serverTimeUs >= 1 }  refused: it is later than untilUs, and nothing of it is remembered
+    { 'counted', left, round: number or '' as null }  the count after the call, and the round; 0 and '' if no count was
+                                                      set
+    { 'over', setUs: number or '' as 0, serverTimeUs >= 1 }  not counted: the round of the call is over; setUs is
+                             when the current round began
+    { 'forgotten', serverTimeUs >= 1 }  refused: the server time is after untilUs, and no result is stored
 ]]
 local latch, round, request, kind = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
@@ -44,8 +45,8 @@ if answer then
   local leftThen, roundThen = string.match(answer, '^(%d+) ?(%d*)$')
   return { 'counted', leftThen, roundThen }
 end
--- It deletes nothing. A replica refuses it, because it may not have received the count yet. And a full server refuses
--- DECR, but not in a script that has written something already.
+-- This DEL deletes nothing, because no result is stored. A replica refuses it, because a replica may not have received
+-- the count yet. A full server refuses DECR, unless the script has sent a write command before.
 redis.call('DEL', request)
 if not count and not ownRound then
   return { 'counted', 0, '' }
@@ -63,7 +64,7 @@ if left > 0 then
   left = redis.call('DECR', latch)
   keepKind(kind)
 else
-  -- Redisson leaves no zero either, and nothing below it.
+  -- Redisson deletes the count at zero too.
   redis.call('DEL', latch, round, kind)
 end
 if left < 0 then

@@ -1,23 +1,24 @@
 --[[
-  Deletes the count of a latch, which is open then, and wakes those who await it.
+  Deletes the count of a latch, which opens the latch, and wakes its awaiters.
 
-  Safe to run twice: what a request came to is kept under its name for as long as it may still run. A call that names
-  its round deletes the count of that round only. Any other call does not delete a count that was set after the call.
+  Safe to run twice: the result of a request is stored under its name as long as a copy of it may run. A call that
+  names its round deletes the count of that round only. Any other call does not delete a count that was set later.
 
-  KEYS[1]  latch      string: what is left to be counted
-  KEYS[2]  round      string: when the count was set
-  KEYS[3]  request    string: what this request came to
-  KEYS[4]  kind       string: which kind has set the number
-  ARGV[1]  askedUs    server time at which it was asked for, in µs; 0 is any
-  ARGV[2]  untilUs    server time after which no copy of it is done, in µs; 0 is never
-  ARGV[3]  channel    where those who await the latch listen
+  KEYS[1]  latch      string: the count that is left
+  KEYS[2]  round      string: when the count was set, server time in µs
+  KEYS[3]  request    string: the result of this request
+  KEYS[4]  kind       string: the kind that set the number
+  ARGV[1]  askedUs    server time at which the caller asked, in µs; 0 means any time
+  ARGV[2]  untilUs    server time after which no copy of the request runs, in µs; 0 means no limit
+  ARGV[3]  channel    the channel of the awaiters of the latch
   ARGV[4]  publish    PUBLISH or SPUBLISH
   ARGV[5]  ownRound?  number: the only round whose count is deleted
 
   Returns
-    { 'done', isDeleted: 1 or 0 }  whether there was a count
-    { 'over', setUs: number or '' as 0, serverTimeUs >= 1 }  not deleted: its round is over; setUs is when this one began
-    { 'forgotten', serverTimeUs >= 1 }  refused: it is later than untilUs, and nothing of it is remembered
+    { 'done', isDeleted: 1 or 0 }  1 if there was a count
+    { 'over', setUs: number or '' as 0, serverTimeUs >= 1 }  not deleted: the round of the call is over; setUs is
+                             when the current round began
+    { 'forgotten', serverTimeUs >= 1 }  refused: the server time is after untilUs, and no result is stored
 ]]
 local latch, round, request, kind = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local askedUs, untilUs, channel, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4]
@@ -41,7 +42,7 @@ local answer = answerTo(request)
 if answer then
   return { 'done', answer }
 end
--- It deletes nothing. A replica refuses it, because it may not have received the count yet.
+-- This DEL deletes nothing. A replica refuses it, because a replica may not have received the count yet.
 redis.call('DEL', request)
 if isLate(untilUs) then
   return { 'forgotten', serverTimeText() }
@@ -51,7 +52,7 @@ if isOfOtherRound(setUs, ownRound, askedUs) then
   return { 'over', setUs or '', serverTimeText() }
 end
 redis.call('DEL', latch, round, kind)
--- Also where there was none: a copy that comes when the count is set anew must not delete it.
+-- The result is stored even if there was no count. A late copy of the request must not delete a later count.
 keepAnswer(request, count and '1' or '0', untilUs)
 if count then
   redis.call(publish, channel, '1')

@@ -1,14 +1,14 @@
 --[[
-  Tells what is left of a latch, how many await it and which round it is in, and changes nothing.
+  Returns the count of a latch, the number of its listeners and its round. Changes nothing.
 
-  KEYS[1]  latch    string: what is left to be counted
-  KEYS[2]  round    string: when the count was set
-  KEYS[3]  kind     string: which kind has set the number
-  ARGV[1]  channel  where those who await the latch listen
-  ARGV[2]  publish  PUBLISH or SPUBLISH, as they are told there
+  KEYS[1]  latch    string: the count that is left
+  KEYS[2]  round    string: when the count was set, server time in µs
+  KEYS[3]  kind     string: the kind that set the number
+  ARGV[1]  channel  the channel of the awaiters of the latch
+  ARGV[2]  publish  PUBLISH or SPUBLISH, the command that wakes the listeners
 
   Returns
-    { count, listeners, round: number or '' as null }  count is 0 and round is '' where the latch is open
+    { count, listeners, round: number or '' as null }  if the latch is open, count is 0 and round is ''
 ]]
 local latch, round, kind, channel, publish = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 

@@ -1,15 +1,15 @@
 --[[
-  Tells what is left of a latch, and in which round, and changes nothing. A replica refuses it, because it may not have
-  received the last round yet.
+  Returns the count of a latch and its round. Changes nothing. A replica refuses the script, because a replica may not
+  have received the current round yet.
 
-  KEYS[1]  latch    string: what is left to be counted
-  KEYS[2]  round    string: when the count was set
-  KEYS[3]  kind     string: which kind has set the number
+  KEYS[1]  latch    string: the count that is left
+  KEYS[2]  round    string: when the count was set, server time in µs
+  KEYS[3]  kind     string: the kind that set the number
   KEYS[4]  request  the key of a request with an empty id, which never exists
 
   Returns
-    { count, round: number or '' as null, serverTimeUs >= 1 }  count is 0 where the latch is open; round is '' where it
-                                                               is not known
+    { count, round: number or '' as null, serverTimeUs >= 1 }  count is 0 if the latch is open; round is '' if it is
+                             unknown
 ]]
 local latch, round, kind, request = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 

@@ -1,20 +1,20 @@
 --[[
-  Sets the count of a latch that is open, and so begins a round.
+  Sets the count of an open latch, which begins a round.
 
-  Safe to run twice: what a request came to is kept under its name for as long as it may still run.
+  Safe to run twice: the result of a request is stored under its name as long as a copy of it may run.
 
-  KEYS[1]  latch    string: what is left to be counted
-  KEYS[2]  round    string: when the count was set
-  KEYS[3]  request  string: what this request came to
-  KEYS[4]  kind     string: which kind has set the number
-  ARGV[1]  count    number: from 1 up
-  ARGV[2]  untilUs  server time after which no copy of it is done, in µs; 0 is never
-  ARGV[3]  channel  where those who await the latch listen
+  KEYS[1]  latch    string: the count that is left
+  KEYS[2]  round    string: when the count was set, server time in µs
+  KEYS[3]  request  string: the result of this request
+  KEYS[4]  kind     string: the kind that set the number
+  ARGV[1]  count    number: at least 1
+  ARGV[2]  untilUs  server time after which no copy of the request runs, in µs; 0 means no limit
+  ARGV[3]  channel  the channel of the awaiters of the latch
   ARGV[4]  publish  PUBLISH or SPUBLISH
 
   Returns
-    { 'done', isSet: 1 or 0 }  whether this request set it; 0 where there is a count
-    { 'forgotten', serverTimeUs >= 1 }  refused: it is later than untilUs, and nothing of it is remembered
+    { 'done', isSet: 1 or 0 }  1 if this request set the count; 0 if the latch has a count already
+    { 'forgotten', serverTimeUs >= 1 }  refused: the server time is after untilUs, and no result is stored
 ]]
 local latch, round, request, kind = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local count, untilUs, channel, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
@@ -41,7 +41,7 @@ if isLate(untilUs) then
   return { 'forgotten', serverTimeText() }
 end
 if before then
-  -- Also this: a copy that comes when the latch has opened must not set it.
+  -- This result is stored too. A late copy must not set the count after the latch has opened.
   keepAnswer(request, '0', untilUs)
   return { 'done', '0' }
 end

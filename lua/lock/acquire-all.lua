@@ -1,24 +1,22 @@
 --[[
-  Takes several locks at once, or none of them. All are first acquisitions, under one fencing token.
+  Acquires several locks, or none. Each is a first acquisition. All of them get the same fencing token.
 
-  Safe to run twice, as `acquire` is: a repeat finds its own names there, all of them, and takes
-  nothing. Where one is held by somebody else, or only some are still the caller's from an earlier
-  run, it changes nothing; what that run took is then given back by whoever asked.
+  Safe to run twice, like `acquire`: a repeat finds all its own owners in the locks and acquires nothing. The script
+  changes nothing if another owner holds a lock, or if an earlier run of the request still holds only some locks. The
+  caller then releases these locks.
 
-  KEYS[*]  both        of each lock, one after the other: the lock, a hash: owner -> hold count; its
-                       counter, a string: the last fencing token issued for this lock
+  KEYS[*]  both        for each lock its two keys: the lock, a hash: owner -> hold count; its counter, a string: the
+                       last fencing token issued for this lock
   ARGV[1]  leaseMs     the keys live at least this long from now, in milliseconds
-  ARGV[2]  notAfterUs  server time after which nothing is taken, in µs; 0 is never
-  ARGV[3]  counterMs   how long the counters are kept from now, in milliseconds; 0 is for good
-  ARGV[*]  owners      text[]: `<clientId>:<owner>` for each lock, in the same order
+  ARGV[2]  notAfterUs  server time after which nothing is acquired, in µs; 0 means no limit
+  ARGV[3]  counterMs   how long the counters are kept from now, in milliseconds; 0 means forever
+  ARGV[*]  owners      text[]: `<clientId>:<owner>` for each lock, in the order of the keys
 
   Returns
-    { 'granted', token >= 1 }
-                             all are the owners'; the token is above all that were issued for any
-    { 'held', ttlMs >= -2, n >= 1 }
-                             somebody else has the n-th for ttlMs more; -1 means without an expiry,
-                             -2 that an earlier run took it and it was let go since
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'granted', token >= 1 }  the owners hold all locks; the token is above each token issued for any of them
+    { 'held', ttlMs >= -2, n >= 1 }  another owner holds the n-th lock for ttlMs more; -1 means no expiry. The value -2
+                                     means that an earlier run acquired the lock, and its hold is over
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local leaseMs, notAfterUs, counterMs = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 
@@ -51,7 +49,7 @@ for n = 1, #KEYS / 2 do
   last = math.max(last, tonumber(redis.call('GET', KEYS[2 * n]) or 0))
 end
 
--- A new token would put an end to the holds that are still in use.
+-- A new token would end the holds that the caller still uses.
 if own > 0 and missing then
   return { 'held', -2, missing }
 end

@@ -1,33 +1,31 @@
 --[[
-  Takes the lock for an owner, or re-enters it.
+  Acquires the lock for an owner, or re-enters it.
 
-  Safe to run twice: the caller states the hold count it wants afterwards, so a repeat finds that
-  count already there, changes nothing and answers the same. A request that was delayed on its way
-  (the caller has given up by now) is refused by server time where it would change a count.
-  The token is max(previous + 1, server time in µs): it rises even when the counter was lost.
-  With a reserve, as many tokens below the one that is answered are the owner's too: its client gives
-  them to those who have the lock after it, in the same name.
+  Safe to run twice: the caller states the hold count after the call. A repeat finds that count, changes nothing and
+  gives the same answer. If a delayed request would change a count, the script refuses it by server time, because its
+  caller has given up. The token is max(previous + 1, server time in µs), so it rises even if the counter is lost.
+  With a reserve, the owner also gets that many tokens below the token of the answer. Its client gives them to later
+  holders under the same name.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
   ARGV[1]  owner       `<clientId>:<owner>`
   ARGV[2]  leaseMs     the key lives at least this long from now, in milliseconds
-  ARGV[3]  notAfterUs  server time after which no count is raised, in µs; 0 is never
-  ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[5]  holds=1     the hold count wanted after this call; 1 is a first acquisition
-  ARGV[6]  reserve=0   how many tokens are wanted beside the one
-  ARGV[7]  token?      number: of a re-entry, the token of the hold that is re-entered, which may have a
-                       count of 1 by now; left out for a first acquisition
+  ARGV[3]  notAfterUs  server time after which no count is raised, in µs; 0 means no limit
+  ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
+  ARGV[5]  holds=1     the hold count after this call; 1 is a first acquisition
+  ARGV[6]  reserve=0   the number of tokens wanted beside the first one
+  ARGV[7]  token?      number: for a re-entry, the token of the hold, whose count may be 1 by now; left out for a first
+                       acquisition
 
   Returns
-    { 'granted', token: number >= 1 or '' as 0, reserved = 0 }
-                             it is the owner's, with so many tokens below that one; the token is ''
-                             for a re-entry
-    { 'held', ttlMs >= -1, holder: text, ageMs: number or '' as null }
-                             somebody else has it for ttlMs more; -1 means without an expiry. The holder has had it
-                             for ageMs, as its token tells; '' where there is none
-    { 'gone' }               a re-entry, but the owner does not hold it any more, or not under that token
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'granted', token: number >= 1 or '' as 0, reserved = 0 }  the owner holds the lock; reserved is the number of its
+                             tokens below this one; the token is '' for a re-entry
+    { 'held', ttlMs >= -1, holder: text, ageMs: number or '' as null }  another owner holds the lock for ttlMs more; -1
+                             means no expiry. The holder has held it for ageMs, computed from its token; '' without a
+                             token
+    { 'gone' }               a re-entry, but the owner does not hold the lock any more, or not under that token
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 -- include: parts/server-time.lua
 

@@ -1,22 +1,21 @@
 --[[
-  Runs `acquire`, `vote` and `release` for many locks in one request, one after the other. What
-  becomes of one of them is nothing to the others.
+  Runs `acquire`, `vote` and `release` for many locks in one request, in order. An error of one call does not affect
+  the other calls.
 
-  Safe to run twice, as each of them is.
+  Safe to run twice, like each of these scripts.
 
   KEYS[*]  both        the two keys of each call, one call after the other
-  ARGV[1]  notAfterUs  for all that take it, as are the next four
-  ARGV[2]  counterMs   how long the counters are kept from now, in milliseconds; 0 is for good
+  ARGV[1]  notAfterUs  for each call that takes it, like the next four arguments
+  ARGV[2]  counterMs   how long the counters are kept from now, in milliseconds; 0 means forever
   ARGV[3]  publish     PUBLISH or SPUBLISH
-  ARGV[4]  birth       the key that tells since when this master may vote
-  ARGV[5]  longestMs   number or '': the longest lease that this client takes, in milliseconds; '' where
-                       none of them votes
-  ARGV[6]  kinds       of each call the first letter of its script, and how many arguments follow
-  ARGV[*]  own         value[]: these, one call after the other: all but those above, and the channel
+  ARGV[4]  birth       the key that records since when this master votes
+  ARGV[5]  longestMs   number or '': the longest lease of this client, in milliseconds; '' if no call votes
+  ARGV[6]  kinds       for each call the first letter of its script, and the number of its own arguments
+  ARGV[*]  own         value[]: the own arguments of each call, in order: all but those above, and without the channel
 
   Returns
-    for each call what its script returns, or { 'error', message }; but the token alone where there is
-    nothing else to `granted`, and for `freed` the number alone
+    for each call the answer of its script, or { 'error', message }. A `granted` without reserved tokens is the
+    token alone. A `freed` is the number alone
 ]]
 local notAfterUs, counterMs, publish = ARGV[1], ARGV[2], ARGV[3]
 local asVote, kinds = { birth = ARGV[4], longestMs = ARGV[5] }, ARGV[6]
@@ -47,7 +46,7 @@ local scripts = {
     )
   end,
   r = function(lock, counter, owner, token, holds)
-    -- Both are named after the lock in the same way.
+    -- The names of the counter and of the channel differ in their prefix only.
     local channel = string.gsub(counter, '^redisson_lock_token', 'redisson_lock__channel')
     return release(lock, counter, owner, token, channel, publish, holds, notAfterUs)
   end,
@@ -63,8 +62,8 @@ for n = 1, #KEYS / 2 do
   if not done or reply.err then
     reply = { 'error', type(reply) == 'table' and reply.err or tostring(reply) }
   end
-  -- In short, for reading two parts and a list takes a client three times as long as one part: a
-  -- string is a token, a number counts listeners.
+  -- A client takes three times as long to read a list of two as to read one value. So the usual answers are shortened:
+  -- a string is the token of `granted`, a number is the listeners of `freed`.
   local isUsual = reply[1] == 'granted' and not reply[3] or reply[1] == 'freed'
   replies[n] = isUsual and reply[2] or reply
 end

@@ -1,22 +1,22 @@
 --[[
-  Takes the lock from the holder that was seen, and from nobody else, and wakes the waiters.
+  Ends one hold that the caller saw, and no other, and wakes the waiters.
 
-  Safe to run twice: a repeat cannot end the hold of whoever came next, for that one has another name,
-  or a newer token. One master of several also notes the name, so that its holder, who may have a
-  majority still, is not given the lock back there.
+  Safe to run twice: a repeat cannot end the next hold, because that hold has another owner or a newer token. With
+  several masters, each master also stores the name of the owner. The owner may still have a majority, and must not
+  get the lock back there.
 
   KEYS[1]  lock       hash: owner -> hold count
   KEYS[2]  counter    string: the last fencing token issued for this lock
-  KEYS[3]  forced?    hash: the owners whom it was taken from; left out unless it is one master of several
-  ARGV[1]  owner      `<clientId>:<owner>` of the holder that was seen
-  ARGV[2]  token      number or '': the last token that was seen; '' ends whatever hold that owner has
-  ARGV[3]  channel    where the waiters of this lock listen
+  KEYS[3]  forced?    hash: the owners that lost the lock by force; left out for a single server
+  ARGV[1]  owner      `<clientId>:<owner>` of the holder that the caller saw
+  ARGV[2]  token      number or '': the last token that the caller saw; '' ends any hold of the owner
+  ARGV[3]  channel    the channel of the waiters of this lock
   ARGV[4]  publish    PUBLISH or SPUBLISH
-  ARGV[5]  forcedMs?  how long the name is noted, in milliseconds; left out with `forced`
+  ARGV[5]  forcedMs?  how long the name is stored, in milliseconds; left out with `forced`
 
   Returns
-    1  it was taken
-    0  the owner did not have it any more
+    1  the hold was ended
+    0  the owner did not hold the lock any more
 ]]
 local lock, counter, forced = KEYS[1], KEYS[2], KEYS[3]
 local owner, token, channel, publish, forcedMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -29,7 +29,7 @@ if found[2] then
 end
 local last = tonumber(redis.call('GET', counter) or 0)
 if forced then
-  -- First: a full server refuses HSET, but not in a script that has written something already.
+  -- A full server refuses HSET, unless the script has sent a write command before. This HDEL changes nothing.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)

@@ -1,31 +1,29 @@
 --[[
-  Releases the lock and takes it for another owner of the same client, in one step.
+  Passes the lock from one owner of a client to another owner of the same client, in one step.
 
-  Safe to run twice: a repeat finds the new owner in place and answers the same. When asked to
-  yield, it frees the lock and wakes everybody instead, if anybody but this client is listening.
+  Safe to run twice: a repeat finds the new owner in the lock and gives the same answer. With `listening`, the script
+  yields if any other client listens: it frees the lock and wakes all waiters.
 
   KEYS[1]   lock        hash: owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
-  ARGV[1]   from        the owner who lets go
+  ARGV[1]   from        the owner that releases the lock
   ARGV[2]   token       number: the token of the hold that ends
-  ARGV[3]   to          the owner who follows
-  ARGV[4]   leaseMs     the lease of the one who follows, in milliseconds
-  ARGV[5]   notAfterUs  server time after which nothing is done, in µs; 0 is never
-  ARGV[6]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[7]   channel     where the waiters of this lock listen
+  ARGV[3]   to          the owner that gets the lock
+  ARGV[4]   leaseMs     the lease of the new owner, in milliseconds
+  ARGV[5]   notAfterUs  server time after which nothing changes, in µs; 0 means no limit
+  ARGV[6]   counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
+  ARGV[7]   channel     the channel of the waiters of this lock
   ARGV[8]   publish     PUBLISH or SPUBLISH
-  ARGV[9]   listening   number or '': how many listeners are this client's own; '' keeps the lock in the
-                        client
-  ARGV[10]  vote        1 or '': whether it is one master of several, which counts on without the clock
-  ARGV[11]  reserve     number: how many tokens are wanted beside the one, as for `acquire`
+  ARGV[9]   listening   number or '': the number of listeners of this client; '' keeps the lock in the client
+  ARGV[10]  vote        1 or '': 1 for one of several masters, which counts tokens without the clock
+  ARGV[11]  reserve     number: the number of tokens wanted beside the first one, as for `acquire`
 
   Returns
-    { 'granted', token >= 1, reserved = 0 }
-                             the lock is the follower's, with so many tokens below that one
-    { 'yielded', others >= 1 }
-                             the lock is free, and so many others who listen have been woken
-    { 'gone' }               the first owner did not hold it any more; nothing was done
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'granted', token >= 1, reserved = 0 }  the new owner holds the lock; reserved is the number of its tokens below
+                                             this one
+    { 'yielded', others >= 1 }  the lock is free, and this many other listeners were woken
+    { 'gone' }               the first owner did not hold the lock any more; nothing was changed
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local lock, counter = KEYS[1], KEYS[2]
 local from, token, to, leaseMs = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -53,10 +51,10 @@ local last = tonumber(redis.call('GET', counter) or nil)
 if held[2] and not held[1] then
   return { 'granted', string.format('%.0f', last or token) }
 end
--- The counter of one master of several may be anywhere, and its owners have a name for each hold.
+-- The counter of one master of several proves nothing. There each hold has an owner name of its own.
 if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then
   if not held[1] then
-    -- It changes nothing. A replica refuses it, because it may not have received the hold yet.
+    -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
     redis.call('HDEL', lock, from)
   end
   return { 'gone' }

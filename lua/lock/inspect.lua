@@ -1,20 +1,20 @@
 --[[
-  Tells who holds the lock and who queues for it, and changes nothing.
+  Returns the holder of the lock and the waiters of its queue. Changes nothing.
 
   KEYS[1]  lock     hash: owner -> hold count
   KEYS[2]  counter  string: the last fencing token issued for this lock
-  KEYS[3]  queue    zset: owner -> ticket, which is the server time in µs when it came
+  KEYS[3]  queue    zset: owner -> ticket, which is the server time in µs when the owner came
   KEYS[4]  waiting  hash: client -> until when its places are alive, and its label
-  ARGV[1]  channel  where those who do not queue listen
-  ARGV[2]  publish  PUBLISH or SPUBLISH, as releases are told there
-  ARGV[3]  most     number: how many of those who queue are wanted
+  ARGV[1]  channel  the channel of the callers that do not queue
+  ARGV[2]  publish  PUBLISH or SPUBLISH, the command that publishes releases
+  ARGV[3]  most     number: how many waiters of the queue are wanted
 
   Returns
     { holder: text or '' as null, holds, ttlMs >= -2, token: number or '' as null,
       listeners, nowUs, queue: pairs, waiting: pairs, length }
-                             the first four are those of `peek`; queue is owners and tickets in order, the
-                             first ones; waiting is fields and values for their clients; length is how
-                             many queue
+                             The first four are as in `peek`. `queue` has the owners and tickets of the first waiters,
+                             in order. `waiting` has the fields and values of their clients. `length` is the number
+                             of all waiters in the queue
 ]]
 local lock, counter, queue, waiting = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, publish, most = ARGV[1], ARGV[2], tonumber(ARGV[3])

@@ -1,17 +1,15 @@
 --[[
-  Renews the leases of many locks at once. Never shortens one, never revives one.
+  Renews the leases of many locks. Never shortens a lease, never revives one.
 
-  KEYS[*]  both       of each lock, one after the other: the lock, a hash: owner -> hold count; its
-                      counter, a string: the last fencing token issued for this lock
-  ARGV[1]  leaseMs    every lock still held lives at least this long from now, in milliseconds;
-                      0 only looks
+  KEYS[*]  both       for each lock its two keys: the lock, a hash: owner -> hold count; its counter, a string: the last
+                      fencing token issued for this lock
+  ARGV[1]  leaseMs    every lock that is still held lives at least this long from now, in milliseconds; 0 only looks
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
   ARGV[*]  owners     text[]: the owner of each lock, in the order of the keys
 
   Returns
-    leftMs[] >= -2  of each lock, what is left of its lease in milliseconds, -1 when it has no expiry,
-                    -2 when its owner does not hold it any more, or a read-write lock of Redisson, which
-                    looks at no other lock, is in it as well
+    leftMs[] >= -2  for each lock the rest of its lease in milliseconds; -1 means no expiry. The value -2 means that
+                    its owner does not hold it, or that Redisson has put a read-write lock into its key
 ]]
 local leaseMs, counterMs = tonumber(ARGV[1]), ARGV[2]
 
@@ -21,7 +19,8 @@ local leaseMs, counterMs = tonumber(ARGV[1]), ARGV[2]
 
 local left = {}
 for i = 1, #KEYS / 2 do
-  -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
+  -- A key of another type must not cost the other locks their lease. So redis.pcall is used, and that hold counts as
+  -- lost.
   local lock = KEYS[2 * i - 1]
   local found = redis.pcall('HMGET', lock, ARGV[i + 2], 'mode')
   if found[1] and not found[2] then
@@ -35,7 +34,7 @@ for i = 1, #KEYS / 2 do
     end
   else
     if found[1] == false then
-      -- It changes nothing. A replica refuses it, because it may not have received the hold yet.
+      -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
       redis.call('HDEL', lock, ARGV[i + 2])
     end
     left[i] = -2

@@ -1,5 +1,5 @@
--- Included after parts/token.lua. Takes a lock for an owner, or re-enters it: the script `acquire`; and
--- `vote`, where `vote` is a table: birth, longestMs.
+-- Included after parts/token.lua. Acquires a lock for an owner, or re-enters it. The script `acquire` passes no `vote`.
+-- The script `vote` passes a table with `birth` and `longestMs`.
 local function acquire(
   lock, counter, owner, leaseMs, notAfterUs, counterMs, holds, reserve, token, vote
 )
@@ -20,8 +20,8 @@ local function acquire(
     return { 'gone' }
   end
   if ttlMs ~= -2 and not held then
-    -- Its token is the time when it was issued, but masters count theirs on. By pcall: what is wrong with the
-    -- counter must not cost anybody the answer.
+    -- Without masters, the token of a hold is the time when it was issued, so it gives the age. Masters count their
+    -- tokens instead. With redis.pcall, an error of the counter does not cost the caller its answer.
     local last = not vote and tonumber(redis.pcall('GET', counter))
     local ageMs = last and math.max(0, math.floor((serverTimeUs() - last) / 1000)) or ''
     return { 'held', ttlMs, redis.call('HGETALL', lock)[1], ageMs }
@@ -38,8 +38,8 @@ local function acquire(
     local replId, longest
     sinceUs, replId, longest =
       string.match(redis.call('GET', vote.birth) or '', '^(%d+) %S* %d (%x+) (%d+)$')
-    -- A server has another replication id each time that it starts, or is promoted, or gets its first
-    -- replica. It is asked for here: a connection can outlive all but the first.
+    -- A server gets another replication id when it starts, is promoted, or gets its first replica. A connection can
+    -- outlive a promotion and a first replica. So the id is compared at each vote.
     local line = replId and 'master_replid:' .. replId .. '\r'
     local isSame = line and string.find(replicationInfo(), line, 1, true)
     if not isSame or longest - vote.longestMs < 0 then
@@ -50,7 +50,8 @@ local function acquire(
   end
 
   if not held and not vote then
-    -- The usual case, in as few commands as can be, and with texts: to write a number costs half of one.
+    -- This is the usual case, so it has few commands. It passes texts, because formatting a number costs half a
+    -- command.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
     local keptMs = counterKeptMs(counterMs, leaseMs)
     local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')

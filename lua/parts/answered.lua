@@ -1,4 +1,4 @@
--- The requests whose answers have been heard are not sent again.
+-- Deletes the stored results of requests whose answers the client has. The client does not repeat these requests.
 local function forget(...)
   if select('#', ...) > 0 then
     redis.call('DEL', ...)

@@ -1,7 +1,8 @@
--- Included after parts/kind.lua. How many permits of a semaphore are available is a number, as Redisson has it.
+-- Included after parts/kind.lua. Redisson stores the available permits of a semaphore as a number.
 local NO_SEMAPHORE = 'WRONGTYPE a value that is no number of permits has this name'
 
--- How many are available, also fewer than none, and whether that was set; or nil, and an error.
+-- Returns the number of available permits, which can be below 0, and true if it is set. On an error, returns nil and
+-- the error.
 local function availableIn(semaphore, kind, own)
   local text, refusal = numberOf(semaphore, kind, own)
   if refusal then

@@ -1,7 +1,7 @@
--- The mark of one master of several tells since when it votes: parts of the scripts `vote` and `enrol`.
--- `<since, µs> <runId> <durable> <replId> <longestMs>`; one of an older Holdfast ends after <durable>.
+-- The mark of a master records since when it votes.
+-- `<since, µs> <runId> <durable> <replId> <longestMs>`; the mark of an older Holdfast ends after <durable>.
 
--- What the server tells of its replication: once for all that one request does.
+-- The answer of INFO replication, read once for each request.
 local replication
 local function replicationInfo()
   if not replication then

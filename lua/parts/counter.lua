@@ -1,10 +1,10 @@
--- How long a counter is kept: for no less than the lease.
+-- How long a counter is kept, in milliseconds: at least as long as the lease.
 local function counterKeptMs(counterMs, leaseMs)
   return counterMs - leaseMs < 0 and leaseMs or counterMs
 end
 
--- Writes a token down; `counterMs` of '0' is for good. It is kept for no less than the lease, and until the
--- server's time has passed it: when it is gone the time takes its place.
+-- Stores a token. A `counterMs` of '0' means forever. The counter must outlive the lease. It must also last until the
+-- server time has passed the token, because then the time gives the next token.
 local function setCounter(counter, token, counterMs, leaseMs)
   if counterMs == '0' then
     redis.call('SET', counter, token)
@@ -18,14 +18,15 @@ local function setCounter(counter, token, counterMs, leaseMs)
   end
 end
 
--- Keeps it on with a lease that goes on.
+-- Prolongs the counter for a renewed lease.
 local function keepCounter(counter, counterMs, leaseMs)
   if counterMs == '0' then
     return
   end
   local keptMs = math.max(counterMs, leaseMs)
   local leftMs = redis.call('PTTL', counter)
-  -- Not at every renewal, but before it would end sooner than the lease.
+  -- To save commands, this does not happen at each renewal. It happens if less than 90 % of the time is left, or less
+  -- than the lease.
   if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then
     redis.call('PEXPIRE', counter, string.format('%.0f', keptMs))
   end

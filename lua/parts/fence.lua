@@ -1,10 +1,9 @@
--- Included after parts/counter.lua. What the last token is, but no less than the floor.
+-- Included after parts/counter.lua. Returns the last token, but at least the floor.
 local function lastOf(counter, floor)
   return string.format('%.0f', math.max(tonumber(redis.call('GET', counter) or 0), floor))
 end
 
--- Raises the counter, so that no token up to there is issued any more. It is kept for no shorter than it would have
--- been.
+-- Raises the counter, so that no token up to `token` is issued again. Never shortens the time for which it is kept.
 local function raiseTo(counter, token, counterMs)
   if tonumber(redis.call('GET', counter) or 0) < tonumber(token) then
     local leftMs = redis.call('PTTL', counter)

@@ -1,8 +1,8 @@
--- The number of a latch and the numbers of the two semaphores look alike in Redis. So a note beside the number says
--- which kind has set it.
+-- The numbers of latches and of both kinds of semaphores look alike in Redis. So a note beside the number names the
+-- kind that set it.
 --
--- kind  string with an expiry: 'latch', 'permits' or 'semaphore'. It counts only while the number is there. Redisson
---       and older versions write none, and then any kind may use the number
+-- `kind`  string with an expiry: 'latch', 'permits' or 'semaphore'. It counts only while the number exists. Redisson
+--         and older versions write no note. Then any kind may use the number.
 
 local KIND_MS = 604800000
 local DAY_MS = 86400000
@@ -12,7 +12,7 @@ local OTHER_KIND = {
   semaphore = 'WRONGTYPE a semaphore without leases has this name',
 }
 
--- The text of the number, or false where there is none; and an error where another kind has set it.
+-- Returns the text of the number, or false. If another kind set the number, returns false and an error.
 local function numberOf(number, kind, own)
   local text = redis.call('GET', number)
   local noted = text and redis.call('GET', kind)
@@ -26,7 +26,7 @@ local function noteKind(kind, own)
   redis.call('SET', kind, own, 'PX', KIND_MS)
 end
 
--- The note lasts while the number is used: it is written again once a day at most.
+-- The note must last while the number is used. To save commands, its expiry is set at most once a day.
 local function keepKind(kind)
   local leftMs = redis.call('PTTL', kind)
   if leftMs >= 0 and leftMs < KIND_MS - DAY_MS then

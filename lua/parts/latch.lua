@@ -1,13 +1,13 @@
 -- Included by the scripts of the count-down latch, after parts/server-time.lua and parts/kind.lua.
 --
--- latch  string: what is left to be counted, as Redisson has it; not there when the latch is open
--- round  string with an expiry: when the count was set, server time in µs, which is the number of the round. Redisson
---        does not know of it, so that it may be missing, or be of an earlier count
+-- `latch`  string: the count that is left, as Redisson stores it; missing if the latch is open.
+-- `round`  string with an expiry: when the count was set, server time in µs. This is the number of the round. Redisson
+--          does not write it, so it can be missing, or belong to an earlier count.
 
--- 30 days: the key stays behind only if Redisson opens the latch.
+-- 30 days. The key stays behind only if Redisson opens the latch.
 local ROUND_MS = 2592000000
 
--- What is left; false where no count is set; or an error, also for the number of a semaphore.
+-- Returns the count, or false if no count is set. Returns an error if the key is no count, or a semaphore has the name.
 local function countOf(latch, kind)
   local count, refusal = numberOf(latch, kind, 'latch')
   if not count then
@@ -19,9 +19,9 @@ local function countOf(latch, kind)
   return tonumber(count)
 end
 
--- True if a call is not meant for the round that was set at `setUs`. A call may name its own round. If it does not, it
--- is too late if it was made before that moment. A round from the future was set before the clock was set back: its
--- time says nothing.
+-- True if a call is not meant for the round that was set at `setUs`. A call can name its own round. Any other call is
+-- too late if it was made before that moment. A round from the future was set before the clock was set back, so its
+-- time proves nothing.
 local function isOfOtherRound(setUs, ownRound, askedUs)
   if ownRound then
     return setUs ~= ownRound

@@ -1,6 +1,6 @@
--- Included after parts/server-time.lua. Whether a request came too late: after the time that it was
--- given, or by a clock that was set back meanwhile, which shows in a time that is too far ahead. The last
--- three digits of `notAfterUs` say how far it may be, in tenths of a second; 0 is any.
+-- Included after parts/server-time.lua. True if a request came after its deadline. Also true if the deadline is too far
+-- ahead, because then the clock was set back. The last three digits of `notAfterUs` are the limit for that, in tenths
+-- of a second; 0 means no limit.
 local function isLate(notAfterUs)
   if notAfterUs <= 0 then
     return false

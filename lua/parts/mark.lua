@@ -1,9 +1,10 @@
--- Included after parts/server-time.lua and parts/birth.lua. Reads and writes the mark of one master of several, for the
--- scripts `enrol`, `claim` and `found`.
--- `<since, µs> <origin> <durable> <replId> <longestMs>`. The origin is the id of the process that wrote it; of a new
--- deployment also the id of the deployment, after `/`, and then of the client that founded it, after another `/`.
+-- Included after parts/server-time.lua and parts/birth.lua. Reads and writes the mark of a master, for the scripts
+-- `enrol`, `claim` and `found`.
+-- `<since, µs> <origin> <durable> <replId> <longestMs>`. The origin is the id of the server process that wrote the
+-- mark. In a new deployment, `/` and the id of the deployment follow. After the founding, `/` and the id of the founder
+-- follow.
 
--- A later version of Holdfast begins the mark with its version where this one cannot know what the mark says.
+-- A later version of Holdfast may write marks that this version cannot read. Such a mark begins with its version.
 local NEWER = 'NEWER the mark holdfast_birth was written by a newer version of Holdfast'
 
 -- Returns nil if there is no mark. Fields are missing in the mark of an older Holdfast.
@@ -28,7 +29,8 @@ local function writeMark(birth, mark)
   redis.call('SET', birth, text)
 end
 
--- What a server has written is all that there is only where no replica can have taken over with less.
+-- A replica can take over with fewer writes than its master had. So the writes of a server are complete only if it was
+-- no replica and has none.
 local function wasReplica()
   return string.match(replicationInfo(), 'second_repl_offset:(%-?%d+)') ~= '-1'
 end
@@ -44,7 +46,7 @@ local function ownReplId()
   return string.match(replicationInfo(), 'master_replid:(%x+)')
 end
 
--- One that was never told that it votes: it was claimed for a new deployment, and rests.
+-- True if the master was claimed for a new deployment that is not founded yet, and the master still rests.
 local function isClaim(mark, ownId)
   return mark.deployment ~= '' and mark.founder == '' and mark.replId == ownId
     and tonumber(mark.sinceUs) > serverTimeUs()

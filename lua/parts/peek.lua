@@ -1,4 +1,4 @@
--- Who has a lock: the script `peek`. Included after parts/read-write.lua.
+-- Included after parts/read-write.lua. Returns the holder of a lock, for the scripts `peek` and `inspect`.
 local function peek(lock, counter)
   local fields = redis.call('HGETALL', lock)
   for i = 1, #fields, 2 do

@@ -1,10 +1,10 @@
--- Included after parts/permits.lua. Who has the permits of a semaphore, beside the permits themselves, which
--- Redisson knows as well and which have no room for it. No permit depends on it: errors are passed over.
+-- Included after parts/permits.lua. Stores the owners of the permits of a semaphore, because Redisson's keys have no
+-- room for them. No permit depends on these entries, so errors are ignored.
 
--- Entries are kept for so much longer than the leases, so that the expiry need not be set with each of them.
+-- One hour. Entries outlive the leases by this time, so that not each acquisition sets the expiry.
 local MORE_MS = 3600000
 
--- The entries stay for as long as a lease that begins or goes on now.
+-- Keeps the entries at least as long as a lease that begins or is renewed now.
 local function keepHolders(holders, leaseMs)
   local leftMs = redis.call('PTTL', holders)
   if leftMs ~= -2 and leftMs - leaseMs < MORE_MS then
@@ -12,13 +12,13 @@ local function keepHolders(holders, leaseMs)
   end
 end
 
--- The owner of an entry and since when, in µs; nothing where there is none, or none that makes sense.
+-- Returns the owner of an entry, and since when in µs; nothing if the entry is missing or malformed.
 local function ownerAt(holders, head)
   local entry = redis.pcall('HGET', holders, head)
   return string.match(type(entry) == 'string' and entry or '', '^(.*:%d+) (%d+)$')
 end
 
--- The entry goes unless its owner has any of its permits.
+-- Deletes the entry, unless its owner still holds a permit.
 local function dropUnlessTaken(keys, head)
   local owner = ownerAt(keys.holders, head)
   if not owner or takenBy(keys, owner) == 0 then
@@ -26,8 +26,8 @@ local function dropUnlessTaken(keys, head)
   end
 end
 
--- Redisson and older versions end permits and leave their entries. So an acquisition looks at some of them while
--- there are more entries than permits.
+-- Redisson and older versions end permits and leave their entries. So an acquisition checks some entries while there
+-- are more entries than permits.
 local LOOKED_AT = 10
 
 local function addHolder(keys, owner, leaseMs, taken)
@@ -43,7 +43,8 @@ local function addHolder(keys, owner, leaseMs, taken)
   end
 end
 
--- The owners of these permits, and since when each has had them, in µs. `found` has ids and when they end.
+-- Returns the owners of these permits, and since when each holds them, in µs. `found` has ids and the end of their
+-- leases.
 local function holdersOf(keys, found)
   local holders, last = {}, nil
   for i = 1, #found, 2 do

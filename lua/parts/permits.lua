@@ -1,33 +1,33 @@
--- Included after parts/server-time.lua. Permits that are taken for a time. `keys` are those of one semaphore.
+-- Included after parts/server-time.lua. Permits with leases. `keys` are the keys of one semaphore.
 --
--- pool      string: how many are available; below 0 where fewer were set than are taken
--- timeouts  zset: id of a permit, 16 bytes -> until when it is taken, server time in ms; of one that was taken by
---           Redisson without a lease FOREVER
--- holders   hash with an expiry: 24 hex digits, which the ids of one acquisition share -> its owner, and since when
---           it has them, in µs. An entry without a permit in `timeouts` does not count
+-- `pool`      string: how many permits are available; below 0 if fewer are set than are taken.
+-- `timeouts`  zset: id of a permit, 16 bytes -> until when it is taken, server time in ms; FOREVER if Redisson took it
+--             without a lease.
+-- `holders`   hash with an expiry: the first 24 hex digits of the ids of an acquisition -> its owner, and since when,
+--             in µs. An entry without a permit in `timeouts` does not count.
 
 local FOREVER = 922337203685477
 
--- So many ids go with one command: Lua passes no more than about 8,000 values.
+-- The number of ids in one command. Lua passes at most about 8,000 values.
 local AT_ONCE = 1000
 
 local function nowInMs()
   return math.floor(serverTimeUs() / 1000)
 end
 
--- What an id begins with, which all ids of one acquisition share, in hex digits.
+-- The first 24 hex digits of an id, which all ids of one acquisition share.
 local function headIn(id)
   return string.format('%08x%08x%08x', struct.unpack('>I4I4I4', id))
 end
 
--- The bytes of hex digits, of which there are a multiple of eight.
+-- The bytes of hex digits. The number of digits is a multiple of eight.
 local function bytesOf(hex)
   return (string.gsub(hex, '........', function(word)
     return struct.pack('>I4', tonumber(word, 16))
   end))
 end
 
--- The head of the ids of an owner's permits, in bytes and in hex digits: the beginning of the hash of its name.
+-- The first 12 bytes of the ids of an owner, as bytes and as hex digits: the beginning of the hash of its name.
 local knownOwner, knownHead, knownHex
 local function headOf(owner)
   if knownOwner ~= owner then
@@ -37,7 +37,7 @@ local function headOf(owner)
   return knownHead, knownHex
 end
 
--- The permits whose lease has ended are available again. Returns how many they are.
+-- Makes expired permits available. Returns their number.
 local function giveBackExpired(keys)
   local expired = redis.call('ZCOUNT', keys.timeouts, '-inf', nowInMs())
   if expired == 0 then
@@ -49,19 +49,19 @@ local function giveBackExpired(keys)
     for i, id in ipairs(ids) do
       ids[i] = headIn(id)
     end
-    -- No permit depends on who is noted for it: not on an error either.
+    -- No permit depends on the stored owner, so an error of `holders` is ignored.
     redis.pcall('HDEL', keys.holders, unpack(ids))
   end
   redis.call('INCRBY', keys.pool, expired)
   return expired
 end
 
--- How many permits an owner takes: its name ends with that.
+-- The number of permits that an owner wants. The name of the owner ends with it.
 local function permitsOf(owner)
   return tonumber(string.match(owner, '%d+$'))
 end
 
--- Calls `work` with the ids of the owner's permits, some at a time: each is the head, and a number.
+-- Calls `work` with the ids of an owner's permits, at most 1,000 at a time. An id is the head and a number.
 local function eachOf(owner, work)
   local permits = permitsOf(owner)
   local head = headOf(owner)
@@ -74,7 +74,7 @@ local function eachOf(owner, work)
   end
 end
 
--- How many of them the owner has, and until when the first of these is.
+-- Returns how many of its permits an owner holds, and the earliest end of a lease among them, server time in ms.
 local function takenBy(keys, owner)
   local taken, untilMs = 0, nil
   eachOf(owner, function(ids)
@@ -88,7 +88,8 @@ local function takenBy(keys, owner)
   return taken, untilMs
 end
 
--- Takes them, or lets those that it has last until then: `only` is XX for these. None ends sooner than it would.
+-- Takes the permits of an owner until `untilMs`. With `only`, prolongs those that the owner holds, and never shortens a
+-- lease.
 local function take(keys, owner, untilMs, only)
   local text = string.format('%.0f', untilMs)
   eachOf(owner, function(ids)

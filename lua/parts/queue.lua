@@ -1,9 +1,9 @@
--- Included by the scripts of the fair lock, after parts/counter.lua and parts/token.lua. `keys` are those of
--- one lock; `terms` are of the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
+-- Included by the scripts of the fair lock, after parts/counter.lua and parts/token.lua. `keys` are the keys of one
+-- lock. `terms` belong to the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
 --
--- queue    zset: owner -> ticket, which is the server time in µs when it came
--- waiting  hash: client -> '<alive until, ms> <1 if its inbox was seen to have a listener> <label>',
---          and owner -> claim window in ms, for those who want a shorter one
+-- `queue`    zset: owner -> ticket, which is the server time in µs when the owner came.
+-- `waiting`  hash: client -> '<alive until, ms> <1 if its inbox was seen to have a listener> <label>'. It also has
+--            owner -> claim window in ms, for owners that want a shorter one.
 
 local function clientOf(owner)
   return string.match(owner, '^[^:]*')
@@ -13,7 +13,7 @@ local function isHeard(client, terms)
   return redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
 end
 
--- Keeps a client's places alive from now on. Most calls find that it was done just before.
+-- Keeps the places of a client from now on. Usually an earlier call has just done so, and nothing is written.
 local function stayAlive(keys, client, listens, label, nowMs, terms)
   local mark = redis.call('HGET', keys.waiting, client)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
@@ -26,7 +26,8 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
   redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
 
-  -- Where the queue is never empty, what clients left behind is found by and by.
+  -- If the queue is never empty, `waiting` is never deleted. So each call checks three entries for clients that are
+  -- gone.
   local some = redis.call('HRANDFIELD', keys.waiting, 3, 'WITHVALUES')
   for i = 1, #some, 2 do
     local overMs = string.match(some[i + 1], '^(%d+) %d')
@@ -38,8 +39,8 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   end
 end
 
--- Counted before anything is sent: where the count is wrong, as for one who listens at a replica,
--- nobody who is passed over may have been told that the lock is his.
+-- True if a client is alive. The number of listeners can be wrong, as for a client that listens at a replica. So it is
+-- read before a message is sent: a client that is passed over must not have received a grant.
 local function isAlive(client, mark, nowUs, terms)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
   if not untilMs or untilMs * 1000 < nowUs then
@@ -48,7 +49,7 @@ local function isAlive(client, mark, nowUs, terms)
   return seen == '0' or isHeard(client, terms)
 end
 
--- The first in the queue who is alive; those before it are taken out.
+-- Returns the first live owner of the queue. Removes the owners before it.
 local function firstAlive(keys, nowUs, terms, own)
   for _ = 1, 100 do
     local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
@@ -64,11 +65,12 @@ local function firstAlive(keys, nowUs, terms, own)
   end
 end
 
--- Gives the lock, which nobody else is to have, to the first in the queue who is alive, for the claim
--- window; or to `asker`, who is awake, for its lease, when it is the first or nobody queues. Everybody
--- is told by a message; if `silent`, not those of the client `own`, who reads the reply. A client
--- whose inbox had a listener and has none any more is gone, unless it is `own`, who is running this;
--- if it is not gone, its next heartbeat puts it back in place.
+-- Grants the free lock to the first live owner of the queue, for its claim window. If `asker` is first or the queue is
+-- empty, `asker` gets the lock for its lease, because it is awake.
+-- Each grant to another owner is published. With `silent`, a grant to a client named `own` is not, because that client
+-- reads the reply.
+-- A client whose inbox had a listener and has none now is gone. The client `own` runs this script, so it is alive.
+-- If the client is not gone, its next heartbeat restores its place.
 local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
   local token = nextToken(last, nowUs, 0)
   for _ = 0, 2000 do

@@ -1,28 +1,29 @@
--- Included by the scripts of the read-write lock, after parts/server-time.lua. `keys` are those of one lock;
--- `prefix` is what the names of its timeout keys begin with.
+-- Included by the scripts of the read-write lock, after parts/server-time.lua. `keys` are the keys of one lock.
+-- `prefix` is the prefix of its timeout keys.
 --
--- lock     hash: `mode` -> read or write, reader -> hold count, `<owner>:write` -> hold count of the writer
--- <prefix>:<reader>:rwlock_timeout:<n>   string with an expiry: the lease of the n-th hold of a reader. Redisson
---          has one for each, with the value 1. Ours have the first alone: its value is the server's time in µs when
---          the reader got the lock
--- readers  zset: client -> since when somebody of it waits to read, server time in µs
--- writers  zset: the queue of those who exclude each other, with the same times: a client that waits to write, and
---          `<client>:upgradable` for the upgradable lock. An owner that has the lock as another kind is in one of the two
---          under its own name; with 3 if it has the upgradable lock and waits to write
--- alive    hash: member of either -> until when that counts, server time in ms
--- phase    string with an expiry: there while those are let in who waited to read when a writer left
+-- `lock`     hash: `mode` -> read or write, reader -> hold count, `<owner>:write` -> hold count of the writer.
+-- `<prefix>:<reader>:rwlock_timeout:<n>`   string with an expiry: the lease of the n-th hold of a reader. Redisson
+--            writes one for each hold, with the value 1. Holdfast writes only the first. Its value is the server time
+--            in µs when the reader got the lock.
+-- `readers`  zset: client -> since when it waits to read, server time in µs.
+-- `writers`  zset: the queue of the waiters that exclude each other, with the same times. A client that waits to write
+--            has its name here, and for the upgradable lock `<client>:upgradable`. An owner that holds the lock as
+--            another kind has its own name in either queue. Its score is 3 if it holds the upgradable lock and waits to
+--            write.
+-- `alive`    hash: member of either queue -> until when its place counts, server time in ms.
+-- `phase`    string with an expiry: exists while readers are admitted that waited when a writer left.
 
--- A lock that is no read-write lock has no mode.
+-- The field `mode` is missing in a lock that is no read-write lock.
 local OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
 
--- Instead of the time, if the client has the upgradable lock and waits to write: it goes before all others.
+-- The score, instead of a time, of a holder of the upgradable lock that waits to write. It comes before all others.
 local GOES_ON = '3'
 
 local function isWriter(field)
   return string.sub(field, -6) == ':write'
 end
 
--- What is left of a reader's lease; -2 for one whose time ran out.
+-- Returns the rest of a reader's lease in ms; -2 if the lease has expired.
 local function readerTtlMs(keys, reader, count)
   local longestMs = -2
   for n = 1, tonumber(count) or 1 do
@@ -40,12 +41,12 @@ local function lease(keys, reader, leaseMs)
   redis.call('SET', leaseKey(keys, reader), serverTimeText(), 'PX', leaseMs)
 end
 
--- A lease that is there already: a full server refuses SET, and the value has to stay.
+-- Prolongs an existing lease. A full server refuses SET, and the value must stay, so this is PEXPIRE.
 local function lengthen(keys, reader, leaseMs)
   redis.call('PEXPIRE', leaseKey(keys, reader), leaseMs)
 end
 
--- An owner that has, or a member of the queue that waits for, the upgradable lock.
+-- True for an owner that holds the upgradable lock, and for a member of the queue that waits for it.
 local UPGRADABLE = ':upgradable'
 local function isUpgradable(field)
   return string.sub(field, -11) == UPGRADABLE
@@ -68,13 +69,13 @@ local function prolong(keys, leaseMs)
   end
 end
 
--- Redisson before 4 does not renew the leases of a reader that has re-entered, but the lock alone. Its owners
--- begin with a UUID.
+-- If a reader has re-entered, Redisson before 4 renews the lock only, and not the leases of the reader. Owners of
+-- Redisson begin with a UUID.
 local function isRenewedWithLock(reader, count)
   return count ~= '1' and string.match(reader, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-') ~= nil
 end
 
--- Takes out readers whose time ran out. Returns how many have the lock then.
+-- Removes readers whose lease has expired. Returns the number of holders that are left.
 local function dropDead(keys)
   local fields = redis.call('HGETALL', keys.lock)
   local left, longestMs, hasWriter = 0, -2, false
@@ -102,14 +103,16 @@ local function dropDead(keys)
   return left
 end
 
--- So many holds are looked at one by one. If there are more, so many of them are.
+-- Up to 8 holds are checked one by one. If there are more, 4 of them are checked.
 local FEW = 8
 local SAMPLE = 4
 
--- How many have the lock: 0, 1, or 2 for several. The dead that it comes across are taken out.
--- Among many readers it looks at a few at random, so that a release costs the same beside 10,000 as beside ten. It looks
--- at all of them if hardly any of the few is alive: the dead are then taken out, and each only once. It also does so now
--- and then if the lock lasts much longer than their leases, because Redisson's waiters go by the expiry of the lock.
+-- Returns the number of holders: 0, 1, or at least 2 for several. Removes the expired readers that it finds.
+-- Among many readers it checks a few at random. So a release costs the same beside 10,000 readers as beside ten.
+-- It checks all readers if at most one of the few is alive. Then each expired reader is removed, and costs this only
+-- once.
+-- Redisson's waiters wait until the lock expires. So it also checks all readers now and then if the lock lasts much
+-- longer than their leases.
 local function countHolders(keys)
   local size = redis.call('HLEN', keys.lock) - 1
   if size <= FEW then
@@ -135,10 +138,11 @@ local function countHolders(keys)
   return dropDead(keys)
 end
 
--- Nobody counts for longer than this. It is further ahead where the clock was set back: of the dead too.
+-- A place never counts for longer than this. If its end is further ahead, the clock was set back, and the client may be
+-- gone.
 local MOST_AHEAD_MS = 10000
 
--- Until when that counts of a client; nothing where it does not count any more.
+-- Returns until when the place of a client counts, server time in ms; nothing if the place does not count any more.
 local function markOf(keys, client, nowMs)
   local untilMs = redis.call('HGET', keys.alive, client)
   if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
@@ -146,7 +150,7 @@ local function markOf(keys, client, nowMs)
   end
 end
 
--- Those of the first so many who still wait, and since when.
+-- Returns which of the first `most` members still wait, and since when.
 local function listWaiting(keys, queue, most)
   local nowMs = serverTimeUs() / 1000
   local found = most > 0 and redis.call('ZRANGE', queue, 0, most - 1, 'WITHSCORES') or {}
@@ -160,7 +164,7 @@ local function listWaiting(keys, queue, most)
   return waiting
 end
 
--- Who of them has waited for the longest and still does; since when, and for how much longer that counts.
+-- Returns the member that has waited longest and still waits, since when, and for how many ms its place still counts.
 local function firstOf(keys, queue)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -178,8 +182,8 @@ local function firstOf(keys, queue)
   end
 end
 
--- As what that owner waits, and in which queue; '' if it does not wait. `beside` is the name under which it has the lock
--- as another kind.
+-- Returns the name under which an owner waits, and its queue; '' if the owner does not wait. `beside` is the name under
+-- which the owner holds the lock as another kind.
 local function placeOf(keys, client, owner, beside)
   local queue = (isWriter(owner) or isUpgradable(owner)) and keys.writers or keys.readers
   if client == '' or beside == '' then
@@ -188,7 +192,7 @@ local function placeOf(keys, client, owner, beside)
   return owner, queue
 end
 
--- That member waits in that queue, until its next request or for aliveMs. It keeps its place there.
+-- Puts a member into a queue, until its next request or for aliveMs. A member that waits already keeps its place.
 local function waits(keys, member, queue, sinceUs, aliveMs)
   redis.call('ZADD', queue, 'NX', sinceUs, member)
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
@@ -200,7 +204,7 @@ local function waits(keys, member, queue, sinceUs, aliveMs)
   end
 end
 
--- That member waits in that queue no more. Returns whether it did.
+-- Removes a member from a queue. Returns true if it waited there.
 local function waitsNoMore(keys, member, queue)
   local didWait = member ~= '' and redis.call('ZREM', queue, member) == 1
   if didWait then
@@ -212,8 +216,8 @@ local function waitsNoMore(keys, member, queue)
   return didWait
 end
 
--- Whether a reader has to wait behind the first of the queue. A plain reader waits if that one waits to write, unless
--- readers are being let in. The upgradable lock is had in the order of the queue.
+-- True if a reader must wait behind the first of the queue. A plain reader waits if that member waits to write, unless
+-- waiting readers are being admitted. The upgradable lock is granted in the order of the queue.
 local function isShut(keys, owner, place)
   local first = firstOf(keys, keys.writers)
   if not first or isUpgradable(owner) then
@@ -222,16 +226,17 @@ local function isShut(keys, owner, place)
   return not isUpgradable(first) and redis.call('EXISTS', keys.phase) == 0
 end
 
--- Tells those who are next. All who wait to read are told '2', and the first of the queue is told the time since when it
--- waits. Nobody else takes notice: ours compare texts, and Redisson's read numbers.
--- `left` is how many have the lock, of whom nobody writes.
+-- Wakes the next waiters. The message '2' wakes all waiting readers. The time since when the first of the queue waits
+-- wakes that member. No other listener reacts: clients of Holdfast compare texts, and Redisson's read numbers.
+-- `left` is the number of holders, none of which writes.
 local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
   local first, sinceUs = firstOf(keys, keys.writers)
   local waitsToWrite = first and not isUpgradable(first)
   local areReadersNext = firstOf(keys, keys.readers)
     and (areReadersFirst or not waitsToWrite or redis.call('EXISTS', keys.phase) == 1)
   if areReadersNext then
-    -- Even if nobody waits to write yet: one who comes before them would be the second writer that they wait for.
+    -- The phase also begins if no writer waits yet. Without it, a writer that comes before these readers would be the
+    -- second that they wait for.
     if areReadersFirst then
       redis.call('SET', keys.phase, '1', 'PX', phaseMs)
     end
@@ -243,11 +248,11 @@ local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
   end
 end
 
--- The lock is free, or free to read after it was written. '00' and '01' are for those of Redisson: to whom they
--- are the numbers of a release, and which ours take no notice of.
+-- Called when the lock is free, or free to read after a writer. The messages '00' and '01' are for Redisson's clients,
+-- which read them as the number of a release. Clients of Holdfast use the other messages.
 local function wake(keys, publish, channel, left, wasWritten, phaseMs)
   local told = redis.call(publish, channel, wasWritten and '01' or '00')
-  -- Also where nobody was told: a node of a cluster counts its own listeners alone.
+  -- Needed even if no listener was counted: a node of a cluster counts its own listeners only.
   tellNext(keys, publish, channel, left, wasWritten, phaseMs)
   return told
 end

@@ -1,2 +1,3 @@
--- A read-write lock of Redisson has a field `mode`. It looks at no other lock, and is refused.
+-- A read-write lock has a field `mode`. Redisson's read-write lock does not check for other locks, so scripts of other
+-- locks refuse it.
 local READ_WRITE = 'WRONGTYPE a read-write lock has this name'

@@ -1,21 +1,21 @@
--- Lowers an owner's hold count: the script `release`.
+-- Lowers an owner's hold count, for the scripts `release` and `batch`.
 local function release(lock, counter, owner, token, channel, publish, holds, notAfterUs)
   holds, notAfterUs = tonumber(holds or 0), tonumber(notAfterUs or 0)
 
   local found = redis.call('HMGET', lock, owner, 'mode')
   local held = found[1]
   if found[2] then
-    -- A read-write lock of Redisson, which looks at no other lock, is in it by now.
+    -- Redisson has put a read-write lock into this key meanwhile, because it does not check for other locks.
     redis.call('HDEL', lock, owner)
     return { 'gone' }
   end
   if not held then
-    -- It changes nothing. A replica refuses it, which may not have heard of the hold yet.
+    -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
     redis.call('HDEL', lock, owner)
     return { 'gone' }
   end
   if token ~= '' then
-    -- The counter of one master of several may be behind; none is ahead but by a newer hold.
+    -- The counter of one master of several can be below the token. Only a newer hold raises it above the token.
     local last = redis.call('GET', counter)
     if last and last ~= token and tonumber(last) > tonumber(token) then
       return { 'gone' }
@@ -34,7 +34,8 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
   end
   local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)
   if type(lowered) == 'table' then
-    -- A full server refuses HINCRBY, but not in a script that has written something already.
+    -- A full server refuses HINCRBY, unless the script has written before. So the expiry is written first, almost
+    -- unchanged.
     local ttlMs = redis.call('PTTL', lock)
     if ttlMs >= 0 then
       redis.call('PEXPIRE', lock, ttlMs + 1)

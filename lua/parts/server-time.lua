@@ -1,4 +1,4 @@
--- The server's time in µs: for all that one request does, that of the first who asked.
+-- The server's time in µs. It is read once for each request.
 local time, firstUs, firstText
 local function serverTimeUs()
   if not firstUs then
@@ -8,7 +8,7 @@ local function serverTimeUs()
   return firstUs
 end
 
--- The same as a string: quicker than to format the number.
+-- The same time as a text, because formatting the number is slower.
 local function serverTimeText()
   if not firstText then
     serverTimeUs()

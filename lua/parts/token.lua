@@ -1,5 +1,5 @@
--- The token after the last one: no less than the floor, which is the server's time where tokens may have
--- been forgotten; and with so many below it that are new as well.
+-- The token after the last one, but at least the floor. It has `reserve` new tokens below it. The floor is the server's
+-- time if tokens may have been forgotten.
 local function nextToken(last, floorUs, reserve)
   return string.format('%.0f', math.max((tonumber(last) or 0) + 1, floorUs) + reserve)
 end

@@ -1,11 +1,11 @@
--- Included after parts/server-time.lua. Clients in which somebody waits for permits, in the order in which
--- they began: each has one place, that of the one of its waiters who has waited for the longest.
+-- Included after parts/server-time.lua. The clients that wait for permits, in the order in which they began. Each
+-- client has one place: the place of its waiter that has waited longest.
 --
--- queue  zset: client -> since when it waits, server time in µs
--- alive  hash: client -> until when that counts, server time in ms, and how many permits are wanted
+-- `queue`  zset: client -> since when it waits, server time in µs.
+-- `alive`  hash: client -> until when its place counts, server time in ms, and how many permits it wants.
 
--- Since when somebody has waited: as it was told before, or so long before now. It is ahead of now where the clock was
--- set back since: whoever comes would be before it.
+-- Since when a client has waited: the time of an earlier answer, or its waiting time before now. If the earlier time
+-- is ahead of now, the clock was set back. It does not count, because each newcomer would be before it.
 local function sinceOf(toldUs, waitedMs)
   local told = tonumber(toldUs)
   if told and told <= serverTimeUs() then
@@ -14,10 +14,12 @@ local function sinceOf(toldUs, waitedMs)
   return math.floor(serverTimeUs() - waitedMs * 1000)
 end
 
--- Nobody counts for longer than this. It is further ahead where the clock was set back: of the dead too.
+-- A place never counts for longer than this. If its end is further ahead, the clock was set back, and the client may be
+-- gone.
 local MOST_AHEAD_MS = 10000
 
--- Until when that counts of a client, and how many permits are wanted; nothing where it does not count any more.
+-- Returns until when the place of a client counts, server time in ms, and how many permits it wants. Returns nothing if
+-- the place does not count any more.
 local function markOf(keys, client, nowMs)
   local untilMs, permits = string.match(redis.call('HGET', keys.alive, client) or '', '^(%d+) (%d+)$')
   if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
@@ -25,7 +27,8 @@ local function markOf(keys, client, nowMs)
   end
 end
 
--- Those of the first so many who still wait: clients and since when; and the same clients and how many permits.
+-- Returns which of the first `most` clients still wait, and since when; and the same clients with the number of permits
+-- that each wants.
 local function listWaiting(keys, most)
   local nowMs = serverTimeUs() / 1000
   local found = most > 0 and redis.call('ZRANGE', keys.queue, 0, most - 1, 'WITHSCORES') or {}
@@ -42,7 +45,8 @@ local function listWaiting(keys, most)
   return waiting, wanted
 end
 
--- Who has waited for the longest and still does; since when, for how many permits, and until when that counts.
+-- Returns the client that has waited longest and still waits, since when, how many permits it wants, and until when its
+-- place counts.
 local function firstOf(keys)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -60,11 +64,12 @@ local function firstOf(keys)
   end
 end
 
--- Whether nobody has waited for longer than this client has; '' is one that does not wait.
+-- True if no client has waited longer than this client. A client of '' does not wait.
 local function isNext(keys, client, sinceUs)
   local first, firstUs = firstOf(keys)
   if first == client and firstUs - sinceUs < 0 then
-    -- Its place is that of one who has gone on: another client may have waited for longer than the one after it.
+    -- The place belonged to a waiter that has its permits now. Another client may have waited longer than the next
+    -- waiter of this one.
     redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
     first, firstUs = firstOf(keys)
   end
@@ -76,7 +81,7 @@ local function waitsUntil(keys, client, permits, forMs)
   redis.call('HSET', keys.alive, client, untilMs .. ' ' .. permits)
 end
 
--- Somebody of that client waits, until its next request or for aliveMs.
+-- Gives a client a place, until its next request or for aliveMs.
 local function waits(keys, client, sinceUs, permits, aliveMs)
   redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
   waitsUntil(keys, client, permits, aliveMs)
@@ -84,14 +89,15 @@ local function waits(keys, client, sinceUs, permits, aliveMs)
   redis.call('PEXPIRE', keys.alive, aliveMs * 2)
 end
 
--- Nobody of that client waits any more.
+-- Removes the place of a client that has no waiters any more.
 local function waitsNoMore(keys, client)
   if redis.call('HDEL', keys.alive, client) == 1 then
     redis.call('ZREM', keys.queue, client)
   end
 end
 
--- One of that client has its permits. The next is about to ask: its place is kept for it so long.
+-- Called when a waiter of a client has its permits. The next waiter of that client is about to ask, so the place is
+-- kept for `forMs`.
 local function wentOn(keys, client, isLast, forMs)
   if isLast then
     waitsNoMore(keys, client)
@@ -100,7 +106,7 @@ local function wentOn(keys, client, isLast, forMs)
   end
 end
 
--- Tells the client that is next, where there is enough for it.
+-- Wakes the client that is next, if there are enough permits for it.
 local function tellNext(keys, publish, tickets, available, but)
   if available <= 0 then
     return
@@ -111,8 +117,8 @@ local function tellNext(keys, publish, tickets, available, but)
   end
 end
 
--- Tells Redisson's clients how many are to be had. They read a number; ours take no notice of one that begins
--- with 0, and have tickets.
+-- Tells Redisson's clients how many permits are available. They read a number. Clients of Holdfast ignore a number that
+-- begins with 0, because they have tickets.
 local function tellOthers(publish, channel, available)
   redis.call(publish, channel, '0' .. math.max(available, 0))
 end

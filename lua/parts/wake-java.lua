@@ -1,5 +1,5 @@
--- Wakes the first who queues in Redisson's fair lock and is not dead. What is wrong with the keys of others must not
--- cost anybody the rest.
+-- Wakes the first live waiter of Redisson's fair lock. With redis.pcall, an error of Redisson's keys does not stop the
+-- script.
 local function wakeJava(javaQueue, javaTimeouts, nowUs, publish, channel)
   for _, java in ipairs(redis.pcall('LRANGE', javaQueue, 0, 99)) do
     local diesAt = tonumber(redis.pcall('ZSCORE', javaTimeouts, java))

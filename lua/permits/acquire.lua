@@ -1,40 +1,40 @@
 --[[
-  Takes permits of a semaphore for a time: as many as the name of the owner ends with, all or none.
+  Acquires permits of a semaphore with a lease: all that the name of the owner ends with, or none.
 
-  Safe to run twice: who has them already has them on, under a token of its own. Whoever waits is served by how
-  long it has waited, and nobody overtakes: also not who wants fewer, nor who does not wait.
+  Safe to run twice: an owner that holds its permits keeps them, and gets a new token. Clients get permits in the order
+  in which they began to wait. No caller overtakes, even if it wants fewer permits or does not wait.
 
   KEYS[1]   pool        string: how many permits are available
   KEYS[2]   timeouts    zset: id of a permit -> until when it is taken, server time in ms
   KEYS[3]   counter     string: the last fencing token issued for this semaphore
-  KEYS[4]   queue       zset: client -> since when somebody of it waits
-  KEYS[5]   alive       hash: client -> until when that counts, and how many permits are wanted
-  KEYS[6]   holders     hash: 24 hex digits, which ids share -> their owner, and since when, in µs
-  KEYS[7]   kind        string: which kind has set the number
+  KEYS[4]   queue       zset: client -> since when it waits, server time in µs
+  KEYS[5]   alive       hash: client -> until when its place counts, and how many permits it wants
+  KEYS[6]   holders     hash: the first 24 hex digits of ids -> their owner, and since when, in µs
+  KEYS[7]   kind        string: the kind that set the number
   ARGV[1]   owner       `<clientId>:<owner>:<permits>`
-  ARGV[2]   leaseMs     they are taken for so long from now, in milliseconds
-  ARGV[3]   notAfterUs  server time after which nothing is taken, in µs; 0 is never
-  ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[5]   channel     where Redisson's clients are told how many are available
+  ARGV[2]   leaseMs     the permits are taken for this long from now, in milliseconds
+  ARGV[3]   notAfterUs  server time after which nothing is taken, in µs; 0 means no limit
+  ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
+  ARGV[5]   channel     the channel that tells Redisson's clients how many permits are available
   ARGV[6]   publish     PUBLISH or SPUBLISH
-  ARGV[7]   tickets     where the client that is next is told so
-  ARGV[8]   client      its client, where it waits; '' where it does not
-  ARGV[9]   last        1 or '': whether nobody else of its client waits
-  ARGV[10]  waitedMs    for how long it has waited, in milliseconds
-  ARGV[11]  since       since when it waits, as it was told; '' where it was not. One ahead of now is none
-  ARGV[12]  aliveMs     how long it counts as waiting, in milliseconds
-  ARGV[13]  limit?      number: how many permits there are to be in all, which is set where nobody has set it
+  ARGV[7]   tickets     the channel that wakes the next client
+  ARGV[8]   client      the client of the owner if it waits; '' if it does not
+  ARGV[9]   last        1 or '': 1 if no other call of the client waits
+  ARGV[10]  waitedMs    how long the call has waited, in milliseconds
+  ARGV[11]  since       since when it waits, from an earlier answer; '' if there is none. A time ahead of now does not
+                        count
+  ARGV[12]  aliveMs     how long the place counts, in milliseconds
+  ARGV[13]  limit?      number: the total number of permits, which is set if no client has set it
 
   Returns
-    { 'granted', token >= 1, inAll = 0 }
-                               they are the owner's. inAll is the number of permits where it is not the limit
+    { 'granted', token >= 1, inAll = 0 }  the owner holds its permits. `inAll` is the total number of permits if it is
+                                          not the limit
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available >= -9007199254740991, taken, nowUs,
-      holders: pairs }         not now; look again after ttlMs, where -1 is no time that is known. The client
-                               waits since then, '' where it does not. holders is some of the owners, and since
-                               when each has its permits, in µs, for a client that waits
-    { 'too-many', available >= -9007199254740991, taken }
-                               there are not so many in all
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+      holders: pairs }         not now; ask again after ttlMs, -1 if no time is known. `since` is when the client
+                               began to wait, '' if it does not wait. For a client that waits, `holders` has some of
+                               the owners, and since when each holds its permits, in µs
+    { 'too-many', available >= -9007199254740991, taken }  the owner wants more permits than there are in total
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = {
   pool = KEYS[1], timeouts = KEYS[2], counter = KEYS[3], queue = KEYS[4], alive = KEYS[5], holders = KEYS[6],
@@ -64,7 +64,7 @@ local limit = tonumber(ARGV[13])
 
 -- include: parts/permit-holders.lua
 
--- A client that waits is told who has so many of the permits.
+-- A waiting client learns the owners of this many permits.
 local TOLD = 4
 
 local available, isSet = availableIn(keys.pool, keys.kind, 'permits')
@@ -72,7 +72,7 @@ if not available then
   return isSet
 end
 if not isSet then
-  -- It changes nothing. A replica refuses it, because it may not have received the number yet.
+  -- This ZREM changes nothing, but a replica refuses it. A replica may not have received the number yet.
   redis.call('ZREM', keys.timeouts, '')
 end
 local lastToken = redis.call('GET', keys.counter)
@@ -84,7 +84,7 @@ local expired = giveBackExpired(keys)
 available = available + expired
 local isMore = expired > 0
 
--- To be called at the end: others are told of what there is for them.
+-- Called at the end. Tells other clients which permits are available.
 local function tell(but)
   if isMore then
     tellOthers(publish, channel, available)
@@ -114,11 +114,11 @@ if not isRepeat then
     local first, _, _, untilMs = firstOf(keys)
     local found = redis.call('ZRANGE', keys.timeouts, 0, client == '' and 0 or TOLD - 1, 'WITHSCORES')
     local endMs = tonumber(found[2] or FOREVER)
-    -- Who is not next looks again when the one that is may be dead.
+    -- A client that is not next asks again when the place of the next client ends, because that client may be gone.
     if first and first ~= client then
       endMs = untilMs + 1
     end
-    -- It may not have heard of it.
+    -- The next client may have missed its message, so it is woken again.
     tell(client)
     local ttlMs = endMs < FOREVER and math.max(endMs - nowInMs(), 0) or -1
     local since, holders = '', {}
@@ -137,7 +137,7 @@ if not isRepeat then
   available = redis.call('DECRBY', keys.pool, permits)
   addHolder(keys, owner, leaseMs, taken + permits)
   keepKind(keys.kind)
-  -- A semaphore that was set for a time ends with all that is taken of it.
+  -- If a semaphore was set with an expiry, its taken permits end with it.
   local ttlMs = redis.call('PTTL', keys.pool)
   if ttlMs > 0 then
     redis.call('PEXPIRE', keys.timeouts, ttlMs)

@@ -1,20 +1,20 @@
 --[[
-  Tells how many permits a semaphore has, which are taken, and who waits; and changes nothing.
+  Returns how many permits a semaphore has, which of them are taken, and which clients wait. Changes nothing.
 
   KEYS[1]  pool      string: how many permits are available
   KEYS[2]  timeouts  zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue     zset: client -> since when somebody of it waits
-  KEYS[4]  alive     hash: client -> until when that counts, and how many permits are wanted
-  KEYS[5]  holders   hash: 24 hex digits, which ids share -> their owner, and since when, in µs
-  KEYS[6]  kind      string: which kind has set the number
-  ARGV[1]  most      number: how many of those that are taken, and of those who wait, are wanted
+  KEYS[3]  queue     zset: client -> since when it waits, server time in µs
+  KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
+  KEYS[5]  holders   hash: the first 24 hex digits of ids -> their owner, and since when, in µs
+  KEYS[6]  kind      string: the kind that set the number
+  ARGV[1]  most      number: how many taken permits, and how many waiting clients, are wanted
 
   Returns
     { isSet: 1 or 0, available >= -9007199254740991, taken, nowUs, leftMs: pairs, holders: pairs, waiting: pairs,
-      wanted: pairs }          leftMs is of the ids, each in 32 hex digits, what is left of their leases, -1 for
-                               one without; holders is the owners of these ids, as far as they are known, and
-                               since when, in µs; waiting is of clients since when they wait, the next one
-                               first; wanted is of the same clients how many permits the first of each wants
+      wanted: pairs }          `leftMs` has ids, each in 32 hex digits, and the rest of their leases, -1 for a permit
+                               without a lease. `holders` has the known owners of these ids, and since when, in µs.
+                               `waiting` has clients and since when they wait, the next one first. `wanted` has the
+                               same clients, and how many permits the first call of each wants
 ]]
 local keys = {
   pool = KEYS[1], timeouts = KEYS[2], queue = KEYS[3], alive = KEYS[4], holders = KEYS[5], kind = KEYS[6],

@@ -1,24 +1,24 @@
 --[[
-  Takes permits from whoever has them, by their ids, makes them available, and tells the client that is next.
+  Ends permits by their ids, for any owner, makes them available, and wakes the next client.
 
-  Safe to run twice: no id is given to two acquisitions, and what a request came to is remembered under its name.
+  Safe to run twice: no id is given to two acquisitions, and the result of the request is stored under its name.
 
   KEYS[1]  pool      string: how many permits are available
   KEYS[2]  timeouts  zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue     zset: client -> since when somebody of it waits
-  KEYS[4]  alive     hash: client -> until when that counts, and how many permits are wanted
-  KEYS[5]  request   string with an expiry: what this request came to
-  KEYS[6]  holders   hash: 24 hex digits, which ids share -> their owner, and since when, in µs
-  KEYS[7]  kind      string: which kind has set the number
-  ARGV[1]  channel   where Redisson's clients are told how many are available
+  KEYS[3]  queue     zset: client -> since when it waits, server time in µs
+  KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
+  KEYS[5]  request   string with an expiry: the result of this request
+  KEYS[6]  holders   hash: the first 24 hex digits of ids -> their owner, and since when, in µs
+  KEYS[7]  kind      string: the kind that set the number
+  ARGV[1]  channel   the channel that tells Redisson's clients how many permits are available
   ARGV[2]  publish   PUBLISH or SPUBLISH
-  ARGV[3]  tickets   where the client that is next is told so
-  ARGV[4]  keptMs    how long the request is remembered, in milliseconds
+  ARGV[3]  tickets   the channel that wakes the next client
+  ARGV[4]  keptMs    how long the result is stored, in milliseconds
   ARGV[*]  ids       the ids, each different, in 32 hex digits
 
   Returns
     1  all of them were taken until now
-    0  some were not
+    0  some were not taken
 ]]
 local keys = {
   pool = KEYS[1], timeouts = KEYS[2], queue = KEYS[3], alive = KEYS[4], request = KEYS[5], holders = KEYS[6],

@@ -1,24 +1,24 @@
 --[[
-  Gives back the permits that an owner has, and tells whoever is next.
+  Releases the permits that an owner holds, and wakes the next client.
 
-  Safe to run twice: what the owner has no more is not given back. Permits whose time ran out are available by
-  that alone.
+  Safe to run twice: a permit that the owner does not hold any more is not released. Expired permits become available
+  by themselves.
 
   KEYS[1]  pool      string: how many permits are available
   KEYS[2]  timeouts  zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue     zset: client -> since when somebody of it waits
-  KEYS[4]  alive     hash: client -> until when that counts, and how many permits are wanted
-  KEYS[5]  holders   hash: 24 hex digits, which ids share -> their owner, and since when, in µs
-  KEYS[6]  kind      string: which kind has set the number
-  ARGV[1]  owner     `<clientId>:<owner>:<permits>`; '' where only the client leaves
-  ARGV[2]  channel   where Redisson's clients are told how many are available
+  KEYS[3]  queue     zset: client -> since when it waits, server time in µs
+  KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
+  KEYS[5]  holders   hash: the first 24 hex digits of ids -> their owner, and since when, in µs
+  KEYS[6]  kind      string: the kind that set the number
+  ARGV[1]  owner     `<clientId>:<owner>:<permits>`; '' if the request only ends the place of the client
+  ARGV[2]  channel   the channel that tells Redisson's clients how many permits are available
   ARGV[3]  publish   PUBLISH or SPUBLISH
-  ARGV[4]  tickets   where the client that is next is told so
-  ARGV[5]  client    the client, where nobody of it waits any more; '' where that is not known
+  ARGV[4]  tickets   the channel that wakes the next client
+  ARGV[5]  client    the client if none of its calls waits any more; '' if that is not known
 
   Returns
-    { 'freed' }  they were the owner's until now
-    { 'gone' }   the owner had not all of them: those that it had are given back
+    { 'freed' }  the owner held all of them until now
+    { 'gone' }   the owner did not hold all of them; those that it held are released
 ]]
 local keys = {
   pool = KEYS[1], timeouts = KEYS[2], queue = KEYS[3], alive = KEYS[4], holders = KEYS[5], kind = KEYS[6],

@@ -1,16 +1,16 @@
 --[[
-  Renews the leases of many permits at once. Never shortens one, never revives one.
+  Renews the leases of many permits. Never shortens a lease, never revives one.
 
-  KEYS[*]  three      of each hold, one after the other: the timeouts, a zset: id of a permit -> until when it is
-                      taken; the counter, a string: the last fencing token issued for this semaphore; the holders, a
-                      hash: 24 hex digits, which ids share -> their owner, and since when, in µs
+  KEYS[*]  three      for each hold its three keys: the timeouts, a zset: id of a permit -> until when it is taken,
+                      server time in ms. The counter, a string: the last fencing token issued for this semaphore. The
+                      holders, a hash: the first 24 hex digits of ids -> their owner, and since when, in µs
   ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only looks
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
   ARGV[*]  owners     the owner of each hold, in the order of the keys: `<clientId>:<owner>:<permits>`
 
   Returns
-    leftMs[] >= -2  of each hold, what is left of its lease in milliseconds, -2 when its owner has not all of its
-                    permits any more
+    leftMs[] >= -2  for each hold the rest of its lease in milliseconds; -2 means that its owner does not hold all of
+                    its permits any more
 ]]
 local leaseMs, counterMs = ARGV[1], ARGV[2]
 
@@ -23,14 +23,14 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/permit-holders.lua
 
 local function renew(keys, owner)
-  -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
+  -- A key of another type must not cost the other holds their lease. So pcall is used, and that hold counts as lost.
   local isRead, taken, untilMs = pcall(takenBy, keys, owner)
   local nowMs = nowInMs()
   if not isRead then
     return -2
   end
-  -- It changes nothing. A replica refuses it, because it may not have received the permits yet. And a full server
-  -- refuses ZADD, but not in a script that has written something already.
+  -- This ZREM changes nothing, but a replica refuses it. A replica may not have received the permits yet. A full server
+  -- refuses ZADD, unless the script has sent a write command before.
   redis.call('ZREM', keys.timeouts, '')
   if taken < permitsOf(owner) or untilMs <= nowMs then
     return -2

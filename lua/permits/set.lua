@@ -1,29 +1,30 @@
 --[[
-  Sets how many permits a semaphore has, changes that, takes away those that are available, or deletes the semaphore
-  with all permits that are taken.
+  Sets or changes the number of permits of a semaphore, takes away the available permits, or deletes the semaphore with
+  all taken permits.
 
-  Safe to run twice: what it did is remembered under the name of the request for as long as that could be sent
-  again.
+  Safe to run twice: the result is stored under the name of the request as long as the request may be sent again.
 
   KEYS[1]  pool        string: how many permits are available
   KEYS[2]  timeouts    zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue       zset: client -> since when somebody of it waits
-  KEYS[4]  alive       hash: client -> until when that counts, and how many permits are wanted
-  KEYS[5]  request     string with an expiry: what this request has done
-  KEYS[6]  holders     hash: 24 hex digits, which ids share -> their owner, and since when, in µs
-  KEYS[7]  kind        string: which kind has set the number
-  ARGV[1]  how         'try-set' or 'set' or 'add' or 'drain' or 'delete': sets how many there are in all, where nobody
-                       has; sets it anyway; adds so many, or takes away; takes away what is available; deletes it
-  ARGV[2]  permits     number: how many
-  ARGV[3]  notAfterUs  server time after which nothing is changed, in µs; 0 is never
-  ARGV[4]  channel     where Redisson's clients are told how many are available
+  KEYS[3]  queue       zset: client -> since when it waits, server time in µs
+  KEYS[4]  alive       hash: client -> until when its place counts, and how many permits it wants
+  KEYS[5]  request     string with an expiry: the result of this request
+  KEYS[6]  holders     hash: the first 24 hex digits of ids -> their owner, and since when, in µs
+  KEYS[7]  kind        string: the kind that set the number
+  ARGV[1]  how         'try-set' or 'set' or 'add' or 'drain' or 'delete': try-set sets the total number if no client
+                       has set it; set always sets it; add changes it by `permits`; drain takes away the available
+                       permits; delete deletes the semaphore
+  ARGV[2]  permits     number: the total number, or the change of it, which can be below 0
+  ARGV[3]  notAfterUs  server time after which nothing is changed, in µs; 0 means no limit
+  ARGV[4]  channel     the channel that tells Redisson's clients how many permits are available
   ARGV[5]  publish     PUBLISH or SPUBLISH
-  ARGV[6]  tickets     where the client that is next is told so
-  ARGV[7]  keptMs      how long the request is remembered, in milliseconds
+  ARGV[6]  tickets     the channel that wakes the next client
+  ARGV[7]  keptMs      how long the result is stored, in milliseconds
 
   Returns
-    { 'done', permits }  drain: how many it has taken away; else 1, or 0 where try-set or delete has changed nothing
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'done', permits }  for drain: how many permits it took away; for the others 1, or 0 if try-set or delete changed
+                         nothing
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = {
   pool = KEYS[1], timeouts = KEYS[2], queue = KEYS[3], alive = KEYS[4], request = KEYS[5], holders = KEYS[6],
@@ -71,7 +72,7 @@ elseif how == 'delete' then
   return { 'done', math.min(deleted, 1) }
 end
 if isSet then
-  -- First: a full server refuses INCRBY, but not in a script that has written something already.
+  -- A full server refuses INCRBY, unless the script has sent a write command before. This ZREM changes nothing.
   redis.call('ZREM', keys.queue, '')
 end
 local expired = giveBackExpired(keys)
@@ -85,7 +86,7 @@ elseif how == 'drain' then
   result = math.max(available, 0)
   by = 0 - result
 end
--- Also by 0, where nobody has set it; but what is not there has nothing to be taken away.
+-- If no client has set the number, adding 0 sets it. Only a drain leaves a missing number missing.
 if isSet or expired > 0 or how ~= 'drain' then
   available = redis.call('INCRBY', keys.pool, string.format('%.0f', by))
 end
@@ -98,7 +99,7 @@ if by > 0 or expired > 0 then
   tellOthers(publish, channel, available)
 end
 local first, _, wanted = firstOf(keys)
--- Also who wants more than there are now: it is told so when it asks.
+-- A client that wants more permits than there are in total is woken too, because its next request tells it so.
 if first and (wanted <= available or wanted > available + taken) then
   redis.call(publish, tickets, first)
 end

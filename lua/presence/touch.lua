@@ -1,21 +1,21 @@
 --[[
-  Tells who a client is, and what it notes of its owners, for other clients to read. No lock depends on it.
+  Stores the identity of a client and the notes about its owners, for other clients to read. No lock depends on this.
 
   Safe to run twice: a repeat writes the same.
 
-  KEYS[1]  client   hash: `about` -> who the client is, `at` -> when it last reported itself, `note/<owner>` -> a line
-                    about what that owner has
-  ARGV[1]  leaseMs  how long it is kept from now, in milliseconds
-  ARGV[2]  about    who the client is, as JSON
-  ARGV[3]  clockMs  what the clock of the client shows now, in milliseconds since 1970
-  ARGV[*]  notes    { owner, note: text or '' }[]: the lines that have changed; '' takes one away
+  KEYS[1]  client   hash: `about` -> the identity of the client, `at` -> when it last reported itself, `note/<owner>` ->
+                    a line about what that owner holds
+  ARGV[1]  leaseMs  how long the hash is kept from now, in milliseconds
+  ARGV[2]  about    the identity of the client, as JSON
+  ARGV[3]  clockMs  the time on the clock of the client, in milliseconds since 1970
+  ARGV[*]  notes    { owner, note: text or '' }[]: the notes that have changed; '' deletes a note
 
   Returns
-    nothing that is of use
+    nothing; the caller ignores the reply
 ]]
 local client, leaseMs, about, clockMs = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 
--- One moment by both clocks: so whoever reads the notes can convert their times.
+-- The same moment on both clocks, so that readers of the notes can convert their times.
 local time = redis.call('TIME')
 local at = time[1] .. string.sub('00' .. math.floor(time[2] / 1000), -3) .. ' ' .. clockMs
 local set, gone = { 'about', about, 'at', at }, {}

@@ -1,20 +1,20 @@
 --[[
-  Claims a master that has no mark for a new deployment. It does not vote for that: it rests as one that was emptied
-  does, until `found` says that all masters were claimed for the same deployment.
+  Claims a master without a mark for a new deployment. The master does not vote yet. It rests, like a master that was
+  emptied, until `found` says that all masters were claimed for the same deployment.
 
-  Safe to run twice: a master that is claimed stays so. One that was emptied in between has another claim.
+  Safe to run twice: a claimed master stays claimed. A master that was emptied in between gets another claim.
 
-  KEYS[1]  birth       string: as `enrol` has it
-  ARGV[1]  runId       the id of the server's process, as INFO tells it
-  ARGV[2]  restMs      how long the longest lease may be, in milliseconds
-  ARGV[3]  durable     1 or 0: whether the server writes everything to disk before it answers
+  KEYS[1]  birth       string: the mark, as in `enrol`
+  ARGV[1]  runId       the id of the server's process, from INFO
+  ARGV[2]  restMs      the longest lease that a client may take, in milliseconds
+  ARGV[3]  durable     1 or 0: 1 if the server writes everything to disk before it answers
   ARGV[4]  draft       a random text of the client
-  ARGV[5]  deployment  the id of the deployment; '' of the first master, which makes one of `draft` and its time
+  ARGV[5]  deployment  the id of the deployment; '' for the first master, which makes the id from `draft` and its time
 
   Returns
-    { 'claimed', sinceUs, deployment: text, restMs >= 1 }
-                        it has never voted since it was claimed for this deployment, and rests for `restMs` at the most
-    { 'known' }         it has another mark: it may have voted
+    { 'claimed', sinceUs, deployment: text, restMs >= 1 }  the master has not voted since this claim, and rests for at
+                                                           most `restMs`
+    { 'known' }         the master has another mark, so it may have voted
 ]]
 -- include: parts/server-time.lua
 
@@ -34,7 +34,7 @@ if not mark and redis.call('GET', birth) then
   return { 'known' }
 end
 if not mark then
-  -- Its time makes the id another one each time that the first master is claimed.
+  -- The time of the server makes a new id each time that the first master is claimed.
   local id = deployment ~= '' and deployment or draft .. '.' .. serverTimeText()
   mark = {
     sinceUs = string.format('%.0f', serverTimeUs() + restMs * 1000), origin = runId .. '/' .. id,

@@ -1,19 +1,18 @@
 --[[
-  Tells since when a master may vote. One that was started anew may have forgotten leases that run,
-  as may one that was a replica: it votes when the longest of them would be over, as the Redlock page
-  has it ("delayed restarts"). How long that is at the most is in the mark too: a client that takes
-  longer leases than all before it writes that down before it has a vote.
+  Returns since when a master may vote. A master that was restarted, or was a replica, may have forgotten leases that
+  still run. It votes when the longest of these leases would be over, as the Redlock page says ("delayed restarts").
+  The mark also stores the longest lease. Before a client with longer leases gets a vote, it writes that into the mark.
 
-  Safe to run twice, and by many clients: the first of them decides for a replication id.
+  Safe to run twice, and by many clients: the first client decides for a replication id.
 
-  KEYS[1]  birth    string: `<since when it votes, µs> <origin> <durable> <replId> <longestMs>`; the one
-                    key without an expiry
-  ARGV[1]  runId    the id of the server's process, as INFO tells it
-  ARGV[2]  restMs   how long the longest lease may be, in milliseconds
-  ARGV[3]  durable  1 or 0: whether the server writes everything to disk before it answers
+  KEYS[1]  birth    string: `<since when it votes, µs> <origin> <durable> <replId> <longestMs>`; the one key without an
+                    expiry
+  ARGV[1]  runId    the id of the server's process, from INFO
+  ARGV[2]  restMs   the longest lease that a client may take, in milliseconds
+  ARGV[3]  durable  1 or 0: 1 if the server writes everything to disk before it answers
 
   Returns
-    sinceUs  since when it votes, by the time of the server
+    sinceUs  since when the master votes, server time in µs
 ]]
 -- include: parts/server-time.lua
 
@@ -35,13 +34,14 @@ local mark = found or { replId = nil, longestMs = 0, durable = false }
 mark.longestMs = math.max(mark.longestMs, restMs)
 durable = durable and isAlone()
 
--- A mark without the replication id is of an older Holdfast.
+-- A mark without the replication id comes from an older Holdfast.
 local isKnown = found and (mark.replId == ownId
   or (not mark.replId and mark.runId ~= '' and mark.runId == runId and not wasReplica()))
 if isKnown then
   durable = durable and mark.durable
 else
-  -- What was written before the answer is there again, with the mark; else anything may be gone.
+  -- If every write was on disk before its answer, all writes are there again, and so is the mark. If not, any write can
+  -- be lost.
   if not (mark.replId and mark.durable and durable) then
     mark.sinceUs = string.format('%.0f', serverTimeUs() + mark.longestMs * 1000)
   end

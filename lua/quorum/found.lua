@@ -1,19 +1,19 @@
 --[[
-  Lets a master vote that was claimed for a new deployment. Of the first master it decides which client founds the
-  deployment: only that client lets the others vote.
+  Lets a master vote that was claimed for a new deployment. At the first master it decides which client founds the
+  deployment. Only that client lets the other masters vote.
 
-  Safe to run twice: a repeat of the same client answers the same. A master that was emptied since the claim stays as
-  it is.
+  Safe to run twice: a repeat of the same client gets the same answer. A master that was emptied after the claim does
+  not change.
 
-  KEYS[1]  birth       string: as `enrol` has it
-  ARGV[1]  sinceUs     what `claim` answered
-  ARGV[2]  deployment  the same
+  KEYS[1]  birth       string: the mark, as in `enrol`
+  ARGV[1]  sinceUs     sinceUs in the answer of `claim`
+  ARGV[2]  deployment  deployment in the answer of `claim`
   ARGV[3]  founder     an id that no other attempt to found has
-  ARGV[4]  restMs      how long the longest lease may be, in milliseconds
+  ARGV[4]  restMs      the longest lease that a client may take, in milliseconds
 
   Returns
-    1  it votes, and this client has founded the deployment
-    0  it has another mark by now, or half of its rest is over
+    1  the master votes, and this client has founded the deployment
+    0  the master has another mark by now, or half of its rest is over
 ]]
 -- include: parts/server-time.lua
 
@@ -31,8 +31,8 @@ end
 if mark.founder == founder then
   return 1
 end
--- The others rest for at least as long, from a later moment on. So none of them has voted by itself before half of
--- this rest is over.
+-- The other masters rest at least as long, from a later moment on. So no master has voted by itself before half of this
+-- rest is over.
 if tonumber(mark.sinceUs) ~= sinceUs or sinceUs - serverTimeUs() < restMs * 500 then
   return 0
 end

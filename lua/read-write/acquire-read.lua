@@ -1,36 +1,37 @@
 --[[
-  Takes a read-write lock to read, beside others who read, or re-enters that.
+  Acquires a read-write lock for a reader, beside other readers, or re-enters it.
 
-  Safe to run twice, as `lock/acquire` is. A reader waits while somebody writes, but for who has the lock to
-  write itself; and while one of ours is next to write, unless those who waited to read are being let in. A reader
-  carries the token of the last writer. One whose name ends in `:upgradable` may go on to write. There is one of these
-  at a time, and each waits for all who came before it to write or for the upgradable lock.
+  Safe to run twice, like `lock/acquire`. A reader waits while another owner writes. It also waits if a Holdfast client
+  is next to write, unless the waiting readers are being admitted. A reader gets the token of the last writer.
+
+  A reader whose name ends in `:upgradable` may upgrade to writing. There is one such holder at a time. Each waits for
+  all clients that came before it to write or for the upgradable lock.
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
   KEYS[3]   readers     zset: member -> since when it waits to read
   KEYS[4]   writers     zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]   alive       hash: member -> until when that counts
-  KEYS[6]   phase       string: there while those are let in who waited to read
+  KEYS[5]   alive       hash: member -> until when its place counts, server time in ms
+  KEYS[6]   phase       string: exists while the waiting readers are admitted
   ARGV[1]   owner       `<clientId>:<owner>`
   ARGV[2]   leaseMs     the hold lives at least this long from now, in milliseconds
-  ARGV[3]   notAfterUs  server time after which no count is raised, in µs; 0 is never
-  ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[5]   prefix      what the names of the timeout keys of this lock begin with
-  ARGV[6]   beside      the name under which the same owner has the lock to write; '' for none
-  ARGV[7]   client      its client, where it waits; '' where it does not
-  ARGV[8]   last        1 or '': of a plain reader, whether nobody else of its client waits to read
-  ARGV[9]   waitingMs   how long it counts as waiting, in milliseconds
-  ARGV[10]  holds=1     the hold count wanted after this call; 1 is a first acquisition
+  ARGV[3]   notAfterUs  server time after which no count is raised, in µs; 0 means no limit
+  ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
+  ARGV[5]   prefix      the prefix of the timeout keys of this lock
+  ARGV[6]   beside      the name under which the same owner holds the lock to write; '' for none
+  ARGV[7]   client      the client of the owner if it waits; '' if it does not
+  ARGV[8]   last        1 or '': 1 if a plain reader is the last waiting reader of its client
+  ARGV[9]   waitingMs   how long the place counts, in milliseconds
+  ARGV[10]  holds=1     the hold count after this call; 1 is a first acquisition
 
   Returns
-    { 'granted', token >= 1 }  it is the owner's
-    { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }
-                               it is not to be had now; for ttlMs more, -1 means without an expiry. The client waits
-                               for the upgradable lock since then; '' if it does not. The holder is one of those who
-                               have it, for ageMs
-    { 'gone' }                 a re-entry, but the owner does not hold it any more
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'granted', token >= 1 }  the owner holds the lock
+    { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }  The owner cannot
+                             have the lock now, for ttlMs more; -1 means no expiry. `sinceUs` is when the client began
+                             to wait for the upgradable lock, '' if it does not. The holder is one of the holders, and
+                             has held the lock for ageMs
+    { 'gone' }                 a re-entry, but the owner does not hold the lock any more
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = {
   lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
@@ -55,7 +56,7 @@ local mode, held = found[1], found[2]
 if not mode and redis.call('EXISTS', keys.lock) == 1 then
   return redis.error_reply(OTHER_LOCK)
 end
--- One whose time ran out has it no more, though nobody has looked since.
+-- A hold whose lease has expired is over, even if no request has removed it yet.
 if held and readerTtlMs(keys, owner, held) == -2 then
   redis.call('HDEL', keys.lock, owner)
   held = false
@@ -68,7 +69,7 @@ if holds > 1 and not held then
 end
 
 local place, queue = placeOf(keys, client, owner, beside)
--- In the place of a client either a reader or a writer waits, whichever asks now.
+-- A client has one place for its readers and writers. The kind that asks now gets it.
 if queue == keys.readers and place == client then
   waitsNoMore(keys, client, keys.writers)
 end
@@ -98,7 +99,7 @@ end
 local token = redis.call('GET', keys.counter)
 if not token then
   token = serverTimeText()
-  -- Not above the token of who writes still: its hold would count as one that is over.
+  -- If the owner also writes, the token of that hold is unknown. A counter above it would end that hold.
   if mode ~= 'write' then
     setCounter(keys.counter, token, counterMs, leaseMs)
   end

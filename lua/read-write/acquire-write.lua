@@ -1,37 +1,35 @@
 --[[
-  Takes a read-write lock to write, alone, or re-enters that.
+  Acquires a read-write lock for a writer, alone, or re-enters it.
 
-  Safe to run twice, as `lock/acquire` is. Among ours who wait to write or for the upgradable lock the one who has
-  waited for the longest is next; those who waited to read while somebody wrote are let in before. Who has the
-  upgradable lock goes before all who wait to write.
+  Safe to run twice, like `lock/acquire`. Holdfast clients that wait to write, or for the upgradable lock, get it in
+  the order in which they came. Before that, the readers are admitted that waited while another owner wrote. The holder
+  of the upgradable lock comes before all clients that wait to write.
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
   KEYS[3]   readers     zset: member -> since when it waits to read
   KEYS[4]   writers     zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]   alive       hash: member -> until when that counts
-  KEYS[6]   phase       string: there while those are let in who waited to read
+  KEYS[5]   alive       hash: member -> until when its place counts, server time in ms
+  KEYS[6]   phase       string: exists while the waiting readers are admitted
   ARGV[1]   owner       `<clientId>:<owner>:write`
   ARGV[2]   leaseMs     the hold lives at least this long from now, in milliseconds
-  ARGV[3]   notAfterUs  server time after which no count is raised, in µs; 0 is never
-  ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 is for good
-  ARGV[5]   prefix      what the names of the timeout keys of this lock begin with
-  ARGV[6]   beside      the name under which the same owner reads, and may go on to write; '' for none
-  ARGV[7]   client      its client, where it waits; '' where it does not
-  ARGV[8]   waitingMs   how long it counts as waiting, in milliseconds
-  ARGV[9]   holds=1     the hold count wanted after this call; 1 is a first acquisition
-  ARGV[10]  token?      number: of a re-entry, the token of the hold; left out for a first acquisition
+  ARGV[3]   notAfterUs  server time after which no count is raised, in µs; 0 means no limit
+  ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
+  ARGV[5]   prefix      the prefix of the timeout keys of this lock
+  ARGV[6]   beside      the name under which the same owner reads and may upgrade; '' for none
+  ARGV[7]   client      the client of the owner if it waits; '' if it does not
+  ARGV[8]   waitingMs   how long the place counts, in milliseconds
+  ARGV[9]   holds=1     the hold count after this call; 1 is a first acquisition
+  ARGV[10]  token?      number: for a re-entry, the token of the hold; left out for a first acquisition
 
   Returns
-    { 'granted', token: number >= 1 or '' as 0 }
-                               it is the owner's; the token is '' for a re-entry
-    { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }
-                               somebody else has it, for ttlMs more; -1 means without an expiry. The client waits
-                               to write since then, '' where it does not. The holder is one of those who have
-                               it, for ageMs
-    { 'gone' }                 the owner does not have any more what it is to re-enter, or the upgradable lock from
-                               which it is to go on to write
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'granted', token: number >= 1 or '' as 0 }  the owner holds the lock; the token is '' for a re-entry
+    { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }  Other owners hold
+                             the lock for ttlMs more; -1 means no expiry. `sinceUs` is when the client began to wait to
+                             write, '' if it does not. The holder is one of the holders, and has held the lock for ageMs
+    { 'gone' }                 the owner does not hold any more what it wants to re-enter, or lost the upgradable lock
+                               that it wants to upgrade
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = {
   lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
@@ -65,28 +63,28 @@ end
 
 if not held then
   local isUpgrade = isUpgradable(beside)
-  -- Somebody else may have written since.
+  -- The lease of the upgradable lock is over, so another owner may have written since.
   if isUpgrade and not (found[3] and readerTtlMs(keys, beside, found[3]) ~= -2) then
     return { 'gone' }
   end
   local left = mode and (mode == 'write' and 1 or countHolders(keys)) or 0
   if left == 0 then
-    -- The lock that it makes is a new one.
+    -- The old lock is gone, so this acquisition creates a new one.
     mode = false
   end
   local place = placeOf(keys, client, owner, beside)
-  -- In the place of a client either a reader or a writer waits, whichever asks now.
+  -- A client has one place for its readers and writers. The kind that asks now gets it.
   if place == client then
     waitsNoMore(keys, client, keys.readers)
   end
   local first, _, firstForMs = firstOf(keys, keys.writers)
   if first == owner and not isUpgrade then
-    -- It has released the upgradable lock since.
+    -- The owner has released the upgradable lock since, so its early place is over.
     waitsNoMore(keys, owner, keys.writers)
     first, _, firstForMs = firstOf(keys, keys.writers)
   end
   local isNext = isUpgrade or not first or first == client
-  -- That one is the upgradable lock itself, unless its owner writes by another attempt.
+  -- The one holder is the upgradable lock itself, unless its owner writes by another attempt.
   local isFree = left == 0 or isUpgrade and mode == 'read' and left == 1
   local phaseMs = redis.call('PTTL', keys.phase)
   if not (isFree and isNext) or phaseMs ~= -2 then
@@ -101,7 +99,7 @@ if not held then
     if not isFree then
       return { 'held', redis.call('PTTL', keys.lock), sinceUs, holderOf(keys, mode, beside) }
     end
-    -- It is for those who are let in to read, and for who has waited for longer.
+    -- The lock is free, but the readers that are admitted, or a client that has waited longer, get it first.
     return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs, '', '' }
   end
 end

@@ -1,20 +1,21 @@
 --[[
-  Tells who has a read-write lock and who waits for it, and changes nothing.
+  Returns the holders of a read-write lock and its waiters. Changes nothing.
 
   KEYS[1]  lock     hash: `mode`, and owner -> hold count
   KEYS[2]  counter  string: the last fencing token issued for this lock
   KEYS[3]  readers  zset: member -> since when it waits to read
   KEYS[4]  writers  zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]  alive    hash: member -> until when that counts
-  ARGV[1]  prefix   what the names of the timeout keys of this lock begin with
-  ARGV[2]  most     number: how many of those who wait are wanted
+  KEYS[5]  alive    hash: member -> until when its place counts, server time in ms
+  ARGV[1]  prefix   the prefix of the timeout keys of this lock
+  ARGV[2]  most     number: how many waiters of each queue are wanted
 
   Returns
     { mode: text or '' as null, ttlMs >= -2, token: number or '' as null, nowUs,
       holds: pairs, leftMs: pairs, sinceUs: pairs, readers: pairs, writers: pairs }
-                             holds are owners and hold counts; leftMs is of each owner what is left of its
-                             lease; sinceUs is of each reader the value of its lease, which is since when ours have
-                             it; readers and writers are the members of these queues and since when they wait
+                             `holds` has owners and hold counts. `leftMs` has each owner and the rest of its lease.
+                             `sinceUs` has each reader and the value of its lease; for readers of Holdfast that is
+                             when the hold began. `readers` and `writers` have the members of these queues, and
+                             since when they wait
 ]]
 local keys = {
   lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],

@@ -1,31 +1,30 @@
 --[[
-  Lowers the hold count of one who reads or writes; at zero that one has the lock no more, and those are told who
-  may have it next. One who writes and reads goes on reading.
+  Lowers the hold count of a reader or a writer. At zero the hold ends, and the next waiters are woken. If a writer also
+  reads, it stays a reader.
 
-  Safe to run twice: the caller states the hold count it wants afterwards.
+  Safe to run twice: the caller states the hold count after the call.
 
   KEYS[1]  lock        hash: `mode`, and owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
   KEYS[3]  readers     zset: member -> since when it waits to read
   KEYS[4]  writers     zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]  alive       hash: member -> until when that counts
-  KEYS[6]  phase       string: there while those are let in who waited to read
-  ARGV[1]  owner       `<clientId>:<owner>`, with `:write` of one who writes
-  ARGV[2]  token       number or '': of one who writes, the token of the hold to be ended; '' ends whatever hold
-                       the owner has
-  ARGV[3]  channel     where the waiters of this lock listen
+  KEYS[5]  alive       hash: member -> until when its place counts, server time in ms
+  KEYS[6]  phase       string: exists while the waiting readers are admitted
+  ARGV[1]  owner       `<clientId>:<owner>`, for a writer with `:write`
+  ARGV[2]  token       number or '': for a writer, the token of the hold to end; '' ends any hold of the owner
+  ARGV[3]  channel     the channel of the waiters of this lock
   ARGV[4]  publish     PUBLISH or SPUBLISH
-  ARGV[5]  prefix      what the names of the timeout keys of this lock begin with
-  ARGV[6]  client      the client, where none of those who wait there is next to ask for this kind; '' where one is
-  ARGV[7]  claimMs     how long those are let in who waited to read, in milliseconds
-  ARGV[8]  holds=0     the hold count wanted after this call
-  ARGV[9]  notAfterUs?  server time after which no count above 0 is set, in µs; 0 is never
+  ARGV[5]  prefix      the prefix of the timeout keys of this lock
+  ARGV[6]  client      the client if none of its waiters asks for this kind next; '' if one does
+  ARGV[7]  claimMs     how long the waiting readers are admitted, in milliseconds
+  ARGV[8]  holds=0     the hold count after this call
+  ARGV[9]  notAfterUs?  server time after which no count above 0 is set, in µs; 0 means no limit
 
   Returns
-    { 'freed', listeners }   the owner has it no more, and so many were told
-    { 'kept' }               the owner holds it still, with the count asked for
-    { 'gone' }               the owner did not hold it, or not under that token
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'freed', listeners }   the owner does not hold the lock any more, and this many listeners were woken
+    { 'kept' }               the owner still holds the lock, with the count asked for
+    { 'gone' }               the owner did not hold the lock, or not under that token
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = {
   lock = KEYS[1], counter = KEYS[2], readers = KEYS[3], writers = KEYS[4], alive = KEYS[5],
@@ -51,9 +50,9 @@ if held and writes and token ~= '' then
   held = not (last and last ~= token and tonumber(last) > tonumber(token)) and held
 end
 if not held then
-  -- It may have waited under its own name.
+  -- The owner may have waited under its own name.
   local hasLeft = waitsNoMore(keys, owner, queue) or client ~= ''
-  -- Whoever waited behind the one who has left is next now.
+  -- The waiter behind the member that left is next now.
   if hasLeft and found[1] ~= 'write' then
     tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)
   end
@@ -66,7 +65,7 @@ if holds > 0 then
   if isLate(notAfterUs) then
     return { 'late', serverTimeText() }
   end
-  -- First: a full server refuses HSET, but not in a script that has written something already.
+  -- A full server refuses HSET, unless the script has sent a write command before. This HDEL changes nothing.
   redis.call('HDEL', keys.lock, '')
   redis.call('HSET', keys.lock, owner, holds)
   return { 'kept' }
@@ -76,7 +75,7 @@ redis.call('HDEL', keys.lock, owner)
 if writes then
   local left = 0
   if redis.call('HLEN', keys.lock) > 1 then
-    -- It goes on reading.
+    -- The owner also reads, and keeps that hold.
     redis.call('HSET', keys.lock, 'mode', 'read')
     left = dropDead(keys)
   else
@@ -94,10 +93,11 @@ if redis.call('HLEN', keys.lock) == 1 then
   redis.call('DEL', keys.lock)
   return { 'freed', wake(keys, publish, channel, 0, false, claimMs) }
 end
--- Others read. Who waits to write is told when they are gone, or if it waits for an upgrade when it is alone.
+-- Other readers are left. A waiting writer is woken when all are gone. An owner that waits for an upgrade is woken when
+-- it is the only holder.
 local first, sinceUs = firstOf(keys, keys.writers)
--- Those of Redisson who wait go by the expiry of the lock alone: it is not to last for much longer than the longest lease
--- left, and this may have been the longest. The two are set together, but not in one moment on every server.
+-- Redisson's waiters wait until the lock expires, so it must not last much longer than the longest lease. The ended
+-- lease may have been the longest. Both expiries are set together, but not in the same millisecond on every server.
 local lockMs = redis.call('PTTL', keys.lock)
 local isLong = lockMs - leftMs < 100 or lockMs - leftMs * 2 > 1000
 local left = (first or isLong) and countHolders(keys)

@@ -1,16 +1,16 @@
 --[[
-  Renews the leases of many holds of read-write locks at once. Never shortens one, never revives one.
+  Renews the leases of many holds of read-write locks. Never shortens a lease, never revives one.
 
-  KEYS[*]  both       of each hold, one after the other: the lock, a hash: `mode`, and owner -> hold count; its
-                      counter, a string: the last fencing token issued for this lock
+  KEYS[*]  both       for each hold its two keys: the lock, a hash: `mode`, and owner -> hold count; its counter, a
+                      string: the last fencing token issued for this lock
   ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only looks
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
-  ARGV[*]  holds      { owner, prefix }[]: the owner of each, in the order of the keys, and what the names of the
-                      timeout keys of its lock begin with
+  ARGV[*]  holds      { owner, prefix }[]: the owner of each hold, in the order of the keys, and the prefix of the
+                      timeout keys of its lock
 
   Returns
-    leftMs[] >= -2  of each hold, what is left of its lease in milliseconds, -1 when it has no expiry, -2 when
-                    its owner does not hold it any more
+    leftMs[] >= -2  for each hold the rest of its lease in milliseconds; -1 means no expiry; -2 means that its owner
+                    does not hold it any more
 ]]
 local leaseMs, counterMs = ARGV[1], ARGV[2]
 
@@ -21,11 +21,12 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/read-write-lock.lua
 
 local function renew(keys, owner)
-  -- One key of another type must not cost the others their lease: pcall, and it counts as lost.
+  -- A key of another type must not cost the other holds their lease. So redis.pcall is used, and that hold counts as
+  -- lost.
   local found = redis.pcall('HMGET', keys.lock, 'mode', owner)
   if not found[1] or not found[2] then
     if found[2] == false then
-      -- It changes nothing. A replica refuses it, because it may not have received the hold yet.
+      -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
       redis.call('HDEL', keys.lock, owner)
     end
     return -2

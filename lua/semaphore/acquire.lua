@@ -1,33 +1,33 @@
 --[[
-  Takes permits of a semaphore, or waits for them, after all who have waited for longer.
+  Acquires permits of a semaphore, or waits for them behind all clients that have waited longer.
 
-  Safe to run twice: what was taken is remembered under the owner's name, and told again. What was given back
-  since is not taken again. Who does not wait is refused while anybody does; who waits is told on `tickets`
-  when its turn has come, and nobody else takes meanwhile what it is to have.
+  Safe to run twice: the number of taken permits is stored under the owner's name, and a repeat gets the same answer.
+  Permits that were given back since are not taken again. A caller that does not wait is refused while any client waits.
+  A waiting client is woken on `tickets` when it is next. Until then, no other caller takes its permits.
 
   KEYS[1]   semaphore   string: how many permits are available
   KEYS[2]   queue       zset: client -> since when it waits, server time in µs
-  KEYS[3]   alive       hash: client -> until when that counts, and how many permits are wanted
-  KEYS[4]   kind        string: which kind has set the number
-  KEYS[5]   request     string: what was taken in this owner's name, or 'returned'
-  KEYS[*]   answered    the requests of this client whose answers it has
+  KEYS[3]   alive       hash: client -> until when its place counts, and how many permits it wants
+  KEYS[4]   kind        string: the kind that set the number
+  KEYS[5]   request     string: the number of permits taken in this owner's name, or 'returned'
+  KEYS[*]   answered    the requests whose answers this client has
   ARGV[1]   owner       `<clientId>:<owner>:<permits>`
-  ARGV[2]   notAfterUs  server time after which nothing is taken, in µs; 0 is never
-  ARGV[3]   client      its client, where it waits; '' where it does not
-  ARGV[4]   last        1 or '': whether nobody else of its client waits
-  ARGV[5]   waitingMs   for how long it counts as waiting, in milliseconds
-  ARGV[6]   since       since when it waits, as an earlier run has told it; '' for none
-  ARGV[7]   waitedMs    for how long it has waited, in milliseconds, where that was not told, or is ahead of now
-  ARGV[8]   tickets     the channel on which clients are told that it is their turn
+  ARGV[2]   notAfterUs  server time after which nothing is taken, in µs; 0 means no limit
+  ARGV[3]   client      the client of the owner if it waits; '' if it does not
+  ARGV[4]   last        1 or '': 1 if no other call of the client waits
+  ARGV[5]   waitingMs   how long the place counts, in milliseconds
+  ARGV[6]   since       since when it waits, from an earlier answer; '' if there is none
+  ARGV[7]   waitedMs    how long the call has waited, in milliseconds; used if `since` is '' or ahead of now
+  ARGV[8]   tickets     the channel that wakes the next client
   ARGV[9]   publish     PUBLISH or SPUBLISH
-  ARGV[10]  keptMs      how long it is remembered that it was taken, in milliseconds
+  ARGV[10]  keptMs      how long the number of taken permits is stored, in milliseconds
 
   Returns
-    { 'granted' }                  they are the owner's
-    { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available: number >= -9007199254740991 }
-                                   they are not to be had now; it is worth looking again after ttlMs, when the
-                                   one who is next may be dead, -1 is not known; since when its client waits
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'granted' }                  the owner has its permits
+    { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available: number >= -9007199254740991 }  the owner
+                             cannot have the permits now. After ttlMs the client that is next may be gone, so ask again
+                             then; -1 is unknown. `since` is when the client began to wait
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4], request = KEYS[5] }
 local owner, notAfterUs, client, last = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4] == '1'
@@ -52,7 +52,7 @@ if not available then
   return isSet
 end
 if not isSet then
-  -- It changes nothing. A replica refuses it, because it may not have received the number yet.
+  -- This ZREM changes nothing, but a replica refuses it. A replica may not have received the number yet.
   redis.call('ZREM', keys.queue, '')
 end
 local taken = redis.call('GET', keys.request)
@@ -83,7 +83,7 @@ if client == '' then
 end
 waits(keys, client, sinceUs, permits, waitingMs)
 local first, _, _, untilMs = firstOf(keys)
--- It stood where another of its waiters had stood, who had waited for longer.
+-- The place of the client belonged to another waiter of it, which had waited longer. Now another client is next.
 if wasFirst and first ~= client then
   tellNext(keys, publish, tickets, available)
 end

@@ -1,20 +1,19 @@
 --[[
-  Gives back what was taken in an owner's name that nobody uses any more, if anything was.
+  Gives back the permits that were taken in an owner's name, if any, when no caller uses them.
 
-  Safe to run twice: what was given back is given back once. A request in that name that comes later takes
-  nothing, as long as that is remembered. Where nobody else of its client waits its place is free, and whoever
-  is next by that is told.
+  Safe to run twice: permits are given back once. A later request in that name takes nothing, as long as 'returned' is
+  stored. If no other call of the client waits, its place ends, and the next client is woken.
 
   KEYS[1]  semaphore  string: how many permits are available
   KEYS[2]  queue      zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive      hash: client -> until when that counts, and how many permits are wanted
-  KEYS[4]  kind       string: which kind has set the number
-  KEYS[5]  request    string: what was taken in this owner's name, or 'returned'
-  KEYS[*]  answered   the requests of this client whose answers it has
-  ARGV[1]  client     its client, where nobody of it waits any more; '' where somebody does
-  ARGV[2]  keptMs     how long it is remembered that it was given back, in milliseconds; 0 is not at all
-  ARGV[3]  channel    where Redisson's clients are told how many are available
-  ARGV[4]  tickets    the channel on which clients are told that it is their turn
+  KEYS[3]  alive      hash: client -> until when its place counts, and how many permits it wants
+  KEYS[4]  kind       string: the kind that set the number
+  KEYS[5]  request    string: the number of permits taken in this owner's name, or 'returned'
+  KEYS[*]  answered   the requests whose answers this client has
+  ARGV[1]  client     the client if none of its calls waits any more; '' if one does
+  ARGV[2]  keptMs     how long 'returned' is stored, in milliseconds; 0 means not at all
+  ARGV[3]  channel    the channel that tells Redisson's clients how many permits are available
+  ARGV[4]  tickets    the channel that wakes the next client
   ARGV[5]  publish    PUBLISH or SPUBLISH
 
   Returns
@@ -39,7 +38,7 @@ if not available then
   return isSet
 end
 local taken = tonumber(redis.call('GET', keys.request) or nil)
--- First: a full server refuses SET and INCRBY, but not in a script that has written something already.
+-- A full server refuses SET and INCRBY, unless the script has sent a write command before. This ZREM changes nothing.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 local wasFirst = client ~= '' and firstOf(keys) == client
@@ -51,7 +50,7 @@ if keptMs > 0 then
 elseif taken then
   redis.call('DEL', keys.request)
 end
--- One that is gone meanwhile is not made again.
+-- A semaphore that is gone by now is not created again.
 local isBack = taken and isSet
 if isBack then
   available = redis.call('INCRBY', keys.semaphore, taken)

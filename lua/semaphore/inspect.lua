@@ -1,16 +1,16 @@
 --[[
-  Tells how many permits a semaphore has and who waits for them, and changes nothing.
+  Returns how many permits a semaphore has, and which clients wait for them. Changes nothing.
 
   KEYS[1]  semaphore  string: how many permits are available
   KEYS[2]  queue      zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive      hash: client -> until when that counts, and how many permits are wanted
-  KEYS[4]  kind       string: which kind has set the number
-  ARGV[1]  most       number: how many of those who wait are wanted
+  KEYS[3]  alive      hash: client -> until when its place counts, and how many permits it wants
+  KEYS[4]  kind       string: the kind that set the number
+  ARGV[1]  most       number: how many waiting clients are wanted
 
   Returns
-    { isSet: 1 or 0, available: number >= -9007199254740991, nowUs, waiting: pairs, wanted: pairs }
-                             waiting is clients and since when they wait, the next one first; wanted is the
-                             same clients and how many permits the first of each wants
+    { isSet: 1 or 0, available: number >= -9007199254740991, nowUs, waiting: pairs, wanted: pairs }  `waiting` has
+                             clients and since when they wait, the next one first. `wanted` has the same clients, and
+                             how many permits the first call of each wants
 ]]
 local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4] }
 local most = tonumber(ARGV[1])

@@ -1,17 +1,17 @@
 --[[
-  Nobody of a client waits for a semaphore any more: its place is free, and whoever is next by that is told.
+  Ends the place of a client that does not wait for a semaphore any more, and wakes the client that is next now.
 
   KEYS[1]  semaphore  string: how many permits are available
   KEYS[2]  queue      zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive      hash: client -> until when that counts, and how many permits are wanted
-  KEYS[4]  kind       string: which kind has set the number
-  ARGV[1]  client     that client
-  ARGV[2]  tickets    the channel on which clients are told that it is their turn
+  KEYS[3]  alive      hash: client -> until when its place counts, and how many permits it wants
+  KEYS[4]  kind       string: the kind that set the number
+  ARGV[1]  client     the client that does not wait any more
+  ARGV[2]  tickets    the channel that wakes the next client
   ARGV[3]  publish    PUBLISH or SPUBLISH
 
   Returns
-    1  it had been the first of those who wait
-    0  it had not
+    1  the client was first
+    0  the client was not first
 ]]
 local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4] }
 local client, tickets, publish = ARGV[1], ARGV[2], ARGV[3]

@@ -1,26 +1,26 @@
 --[[
-  Adds permits to a semaphore, whoever had taken them, and tells who is next.
+  Adds permits to a semaphore, whichever owner took them, and wakes the next client.
 
-  Safe to run twice: what came of it is remembered under the name of the request, and told again.
+  Safe to run twice: the result is stored under the name of the request, and a repeat gets the same answer.
 
   KEYS[1]  semaphore   string: how many permits are available
   KEYS[2]  queue       zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive       hash: client -> until when that counts, and how many permits are wanted
-  KEYS[4]  kind        string: which kind has set the number
-  KEYS[5]  request     string: 1 when this request has added them, 0 when there was no such semaphore
-  KEYS[*]  answered    the requests of this client whose answers it has
+  KEYS[3]  alive       hash: client -> until when its place counts, and how many permits it wants
+  KEYS[4]  kind        string: the kind that set the number
+  KEYS[5]  request     string: 1 if this request has added the permits, 0 if there was no such semaphore
+  KEYS[*]  answered    the requests whose answers this client has
   ARGV[1]  permits     number: how many are added
-  ARGV[2]  ifExists    1 or '': whether nothing is done where there is no semaphore
-  ARGV[3]  keptMs      how long the request is remembered, in milliseconds
-  ARGV[4]  notAfterUs  server time after which nothing is added, in µs; 0 is never
-  ARGV[5]  channel     where Redisson's clients are told how many are available
-  ARGV[6]  tickets     the channel on which clients are told that it is their turn
+  ARGV[2]  ifExists    1 or '': 1 if nothing is done without an existing semaphore
+  ARGV[3]  keptMs      how long the result is stored, in milliseconds
+  ARGV[4]  notAfterUs  server time after which nothing is added, in µs; 0 means no limit
+  ARGV[5]  channel     the channel that tells Redisson's clients how many permits are available
+  ARGV[6]  tickets     the channel that wakes the next client
   ARGV[7]  publish     PUBLISH or SPUBLISH
 
   Returns
-    { 'added' }                    they are available, or were
+    { 'added' }                    this request, or its earlier run, has added the permits
     { 'none' }                     there is no such semaphore
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4], request = KEYS[5] }
 local permits, ifExists, keptMs, notAfterUs = ARGV[1], ARGV[2] == '1', ARGV[3], tonumber(ARGV[4])
@@ -43,7 +43,7 @@ if not available then
   return isSet
 end
 local done = redis.call('GET', keys.request)
--- First: a full server refuses INCRBY, but not in a script that has written something already.
+-- A full server refuses INCRBY, unless the script has sent a write command before. This ZREM changes nothing.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 if done then

@@ -1,29 +1,29 @@
 --[[
-  Sets how many permits a semaphore has where there is none, changes how many are available, or deletes the semaphore.
+  Creates a semaphore with a number of permits, changes how many are available, or deletes the semaphore.
 
-  Safe to run twice: what came of it is remembered under the name of the request, and told again.
+  Safe to run twice: the result is stored under the name of the request, and a repeat gets the same answer.
 
   KEYS[1]  semaphore   string: how many permits are available
   KEYS[2]  queue       zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive       hash: client -> until when that counts, and how many permits are wanted
-  KEYS[4]  kind        string: which kind has set the number
-  KEYS[5]  request     string: what came of this request, when it was carried out
-  KEYS[*]  answered    the requests of this client whose answers it has
-  ARGV[1]  what        'set' or 'add' or 'drain' or 'delete': a new semaphore; more or fewer are available; all are
-                       taken; it is deleted
-  ARGV[2]  permits     number: how many, also fewer than none to add
-  ARGV[3]  ttlMs       how long a new semaphore lives, in milliseconds; 0 is for good
-  ARGV[4]  keptMs      how long the request is remembered, in milliseconds
-  ARGV[5]  notAfterUs  server time after which nothing is changed, in µs; 0 is never
-  ARGV[6]  channel     where Redisson's clients are told how many are available
-  ARGV[7]  tickets     the channel on which clients are told that it is their turn
+  KEYS[3]  alive       hash: client -> until when its place counts, and how many permits it wants
+  KEYS[4]  kind        string: the kind that set the number
+  KEYS[5]  request     string: the result of this request
+  KEYS[*]  answered    the requests whose answers this client has
+  ARGV[1]  what        'set' or 'add' or 'drain' or 'delete': set creates a semaphore; add changes how many permits are
+                       available; drain takes all available permits; delete deletes the semaphore
+  ARGV[2]  permits     number: how many permits; for add it can be below 0
+  ARGV[3]  ttlMs       how long a new semaphore lives, in milliseconds; 0 means forever
+  ARGV[4]  keptMs      how long the result is stored, in milliseconds
+  ARGV[5]  notAfterUs  server time after which nothing is changed, in µs; 0 means no limit
+  ARGV[6]  channel     the channel that tells Redisson's clients how many permits are available
+  ARGV[7]  tickets     the channel that wakes the next client
   ARGV[8]  publish     PUBLISH or SPUBLISH
 
   Returns
-    { 'done', result: number >= -9007199254740991 }
-                                   of 'set' 1 where there was none, else 0; of 'add' how many are available
-                                   then; of 'drain' how many were taken; of 'delete' 1 where there was one, else 0
-    { 'late', serverTimeUs >= 1 }  refused: it is later than notAfterUs
+    { 'done', result: number >= -9007199254740991 }  For set: 1, or 0 if there was a semaphore. For add: how many
+                                                     permits are available then. For drain: how many were taken. For
+                                                     delete: 1, or 0 if there was none
+    { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4], request = KEYS[5] }
 local what, permits, ttlMs, keptMs = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
@@ -55,7 +55,7 @@ elseif isLate(notAfterUs) then
 end
 
 if isSet then
-  -- First: a full server refuses INCRBY and SET, but not in a script that has written something already.
+  -- A full server refuses INCRBY and SET, unless the script has sent a write command before. This ZREM changes nothing.
   redis.call('ZREM', keys.queue, '')
 end
 local more = 0
@@ -80,7 +80,7 @@ elseif what == 'delete' then
   redis.call('UNLINK', keys.kind)
 else
   result = math.max(available, 0)
-  -- A semaphore that has an expiry keeps it.
+  -- With DECRBY, the semaphore keeps its expiry.
   if result > 0 then
     redis.call('DECRBY', keys.semaphore, result)
   end

@@ -1,8 +1,8 @@
 import { outsideFrames } from './frame-storage.ts'
 
 /**
- * Calls listeners as if nobody had called them: what one throws fails by itself, and not who tells. They act for
- * nobody, in whosever frame there was something to tell.
+ * Calls listeners outside all frames, so that they act for no owner. The error of a listener
+ * becomes an uncaught exception and does not fail the caller.
  */
 export function callListeners(call: () => void): void {
   try {
@@ -19,7 +19,7 @@ interface Emitter {
   emit(event: string, ...args: unknown[]): boolean
 }
 
-/** Tells the listeners of that emitter, where there are any, as if nobody had called them. */
+/** Returns a function that calls the listeners of the emitter, as {@link callListeners} does. */
 export function emitBy(emitter: object): (event: string, ...args: unknown[]) => void {
   const one = emitter as Emitter
   return (event, ...args) => {

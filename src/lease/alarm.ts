@@ -3,19 +3,25 @@ import { type Dated, Deadlines } from '../kit/deadlines.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 
-/** What is ended: a hold. */
+/** A hold that the alarm ends. */
 interface Hold extends Dated {
   remainingMonotonicMs(): number
   loseIfExpired(): void
 }
 
-/** One timer that ends those holds whose time is up with no renewal confirmed. */
+/** Ends each hold whose lease was not renewed in time. One timer serves all holds. */
 export class Alarm {
   readonly #clock: Clock
-  /** When the time of each is up at the earliest: renewals that move it are seen when that has come. */
+  /**
+   * The earliest expiry of each hold. A renewal does not change the entry. The alarm reads the real
+   * expiry when the entry is due.
+   */
   readonly #deadlines = new Deadlines<Hold>()
   #timer: Timer | undefined
-  /** When it goes off, on the monotonic clock; not after the time of any hold is up. */
+  /**
+   * When the timer fires, on the monotonic clock in milliseconds. It is never later than the first
+   * expiry.
+   */
   #at = Infinity
 
   constructor(clock: Clock) {
@@ -37,7 +43,7 @@ export class Alarm {
     this.#at = Infinity
   }
 
-  // Renewals and releases leave it as it is: it looks for the next one when it goes off.
+  // Renewals and releases do not move the timer. When it fires, it is set for the next hold.
   #set(at: number): void {
     if (at >= this.#at) return
     this.#clock.clear(this.#timer)

@@ -4,10 +4,10 @@ import type { LinkedList } from '../kit/linked-list.ts'
 import { Printed } from '../kit/printed.ts'
 import type { Kept } from '../owner/holder.ts'
 
-/** What `release()` gives where somebody else may have released it. */
+/** The result of `release()` if an `unlock()` ended the lease, perhaps for another task. */
 const ENDED = Promise.resolve(false)
 
-/** The internal object of a lease that this client made. */
+/** Returns the internal object behind a lease that users hold. */
 export function leaseBehind(lease: object): BaseLease {
   const inner = behind(lease, BaseLease)
   if (inner === undefined) throw new TypeError('This is no lease of Holdfast.')
@@ -19,7 +19,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** The name of the lock, as it was given to `getLock`; for several locks, the name of the `MultiLock`. */
   abstract readonly name: string
   /** @internal */
-  readonly scoped: boolean // `using` acquired it, and so releases it.
+  readonly scoped: boolean // True if other code than `unlock()` releases it.
   /** @internal */
   readonly askedAt: number
   #released: Promise<boolean> | undefined
@@ -34,7 +34,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
     this.askedAt = askedAt
   }
 
-  /** The greatest of the fencing tokens of its locks. */
+  /** The greatest fencing token of its locks. */
   abstract readonly token: number
 
   /** True if this acquisition is valid now, for each of its locks. */
@@ -42,7 +42,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
     return this.remaining() > 0
   }
 
-  /** How long it is still valid without a renewal, in milliseconds. */
+  /** How long it remains valid without a renewal, in milliseconds. */
   abstract remaining(): number
 
   /**
@@ -77,7 +77,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   protected abstract undo(): Promise<boolean>
 
   /**
-   * Whether any of it had been lost before a release that was not confirmed.
+   * True if one of its leases was lost before a release that the server did not confirm.
    *
    * @internal
    */
@@ -86,7 +86,8 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   }
 
   /**
-   * An `unlock()` has released it, and may have been another task's: whoever relies on it is told.
+   * An `unlock()` released this lease, perhaps for another task. The signal of the lease aborts,
+   * for code that still relies on it.
    *
    * @internal
    */

@@ -1,27 +1,34 @@
 import { type Clock, disagreementMs, type Moment, type Timer } from '../kit/clock.ts'
 
-/** The clocks are looked at this often, in milliseconds. */
+/** The interval between two checks, in milliseconds. */
 const CHECK_MS = 250
 
-/** Clocks that came apart by more than this are told of, in milliseconds. */
+/**
+ * The clocks disagree if they drift apart by more than this between two checks, in milliseconds.
+ */
 export const DISAGREEMENT_MS = 250
 
-/** Looks at both clocks now and then: whether they agree, and whether the event loop has stood still. */
+/** Compares both clocks at intervals, and finds stalls of the event loop. */
 export class ClockWatch {
   readonly #clock: Clock
   readonly #check: (now: Moment, disagree: boolean) => void
   #checks: Timer | undefined
   #lastSeen: Moment = { monotonic: 0, wall: 0 }
-  /** The last time between two looks that was far too long, on the monotonic clock. */
+  /**
+   * The last stall: the time between two checks that were too far apart, on the monotonic clock.
+   */
   #stall = { from: 0, until: 0 }
 
-  /** @param check called at each look; `disagree` where the clocks came apart since the last one */
+  /**
+   * @param check called at each check; `disagree` is true if the clocks have diverged since the
+   *   last check
+   */
   constructor(clock: Clock, check: (now: Moment, disagree: boolean) => void) {
     this.#clock = clock
     this.#check = check
   }
 
-  /** @returns whether it has not run before */
+  /** @returns false if it runs already */
   start(): boolean {
     if (this.#checks !== undefined) return false
     this.#lastSeen = this.#clock.now()
@@ -35,8 +42,9 @@ export class ClockWatch {
   }
 
   /**
-   * @param at a moment on the monotonic clock that has passed
-   * @returns for how long the event loop stood still at that time, in milliseconds; 0 where it did not
+   * @param at a past moment on the monotonic clock
+   * @returns how long the event loop was blocked at that moment, in milliseconds; 0 if it was not
+   *   blocked
    */
   stalledMs(at: number): number {
     const from = this.#lastSeen.monotonic

@@ -5,19 +5,29 @@ import { publicCall } from '../kit/public-call.ts'
 import { warn } from '../kit/warning.ts'
 import type { Hold } from './hold.ts'
 
-/** This many lines of a stack are kept, where Node.js would keep fewer: some may be of Holdfast, and are left out. */
+/**
+ * A stack is recorded with at least this many lines, because lines of Holdfast are removed later.
+ * Node.js records 10 by default.
+ */
 const STACK_LINES = 20
 
 /**
- * A lease that is held for longer than this has its stack written down, in milliseconds. That takes longer than all
- * else that a lock does; until then the stack keeps what it went through, the lock object too, in memory.
+ * The stack of a lease becomes text after this long, in milliseconds. Short holds skip this step,
+ * because it is slower than everything else that a lock does. Until then the stack can keep the
+ * objects of its calls in memory, even the lock object.
  */
 const WRITE_DOWN_MS = 250
 
-/** The folder that all files of Holdfast are in; undefined in a bundle, where the program of the user is in the same file. */
+/**
+ * The folder of all files of Holdfast. Undefined in a bundle, because the program of the user is in
+ * the same file.
+ */
 const OWN_FOLDER = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(new Error().stack ?? '')?.[1]
 
-/** The lines of a stack from the caller of Holdfast on. Between those of Holdfast there may be some of Node.js. */
+/**
+ * Returns the stack from the caller of Holdfast on. Lines of Node.js between lines of Holdfast are
+ * removed too.
+ */
 function linesOfCaller(stack: string): string[] {
   const [, ...lines] = stack.split('\n')
   let first = 0
@@ -28,7 +38,7 @@ function linesOfCaller(stack: string): string[] {
   return lines.slice(first)
 }
 
-/** How a hold ends if nobody releases it, at that moment on the monotonic clock. */
+/** Describes how the hold ends if it is not released. `now` is on the monotonic clock. */
 function endOf(hold: Hold, now: number): string {
   const { limitAt, beganAt, renewMs } = hold
   if (renewMs === 0) return `It is not renewed and ends in ${Math.round(hold.remainingMs())} ms.`
@@ -39,7 +49,10 @@ function endOf(hold: Hold, now: number): string {
   return `It ends in ${leftMs} ms, when its \`maxHoldMs\` of ${limitMs} ms is over.`
 }
 
-/** One acquisition that is not released yet. It does not keep its lease from the garbage collector. */
+/**
+ * One acquisition that is not released yet. It has no reference to its lease, so the lease can be
+ * garbage-collected.
+ */
 class Held extends Linked<Held> {
   readonly hold: Hold
   readonly since: number
@@ -59,7 +72,7 @@ class Held extends Linked<Held> {
     this.#trace = undefined
   }
 
-  /** What is wrong, and all that is known of it. */
+  /** The text of a warning. `what` is the end of the sentence "The lease …". */
   about(what: string, now: number): string {
     const { lockName, token, kind } = this.hold
     const { noun } = kind.words ?? OF_LOCK
@@ -72,15 +85,18 @@ class Held extends Linked<Held> {
 }
 
 /**
- * Warns of leases that are held for too long, and of those that nobody can release any more. Made only where
- * that is wanted, for it costs each acquisition a stack. It ends none: a lease may be meant to be held for the
- * life of its process.
+ * Warns about leases that are held for too long, and about leases that no code can release. It ends
+ * none, because a lease may be meant for the life of its process. Clients without `heldWarningMs`
+ * have no held watch, because each acquisition costs a stack.
  */
 export class HeldWatch {
   readonly #clock: Clock
   readonly #afterMs: number
   readonly #writeDownMs: number
-  /** Those whose stack is not written down, and those that were not warned of; the earliest first. */
+  /**
+   * In `#fresh` the stack is not text yet. In `#written` it is, and no warning was given. The
+   * earliest is first.
+   */
   readonly #fresh = new LinkedList<Held>()
   readonly #written = new LinkedList<Held>()
   readonly #of = new WeakMap<object, Held>()
@@ -93,19 +109,23 @@ export class HeldWatch {
     this.#writeDownMs = Math.min(WRITE_DOWN_MS, afterMs)
   }
 
-  /** Where a call comes from: to be asked for before it waits. */
+  /**
+   * Records the stack of a call. Call it before the first wait, because a later stack does not show
+   * the caller.
+   */
   trace(): Error {
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     const trace = new Error()
     Error.stackTraceLimit = Math.max(stackTraceLimit, STACK_LINES)
-    // The lines of a bundle all name one file: those of Holdfast are known by the method that was called.
+    // All lines of a bundle name one file. So the stack begins below the public method that was
+    // called.
     Error.captureStackTrace(trace, publicCall.method)
     Error.stackTraceLimit = stackTraceLimit
     return trace
   }
 
-  /** @param lease one acquisition of the hold, until it is {@link released} */
+  /** @param lease one acquisition of the hold; watched until {@link released} is called */
   held(lease: object, hold: Hold, trace: Error | undefined): void {
     const held = new Held(hold, this.#clock.monotonic(), trace)
     this.#fresh.add(held)
@@ -153,7 +173,7 @@ export class HeldWatch {
     for (let held = this.#written.first; held; held = this.#written.first) {
       if (held.since > now - this.#afterMs) break
       this.#written.remove(held)
-      // One that was lost is told of by its signal.
+      // A lost lease needs no warning, because its signal reports the loss.
       if (!held.hold.live) continue
       const text = held.about('is held for longer than `heldWarningMs`', now)
       warn('HOLDFAST_HELD_LONG', text)
@@ -161,7 +181,10 @@ export class HeldWatch {
     this.#arm()
   }
 
-  /** A fixed lease ends by itself. */
+  /**
+   * The lease was garbage-collected before its release. A fixed lease gets no warning, because it
+   * ends by itself.
+   */
   #leaked(held: Held): void {
     this.#forget(held)
     held.writeDown()

@@ -1,23 +1,23 @@
 import type { KindName } from '../diagnostics.ts'
 import type { Words } from '../errors.ts'
 
-/** What a kind of lock says of its holds. */
+/** The properties that all holds of one kind of lock share. */
 export interface HoldKind {
-  /** What facts call it. */
+  /** The name in facts of the diagnostics channels. */
   readonly name: KindName
-  /** Whether several owners may have the lock at once, each with a hold of that kind. */
+  /** True if several owners may hold the lock at once, each with a hold of this kind. */
   readonly isShared: boolean
-  /** Set where each acquisition is for itself, and none re-enters another: permits. */
+  /** Set if acquisitions are independent, as with permits: none re-enters another. */
   readonly isCounted?: true
   /**
-   * Set if its waiters are in a line of their own, and keep none of their client waiting who wants another kind: its place
-   * knows the order of both.
+   * Set if its waiters have a line of their own. They do not delay waiters of their client for
+   * other kinds, because the server knows the order of both.
    */
   readonly waitsAside?: true
-  /** How errors speak of what is held; left out where it is a lock. */
+  /** The words of error messages for this kind; undefined for a lock. */
   readonly words?: Words
-  /** What the names of its owners end with at their place. */
+  /** The end of its owner names in Redis, such as a number of permits that scripts read. */
   readonly nameSuffix?: string
-  /** Set where its leases are renewed by requests of their own, which no stand-in sends. */
+  /** Set if its leases are renewed by their own requests, which no stand-in sends. */
   readonly renewal?: object | undefined
 }

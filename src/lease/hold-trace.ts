@@ -1,7 +1,10 @@
 import { type HoldFact, type HoldOutcome, holdTrace, tellEnd } from '../diagnostics.ts'
 import type { Clock } from '../kit/clock.ts'
 
-/** One hold as it is told of: from when its caller has it until it is known what became of it. */
+/**
+ * Publishes the fact of one hold to the diagnostics channels: at the grant, and when its outcome is
+ * known.
+ */
 export class HoldTrace {
   readonly #fact: HoldFact
   readonly #clock: Clock
@@ -15,12 +18,12 @@ export class HoldTrace {
     holdTrace.end.publish(fact)
   }
 
-  /** Its holder has let it go, which is to be confirmed. */
+  /** The holder has called the last `release()`. The server has not confirmed it yet. */
   letGo(): void {
     this.#fact.heldMs ??= this.#clock.monotonic() - this.#beganAt
   }
 
-  /** Later ends are none. */
+  /** Only the first call counts. */
   ended(outcome: HoldOutcome, error?: unknown, stalledMs?: number): void {
     const fact = this.#fact
     if (fact.outcome !== undefined) return

@@ -11,12 +11,12 @@ import { GONE, howItRanOut, lossOf } from './loss.ts'
 import type { Backing, HoldId, Proof, StandIn } from './stand-in.ts'
 import { validityMs } from './validity.ts'
 
-/** Who is told of the loss of a hold. */
+/** Receives the loss of a hold. */
 interface HoldHost {
   lost(hold: Hold, error: LeaseLostError): void
 }
 
-/** A lock in somebody's hands: from the first acquisition to the last release, or to its loss. */
+/** From the first acquisition of an owner to its last release or its loss. */
 export class Hold extends Linked<Hold> implements Dated {
   /** @internal */
   dueAt = 0
@@ -25,40 +25,40 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lockName: string
   readonly owner: Owner
   readonly id: HoldId
-  /** Of a shared hold it rises to the token with which its owner has written. */
+  /** The fencing token. Each write of an upgradable owner raises it. */
   token: number
-  /** The last of the tokens that Redis gave together with it, for those who follow in its name. */
+  /** The last token that the server reserved with this grant, for hand-overs. */
   readonly lastToken: number
-  /** Whom it was passed on to under the same name. */
+  /** The hold that received the lock by a hand-over, with the same name in Redis. */
   heir: Hold | undefined
-  /** When its caller asked, on the monotonic clock, where it was passed on; else 0. */
+  /** After a hand-over: when its caller called, on the monotonic clock. Otherwise 0. */
   askedAt = 0
-  /** Whether nothing was asked in its name since it was acquired. */
+  /** True until a re-entry or `extend()` sends a request with this owner name. */
   untouched = true
   readonly kind: HoldKind
-  /** The longest lease that was asked for, in milliseconds. */
+  /** The longest lease that was requested so far, in milliseconds. */
   leaseMs: number
-  /** Acquisitions not yet released: the hold count. */
+  /** The hold count: acquisitions that are not released yet. */
   count = 1
-  /** Whether its acquisition was told to listeners: so will be its release. */
+  /** True if `acquired` was emitted. Only then the release emits `released`. */
   told = false
-  /** To which lease the watchdog renews it, in milliseconds; 0 where it does not. */
+  /** The lease to which the watchdog renews the hold, in milliseconds; 0 without renewals. */
   renewMs = 0
-  /** The leases of those of its acquisitions that the watchdog keeps, in milliseconds: the longest counts. */
+  /** The renewed leases of its acquisitions, in milliseconds. The longest one counts. */
   readonly watched: number[] = []
-  /** When the request was sent that its lease counts from at first, on the monotonic clock. */
+  /** When its first request was sent, or when its limit began, on the monotonic clock. */
   beganAt: number
   /** When it ends at the latest, on the monotonic clock. */
   limitAt = Infinity
-  /** For how long it is renewed after its holder was asked to end, in milliseconds, if that is its limit. */
+  /** Set if the holder was asked to end: how long renewals continue, in milliseconds. */
   drainMs: number | undefined
   /** When it was lost, on the monotonic clock. */
   lostAt: number | undefined
-  /** Where its leases are kept, which is told when it is lost. */
+  /** Keeps its leases for `unlock()`, and forgets them some time after a loss. */
   keptIn: { lookAfter(): void } | undefined
-  /** Set where somebody hears of it. */
+  /** Set if the diagnostics channel of holds has subscribers. */
   trace: HoldTrace | undefined
-  /** Until when a delayed request in its name could still take the lock or raise a count, on the monotonic clock. */
+  /** A late request with this name may take effect until then, on the monotonic clock. */
   doubtUntilMs = 0
   readonly #clock: Clock
   readonly #host: HoldHost
@@ -96,7 +96,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.doubtUntilMs = Math.max(this.doubtUntilMs, ms)
   }
 
-  /** Neither released nor known to be lost; says nothing of the time. */
+  /** True if it is neither released nor known to be lost. It does not check the time. */
   get live(): boolean {
     return this.#state === 'live'
   }
@@ -107,7 +107,7 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.#loss
   }
 
-  /** What is left of the validity on the worse of the two clocks, in milliseconds, at least 0. */
+  /** The remaining validity in milliseconds, at least 0. The clock that leaves less decides. */
   remainingMs(): number {
     if (this.#state !== 'live') return 0
     this.#catchUp()
@@ -119,26 +119,26 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /**
-   * What is left on the monotonic clock alone. Where it says more than `remainingMs` the clocks
-   * disagree, and the server should be asked.
+   * The validity that the monotonic clock leaves, in milliseconds. If it is more than
+   * `remainingMs()`, the clocks disagree, and the server must decide.
    */
   remainingMonotonicMs(): number {
     this.#catchUp()
     return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
   }
 
-  /** What is known of the lease: also of use to whoever has it next under the same name. */
+  /** The last proof of the lease. A hand-over passes it to the next hold. */
   get proof(): Proof {
     this.#catchUp()
     return this.#proof
   }
 
-  /** Whoever has the lock under that name now: those whom it was passed on to, or this one. */
+  /** The hold that has the lock under this name now: this one, or the last after hand-overs. */
   get current(): Hold {
     return this.heir?.current ?? this
   }
 
-  /** The server had the lock for `leftMs` more when it got a request sent then: that counts up to the limit. */
+  /** The server confirmed `leftMs` for a request sent at `sentAt`. The limit still applies. */
   proved(leftMs: number, sentAt: Moment): void {
     const leaseMs = this.upToLimit(leftMs, sentAt)
     this.loseIfOver()
@@ -150,18 +150,18 @@ export class Hold extends Linked<Hold> implements Dated {
     if (backing && leaseMs >= this.upToLimit(backing.leaseMs, sentAt)) backing.proved(sentAt)
   }
 
-  /** It is held for so long from then, in milliseconds, and no longer. */
+  /** The hold ends `maxHoldMs` after `from`, on the monotonic clock. */
   limit(maxHoldMs: number, from: number): void {
     this.beganAt = from
     this.limitAt = from + maxHoldMs
   }
 
-  /** The lease to ask for at that moment, where so long a one is wanted: it ends at the limit. */
+  /** The lease to request at `at`, in milliseconds: `leaseMs`, or less near the limit. */
   upToLimit(leaseMs: number, at: Moment): number {
     return leftUntil(this.limitAt, at.monotonic, leaseMs)
   }
 
-  /** From now on somebody else proves it too, each time for the lease to which it is renewed. */
+  /** From now on the stand-in proves the hold too, for the lease of its renewals. */
   backBy(standIn: StandIn): void {
     const { renewMs: leaseMs, limitAt } = this
     if (this.#backing?.leaseMs === leaseMs && this.#backing.limitAt === limitAt) return
@@ -181,11 +181,11 @@ export class Hold extends Linked<Hold> implements Dated {
     const sentAt = backing?.provedAt()
     if (!backing || !sentAt || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
     const later = { sentAt, validForMs: validityMs(this.upToLimit(backing.leaseMs, sentAt)) }
-    // One of a longer lease may be worth more still.
+    // The older proof counts if it leaves more time, because its lease was longer.
     if (this.#leftOf(later) > this.#leftOf(this.#proof)) this.#proof = later
   }
 
-  /** Aborts at the loss; reading it looks at the clock. */
+  /** Aborts at the loss. Reading it checks the clocks. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       this.#signal = new LeaseSignal(() => this.loseIfExpired())
@@ -195,8 +195,8 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /**
-   * For those who are about to ask the server, or have heard from it: what ran out on the monotonic
-   * clock stays lost, whoever looks first; where only the wall clock says so the answer counts.
+   * Called before requests and after replies. An expiry on the monotonic clock is final. After an
+   * expiry on the wall clock alone, the reply decides.
    */
   loseIfOver(): void {
     if (this.live && this.remainingMonotonicMs() <= 0) this.#loseByTime()
@@ -206,7 +206,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (this.live && this.remainingMs() === 0) this.#loseByTime()
   }
 
-  /** Also after the last release, when that finds out that there was nothing left to release. */
+  /** Also called when the final release finds the lock already gone. */
   lose(reason: LossReason, how: string): void {
     if (this.#state === 'lost') return
     const error = lossOf(this, reason, how)
@@ -218,7 +218,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.#signal?.abort(error)
   }
 
-  /** What to tell who relies on a hold that is over. */
+  /** The error for code that uses a hold which is over. */
   over(): Error {
     return this.loss ?? releasedError(this.lockName, this.kind.words)
   }
@@ -228,7 +228,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.lose('gone', GONE)
   }
 
-  /** The last release: nothing was lost, unless a reason is given for those who still work. */
+  /** The last release. A `reason` aborts the signal, for code that still works. */
   end(reason?: Error): void {
     if (!this.live) return
     this.#state = 'ended'
@@ -236,7 +236,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
-  /** It was released by somebody who may not be the one that relies on it: mostly it was, and nobody asks why. */
+  /** An `unlock()` ended it, perhaps for another task. The error is made only if it is read. */
   endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason

@@ -1,8 +1,8 @@
 import { outsideFrames } from '../kit/frame-storage.ts'
 
 /**
- * An AbortController whose signal looks at the clock when it is read: after a blocked event loop
- * user code runs before any timer, and must not see a stale `aborted: false`.
+ * An AbortController whose signal checks the clocks when it is read. After a blocked event loop,
+ * user code runs before any timer. It must not see an outdated `aborted: false`.
  */
 export class LeaseSignal {
   readonly #controller = new AbortController()
@@ -32,7 +32,10 @@ export class LeaseSignal {
     return this.#controller.signal
   }
 
-  /** Listeners run in no frame: whoever finds out about the loss is mostly not the holder. */
+  /**
+   * Listeners run in no frame, because the code that notices the loss is usually not code of the
+   * holder.
+   */
   abort(reason: Error): void {
     outsideFrames(() => this.#controller.abort(reason))
   }

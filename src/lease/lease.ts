@@ -3,7 +3,6 @@ import { handleClassOf } from '../kit/handle.ts'
 import { BaseLease } from './base-lease.ts'
 import type { Hold } from './hold.ts'
 
-/** The public members. */
 export const LEASE_MEMBERS = [
   'name',
   'owner',
@@ -24,12 +23,12 @@ export const LEASE_MEMBERS = [
  */
 export interface Lease extends Pick<HeldLease, (typeof LEASE_MEMBERS)[number]> {}
 
-/** A lease of this client. */
+/** The internal object of a lease of one lock. */
 export abstract class HeldLease extends BaseLease {
   readonly #hold: Hold
   #handle: Lease | undefined
   /**
-   * Whether its holder was told that it is lost.
+   * True if the loss was reported to the holder.
    *
    * @internal
    */
@@ -132,12 +131,13 @@ export abstract class HeldLease extends BaseLease {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if ((this.released && !this.endedByAnother) || (await this.release()) || this.told) return
-    // Whoever closed the client knows that nothing is held any more.
+    // After `close()` the loss is a `ClosedError`. The caller of `close()` knows that nothing is
+    // held.
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }
 
   /**
-   * What users have of it.
+   * The object that users get.
    *
    * @internal
    */

@@ -2,7 +2,7 @@ import { LeaseLostError, type LossReason, OF_LOCK } from '../errors.ts'
 import type { HoldKind } from './hold-kind.ts'
 import { validityMs } from './validity.ts'
 
-/** What of a hold tells how it was lost. */
+/** The fields of a hold that explain its loss. */
 interface Hold {
   readonly lockName: string
   readonly token: number
@@ -14,7 +14,7 @@ interface Hold {
   readonly drainMs: number | undefined
 }
 
-/** When a lease was proved last, and for how long. */
+/** The last proof of a lease. */
 interface Proof {
   readonly sentAt: { readonly monotonic: number }
   readonly validForMs: number
@@ -24,7 +24,7 @@ export const GONE =
   'the server reports that this owner no longer holds it. The server may have restarted, failed over, been flushed or ' +
   'evicted the key, or another client used force'
 
-/** @param how it was lost, in words for people */
+/** @param how the cause of the loss, for people */
 export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostError {
   const { lockName, token } = hold
   const { noun } = hold.kind.words ?? OF_LOCK
@@ -37,21 +37,24 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
   )
 }
 
-/** True if a proof that is good until then went to the limit of the hold, after which none comes. */
+/**
+ * True if the lease of this proof reached the limit of the hold. The hold is not renewed beyond its
+ * limit.
+ */
 export function isAtLimit({ leaseMs, limitAt }: Hold, overAt: number): boolean {
   return overAt + leaseMs - validityMs(leaseMs) >= limitAt
 }
 
-/** The option that limits for how long it is renewed. */
+/** The option that limits how long the hold is renewed. */
 export function limitOf({ drainMs }: Pick<Hold, 'drainMs'>): 'maxHoldMs' | 'maxDrainMs' {
   return drainMs === undefined ? 'maxHoldMs' : 'maxDrainMs'
 }
 
 /**
- * Why the time of a hold is up.
+ * Explains why the validity of a hold ended.
  *
- * @param proof the last one
- * @param agoMs when that was sent
+ * @param proof the last proof
+ * @param agoMs how long ago its request was sent, in milliseconds
  */
 export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, agoMs: number): string {
   const { leaseMs, limitAt, drainMs, beganAt, renewMs } = hold

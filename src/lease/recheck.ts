@@ -1,8 +1,8 @@
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * Who is to be asked about once more, soon. Each is so once, however many answers were missing: or else
- * each tick of an outage would add one more who goes on asking.
+ * Checks items again soon. An item is due only once, even after several missing answers. Otherwise
+ * each tick of an outage would start one more series of checks.
  */
 export class Recheck<T> {
   readonly #due = new Set<T>()
@@ -11,8 +11,8 @@ export class Recheck<T> {
   readonly #ask: (those: readonly T[]) => void
 
   /**
-   * @param inMs when, in milliseconds
-   * @param ask called with those that were added together
+   * @param inMs the delay in milliseconds
+   * @param ask called with the items that were added together
    */
   constructor(inMs: number, clock: Clock, ask: (those: readonly T[]) => void) {
     this.#inMs = inMs

@@ -1,6 +1,6 @@
 import { type ClientFact, isTraced, type RenewFact, renewTrace, tellEnd } from '../diagnostics.ts'
 
-/** One request of the watchdog as it is told of. */
+/** Publishes one request of the watchdog to the diagnostics channel. */
 export class RenewTrace {
   readonly #fact: RenewFact
 
@@ -13,7 +13,7 @@ export class RenewTrace {
     renewTrace.end.publish(this.#fact)
   }
 
-  /** @param error why it is not known of some of them */
+  /** @param error why the state of some holds is unknown */
   ended(renewed: number, gone: number, error: Error | undefined): void {
     const fact = this.#fact
     fact.renewed = renewed
@@ -23,7 +23,7 @@ export class RenewTrace {
   }
 }
 
-/** @returns undefined where nobody hears of it */
+/** @returns undefined if the channel has no subscribers */
 export function traceRenewal(
   { client, label }: ClientFact,
   holds: number,

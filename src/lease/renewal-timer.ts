@@ -3,28 +3,30 @@ import { type Linked, LinkedList } from '../kit/linked-list.ts'
 import { Recheck } from './recheck.ts'
 import { validityMs } from './validity.ts'
 
-/** What is renewed: holds. */
+/** A hold to renew. */
 interface Renewed<H extends Renewed<H>> extends Linked<H> {
   readonly limitAt: number
   upToLimit(leaseMs: number, at: Moment): number
   remainingMonotonicMs(): number
 }
 
-/** Who asks about them. */
+/** Sends the requests: the watchdog. */
 interface Host<H extends Renewed<H>> {
   tick(timer: RenewalTimer<H>): void
   verify(holds: readonly H[]): void
 }
 
-/** One timer for all holds that are renewed to one lease, every third of it, whatever their number. */
+/**
+ * One timer for all holds with the same renewed lease. It ticks after every third of that lease.
+ */
 export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number
   readonly holds = new LinkedList<H>()
-  /** Those about whom an answer is missing. */
+  /** Checks holds again if their last request had no answer. */
   readonly unheard: Recheck<H>
   readonly #clock: Clock
   readonly #host: Host<H>
-  /** How much later than it was due it tells its host, while it does, in milliseconds. */
+  /** How late the current tick is, in milliseconds; 0 between ticks. */
   lateMs = 0
   #ticks: Timer | undefined
   #dueAt = 0
@@ -37,14 +39,15 @@ export class RenewalTimer<H extends Renewed<H>> {
   }
 
   /**
-   * What to ask for some of them: the whole lease; of those whose limit is nearer than that what is left until
-   * then, and when that is had, nothing more.
+   * Yields which lease to request for these holds, in milliseconds. Near its limit, a hold gets the
+   * time until the limit. If its lease already lasts until then, 0 only checks the hold.
    */
   *wants(some: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
     const holds = some.filter((hold) => this.holds.has(hold))
     const now = this.#clock.now()
     const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
-    // What a lease is valid for is so much less: then it lasts until the limit.
+    // The validity is shorter than the lease by this margin. A smaller gap means that the lease
+    // already lasts until the limit.
     const marginMs = this.leaseMs - validityMs(this.leaseMs)
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
     for (const hold of holds.filter(isNear)) {

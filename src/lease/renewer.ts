@@ -1,16 +1,16 @@
-/** What was heard of one lease. Unknown is not renewed: it does not reset the clock. */
+/** The answer about one lease. With `unknown`, the lease keeps its last proof. */
 export type Answer =
   | { readonly kind: 'renewed' | 'held'; readonly leaseMs: number }
   | { readonly kind: 'lost' }
   | { readonly kind: 'unknown'; readonly cause: Error }
 
-/** Whoever can be asked about leases. The watchdog itself knows no Redis. */
+/** Renews and checks leases. The watchdog itself does not know Redis. */
 export interface Renewer<H> {
-  /** Parts that are asked about one by one, so that one does not wait for another. */
+  /** Splits the holds into separate requests, so that one server does not delay another. */
   groups(holds: readonly H[]): H[][]
   /**
-   * One answer for each hold, in their order. A `leaseMs` of 0 only looks. Never rejects, and
-   * answers within `timeoutMs`.
+   * Returns one answer for each hold, in the same order. A `leaseMs` of 0 only checks. It never
+   * rejects, and answers within `timeoutMs`.
    */
   renew(holds: readonly H[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
 }

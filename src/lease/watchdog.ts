@@ -13,32 +13,39 @@ import type { StandIn } from './stand-in.ts'
 type HoldTimer = RenewalTimer<Hold>
 
 interface WatchdogEvents {
-  /** Some are about to be renewed, so late. @returns what is told of it, if anybody hears of it */
+  /**
+   * The watchdog renews this many holds now, `lateMs` late. @returns undefined if no code
+   * subscribes to it
+   */
   renewing(holds: number, lateMs: number): RenewTrace | undefined
   renewed(holds: number): void
   late(hold: Hold, cause: Error): void
 }
 
-/** One request carries at most this many leases. */
+/** The largest number of leases in one request. */
 const CHUNK = 500
 
-/** Where the worse clock says that a lease is over the server has so long to say otherwise. */
+/**
+ * If a lease is over by the wall clock only, the server has this long to confirm it, in
+ * milliseconds.
+ */
 const ANSWER_MS = 250
 
 /**
- * The watchdog of one client: one timer for each lease to which holds are renewed, at a third of it; that of
- * the client's own looks at the fixed ones as well. And one that ends those by arithmetic whose time is
- * up with no renewal confirmed. No timer of its own keeps the process alive.
+ * The watchdog of one client. Each lease has one timer, which renews all holds with that lease
+ * after every third of it. The timer for the `leaseMs` of the client also checks the fixed leases.
+ * An alarm ends holds that were not renewed in time, without a request. No timer keeps the process
+ * alive.
  */
 export class Watchdog {
   readonly #renewer: Renewer<Hold>
   readonly #clock: Clock
   readonly #events: WatchdogEvents
   readonly #standIn: StandIn | undefined
-  /** For the lease of the client and whatever is fixed; with those for other leases it is among all. */
+  /** The timer for the `leaseMs` of the client and for fixed leases. It is also in `#timers`. */
   readonly #ownTimer: HoldTimer
   readonly #timers = new Map<number, HoldTimer>()
-  /** Those that nobody renews unless asked to. */
+  /** The holds that only `extend()` renews. */
   readonly #fixed = new LinkedList<Hold>()
   readonly #clockWatch: ClockWatch
   readonly #alarm: Alarm
@@ -60,24 +67,26 @@ export class Watchdog {
     this.#clockWatch = new ClockWatch(clock, (now, disagree) => this.#clocksSeen(now, disagree))
   }
 
-  /** Whether somebody renews while this thread cannot. */
+  /** True if a stand-in renews while this thread cannot. */
   get hasStandIn(): boolean {
     return this.#standIn !== undefined
   }
 
-  /** What a hold of this kind has to wait for before it can be watched as is promised. */
+  /**
+   * Settles when a hold of this kind can be watched as promised. Undefined if that is possible now.
+   */
   readyFor({ renewal }: Hold['kind']): Promise<void> | undefined {
     return renewal === undefined ? this.#standIn?.ready() : undefined
   }
 
-  /** From now on the hold ends by arithmetic when its time is up. */
+  /** From now on the alarm ends the hold when its validity is over. */
   track(hold: Hold): void {
     this.#fixed.add(hold)
     this.#alarm.track(hold)
     if (this.#clockWatch.start()) this.#ownTimer.start()
   }
 
-  /** From now on the hold is renewed, to the lease that it says. */
+  /** From now on the hold is renewed to its `renewMs`. */
   watch(hold: Hold): void {
     const timer = this.#timerOf(hold.renewMs)
     timer.holds.add(hold)
@@ -90,7 +99,7 @@ export class Watchdog {
     hold.standAlone()
   }
 
-  /** The hold was released or lost: it is never renewed again. */
+  /** The hold was released or lost, so it is never renewed again. */
   untrack(hold: Hold): void {
     hold.list?.remove(hold)
     this.#alarm.untrack(hold)
@@ -98,8 +107,8 @@ export class Watchdog {
   }
 
   /**
-   * For how long the event loop stood still when the time of that hold ran out, in milliseconds; undefined where
-   * renewals could be sent all the same, or none was to be.
+   * How long the event loop was blocked when the validity of the hold ended, in milliseconds.
+   * Undefined if renewals could be sent in time, or if none was due.
    */
   stalledMs(hold: Hold): number | undefined {
     const { renewMs, proof } = hold
@@ -110,12 +119,14 @@ export class Watchdog {
     return stalledMs >= renewMs / 3 ? stalledMs : undefined
   }
 
-  /** Asks the server about everything held, now: it may be another server, or an emptied one. */
+  /**
+   * Renews or checks all holds now, because the server may be a new one, or may have lost its data.
+   */
   verifyAll(): void {
     this.verify(this.#all)
   }
 
-  /** One that is in no chain was forgotten. */
+  /** Skips holds that are in no list, because the watchdog no longer tracks them. */
   verify(holds: readonly Hold[]): void {
     for (const timer of this.#timers.values()) {
       for (const [some, leaseMs] of timer.wants(holds)) this.#ask(timer, some, leaseMs)
@@ -129,8 +140,9 @@ export class Watchdog {
     this.#stopIfIdle()
   }
 
-  // A fixed lease may be gone before its time: deleted, evicted, forced, or run out on a server whose
-  // clock was set. One that is shorter than a tick mostly ends before anybody looks.
+  // Fixed leases are checked too. They can end early: deleted, evicted, ended by force, or expired
+  // on a server whose clock was set. A fixed lease that is shorter than a tick usually ends before
+  // any check.
   tick(timer: HoldTimer): void {
     this.#stopIfIdle()
     if (timer === this.#ownTimer) this.verify([...timer.holds, ...this.#fixed])
@@ -153,7 +165,8 @@ export class Watchdog {
     return [...[...this.#timers.values()].flatMap(({ holds }) => [...holds]), ...this.#fixed]
   }
 
-  // The timers outlive the holds by one turn, so that lock after lock does not remake them.
+  // The timers stop at the next tick or clock check after the last hold. So a series of short holds
+  // does not create them again each time.
   #stopIfIdle(): void {
     if (this.#fixed.size > 0) return
     for (const { holds } of this.#timers.values()) if (holds.size > 0) return
@@ -170,7 +183,7 @@ export class Watchdog {
     this.#endDistrusted(now.monotonic + ANSWER_MS)
   }
 
-  // The alarm goes by the monotonic clock, which stood still while the machine was suspended.
+  // The alarm uses the monotonic clock, which stops while the machine is suspended.
   #endDistrusted(notBefore: number): void {
     this.#clock.clear(this.#distrust)
     const waitMs = notBefore - this.#clock.now().monotonic
@@ -215,7 +228,8 @@ export class Watchdog {
         failure ??= answer.cause
         unknown.push(hold)
         this.#events.late(hold, answer.cause)
-        // Where only the clocks disagreed the server could have settled it, but it is silent.
+        // If only the clocks disagree, the server could have confirmed the lease, but it did not
+        // answer.
         hold.loseIfExpired()
       } else {
         hold.proved(answer.leaseMs, sentAt)

@@ -4,8 +4,8 @@ import { show } from '../kit/show.ts'
 import { leaseBehind } from './base-lease.ts'
 
 /**
- * Does the work, and releases the lease whatever comes of it. Where the lease was over before, it rejects with
- * what ended it, and the error of the work is the cause of that.
+ * Runs the work, and then releases the lease even if the work fails. If the lease ended before, it
+ * rejects with the reason. The error of the work is then the cause of that error.
  */
 export async function workAndRelease<T>(
   handle: object,
@@ -29,14 +29,19 @@ export async function workAndRelease<T>(
   return done.result
 }
 
-/** Whether an error tells of that loss, be it with what the work made of it. */
+/**
+ * True if the error reports this loss, even as a copy that has the error of the work as its cause.
+ */
 export function isOfLoss(error: unknown, loss: unknown): boolean {
   if (error === loss) return true
   if (!(error instanceof LeaseLostError && loss instanceof LeaseLostError)) return false
   return error.token === loss.token && error.lockName === loss.lockName
 }
 
-/** What ended a lease under work that failed as well: a new error, for `over` is the reason of a signal. */
+/**
+ * The error for a lease that ended while its work failed. It is a new error, because `over` is the
+ * reason of a signal.
+ */
 function withCause(over: Error, thrown: unknown): unknown {
   if (isOfLoss(thrown, over)) return thrown
   const { name, message: said } = Object(thrown)

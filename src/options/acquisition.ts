@@ -12,33 +12,33 @@ import {
 } from './input.ts'
 import type { LockOptions, TryLockOptions } from './options.ts'
 
-/** What `lock`, `tryLock` and `using` take, and what `tryUsing` does. */
+/** The option names of `lock`, `tryLock` and `using`. `tryUsing` has one more. */
 const LOCK_OPTIONS = ['leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
 const TRY_USING_OPTIONS = [...LOCK_OPTIONS, 'otherwise']
 
-/** How an acquisition is meant, from any of the forms of `lock`, `tryLock` and `using`. */
+/** The options of one acquisition, from any form of `lock`, `tryLock` and `using`. */
 export interface Acquisition {
-  /** Undefined where it is that of the client, and renewed. */
+  /** Undefined if the lease is renewed and has the `leaseMs` of the client. */
   readonly leaseMs: number | undefined
-  /** Whether the watchdog renews it. */
+  /** True if the watchdog renews the lease. */
   readonly renew: boolean
-  /** For how long at most; Infinity without an end. */
+  /** The longest hold in milliseconds; Infinity for no limit. */
   readonly maxHoldMs: number
-  /** 0 is not at all, Infinity without an end. */
+  /** The longest wait in milliseconds. 0 tries once, Infinity waits forever. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
 
-/** What acquisitions of one client mean where they say nothing. */
+/** The options of acquisitions without options. */
 export interface Defaults {
   readonly leaseMs: number
-  /** Of `lock` and `using`. */
+  /** For `lock` and `using`. */
   readonly untilHeld: Acquisition
-  /** Of `tryLock` and `tryUsing`. */
+  /** For `tryLock` and `tryUsing`. */
   readonly once: Acquisition
 }
 
-/** What a client has set. */
+/** The options that the client has set. */
 interface OfClient {
   readonly leaseMs: number
   readonly waitMs: number
@@ -55,7 +55,7 @@ const OF_ACQUISITION = 'The options of an acquisition'
 const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).'
 const WAIT_NOT = 'To try once without waiting, use tryLock() or tryUsing(fn).'
 
-/** How the arguments of `lock` are meant: options, or a lease alone. */
+/** Reads the arguments of `lock`: options, or only a lease. */
 export function lockArguments(
   options: unknown,
   others: readonly unknown[],
@@ -66,7 +66,7 @@ export function lockArguments(
   return usingOptions(isLease ? { leaseMs: options } : options, defaults)
 }
 
-/** How the arguments of `tryLock` are meant: options, or a wait and a lease. */
+/** Reads the arguments of `tryLock`: options, or a wait and a lease. */
 export function tryLockArguments(
   first: unknown,
   leaseMs: unknown,
@@ -80,7 +80,6 @@ export function tryLockArguments(
   return tried(optionsOf(options, OF_ACQUISITION, LOCK_OPTIONS), defaults)
 }
 
-/** How the options of `using` are meant. */
 export function usingOptions(options: unknown, defaults: Defaults): Acquisition {
   const { untilHeld } = defaults
   if (options === undefined) return untilHeld
@@ -89,13 +88,12 @@ export function usingOptions(options: unknown, defaults: Defaults): Acquisition 
   return meant(given, wait, defaults)
 }
 
-/** How the options of `tryUsing` are meant. */
 export function tryUsingOptions(options: unknown, defaults: Defaults): Acquisition {
   if (options === undefined) return defaults.once
   return tried(optionsOf(options, OF_ACQUISITION, TRY_USING_OPTIONS), defaults)
 }
 
-/** What `tryUsing` comes to where the lock was not to be had. */
+/** The result of `tryUsing` if the lock was not acquired. */
 export function otherwiseOf<U>(options: { readonly otherwise?: U } | undefined): U {
   const { otherwise } = { otherwise: null as U, ...options }
   return otherwise

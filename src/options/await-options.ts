@@ -2,10 +2,10 @@ import { assertSignal, waitMs as checkedWaitMs, optionsOf } from './input.ts'
 import type { AwaitOptions } from './options.ts'
 
 /**
- * How options of a wait are meant that acquires nothing.
+ * Reads the options of a wait that acquires nothing.
  *
- * @param call as in `whenFree()`
- * @param instead what to call if nobody is to wait
+ * @param call the name of the call, as in `whenFree()`
+ * @param instead the call that answers without waiting
  */
 export function awaitOptionsOf(
   options: unknown,

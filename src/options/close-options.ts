@@ -10,7 +10,10 @@ export interface CloseOptions {
   drainMs?: number
 }
 
-/** How long what is held may be kept, by the arguments of `close`, in milliseconds; 0 for not at all. */
+/**
+ * Reads the arguments of `close`. Returns how long holders may keep their locks, in milliseconds; 0
+ * for not at all.
+ */
 export function drainMsOf(options: unknown, others: readonly unknown[]): number {
   assertNoMore(others)
   if (options === undefined) return 0

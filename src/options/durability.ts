@@ -25,13 +25,13 @@ export interface DurabilityOptions {
   fsync?: boolean
 }
 
-/** Where a grant has to be before it counts. */
+/** The option `durability`, checked and complete. */
 export type Durability = Readonly<Required<DurabilityOptions>>
 
 /**
- * How `durability` is meant.
+ * Reads the option `durability`.
  *
- * @param longestMs what is confirmed later is of no use, in milliseconds
+ * @param longestMs the longest `timeoutMs`, because a later confirmation is useless
  */
 export function durabilityOf(
   given: unknown,
@@ -61,7 +61,7 @@ export function durabilityOf(
   }
 }
 
-/** Fewer replicas have a grant than wanted. */
+/** The numbers of a grant that fewer replicas have than required. */
 type Shortfall = Pick<
   NotDurableError,
   'wanted' | 'confirmed' | 'connected' | 'fsynced' | 'timeoutMs'

@@ -4,27 +4,27 @@ import { show } from '../kit/show.ts'
 /** A lease must leave room for a round trip, and for drift and margin. */
 const SHORTEST_LEASE_MS = 10
 /**
- * 28,000 years: the moment at which a longer one ends is no exact number in a reply of Redis, and Redisson takes a
- * permit for one without a lease if it ends after year 31,000.
+ * About 28,000 years. The end of a longer lease is not an exact number in a reply of Redis. If a
+ * permit ends after the year 31,000, Redisson treats it as a permit without a lease.
  */
 const LONGEST_LEASE_MS = 900_000_000_000_000
 
 /**
- * @param what it is, at the beginning of a sentence
- * @throws `InvalidArgumentError` before anything is done that the function was to follow
+ * @param what the subject of the message
+ * @throws `InvalidArgumentError`. It is called before any step that `fn` was to follow
  */
 export function assertFunction(fn: unknown, what = 'The work to be done'): void {
   if (typeof fn === 'function') return
   throw new InvalidArgumentError(`${what} must be a function; got ${show(fn)}.`)
 }
 
-/** @throws `InvalidArgumentError` for arguments that would be passed over, such as a unit of time */
+/** @throws `InvalidArgumentError` for arguments that would be ignored, such as a unit of time */
 export function assertNoMore(args: readonly unknown[], hint = 'All times are milliseconds.'): void {
   if (args.length === 0) return
   throw new InvalidArgumentError(`Too many arguments; got ${show(args[0])} as well. ${hint}`)
 }
 
-/** A name that is not known may be a misspelt one. */
+/** @throws `InvalidArgumentError` for an unknown name, because it may be misspelt */
 export function assertKnown(names: readonly string[], known: readonly string[], hint = ''): void {
   const other = names.find((name) => !known.includes(name))
   if (other === undefined) return
@@ -34,9 +34,9 @@ export function assertKnown(names: readonly string[], known: readonly string[], 
 }
 
 /**
- * The options of a call, all of them known ones.
+ * Returns the options of a call. Unknown names are refused.
  *
- * @param what they are, at the beginning of a sentence
+ * @param what the subject of the message
  */
 export function optionsOf(options: unknown, what: string, known: readonly string[]): object {
   if (typeof options !== 'object' || options === null) {
@@ -48,7 +48,7 @@ export function optionsOf(options: unknown, what: string, known: readonly string
   return options
 }
 
-/** As in "`permits`, `waitMs` or `signal`". */
+/** Returns a list in words, as in "`permits`, `waitMs` or `signal`". */
 function anyOf(names: readonly string[]): string {
   const quoted = names.map((name) => `\`${name}\``)
   const last = quoted.pop() ?? ''
@@ -60,7 +60,7 @@ export function assertBoolean(value: unknown, what: string): asserts value is bo
   throw new InvalidArgumentError(`${what} must be true or false; got ${show(value)}.`)
 }
 
-/** A positive whole number of milliseconds, or an error that shows what it was. */
+/** Returns a positive whole number of milliseconds. An error shows any other value. */
 export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
   const isWhole = Number.isSafeInteger(value) && (value as number) > 0
   if (isWhole && (value as number) <= most) return value as number
@@ -71,9 +71,9 @@ export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INT
 }
 
 /**
- * The same where 0 may have been meant as not at all.
+ * Like `wholeMs`, with advice for 0, because the caller may mean "not at all".
  *
- * @param instead what to do for that
+ * @param instead how to get that
  */
 export function wholeMsNotZero(
   value: unknown,
@@ -87,12 +87,12 @@ export function wholeMsNotZero(
   )
 }
 
-/** @param instead what to do where nobody is to wait */
+/** @param instead the advice for a call that should not wait */
 export function wholeWaitMs(value: unknown, instead: string): number {
   return wholeMsNotZero(value, '`waitMs`', instead)
 }
 
-/** The same where `Infinity` is without an end. */
+/** Like `wholeWaitMs`, but `Infinity` is allowed: it means no limit. */
 export function waitMs(value: unknown, instead: string): number {
   return value === Infinity ? value : wholeWaitMs(value, instead)
 }
@@ -106,7 +106,7 @@ export function assertSignal(signal: unknown): asserts signal is AbortSignal | u
   throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
 }
 
-/** A lease in milliseconds. One beyond the longest counts as the longest. */
+/** Returns a lease in milliseconds. A lease beyond the longest is cut to the longest. */
 export function leaseMs(value: unknown, what: string, most?: number): number {
   const ms = wholeMs(value, what, most)
   if (ms >= SHORTEST_LEASE_MS) return Math.min(ms, LONGEST_LEASE_MS)

@@ -10,7 +10,7 @@ export interface NodeRedisClient {
   sendCommand(...args: never[]): unknown
 }
 
-/** Its options that say where, and as whom, it connects. */
+/** The options of such a client that say where, and with which login, it connects. */
 interface Options {
   readonly url?: string
   readonly username?: string
@@ -21,7 +21,10 @@ interface Options {
   readonly credentialsProvider?: { readonly type?: string }
 }
 
-/** What these say is about its own commands, and how its own connection breaks. */
+/**
+ * These options are ignored. They concern only the commands of that client, and how its own
+ * connection fails.
+ */
 const OF_ITS_OWN = [
   'RESP',
   'clientInfoTag',
@@ -60,9 +63,9 @@ export function isNodeRedis(source: object): source is NodeRedisClient {
 }
 
 /**
- * Where, and as whom, a client of node-redis connects.
+ * Reads where, and with which login, a client of node-redis connects.
  *
- * @throws `InvalidArgumentError` for what ioredis could not do as it does
+ * @throws `InvalidArgumentError` for options that ioredis cannot follow
  */
 export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptions {
   const refuse = (words: string): never => {
@@ -78,9 +81,9 @@ export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptio
   const byUrl = 'url' in options && options.url !== undefined ? readUrl(String(options.url)) : {}
   if (byUrl === undefined) return refuse('its `url` is not a redis:// or rediss:// URL.')
   const { socket = {}, name, ...own } = options as Options
-  // As node-redis has it: what the URL says comes first.
+  // As in node-redis, the URL overrides the options.
   const { username, password, database = 0 }: Options = { ...own, ...byUrl }
-  // It makes such a provider itself of a login that it was given.
+  // If it has a login, node-redis itself creates such a provider for it.
   const isOwn =
     password !== undefined && own.credentialsProvider?.type === 'async-credentials-provider'
   const known = [...TAKEN, ...OF_ITS_OWN, ...(isOwn ? ['credentialsProvider'] : [])]
@@ -112,7 +115,7 @@ const unsupported = (name: string) =>
 const given = (options: object) =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 
-/** What a URL says; undefined where it is none. */
+/** The server and the login in a URL; undefined if the text is no valid URL. */
 function readUrl(text: string): (Options & { tls?: true }) | undefined {
   const url = readRedisUrl(text)
   if (url === undefined || !/^\d*$/.test(url.database)) return undefined

@@ -5,10 +5,13 @@ import { isNodeRedis, readNodeRedis } from './node-redis-source.ts'
 import { readRedisUrl, showServer } from './redis-url.ts'
 import { type ClusterList, readCluster, readSentinels, type SentinelList } from './server-lists.ts'
 
-/** Where one server is, or a cluster. */
+/** The address of a server or a cluster, in any form that the option allows. */
 export type Source = string | RedisOptions | Redis | Cluster | ClusterList
 
-/** What ioredis 6 knows, and with it ioredis 5: a misspelt `host` would be this machine, in silence. */
+/**
+ * The options of ioredis 6, which include all options of ioredis 5. An unknown name is refused.
+ * With a misspelt `host`, ioredis would connect to this machine without any error.
+ */
 const OPTIONS: Record<keyof RedisOptions, true> = {
   Connector: true,
   autoPipeliningIgnoredCommands: true,
@@ -69,21 +72,21 @@ const OPTIONS: Record<keyof RedisOptions, true> = {
   username: true,
 }
 
-/** For a list of servers, of which it does not say what they are. */
+/** Added to the error for a plain list, because the list does not say what its servers are. */
 const FOR_SEVERAL =
   ' For the nodes of a cluster, use `redis: { cluster: [...] }`. For Sentinels, use `redis: { sentinels: [...], name }`. ' +
   'For independent masters, of which a majority holds each lock, use `masters: [...]`.'
 
-/** Of a cluster, beside those. */
+/** The further options of a cluster. */
 const CLUSTER_OPTIONS = ['cluster', 'dnsLookup']
-/** Of one server. */
+/** Options that only a single server has. */
 const NOT_OF_CLUSTER = ['host', 'port', 'path', 'db', 'name', 'sentinels']
 
 /**
- * What was given, without what ioredis would make a connection to somewhere else of.
+ * Checks the option. It refuses a value with which ioredis would connect to another server.
  *
- * @param what which option it was given as
- * @throws `InvalidArgumentError` for that
+ * @param what the name of the option
+ * @throws `InvalidArgumentError` for such a value
  */
 export function readSource(source: unknown, what: string): Source {
   if (typeof source === 'string' && isAddress(source)) return source
@@ -126,7 +129,7 @@ export function readSource(source: unknown, what: string): Source {
   return sentinels ? readSentinels(source as SentinelList, what) : source
 }
 
-/** Where the server is, is text or a number. ioredis has `null` for what is left out. */
+/** The address must consist of text and numbers. ioredis uses `null` for a missing value. */
 function assertPlain(options: RedisOptions, what: string): void {
   for (const name of ['host', 'port', 'path', 'db', 'keyPrefix', 'name'] as const) {
     const value: unknown = options[name]
@@ -137,12 +140,12 @@ function assertPlain(options: RedisOptions, what: string): void {
   }
 }
 
-/** Both kinds say which of them they are; clients of node-redis and mocks do not. */
+/** Both classes of ioredis have `isCluster`. Clients of node-redis do not, nor do mocks. */
 function isIoredis(source: object): source is Redis | Cluster {
   return 'isCluster' in source && typeof source.isCluster === 'boolean' && 'duplicate' in source
 }
 
-/** A list of nodes; ioredis gives its clients no such member. */
+/** True for a list of nodes. Clients of ioredis have no member `cluster`. */
 export function isClusterList(source: Exclude<Source, string>): source is ClusterList {
   return 'cluster' in source && Array.isArray(source.cluster)
 }

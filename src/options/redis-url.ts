@@ -1,19 +1,19 @@
 import { show } from '../kit/show.ts'
 
-/** What a URL says of where a server is, and as whom to connect. */
+/** The server and the login in a URL. */
 interface RedisUrl {
   readonly host: string
   readonly port: number | undefined
   readonly username: string | undefined
   readonly password: string | undefined
   readonly isTls: boolean
-  /** Its path without the first `/`: the number of a database, if it is of use. */
+  /** The path without its first `/`: the number of a database, if it is valid. */
   readonly database: string
-  /** Whether a query or a fragment follows. */
+  /** True if a query or a fragment follows. */
   readonly hasMore: boolean
 }
 
-/** The parts of a redis:// or rediss:// URL; undefined where it is none. */
+/** Reads a redis:// or rediss:// URL; undefined if the text is no such URL. */
 export function readRedisUrl(text: string): RedisUrl | undefined {
   if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
@@ -28,12 +28,15 @@ export function readRedisUrl(text: string): RedisUrl | undefined {
       hasMore: url.search !== '' || url.hash !== '',
     }
   } catch {
-    // A `%` in the login that escapes nothing: ioredis and node-redis refuse it too.
+    // The login has a `%` that escapes nothing. ioredis and node-redis refuse it too.
     return undefined
   }
 }
 
-/** What was meant as a server, for a message: without the login of a URL, and without its query, which may have one. */
+/**
+ * Shows the server in a message, without the login of a URL. The query is left out, because it may
+ * contain a login.
+ */
 export function showServer(value: unknown): string {
   if (typeof value !== 'string') return show(value)
   return show(value.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***'))

@@ -3,7 +3,6 @@ import { show } from '../kit/show.ts'
 import { optionsOf } from './input.ts'
 import type { RequestReleaseOptions } from './options.ts'
 
-/** How the options of `requestRelease()` are meant. */
 export function requestOptionsOf(options: unknown): { reason: string | null; owner?: string } {
   const given = optionsOf(options ?? {}, 'The options of requestRelease()', ['reason', 'owner'])
   const { reason = null, owner } = given as RequestReleaseOptions

@@ -21,7 +21,7 @@ export interface SentinelList extends Omit<RedisOptions, 'host' | 'port' | 'path
 /** Servers that Holdfast finds through a list of others. */
 export type ServerList = ClusterList | SentinelList
 
-/** What the servers of a list are, and what their URLs say of all of them. */
+/** The servers of a list, and the login and TLS that all of their URLs have. */
 interface Listed {
   readonly servers: { host: string; port: number }[]
   readonly username: string | undefined
@@ -29,7 +29,7 @@ interface Listed {
   readonly isTls: boolean
 }
 
-/** A cluster with its nodes by host and port, and with what their URLs say. */
+/** Returns the nodes as host and port, with the login and TLS of their URLs. */
 export function readCluster(
   { cluster, ...shared }: ClusterList,
   what: string,
@@ -40,8 +40,9 @@ export function readCluster(
 }
 
 /**
- * What ioredis takes. The login of a Sentinel's URL, and its TLS, are for the Sentinels. TLS for the master, which
- * ioredis would do without, is not left out.
+ * Returns the options for ioredis. The login and the TLS in a URL of a Sentinel are for the
+ * Sentinels. With `tls` for the master, `enableTLSForSentinelMode` is set too, because ioredis
+ * would connect without TLS.
  */
 export function readSentinels(options: SentinelList, what: string): RedisOptions {
   const { servers, isTls, ...login } = readList(options.sentinels, `${what}.sentinels`, 26379)
@@ -97,7 +98,7 @@ function readServer(one: unknown, what: string, defaultPort: number) {
   return { host, port, username, password, isTls }
 }
 
-/** A database or a query would be passed over: a list has none. */
+/** Refuses a database or a query, because a list would ignore them. */
 function urlOf(text: string): ReturnType<typeof readRedisUrl> {
   if (/\s/.test(text)) return undefined
   const url = readRedisUrl(text.includes('://') ? text : `redis://${text}`)

@@ -14,47 +14,50 @@ import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 /** All of a client's options, each with a value. */
 export interface Settings {
-  /** One server, or independent masters; none where the locks live elsewhere. */
+  /** One server, or independent masters. Empty if the locks are not in Redis. */
   readonly sources: readonly Source[]
   readonly isQuorum: boolean
   readonly longestLeaseMs: number
   readonly newDeployment: boolean
   readonly leaseMs: number
-  /** The longest wait where a call gives none; Infinity is without an end. */
+  /** The longest wait of calls without a `waitMs`; Infinity for no limit. */
   readonly waitMs: number
-  /** For how long renewed leases are held where a call does not say; Infinity is without an end. */
+  /**
+   * The longest hold with a renewed lease, for calls without a `maxHoldMs`; Infinity for no limit.
+   */
   readonly maxHoldMs: number
   readonly keyPrefix: string | undefined
   readonly label: string
-  /** Whether it tells who it is. */
+  /** True if the client reports its identity to others. */
   readonly presence: boolean
-  /** How long a token counter outlives its last use; 0 keeps it for good. */
+  /** How long a token counter outlives its last use, in milliseconds; 0 keeps it forever. */
   readonly counterTtlMs: number
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
-  /** The same in an outage, for a call that waits so long at most; Infinity is without an end. */
+  /** How long a call with this `waitMs` tolerates an outage, in milliseconds. */
   readonly patienceMs: (waitMs: number) => number
-  /** Undefined when nobody is to be warned of leases that are held for long. */
+  /** Undefined without warnings about leases that are held for long. */
   readonly heldWarningMs: number | undefined
-  /** Undefined when the watchdog has no thread. */
+  /** Undefined without a watchdog thread. */
   readonly silenceLimitMs: number | undefined
-  /** The program of that thread; undefined where it is the one in the package. */
+  /** The program of the watchdog thread; undefined for the file in the package. */
   readonly workerUrl: URL | undefined
-  /** Undefined where an acquisition counts when the master has it. */
+  /** Undefined if an acquisition counts when the master has it. */
   readonly durability: Durability | undefined
 }
 
-/** A counter outlives its last use by this long: an hour. */
+/** The default of `counterTtlMs`: an hour. */
 const COUNTER_MS = 3_600_000
 
 /**
- * Without an `outageMs`, a call that waits outlasts a usual failover. It puts up with an outage for its `waitMs`, but no
- * longer than semaphores remember requests, or for a time of its own without a `waitMs`. In milliseconds.
+ * Without an `outageMs`, a call that waits outlasts a usual failover. It tolerates an outage for
+ * its `waitMs`, or for `without` if it has none. `most` is how long semaphores remember requests.
+ * In milliseconds.
  */
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
 
-/** Those that need a server of Redis. */
+/** The options that need Redis. */
 const REDIS_OPTIONS = ['redis', 'masters', 'watchdogThread', 'durability']
 
 const CLIENT_OPTIONS = [
@@ -74,11 +77,11 @@ const CLIENT_OPTIONS = [
   'heldWarningMs',
 ]
 
-/** For who gives the client, or its options, and not an object with that. */
+/** Added to the error if a caller passes the client or its options without `redis`. */
 const GIVEN_AS_REDIS =
   ' Give a URL, ioredis options or a client as `redis`: new Holdfast({ redis: ... }).'
 
-/** @param isElsewhere whether the locks live neither on one server of Redis nor on several */
+/** @param isElsewhere true if the locks are not in Redis */
 export function resolveOptions(options: HoldfastOptions, isElsewhere = false): Settings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError(
@@ -109,7 +112,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
   const { waitMs: wait = Infinity, maxHoldMs: longestHold = Infinity } = options
   const { watchdogThread = false } = options
   if (options.masters !== undefined && watchdogThread !== false) {
-    // The thread asks one server, and one of several proves nothing.
+    // The thread renews on one server, and the vote of one master proves nothing.
     throw new InvalidArgumentError('`watchdogThread` cannot be combined with `masters` yet.')
   }
   const ownLeaseMs = leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS)

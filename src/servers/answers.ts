@@ -1,23 +1,20 @@
-/** What an acquisition was answered. */
 export type AcquireAnswer = Granted | Held
 
-/** What a re-entry was answered. */
 export type ReenterAnswer = Granted | Gone
 
-/** What a hand-over was answered. */
 export type HandOverAnswer = Granted | Gone | Yielded
 
-/** What an acquisition in turn was answered. */
+/** The answer to an acquisition that may queue. */
 export type QueueAnswer = Granted | Held | Queued
 
 export interface Granted {
   readonly kind: 'granted'
   readonly token: number
-  /** So many tokens below that one are the owner's too. */
+  /** The number of tokens below `token` that the owner has too. */
   readonly reserved?: number
   /**
-   * Set by several masters, of which some may not have granted it: they are asked again as long as the
-   * hold lives which this is to be called with.
+   * Set by several masters if some of them may not have granted the lock. Call it with the hold:
+   * the masters that lack the hold are asked again as long as it lasts.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -27,43 +24,43 @@ export interface Gone {
   readonly kind: 'gone'
 }
 
-/** The lock is free, and so many others who listen have been woken. */
+/** The lock is free, and this many other listeners were woken. */
 export interface Yielded {
   readonly kind: 'yielded'
   readonly others: number
-  /** As with `Held`. */
+  /** As in `Held`. */
   readonly split?: object
 }
 
-/** Who has a lock, as far as its place tells those who do not get it. */
+/** The holder of a lock, as far as a refusal shows it. */
 export interface Seen {
-  /** `<clientId>:<owner>`; '' where nobody has it */
+  /** `<clientId>:<owner>`; '' if the lock is free */
   readonly holder?: string
-  /** For how long, as its token tells, in milliseconds; null where it does not. Tokens of Redisson tell nothing. */
+  /** How long it has held the lock, in milliseconds; null if its token does not show that. */
   readonly ageMs?: number | null
-  /** What is left of its lease in milliseconds; -1 without an expiry. */
+  /** The rest of its lease in milliseconds; -1 means no expiry. */
   readonly ttlMs?: number
-  /** Of a fair lock, how many queue for it. */
+  /** For a fair lock, the number of waiters in its queue. */
   readonly length?: number
-  /** The place in that queue, from 1 on, of one that has just come to it. */
+  /** The place in that queue, from 1, of an owner that has just joined it. */
   readonly position?: number | null
-  /** Set where it is another one of several locks that is not to be had. */
+  /** Set if the caller wants several locks and another one of them is held. */
   readonly isOther?: true
 }
 
-/** Somebody else has the lock. */
+/** Another owner holds the lock. */
 export interface Held extends Seen {
   readonly kind: 'held'
   readonly ttlMs: number
-  /** Set where the server was not asked. */
+  /** Set if the server was not asked. */
   readonly unasked?: true
-  /** Why it will never be granted, where that is known. */
+  /** Why the lock will never be granted, if that is known. */
   readonly never?: Error
-  /** Where this client has a place among those who wait: since when, as the server tells time. */
+  /** Since when this client has a place among the waiters, as the server reports it. */
   readonly since?: string
-  /** Where some of several masters granted it, or may have, but no majority: its name is abandoned. */
+  /** Set if some masters may have granted the lock, but no majority. Its name is abandoned. */
   readonly split?: {
-    /** How long to pause before asking again, in milliseconds; undefined when others have it. */
+    /** The pause before the next attempt, in milliseconds; undefined if others have the lock. */
     readonly pauseMs?: number
   }
 }
@@ -72,56 +69,55 @@ export interface Held extends Seen {
 export interface Queued extends Seen {
   readonly kind: 'queued'
   readonly ticket: string
-  /** The token of whoever has the lock; 0 when it is lost. */
+  /** The token of the holder; 0 if the counter is lost. */
   readonly lastToken: number
-  /** What is left of that one's lease in milliseconds; -1 when it has no expiry. */
+  /** The rest of the holder's lease in milliseconds; -1 means no expiry. */
   readonly ttlMs: number
-  /** Whether nobody else is before it. */
+  /** True if no other owner is before it in the queue. */
   readonly first: boolean
 }
 
-/** What a heartbeat was answered for one lock. */
+/** The answer to a heartbeat for one lock. */
 export interface HeartbeatAnswer {
   readonly ttlMs: number
   readonly lastToken: number
-  /** The owner who heads the queue, or ''. */
+  /** The owner at the head of the queue, or ''. */
   readonly first: string
-  /** The owner of this client who has the lock, or ''. */
+  /** The holder if it belongs to this client, or ''. */
   readonly granted: string
-  /** How many of the places were not there, and are put back. */
+  /** How many places were missing and are put back. */
   readonly missing: number
-  /** The owner who has the lock, or ''. */
+  /** The holder, or ''. */
   readonly holder: string
 }
 
-/** Who has a fair lock after it was let go. */
+/** The holder of a fair lock after a release. */
 export interface NextHolder {
   readonly owner: string
   readonly token: number
-  /** Whether it is of this client, and learns it from nobody else. */
+  /** True if it belongs to this client, which gets no message about it. */
   readonly own: boolean
 }
 
-/** What a release was answered. */
 export type Released =
   | { readonly kind: 'freed'; readonly listeners: number; readonly following?: NextHolder }
   | { readonly kind: 'kept' }
   | Gone
 
-/** The hold that force is to end: that one, and none that comes after it. */
+/** The hold to end by force. A later hold stays. */
 export interface SeenHold {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The last token issued; null where none is remembered, or each name is used for one hold only. */
+  /** The last token issued; null if none is stored, or a name is used for one hold only. */
   readonly token: number | null
 }
 
-/** Several locks at once: all are granted under one token, or one of them, by its index, is somebody else's. */
+/** All locks are granted under one token, or another owner holds the lock at `index`. */
 export type JointAnswer =
   | Granted
   | { readonly kind: 'held'; readonly ttlMs: number; readonly index: number }
 
-/** So many of those who queue are listed: while it makes a long list the server does nothing else. */
+/** How many waiters of a queue are listed. A longer list would block the server for too long. */
 export const MOST_LISTED = 1_000
 
 /** One lock as the server stores it. */
@@ -132,8 +128,8 @@ export interface LockFacts {
   /** The remaining time of the lease in milliseconds; null if the lock is free or never expires. */
   readonly ttlMs: number | null
   /**
-   * The last fencing token issued; null if the server has none. While several calls of one client wait, it can exceed
-   * the holder's token by up to 63.
+   * The last fencing token issued; null if the server has none. While several calls of one client
+   * wait, it can exceed the holder's token by up to 63.
    */
   readonly token: number | null
   /** The number of clients that wait, at least: for a release, or in the queue. */
@@ -152,7 +148,10 @@ export interface ReadWriteFacts {
   readonly holders: readonly ReadWriteHolder[]
   /** The last fencing token issued; null if the server has none. */
   readonly token: number | null
-  /** The clients that wait to read, and those that wait for the upgradable lock: the first 1,000 of either. */
+  /**
+   * The clients that wait to read, and those that wait for the upgradable lock: the first 1,000 of
+   * either.
+   */
   readonly waitingToRead: readonly WaitingClient[]
   /** The clients that wait to write, the next one first. */
   readonly waitingToWrite: readonly WaitingClient[]
@@ -165,8 +164,8 @@ export interface ReadWriteHolder {
   /** The remaining time of the lease in milliseconds; null if it has no expiry. */
   readonly ttlMs: number | null
   /**
-   * How long it has been held by the clock of the server, in milliseconds. Null if unknown: for holds of Redisson, and
-   * for readers of clients that are too old to note it.
+   * How long it has been held by the clock of the server, in milliseconds. Null if unknown: for
+   * holds of Redisson, and for readers of clients that are too old to note it.
    */
   readonly ageMs: number | null
 }
@@ -174,8 +173,8 @@ export interface ReadWriteHolder {
 export interface WaitingClient {
   readonly client: string
   /**
-   * How long it has waited by the clock of the server, in milliseconds. Null for a holder of the upgradable lock that
-   * waits to write, ahead of all others.
+   * How long it has waited by the clock of the server, in milliseconds. Null for a holder of the
+   * upgradable lock that waits to write, ahead of all others.
    */
   readonly waitedMs: number | null
 }
@@ -187,8 +186,8 @@ export interface LatchFacts {
   /** The number of clients that await it, at least. */
   readonly waiters: number
   /**
-   * The number of the round: the server's time in µs when its count was set. It rises with each round, but does not
-   * count the rounds. Null if the latch is open, or if Redisson set the count.
+   * The number of the round: the server's time in µs when its count was set. It rises with each
+   * round, but does not count the rounds. Null if the latch is open, or if Redisson set the count.
    */
   readonly round: number | null
 }
@@ -212,7 +211,7 @@ export interface WaitingForPermits {
   readonly permits: number
 }
 
-/** Of that, who has the lock. */
+/** The part of the facts about the holder. */
 export type HolderFacts = Pick<LockFacts, 'holder' | 'holdCount' | 'ttlMs' | 'token'>
 
 /** A waiter of a fair lock. */
@@ -225,25 +224,25 @@ export interface QueueEntry {
   readonly waitedMs: number
 }
 
-/** Which lock is to be renewed, for whom. */
+/** A lease to renew. */
 export interface LeaseToRenew {
-  /** What a master that lost it is given back. */
+  /** The hold count and the token, for a master that has lost the hold. */
   readonly holds?: number
   readonly token?: number
-  /** Whether it is to be given back still. */
+  /** False when the hold has ended, so that no master restores it. */
   readonly isHeld?: () => boolean
   readonly key: string
   /** The owner as Redis knows it: `<clientId>:<owner>`. */
   readonly wireOwner: string
 }
 
-/** The id of a client, by that of one of its owners, `<clientId>:<owner>`, or by its own. */
+/** The id of a client, from itself or from the name of an owner, `<clientId>:<owner>`. */
 export function clientOf(clientOrOwner: string): string {
   const end = clientOrOwner.indexOf(':')
   return end === -1 ? clientOrOwner : clientOrOwner.slice(0, end)
 }
 
-/** Whether it is an owner of a client of Holdfast. Those of Redisson begin with a UUID. */
+/** True for an owner of a Holdfast client. Owners of Redisson begin with a UUID. */
 export function isOfHoldfast(owner: string): boolean {
   return /^[\w-]{21}:/.test(owner)
 }

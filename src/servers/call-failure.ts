@@ -1,28 +1,30 @@
-/** How a call to a place failed; what matters is what may have happened there. */
+/** How a call to a server failed. The kinds differ in what may have happened at the server. */
 type FailureKind =
-  /** It was never sent: nothing happened. */
+  /** It was not sent, so nothing happened. */
   | 'unsent'
-  /** It was sent and no answer came: it may have run, or may run yet. */
+  /** It was sent and had no answer. It may have run, or may still run. */
   | 'unknown'
-  /** The server answered with an error: nothing was changed. */
+  /** The server answered with an error and changed nothing. */
   | 'refused'
-  /** The server is too old to work with. */
+  /** The server is too old. */
   | 'unsupported'
-  /** The client was closed: nothing happened. */
+  /** The client was closed, so nothing happened. */
   | 'closed'
-  /** What was asked for makes no sense: nothing was changed. */
+  /** The request was invalid, and nothing was changed. */
   | 'misused'
 
-/** Those that do not pass by themselves. Whether a refusal does is known to the place alone. */
+/**
+ * Failures that do not pass by themselves. For `refused`, the caller of the constructor decides.
+ */
 const PERMANENT: readonly FailureKind[] = ['unsupported', 'closed', 'misused']
 
-/** A call to a place that brought no answer of use. Internal: callers see it as a `cause`. */
+/** A call to a server without a useful answer. Internal: callers see it as a `cause`. */
 export class CallFailure extends Error {
   readonly kind: FailureKind
 
-  /** Whether trying again is pointless until somebody changes something. */
+  /** True if another attempt is pointless until a person changes something. */
   readonly permanent: boolean
-  /** Whether the place cannot be reached, is silent, or fails over: those who wait may outlast that. */
+  /** True if the server is unreachable, silent, or fails over. Waiters may wait until that ends. */
   readonly isOutage: boolean
 
   constructor(kind: Exclude<FailureKind, 'refused'>, message: string, cause?: unknown)
@@ -48,9 +50,8 @@ export class CallFailure extends Error {
   }
 }
 
-/** An answer that is none of those that a script gives: whether it ran is as unknown as without one. */
+/** An answer that the script never gives. As without an answer, the script may have run. */
 export class OddAnswer extends CallFailure {
-  /** @param script its name */
   constructor(script: string, reply: unknown) {
     const message = `it gave the invalid answer ${shown(reply)} to the script "${script}"`
     super('unknown', message, undefined, false, false)
@@ -59,7 +60,7 @@ export class OddAnswer extends CallFailure {
 
 const MOST_SHOWN = 120
 
-/** An answer in words, and in short. */
+/** An answer for a message, shortened. */
 function shown(reply: unknown): string {
   const words = asWords(reply)
   return words.length <= MOST_SHOWN ? words : `${words.slice(0, MOST_SHOWN)}…`

@@ -1,26 +1,25 @@
-/** What became of a grant. */
+/** The result for one grant. */
 export type Confirmation =
   | { readonly kind: 'confirmed' }
-  /** Its owner does not hold it any more. */
+  /** The owner does not hold the lock any more. */
   | { readonly kind: 'gone' }
   | Shortfall
 
-/** Fewer replicas have it than wanted. */
+/** Fewer replicas than wanted have the grant. */
 interface Shortfall {
   readonly kind: 'short'
   readonly wanted: number | 'all'
-  /** How many have it. */
+  /** How many replicas have it. */
   readonly confirmed: number
-  /** How many the master lists as connected; undefined where it does not tell. */
+  /** How many replicas the master lists as connected; undefined if it does not report them. */
   readonly connected: number | undefined
-  /** Whether the master has it on disk; undefined where that was not asked. */
+  /** True if the master has it on disk; undefined if that was not asked. */
   readonly fsynced: boolean | undefined
   readonly timeoutMs: number
 }
 
 /**
- * Confirms what the owner was granted. Rejects with a `CallFailure` and nothing else: then nothing is known of
- * the replicas.
+ * Confirms a grant. Rejects only with a `CallFailure`; then the state of the replicas is unknown.
  */
 export type Confirm = (granted: {
   readonly key: string

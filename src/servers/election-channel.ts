@@ -1,9 +1,9 @@
 import type { Subscription } from './subscription.ts'
 
-/** Where those hear who leads who do not wait for the lock of the election themselves. */
+/** Announces leaders to the clients that do not wait for the lock of the election. */
 export interface ElectionChannel {
-  /** Tells all who listen that somebody has begun to lead, under that token. */
+  /** Tells all listeners that a candidate leads under this token. */
   announce(token: number, callMs: number): Promise<unknown>
-  /** Calls `onWake` with each announcement, and without one when any may have been missed. */
+  /** Calls `onWake` with each announcement, and without a message after a possible gap. */
   listen(onWake: (message?: string) => void): Subscription
 }

@@ -2,18 +2,19 @@ import { InvalidArgumentError } from '../errors.ts'
 import { show } from '../kit/show.ts'
 
 /**
- * What does not stay as it is: braces, which make a `{tag}`; `:`, which stands between the parts of a name; control
- * characters; half of a surrogate pair; and `%`, which escapes.
+ * The characters that are escaped. Braces make a `{tag}`, `:` separates the parts of a name, and
+ * `%` escapes. Control characters and halves of surrogate pairs are escaped too.
  */
 const ESCAPED = /[\p{Cc}{}:%]|\p{Surrogate}/gu
 
-/** What no text is without this. */
+/** The escape of the empty text. No other text has it. */
 const EMPTY = '%-'
 
 /**
- * Escapes any text so that it is a valid part of a name, in any position: `order:${escapeName(id)}`. Different texts
- * become different parts, even between parts that `:` separates. Ordinary ids stay as they are. It escapes only
- * braces, `:`, `%`, control characters and halves of surrogate pairs. An empty text becomes `%-`.
+ * Escapes any text so that it is a valid part of a name, in any position:
+ * `order:${escapeName(id)}`. Different texts become different parts, even between parts that `:`
+ * separates. Ordinary ids stay as they are. It escapes only braces, `:`, `%`, control characters
+ * and halves of surrogate pairs. An empty text becomes `%-`.
  *
  * @throws `InvalidArgumentError` if the value is not a string
  */
@@ -24,7 +25,7 @@ export function escapeName(text: string): string {
   return text === '' ? EMPTY : text.replace(ESCAPED, escaped)
 }
 
-/** `%3A`, and `%uD83D` for those that have no byte. */
+/** `%3A`, or `%uD83D` for a character above one byte. */
 function escaped(character: string): string {
   const hex = character.charCodeAt(0).toString(16).toUpperCase()
   return hex.length > 2 ? `%u${hex}` : `%${hex.padStart(2, '0')}`

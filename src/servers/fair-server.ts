@@ -3,30 +3,29 @@ import type { Reply } from './reply.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
- * A grant stands for this long, in milliseconds, before its owner has confirmed it: a process that
- * is frozen when its turn comes holds the queue up for no longer.
+ * How long an unconfirmed grant lasts, in milliseconds. A process that is frozen when it gets the
+ * lock delays the queue by at most this time.
  */
 export const CLAIM_MS = 1_500
 
-/** A place in a queue is kept for this long without a heartbeat, in milliseconds. */
+/** How long a place in a queue is kept without a heartbeat, in milliseconds. */
 export const ALIVE_MS = 3_000
 
-/** What a place must be able to do where fair locks live, as one client sees it. */
+/** The fair locks of a server, for one client. */
 export interface FairServer {
-  /** One fair lock there. */
   lock(rawName: string): RemoteFairLock
-  /** Calls `onGrant` with each grant to this client, and without one when any may have been missed. */
+  /** Calls `onGrant` with each grant to this client, and without a grant after a possible gap. */
   listen(onGrant: (grant?: FairGrant) => void): Subscription
   /**
-   * Whether the server knows that this client hears of grants, once that is confirmed. It may not, and
-   * count who listens for releases all the same.
+   * True if the server can count the listeners of an inbox, once the subscription is confirmed.
+   * Even if it is false, the server may count the listeners for releases.
    */
   readonly countsListeners: boolean
   /**
-   * Tells that places in queues are still wanted, of locks that are of one group of the server.
+   * Keeps places in the queues of locks that share a group of the server.
    *
-   * @param listens whether this client hears of grants, when it is sent
-   * @returns for each lock what is to be known of it, or the server's words for what is wrong
+   * @param listens read when the request is sent: true if this client listens to its inbox
+   * @returns for each lock its answer, or the error of the server
    */
   beat(
     locks: readonly LocalPlaces[],
@@ -35,32 +34,31 @@ export interface FairServer {
   ): Promise<(HeartbeatAnswer | string)[]>
 }
 
-/** One fair lock at its place. */
 export interface RemoteFairLock {
   readonly rawName: string
-  /** Takes the lock in turn, confirms a grant, or queues. */
+  /** Acquires the lock in FIFO order, confirms a grant, or joins the queue. */
   acquire(attempt: FairAttempt, reply: Reply<QueueAnswer>): void
   /**
-   * Gives the lock to the next in the queue, if any.
+   * Grants the lock to the next waiter of the queue.
    *
-   * @param token of the hold; '' ends all that the owner has, its place in the queue as well
+   * @param token the token of the hold; '' ends every hold of the owner, and its place in the queue
    */
   release(owner: string, token: number | '', callMs: number, reply: Reply<Released>): void
-  /** As with `RemoteLock`: leaves the queue, and gives on what the owner was granted. */
+  /** As in `RemoteLock`. Also leaves the queue, and passes on a grant to the owner. */
   abandon(owner: string, untilMs: number, leaseMs: number): void
 }
 
 export interface FairAttempt {
   readonly owner: string
   readonly leaseMs: number
-  /** The one from before, if any, or ''; null not to queue. */
+  /** The ticket of an earlier answer, or ''; null for a call that does not queue. */
   readonly ticket: string | null
-  /** Whether this client hears of grants, when it is sent. */
+  /** Read when the request is sent: true if this client listens to its inbox. */
   readonly listens: () => boolean
   readonly callMs: number
 }
 
-/** The message that somebody was granted a fair lock. */
+/** The message about a grant of a fair lock. */
 export interface FairGrant {
   readonly rawName: string
   readonly owner: string
@@ -70,6 +68,6 @@ export interface FairGrant {
 /** The places of one client in the queue of one lock. */
 export interface LocalPlaces {
   readonly rawName: string
-  /** Those who are in line when the request is sent. */
+  /** The owners that wait when the request is sent. */
   places(): readonly { wireOwner: string; ticket: string; claimMs: number }[]
 }

@@ -27,114 +27,128 @@ import type { Subscription } from './subscription.ts'
 export type { Attempt, Ending, Reentry } from './requests.ts'
 
 /**
- * What a place where locks live must be able to do: one server, a majority of several, or another.
- * Every call ends within its `callMs`, and rejects with a {@link CallFailure} and nothing else.
+ * The port to a place that stores locks: one server, several masters, or memory. Every call ends
+ * within its `callMs`. A failed call rejects with a {@link CallFailure}.
  */
 export interface LockServer {
-  /** One lock there. Keep it while the lock is used: the place may remember things of it. */
+  /** Keep the object while the lock is used, because it may store state of the lock. */
   lock(rawName: string): RemoteLock
   /**
-   * Renews many leases at once; a `leaseMs` of 0 only looks.
+   * Renews many leases. With a `leaseMs` of 0 it only looks.
    *
-   * @returns for each what is left of it in milliseconds, -1 without an expiry, -2 when its owner does
-   * not hold it; or the failure of the call that it was part of
+   * @returns for each lease the rest of it in milliseconds; -1 means no expiry; -2 means that its
+   * owner does not hold the lock. If a request fails, each of its leases gets the failure
    */
   renew(
     leases: readonly LeaseToRenew[],
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]>
-  /** Confirms that enough replicas have what was granted. Left out where a grant counts without. */
+  /** Confirms that enough replicas have a grant. Left out if a grant counts without that. */
   readonly confirm?: Confirm | undefined
-  /** The indices of the locks, those together that one request can be about. */
+  /** The indices of the locks, grouped by what one request can handle. */
   groups(locks: readonly { readonly key: string }[]): number[][]
-  /** Takes several locks of one group, or none. Left out where that takes a request for each. */
+  /**
+   * Acquires several locks of one group, or none. Left out if each lock needs a request of its own.
+   */
   acquireAll?(
     locks: readonly { readonly rawName: string; readonly owner: string }[],
     leaseMs: number,
     callMs: number,
   ): Promise<JointAnswer>
-  /** Where a lock stands among those there, the same for all clients: those of one group side by side. */
+  /** A text to sort locks by, equal for all clients. Locks of one group are neighbours. */
   orderOf(rawName: string): string
-  /** Which place it is: the same for all clients as long as it runs; null when it does not tell. */
+  /**
+   * An id of the server, equal for all clients while it runs; null if the server does not report
+   * one.
+   */
   identify(callMs: number): Promise<string | null>
-  /** The fair locks there, as one client has places in their queues. Left out where there are none. */
+  /** The fair locks, for one client. Left out if there are none. */
   fairFor?(clientId: string, label: string): FairServer
-  /** The read-write locks there, as one client waits for them. Left out where there are none. */
+  /** The read-write locks, for one client. Left out if there are none. */
   readWriteFor?(clientId: string): ReadWriteServer
-  /** One count-down latch there. Left out where there are none. */
+  /** A count-down latch. Left out if there are none. */
   latch?(rawName: string): RemoteLatch
-  /** Where it is told who leads, of the lock of an election. Left out where there are no fair locks. */
+  /** Announces the leaders of one election. Left out if there are no fair locks. */
   electionChannel?(rawName: string): ElectionChannel
   /**
-   * The semaphores there, as one client waits for them. Left out where there are none.
+   * The semaphores without leases, for one client. Left out if there are none.
    *
-   * @param outageMs for how long a request is sent again, in milliseconds
+   * @param outageMs how long a request is sent again, in milliseconds
    */
   semaphoresFor?(clientId: string, outageMs: number): SemaphoreServer
-  /** The semaphores there whose permits have leases, as one client waits for them. Left out where there are none. */
+  /** The semaphores whose permits have leases, for one client. Left out if there are none. */
   permitsFor?(clientId: string): PermitServer
-  /** Where clients ask each other to release locks. */
+  /** Carries the requests of clients to each other to release locks. */
   readonly requests: RequestChannel
-  /** What a client tells there of itself, and is told of others. */
+  /** Reports a client to other clients, and reads what they report. */
   presenceFor(own: OwnInfo): Presence
-  /** How each of several masters does, which are to have these leases. Left out where there is one server. */
+  /**
+   * The state of each of several masters, and how many of these leases it lacks. Left out for a
+   * single server.
+   */
   health?(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]>
-  /** Why it cannot be a vote among several, in words that follow the name of a lock; null when it can. */
+  /**
+   * Why the server cannot vote among several, in words that follow the name of a lock; null if it
+   * can.
+   */
   readonly whyNoVote: string | null
   /** How long after its deadline a request may still run, in milliseconds. */
   readonly lateAtMostMs: number
   /**
-   * Whether a release is told how many listen to it, be they connected anywhere: each client once,
-   * however often it listens.
+   * True if the answer to a release counts all listeners, wherever they are connected. A client
+   * counts once.
    */
   readonly countsListeners: boolean
-  /** Why it cannot be reached; undefined when it can, or nothing is known. */
+  /** Why the server is unreachable; undefined if it is reachable, or nothing is known. */
   readonly whyDown: CallFailure | undefined
-  /** Whether it could be reached ever. */
+  /** True if the server was ever reachable. */
   readonly everUp: boolean
-  /** Calls `onUp` whenever it was connected, be it to another server, until the result is called. */
+  /**
+   * Calls `onUp` after each connect, even to another server, until the returned function is called.
+   */
   onUp(onUp: () => void): () => void
   connect(): void
-  /** Ends when nothing is under way or pending there that nobody waits for; for when it is being closed. */
+  /** Resolves when no background work is pending. Called when the client closes. */
   quiet(): Promise<void>
   close(): void
 }
 
 /**
- * One lock at its place: its verbs. Those that are on the way of every acquisition answer by {@link Reply},
- * which takes no promise.
+ * The requests of one lock. Each acquisition needs some of them, so these answer by {@link Reply},
+ * which costs no promise.
  */
 export interface RemoteLock {
   acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void
   reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void
-  /** Passes the lock from one owner of a client to another, or frees it for others who listen. */
+  /** Passes the lock from one owner of a client to another, or frees it for other clients. */
   handOver(passing: Passing, reply: Reply<HandOverAnswer>): void
   /** Lowers the hold count; at zero it frees the lock. */
   release(ending: Ending, reply: Reply<Released>): void
   /**
-   * Goes on freeing in the background, whatever the owner has. The name is not used again.
+   * Releases every hold of the owner in the background, until that is confirmed. The owner name is
+   * not used again.
    *
    * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
-   * @param leaseMs the longest lease that it could have
+   * @param leaseMs the longest lease that such a request could get
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void
   /**
-   * The time of that hold ran out, and nobody has released it: for places that keep an account of names.
-   * Unlike what is abandoned it is not freed before its holder could stop.
+   * The lease of a hold has expired without a release. Only for servers that keep accounts of owner
+   * names. Unlike `abandon`, it does not free the lock before its holder could stop.
    */
   ranOut?(owner: string): void
-  /** The hold that force would end; null when the lock is free. */
+  /** The hold to end by force; null if the lock is free. */
   seen(callMs: number): Promise<SeenHold | null>
-  /** Ends that hold and no other: whether it was there still. */
+  /** Ends exactly this hold. Returns true if it still existed. */
   forceRelease(seen: SeenHold, callMs: number): Promise<boolean>
-  /** Who has it: as quick with thousands who wait as with none. */
+  /** The holder. As quick with thousands of waiters as with none. */
   peek(callMs: number): Promise<HolderFacts>
-  /** Who has it, and who waits for it. */
+  /** The holder and the waiters. */
   inspect(callMs: number): Promise<LockFacts>
   /**
-   * Calls `onWake` with each message, and without one when any may have been missed: so also once
-   * after it has begun to listen.
+   * Calls `onWake` with each message, and without one after a possible gap. So it is also called
+   * once after the subscription begins.
    */
   listen(onWake: (message?: string) => void): Subscription
 }
@@ -143,11 +157,11 @@ export interface Passing {
   readonly from: { readonly owner: string; readonly token: number }
   readonly to: { readonly owner: string; readonly leaseMs: number }
   /**
-   * How many of those who listen are this client's own, when the lock is to be freed for others who do;
-   * null when it is to stay in this client.
+   * How many listeners belong to this client, if the lock is to be freed for other listeners; null
+   * keeps the lock in this client.
    */
   readonly listening: number | null
-  /** How many tokens are wanted beside the one. */
+  /** The number of tokens wanted beside the first one. */
   readonly reserve: number
   readonly callMs: number
 }

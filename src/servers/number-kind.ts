@@ -1,7 +1,7 @@
-/** The kinds of things whose key in Redis is a number, and which look alike there: a note tells them apart. */
+/** The kinds whose key in Redis is a number. Their keys look alike, so a note tells them apart. */
 export type NumberKind = 'latch' | 'permits' | 'semaphore'
 
-/** What has a name that is wanted for something else, in words for people. */
+/** Words for what has a name that a caller wants for another kind. */
 export const WHAT_HAS_IT = {
   lock: 'a lock',
   readWrite: 'a read-write lock',
@@ -10,7 +10,7 @@ export const WHAT_HAS_IT = {
   semaphore: 'a semaphore without leases',
 } as const
 
-/** The refusal of a name that something else has, in the words of the scripts. */
+/** The refusal of a name that another kind has, in the words of the scripts. */
 export function hasThisName(what: string): string {
   return `WRONGTYPE ${what} has this name`
 }

@@ -1,19 +1,22 @@
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * A request that counts once, however often it is sent: each sending of it goes under the same id, and a place
- * remembers what it came to for as long as a copy of it may still arrive.
+ * A request that counts once, however often it is sent. Each sending has the same id. The server
+ * stores the result as long as a copy of the request may arrive.
  */
 export class OnceRequest {
-  /** No other request has it. */
+  /** Unique to this request. */
   readonly id: string
-  /** When it was asked for, on the clock of its client. */
+  /** When the caller asked, on the monotonic clock of its client. */
   readonly askedAt: number
-  /** For how long from its first sending on it may be sent, in milliseconds. */
+  /** For how long after the first sending the request may be sent again, in milliseconds. */
   readonly keptMs: number
-  /** Whether a copy of it may have run, or may run yet. Its place then goes by what it told that one. */
+  /**
+   * True if a copy may have run, or may still run. Then the deadline of that copy applies to all
+   * copies.
+   */
   mayHaveRun = false
-  /** The moment after which it does not run any more, as its place told the copy that was sent last. */
+  /** The deadline of the copy that was sent last, server time in µs. */
   untilUs: number | undefined
 
   constructor(id: string, keptMs: number, clock: Clock) {

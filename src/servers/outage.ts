@@ -1,23 +1,22 @@
 import type { CallFailure } from './call-failure.ts'
 
-/** A server that cannot be reached, gives no answer, or refuses the connection, as one client finds it. */
+/** A server that one client cannot reach, or that does not answer or refuses the connection. */
 export interface Outage {
-  /** Where the server is, for people; no login. */
+  /** The address of the server, for messages; without login. */
   readonly address: string
-  /** What failed last. */
+  /** The last failure. */
   readonly failure: CallFailure
-  /** Since the first failure, in milliseconds. */
+  /** The time since the first failure, in milliseconds. */
   readonly durationMs: number
   /** How many attempts have failed since then. */
   readonly attempts: number
 }
 
-/** Who hears of outages. */
 export interface OutageListener {
-  /** It begins, with a duration of 0. */
+  /** The outage begins, with a duration of 0. */
   outageBegan(outage: Outage): void
-  /** It goes on: told at growing intervals. */
+  /** The outage continues. Called at growing intervals. */
   outageGoesOn(outage: Outage): void
-  /** The server answers again, or is a part of its cluster no more; or the client was closed. */
+  /** The server answers again, or has left its cluster, or the client was closed. */
   outageEnded(outage: Outage, how: 'recovered' | 'closed'): void
 }

@@ -7,7 +7,6 @@ import type { CallFailure } from './call-failure.ts'
 import { promised, type Reply } from './reply.ts'
 import type { Ending } from './requests.ts'
 
-/** An owner's name on a lock. */
 interface NameOnLock {
   /** The key of the lock. */
   readonly key: string
@@ -15,22 +14,22 @@ interface NameOnLock {
   readonly owner: string
 }
 
-/** An owner's name on a lock, not to be used again, that may have the lock or be granted it yet. */
+/** An owner name that is not used again, and that may hold the lock or may still get it. */
 interface PendingRelease {
-  /** Ends all that the name has. */
+  /** Ends every hold of the name. */
   release(callMs: number): Promise<unknown>
-  /** Left out where nobody is told what became of it. */
+  /** Left out if no outcome is published. */
   readonly of?: NameOnLock
-  /** Until when a delayed request could still take the lock, on the monotonic clock. */
+  /** Until when a delayed request could still acquire the lock, on the monotonic clock. */
   readonly untilMs: number
-  /** The longest lease that it could have, in milliseconds. */
+  /** The longest lease that such a request could get, in milliseconds. */
   readonly leaseMs: number
-  /** When to send the first release, on the monotonic clock; at once where it is left out. */
+  /** When to send the first release, on the monotonic clock; by default at once. */
   readonly fromMs?: number
 }
 
 interface Open extends PendingRelease {
-  /** When the next release is to be sent, and when the lease would be over by itself. */
+  /** When to send the next release, and when the lease would end by itself. */
   dueAtMs: number
   readonly addedAtMs: number
   readonly endsAtMs: number
@@ -38,17 +37,16 @@ interface Open extends PendingRelease {
   hasFailed: boolean
 }
 
-/** How long to pause before a release is sent again, in milliseconds. */
+/** The pauses before a release is sent again, in milliseconds. */
 const PAUSE_MS = { first: 50, longest: 1_000, closing: 20 }
 
-/** Once one has been answered the others are sent so many at a time. */
+/** After one release was answered, the others are sent in groups of this size. */
 const AT_ONCE = 50
 
 /**
- * What is released in the background at one server: each name until the server has confirmed it at a
- * time when no delayed request can undo it, or until the lease would be over by itself. While the server
- * does not answer, one release is tried from time to time, whatever the number of names. It keeps no
- * process alive.
+ * The background releases at one server. A name is released until the server confirms it and no
+ * delayed request can undo it, or its lease would be over. While the server does not answer, one
+ * release is tried from time to time, for any number of names. No timer keeps the process alive.
  */
 export class PendingReleases {
   readonly #callMs: number
@@ -65,17 +63,13 @@ export class PendingReleases {
   #round: Promise<void> | undefined
   #closed = false
 
-  /**
-   * @param callMs how long one release may take, in milliseconds
-   * @param label what the facts of its client are told with
-   */
+  /** @param callMs how long one release may take, in milliseconds */
   constructor(callMs: number, label = '', clock = systemClock) {
     this.#label = label
     this.#callMs = callMs
     this.#clock = clock
   }
 
-  /** How many names are still to be released. */
   get size(): number {
     return this.#open.size
   }
@@ -94,12 +88,12 @@ export class PendingReleases {
   }
 
   /**
-   * Whatever an owner has whose name is not used again.
+   * Releases every hold of an owner whose name is not used again.
    *
-   * @param of the name
+   * @param of the owner name and its lock
    * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
-   * @param leaseMs the longest lease that it could have
-   * @param end the release at that place
+   * @param leaseMs the longest lease that such a request could get
+   * @param end sends the release
    */
   abandon(
     of: NameOnLock,
@@ -112,12 +106,12 @@ export class PendingReleases {
     this.add({ release, of, untilMs, leaseMs })
   }
 
-  /** The server answered another request: what is added from now on is sent at once. */
+  /** The server answered another request, so a new release is sent at once. */
   answered(): void {
     this.#isFailing = false
   }
 
-  /** The server can be reached again. */
+  /** The server is reachable again. */
   tryNow(): void {
     this.#pauseMs = PAUSE_MS.first
     if (this.#open.size === 0) return
@@ -126,9 +120,9 @@ export class PendingReleases {
   }
 
   /**
-   * Ends when nothing is left to be released; for when everything is being closed, so it pauses less.
+   * Resolves when no release is pending. Called when the client closes, so it pauses less.
    *
-   * @param isWorthIt whether to go on
+   * @param isWorthIt false stops it early
    */
   async quiet(isWorthIt = () => true): Promise<void> {
     while (this.#open.size > 0 && isWorthIt()) {
@@ -139,7 +133,7 @@ export class PendingReleases {
     }
   }
 
-  /** Nothing is released any more. */
+  /** Stops all releases. */
   close(): void {
     this.#closed = true
     this.#clock.clear(this.#timer)
@@ -170,7 +164,10 @@ export class PendingReleases {
     return this.#round
   }
 
-  /** Sends what is due, first one and then many, and stops where the server does not answer. */
+  /**
+   * Sends one due release first, because the server may be silent. If that one is answered, sends
+   * the rest in groups.
+   */
   async #sendDue(): Promise<void> {
     const now = this.#clock.monotonic()
     if (this.#isFailing && now < this.#retryAtMs) return
@@ -180,7 +177,8 @@ export class PendingReleases {
       if (one.endsAtMs > now) due.push(one)
       else this.#settled(one)
     }
-    // Those of which nothing bad is known first: what fails for itself alone holds up no other.
+    // Releases that have not failed come first. So a release with an error of its own delays no
+    // other.
     due.sort((a, b) => Number(a.hasFailed) - Number(b.hasFailed))
     for (let from = 0, atOnce = 1; from < due.length; from += atOnce, atOnce = AT_ONCE) {
       const answered = await Promise.all(
@@ -190,7 +188,7 @@ export class PendingReleases {
     }
   }
 
-  /** @returns whether it was answered */
+  /** @returns true if the server answered */
   async #send(one: Open): Promise<boolean> {
     const sentAtMs = this.#clock.monotonic()
     one.isUnderWay = true
@@ -200,7 +198,7 @@ export class PendingReleases {
         this.#isFailing = false
         this.#pauseMs = PAUSE_MS.first
       }
-      // A request in doubt may come behind: then it is released once more.
+      // A delayed request may still run after this release, so it is released once more.
       if (sentAtMs >= one.untilMs) this.#settled(one)
       else {
         one.dueAtMs = one.untilMs
@@ -210,7 +208,7 @@ export class PendingReleases {
     } catch (failure) {
       const isOver = (failure as CallFailure).permanent
       one.hasFailed = true
-      // The next one may be luckier.
+      // Moves the failed release to the end, so that another one is tried first.
       if (this.#open.delete(one) && !isOver) this.#open.add(one)
       if (!isOver) this.#failed(sentAtMs)
       return isOver
@@ -219,7 +217,7 @@ export class PendingReleases {
     }
   }
 
-  /** What the name has is over. That is news where it was not known whether it had the lock, or would. */
+  /** Ends a pending release. If the outcome of its request was unknown, a fact is published. */
   #settled(one: Open): void {
     const { of, untilMs, addedAtMs } = one
     if (!this.#open.delete(one) || of === undefined || untilMs === 0) return
@@ -233,7 +231,7 @@ export class PendingReleases {
   }
 
   #failed(sentAtMs: number): void {
-    // Several that were sent together fail together.
+    // Releases that were sent together fail together, and count as one failure.
     if (sentAtMs < this.#failedAtMs) {
       this.#arm(this.#retryAtMs)
       return

@@ -4,10 +4,10 @@ import { permitsOf } from './permit-pool.ts'
 import type { AcquiredPermit, PermitHolder } from './permit-server.ts'
 
 /**
- * Who has the permits that are listed: one entry for each acquisition.
+ * The holders of the listed permits: one entry for each acquisition.
  *
- * @param owners who is known to have some, and for how long, in milliseconds
- * @param taken how many are taken, of which not all may be listed
+ * @param owners the known owners, and how long each has held its permits, in milliseconds
+ * @param taken the number of taken permits, of which some may not be listed
  */
 export function permitHolders(
   acquired: readonly AcquiredPermit[],
@@ -28,7 +28,7 @@ export function permitHolders(
     return {
       owner,
       client: owner && clientOf(owner),
-      // The list may end among the permits of the last one.
+      // The list may end among the permits of the last acquisition.
       permits: owner !== null && head === last ? permitsOf(owner) : group.length,
       ids: group.map(({ id }) => id),
       ttlMs: group[0]?.ttlMs ?? null,

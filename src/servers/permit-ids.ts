@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { permitsOf } from './permit-pool.ts'
 
 /**
- * The ids of the permits that are taken in an owner's name, in 32 hex digits each, as the scripts make them: the
- * beginning of the hash of the name, and a number.
+ * The ids of the permits of an owner, each in 32 hex digits, as the scripts make them. An id is the
+ * beginning of the hash of the owner name, and a number.
  */
 export function permitIds(owner: string): string[] {
   const head = headOfIds(owner)
@@ -11,12 +11,12 @@ export function permitIds(owner: string): string[] {
   return Array.from({ length: permitsOf(owner) }, id)
 }
 
-/** What all ids of that owner begin with. */
+/** The part that all ids of an owner begin with. */
 export function headOfIds(owner: string): string {
   return headOf(createHash('sha1').update(owner).digest('hex'))
 }
 
-/** What an id shares with all others of its acquisition. */
+/** The part of an id that all ids of its acquisition share. */
 export function headOf(id: string): string {
   return id.slice(0, 24)
 }

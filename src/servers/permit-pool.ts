@@ -4,51 +4,55 @@ import type { Reply } from './reply.ts'
 import type { Attempt, Ending } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
-/** Permits that are taken and given back, at their place: those of one semaphore, as one client sees it. */
+/** The permits of one semaphore on a server, for one client. */
 export interface RemotePool {
-  /** Takes as many as the owner's name ends with, or waits for that, after all who have waited for longer. */
+  /**
+   * Acquires as many permits as the owner name ends with. If that fails, the client may wait,
+   * behind all clients that have waited longer.
+   */
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void
   /**
-   * Gives back all that the owner took.
+   * Releases all permits of the owner.
    *
-   * @param isLast whether nobody of this client waits any more
+   * @param isLast true if no other call of this client waits
    */
   release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
   /**
-   * Nobody of this client waits any more. Where that is not heard its place ends by itself.
+   * Ends the place of this client, which does not wait any more. If the request is lost, the place
+   * expires.
    *
-   * @param isLast whether that is so yet, should it have to be said again
+   * @param isLast called before each sending: true if still no call of this client waits
    */
   leave(isLast: () => boolean): void
-  /** As with `RemoteLock`. */
+  /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
-  /** As with `RemoteLock`: calls `onWake` with the messages of {@link isMeant}. */
+  /** As in `RemoteLock`: calls `onWake` with the messages that {@link isMeant} accepts. */
   listen(onWake: (message?: string) => void): Subscription
 }
 
 export interface PermitAttempt extends Attempt {
-  /** Whether its client waits where it is refused. */
+  /** True if its client waits after a refusal. */
   readonly waits: boolean
-  /** Whether nobody else of its client waits. */
+  /** True if no other call of its client waits. */
   readonly isLast: boolean
-  /** When it began to wait, on the clock of its client: until it is sent it waits on. */
+  /** When the call began to wait, on the clock of its client. */
   readonly beganAt: number
-  /** Since when it waits, as the place has told it; '' where it has not. */
+  /** Since when the client waits, from an earlier answer; '' if there is none. */
   readonly since: string
-  /** How many permits there are to be in all, which is set if nobody has set it; left out where that is not known. */
+  /** The total number of permits, which is set if no client has set it; left out if unknown. */
   readonly limit?: number | undefined
 }
 
-/** For how long it has waited, in whole milliseconds. */
+/** How long a call has waited, in whole milliseconds. */
 export function waitedMsFrom(beganAt: number, clock = systemClock): number {
   return Math.round(clock.monotonic() - beganAt)
 }
 
-/** Where it is held: since when the client has its place among those who wait, if it does. */
+/** A refusal also has `since` if the client has a place among the waiters. */
 export type PermitAnswer = PermitsGranted | PermitsHeld | TooMany
 
 interface PermitsGranted extends Granted {
-  /** How many permits there are in all, if that is not the limit of the attempt. */
+  /** The total number of permits, if it is not the limit of the attempt. */
   readonly inAll?: number
 }
 
@@ -56,34 +60,38 @@ interface PermitsHeld extends Held {
   readonly seen: PermitsSeen
 }
 
-/** What a refused attempt is told of the semaphore. */
+/** The state of the semaphore in a refusal. */
 export interface PermitsSeen {
-  /** False if nobody has set how many permits there are. */
+  /** False if no client has set the number of permits. */
   readonly isSet: boolean
-  /** How many are available; below 0 if fewer were set than are taken. */
+  /** How many permits are available; below 0 if fewer are set than are taken. */
   readonly available: number
-  /** How many are taken; null for permits without leases, of which nobody knows. */
+  /** How many permits are taken; null for permits without leases, which are not counted. */
   readonly taken: number | null
-  /** Some of the owners, for an attempt that waits, and for how long each has had its permits, in milliseconds. */
+  /**
+   * For an attempt that waits: some of the owners, and how long each has held its permits, in
+   * milliseconds.
+   */
   readonly holders: readonly { readonly owner: string; readonly ageMs: number }[]
 }
 
-/** More are wanted than there are in all, and so for ever. */
+/** The call wants more permits than there are in total, so waiting is pointless. */
 export interface TooMany {
   readonly kind: 'tooMany'
-  /** Below 0 where fewer were set than are taken. */
+  /** Below 0 if fewer permits are set than are taken. */
   readonly available: number
   readonly taken: number
 }
 
-/** How many permits a hold has, as its name says. */
+/** The number of permits of a hold, with which its owner name ends. */
 export function permitsOf(owner: string): number {
   return Number(owner.slice(owner.lastIndexOf(':') + 1))
 }
 
 /**
- * Whether a message is for a client that waits: its own id, by which it is told that it is next; or by a client
- * of Redisson, which tells all of them how many permits there are. What ours tell Redisson's begins with 0.
+ * True if a message is meant for a waiting client. Its own id says that it is next. A number comes
+ * from Redisson, which tells all waiters how many permits are available. A number that begins with
+ * 0 is Holdfast's message to Redisson.
  */
 export function isMeant(message: string, clientId: string): boolean {
   return message === clientId || /^-?[1-9]\d*$/.test(message)

@@ -3,43 +3,43 @@ import type { CallFailure } from './call-failure.ts'
 import type { Confirm } from './durability.ts'
 import type { RemotePool } from './permit-pool.ts'
 
-/** What a place must be able to do where permits are taken for a time, as one client sees it. */
+/** The semaphores with leases of a server, for one client. */
 export interface PermitServer {
-  /** The permits of one semaphore there. */
   pool(rawName: string): RemotePermits
-  /** As with `LockServer`: for all permits of a hold. */
+  /** As in `LockServer`, for all permits of a hold. */
   renew(
     leases: readonly LeaseToRenew[],
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]>
-  /** As with `LockServer`. */
+  /** As in `LockServer`. */
   readonly confirm?: Confirm | undefined
-  /** As with `LockServer`. */
+  /** As in `LockServer`. */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** The permits of one semaphore at its place. Those whose lease is over count as available. */
+/** The permits of one semaphore. Permits with an expired lease count as available. */
 export interface RemotePermits extends RemotePool {
   /**
-   * @returns of a `drain` how many it has taken away; else 1, or 0 where `try-set` or `delete` has changed nothing.
-   * A repeat returns the same, and changes nothing
+   * @returns for `drain` how many permits it took away; for the others 1, or 0 if `try-set` or
+   * `delete` changed nothing. A repeat returns the same and changes nothing
    */
   change(change: PermitChange, callMs: number): Promise<number>
   /**
-   * Takes permits from whoever has them, and makes them available.
+   * Ends permits by their ids, for any owner, and makes them available.
    *
-   * @returns whether all of them were taken until now. A repeat returns the same
+   * @returns true if all of them were taken until now. A repeat returns the same
    */
   releaseIds(ids: readonly string[], request: Remembered, callMs: number): Promise<boolean>
-  /** @param most how many of those that are taken, and of the clients that wait, are listed */
+  /** @param most how many taken permits, and how many waiting clients, are listed */
   inspect(most: number, callMs: number): Promise<PermitFacts>
 }
 
 export interface PermitChange extends Remembered {
   /**
-   * Sets how many there are in all, where nobody has; sets it anyway; adds so many, or takes away; takes away what is
-   * available; or deletes the semaphore with all permits that are taken.
+   * `try-set` sets the total number if no client has set it; `set` always sets it; `add` changes it
+   * by `permits`. `drain` takes away the available permits. `delete` deletes the semaphore with all
+   * taken permits.
    */
   readonly how: 'try-set' | 'set' | 'add' | 'drain' | 'delete'
   readonly permits: number
@@ -47,9 +47,9 @@ export interface PermitChange extends Remembered {
 
 /** A request that counts once, however often it is sent. */
 export interface Remembered {
-  /** Its name, which no other has. */
+  /** The id of the request, which no other request has. */
   readonly request: string
-  /** How long the request is remembered, in milliseconds. */
+  /** How long the server stores the result, in milliseconds. */
   readonly keptMs: number
 }
 
@@ -71,23 +71,38 @@ export interface PermitFacts {
 
 /** One acquisition that holds permits. */
 export interface PermitHolder {
-  /** The owner as `<clientId>:<owner>:<permits>`; null if unknown, as for Redisson and older versions. */
+  /**
+   * The owner as `<clientId>:<owner>:<permits>`; null if unknown, as for Redisson and older
+   * versions.
+   */
   readonly owner: string | null
-  /** The id of the client; null if the owner is unknown. `clientInfo()` returns its label, host and process id. */
+  /**
+   * The id of the client; null if the owner is unknown. `clientInfo()` returns its label, host and
+   * process id.
+   */
   readonly client: string | null
   /** How many permits it holds. */
   readonly permits: number
   /** Their ids, as far as `acquired` lists them. */
   readonly ids: readonly string[]
-  /** The remaining time of the lease in milliseconds; null if it has no expiry, which Holdfast never creates. */
+  /**
+   * The remaining time of the lease in milliseconds; null if it has no expiry, which Holdfast never
+   * creates.
+   */
   readonly ttlMs: number | null
-  /** How long ago it was granted by the clock of the server, in milliseconds; null if the owner is unknown. */
+  /**
+   * How long ago it was granted by the clock of the server, in milliseconds; null if the owner is
+   * unknown.
+   */
   readonly ageMs: number | null
 }
 
 export interface AcquiredPermit {
   /** 32 hex digits, as Redisson's permits have them. */
   readonly id: string
-  /** The remaining time of its lease in milliseconds; null if it has no expiry, which Holdfast never creates. */
+  /**
+   * The remaining time of its lease in milliseconds; null if it has no expiry, which Holdfast never
+   * creates.
+   */
   readonly ttlMs: number | null
 }

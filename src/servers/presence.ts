@@ -4,35 +4,39 @@ import { cutTo } from '../kit/printable.ts'
 
 export type { ClientInfo } from '../errors.ts'
 
-/** What a client has to tell. */
 export interface OwnInfo {
   readonly info: ClientInfo
-  /** To which it renews leases as a rule, in milliseconds. */
+  /** The usual lease of its renewals, in milliseconds. */
   readonly leaseMs: number
-  /** Whether it tells anything, or only asks. */
+  /** False if the client only reads what others report. */
   readonly tells: boolean
 }
 
-/** What one client tells others at a place about itself, and what they tell. No lock depends on it. */
+/**
+ * Reports one client to others at a server, and reads what others report. No lock depends on it.
+ */
 export interface Presence extends Notes {
-  /** It has leases that are renewed to so many milliseconds: it is to be known for longer than that. */
+  /** The client renews leases of this length, so its entry must outlive them. */
   renews(leaseMs: number): void
-  /** Since when the client waits for which keys: JSON, from each key to a moment on the client's wall clock, in ms. */
+  /**
+   * Reports since when the client waits for which keys. The JSON maps each key to a time on the
+   * client's wall clock, in ms.
+   */
   reportWaits(waits: string): void
-  /** Who a client is; null where that is not known. Rejects with a `CallFailure` and nothing else. */
+  /** The identity of a client; null if unknown. Rejects only with a `CallFailure`. */
   clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null>
-  /** The client is closed: others are to know it no more. The servers may stay open. */
+  /** The client is closed: deletes its entry. The servers may stay open. */
   close(): void
 }
 
-/** The longest label, or name of a host, that is read of another client. */
+/** The longest label, or host name, that is read from another client, in characters. */
 const LONGEST = 255
 
 /**
- * Reads how a client describes itself, from its JSON.
+ * Reads the identity of a client from its JSON.
  *
  * @param about the field `about` of its key
- * @returns null if that is missing or incomplete: another program, or another version, may have written it
+ * @returns null if it is missing or incomplete: another program or version may have written it
  */
 export function readClientInfo(client: string, about: string | null): ClientInfo | null {
   const { label, host, pid, version, startedAt } = parsed(about)

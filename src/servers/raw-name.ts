@@ -4,10 +4,10 @@ import { show } from '../kit/show.ts'
 const ESCAPE = 'Use escapeName() for the parts of a name that come from outside.'
 
 /**
- * The raw name of a lock: what a place knows it by, and makes the names of all that belongs to it from.
+ * The raw name of a lock: its key in Redis, from which the names of its other keys are made.
  *
- * @param clustered whether they have to share a slot
- * @param thing what it is the name of
+ * @param clustered true if all its keys must share a slot
+ * @param thing the word for it in errors
  */
 export function rawNameOf(
   name: unknown,

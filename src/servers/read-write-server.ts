@@ -12,12 +12,12 @@ import type { Reply } from './reply.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
-/** What the name of one who writes ends with, as Redisson has it. */
+/** The suffix of an owner name that writes, as in Redisson. */
 export const WRITE_SUFFIX = ':write'
 
 /**
- * The same for one who reads and may go on to write: one at a time. A client that waits for that waits under its name
- * with this suffix, among those who wait to write.
+ * The suffix of a reader that may upgrade to writing; there is one at a time. A client that waits
+ * for this waits under its name with the suffix, in the queue of the writers.
  */
 export const UPGRADABLE_SUFFIX = ':upgradable'
 
@@ -25,77 +25,82 @@ export function isWriter(owner: string): boolean {
   return owner.endsWith(WRITE_SUFFIX)
 }
 
-/** Of an owner that reads and may go on to write, or of a client that waits for that. */
+/** True for an owner that holds the upgradable lock, and for a client that waits for it. */
 export function isUpgradable(name: string): boolean {
   return name.endsWith(UPGRADABLE_SUFFIX)
 }
 
-/** What a place must be able to do where read-write locks live, as one client sees it. */
+/** The read-write locks of a server, for one client. */
 export interface ReadWriteServer {
-  /** One read-write lock there. */
   lock(rawName: string): RemoteReadWriteLock
-  /** As with `LockServer`: for holds of either kind. */
+  /** As in `LockServer`, for holds of readers and writers. */
   renew(
     leases: readonly LeaseToRenew[],
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]>
-  /** As with `LockServer`. */
+  /** As in `LockServer`. */
   readonly confirm?: Confirm | undefined
-  /** As with `LockServer`. */
+  /** As in `LockServer`. */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** One read-write lock at its place. */
 export interface RemoteReadWriteLock {
-  /** Takes it to read, or waits for that: beside others who read, and of upgradable ones in turn. */
+  /**
+   * Acquires the lock for a reader, beside other readers, or waits. Upgradable readers wait in FIFO
+   * order.
+   */
   read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void
   rereads(reentry: Reentry, reply: Reply<ReenterAnswer>): void
-  /** Takes it to write, or waits for that: alone. `Gone` if its owner lost the upgradable lock beside it. */
+  /**
+   * Acquires the lock for a writer, alone, or waits. Answers `Gone` if the owner has lost the
+   * upgradable lock that it wants to upgrade.
+   */
   write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void
   rewrites(reentry: Reentry, reply: Reply<ReenterAnswer>): void
   /**
-   * Lowers the hold count of one who reads or writes; at zero it has the lock no more.
+   * Lowers the hold count of a reader or a writer. At zero the hold ends.
    *
-   * @param isLast whether nobody of this client is next to ask for the same kind
+   * @param isLast true if no other call of this client asks for the same kind next
    */
   release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
-  /** Ends what that owner has, by force. */
+  /** Ends every hold of the owner by force. */
   forceRelease(owner: string, callMs: number): Promise<boolean>
-  /** As with `RemoteLock`. */
+  /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
   inspect(callMs: number): Promise<ReadWriteFacts>
-  /** As with `RemoteLock`: the messages are those of {@link isMeant}. */
+  /** As in `RemoteLock`: the messages are those that {@link isMeant} accepts. */
   listen(onWake: (message?: string) => void): Subscription
 }
 
 export interface WaitingAttempt extends Attempt {
-  /** The name under which the same owner has the lock as the other kind; '' for none. */
+  /** The name under which the same owner holds the lock as the other kind; '' for none. */
   readonly beside: string
-  /** Whether its client waits where it is refused. */
+  /** True if its client waits after a refusal. */
   readonly waits: boolean
-  /** Of a plain reader: whether nobody else of its client waits to read. */
+  /** For a plain reader: true if no other call of its client waits to read. */
   readonly isLast: boolean
 }
 
 /**
- * Whether a message is for one who waits.
+ * True if a message is meant for a waiter.
  *
- * @param since if it waits to write or for the upgradable lock: since when, as the place has told it; '' of a reader
+ * @param since since when it waits to write or for the upgradable lock, from an earlier answer; ''
+ * for a reader
  */
 export function isMeant(message: string, since: string): boolean {
-  // Those of Redisson's clients are for all.
+  // Messages of Redisson's clients are for all waiters.
   if (message === '0' || message === '1') return true
   return message === (since || '2')
 }
 
 /**
- * Whether a message says that the lock was let go: by its last reader, or by a writer.
+ * True if a message says that the last reader, or a writer, has released the lock.
  *
- * @param byWriter whether only a writer counts: readers keep no other reader out
+ * @param byWriter true if only a writer counts, because readers do not exclude other readers
  */
 export function isReleaseOf(message: string, byWriter: boolean): boolean {
-  // Ours, and those of Redisson.
+  // '00' and '01' come from Holdfast, '0' and '1' from Redisson.
   const byReader = !byWriter && (message === '00' || message === '0')
   return byReader || message === '01' || message === '1'
 }

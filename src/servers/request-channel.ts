@@ -1,13 +1,13 @@
 import type { Subscription } from './subscription.ts'
 
-/** Where the clients of one place send each other messages: each client has a channel of its own. */
+/** Messages between the clients of one server: each client has a channel of its own. */
 export interface RequestChannel {
   /**
    * Sends a message to one client.
    *
-   * @returns how many listen for it; null if the place cannot know that
+   * @returns the number of listeners; null if the server cannot count them
    */
   send(clientId: string, message: string, callMs: number): Promise<number | null>
-  /** Calls `onMessage` with each message to that client, and without one when any may have been missed. */
+  /** Calls `onMessage` with each message to that client, and without one after a possible gap. */
   listen(clientId: string, onMessage: (message?: string) => void): Subscription
 }

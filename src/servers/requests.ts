@@ -1,27 +1,25 @@
-/** A first acquisition. */
 export interface Attempt {
-  /** The name that it is asked for in: no other attempt has it. */
+  /** The owner name of this attempt. No other attempt has it. */
   readonly owner: string
   readonly leaseMs: number
-  /** How many tokens are wanted beside the one. */
+  /** The number of tokens wanted beside the first one. */
   readonly reserve: number
   readonly callMs: number
-  /** The name under which its owner has the lock as another kind. */
+  /** The name under which its owner holds the lock as another kind. */
   readonly beside?: string | undefined
-  /** Whether its client waits where it is refused. */
+  /** True if its client waits after a refusal. */
   readonly waits?: boolean
-  /** For how much longer it does, in milliseconds. */
+  /** How much longer it waits, in milliseconds. */
   readonly leftMs?: number
-  /** Whether nobody behind it in its client waits for the same kind. */
+  /** True if no later call of its client waits for the same kind. */
   readonly isLast?: boolean
 }
 
-/** One more acquisition of a hold. */
 export interface Reentry {
   readonly owner: string
-  /** Of the hold. */
+  /** The token of the hold. */
   readonly token: number
-  /** The count wanted afterwards. */
+  /** The hold count after the call. */
   readonly holds: number
   readonly leaseMs: number
   readonly callMs: number
@@ -29,9 +27,9 @@ export interface Reentry {
 
 export interface Ending {
   readonly owner: string
-  /** The count wanted afterwards; 0 frees the lock. */
+  /** The hold count after the call; 0 frees the lock. */
   readonly holds: number
-  /** Of the hold; '' ends whatever hold that owner has. */
+  /** The token of the hold; '' ends any hold of the owner. */
   readonly token: number | ''
   readonly callMs: number
 }

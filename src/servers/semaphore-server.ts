@@ -1,56 +1,55 @@
 import type { SemaphoreFacts } from './answers.ts'
 import type { RemotePool } from './permit-pool.ts'
 
-/** It is tried for so long to give back what nobody uses, in milliseconds: then it is lost. */
+/**
+ * For how long the client tries to give back unused permits, in milliseconds. After that they are
+ * lost.
+ */
 export const GIVING_BACK_MS = 600_000
 
-/**
- * What a place must be able to do where semaphores live whose permits have no owner and no lease, as one client
- * sees it.
- */
+/** The semaphores of a server whose permits have no owner and no lease, for one client. */
 export interface SemaphoreServer {
-  /** One semaphore there. */
   semaphore(rawName: string): RemoteSemaphore
 }
 
 /**
- * One such semaphore at its place. What was taken in an owner's name is remembered for as long as that name may be
- * asked for again, or given back, and no longer: so it is taken once, and given back once. The same goes for each
- * change by its id.
+ * One such semaphore. The server stores what was taken under an owner name, as long as a request in
+ * that name may be sent again. So permits are taken once and given back once. A change is stored in
+ * the same way, under its id.
  */
 export interface RemoteSemaphore extends RemotePool {
   /**
-   * Adds permits, whoever had taken them, and tells who is next.
+   * Adds permits, whichever owner took them, and wakes the next client.
    *
-   * @returns whether there is such a semaphore: always, but where nothing is done without
+   * @returns false if `ifExists` is set and there is no such semaphore
    */
   add(change: Addition, callMs: number): Promise<boolean>
-  /** Goes on adding them in the background, where it is not known whether they are there. */
+  /** Adds the permits in the background, after an unknown outcome. */
   addLater(change: Addition): void
-  /** @returns what is said of `change` */
+  /** @returns see {@link SemaphoreChange} */
   change(change: SemaphoreChange, callMs: number): Promise<number>
-  /** @param most how many of those who wait are wanted, at the most */
+  /** @param most the largest number of waiting clients to list */
   inspect(most: number, callMs: number): Promise<SemaphoreFacts>
 }
 
 export interface Addition {
-  /** The name of the request, as that of an owner: however often it is sent it is carried out once. */
+  /** The id of the request. The server carries it out once, however often it is sent. */
   readonly id: string
   readonly permits: number
-  /** Whether nothing is done where there is no such semaphore. */
+  /** True if nothing is done without an existing semaphore. */
   readonly ifExists: boolean
 }
 
 /**
- * `set` makes a semaphore where there is none, and tells 1, else 0; `add` makes more or fewer available, and tells
- * how many there are then; `drain` takes all that are available, and tells how many; `delete` deletes the semaphore,
- * and tells 1 if there was one, else 0.
+ * `set` creates a semaphore, and returns 1, or 0 if there is one. `add` changes how many permits
+ * are available, and returns how many are available then. `drain` takes all available permits, and
+ * returns how many. `delete` deletes the semaphore, and returns 1, or 0 if there is none.
  */
 export interface SemaphoreChange {
-  /** As with {@link Addition}. */
+  /** As in {@link Addition}. */
   readonly id: string
   readonly what: 'set' | 'add' | 'drain' | 'delete'
   readonly permits: number
-  /** How long a new semaphore lives, in milliseconds; 0 is for good. */
+  /** How long a new semaphore lives, in milliseconds; 0 means forever. */
   readonly ttlMs: number
 }

@@ -1,6 +1,6 @@
-/** Somebody who listens until `stop()`. */
+/** A listener, until `stop()`. */
 export interface Subscription {
-  /** Whether no message can be missed any longer. */
+  /** True if no message can be missed any more. */
   readonly confirmed: boolean
   stop(): void
 }

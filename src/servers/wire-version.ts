@@ -1,19 +1,28 @@
 import { VERSION } from '../kit/version.ts'
 import { warn } from '../kit/warning.ts'
 
-/** The wire format of a client: the keys and messages that Holdfast adds to the layout of Redisson. */
+/**
+ * The wire format of a client: the keys and messages that Holdfast adds to the layout of Redisson.
+ */
 export interface WireFormat {
-  /** The version. It rises when a client of the previous version could misread a client of this version. */
+  /**
+   * The version. It rises when a client of the previous version could misread a client of this
+   * version.
+   */
   readonly version: number
   /** The oldest version whose clients can share locks with this one. */
   readonly oldest: number
 }
 
-/** That of this version of Holdfast: docs/reference/keys.md#version says when it is to be changed. */
+/**
+ * The wire format of this version of Holdfast. docs/reference/keys.md#version says when to change
+ * it.
+ */
 export const WIRE_FORMAT: WireFormat = { version: 1, oldest: 1 }
 
 /**
- * Reads the wire format that a client reports about itself as JSON, in the field `about` of its key.
+ * Reads the wire format that a client reports about itself as JSON, in the field `about` of its
+ * key.
  *
  * @returns null if the client reported none; version 1 can share locks with it
  */
@@ -30,7 +39,9 @@ function isVersion(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0
 }
 
-/** Why a client cannot share locks with one that reported this, and what to do; undefined if it can. */
+/**
+ * Why a client cannot share locks with one that reported this, and what to do; undefined if it can.
+ */
 export function wireConflict(
   label: string,
   other: WireFormat,
@@ -49,10 +60,10 @@ export function wireConflict(
 }
 
 /**
- * Warns of a client whose keys this one could misread.
+ * Warns about a client whose keys this client could misread.
  *
- * @param about what that client has reported of itself
- * @returns whether it has warned
+ * @param about the description that the client has reported
+ * @returns true if it has warned
  */
 export function warnOfConflict(label: string, about: string | null): boolean {
   const other = readWireFormat(about)

@@ -7,7 +7,7 @@ export const metrics = [
     id: 'metrics-throw-into-locks',
     mistake: 'What a subscriber of facts throws goes on into the process.',
     file: 'src/extras/facts/subscribe.ts',
-    search: '        // Telemetry that fails is no reason to fail a lock.',
+    search: '        // Failing telemetry must not break a lock.',
     replace: "        throw new Error('telemetry')",
     test: METRICS,
     name: 'what a handler throws goes nowhere',

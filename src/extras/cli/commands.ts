@@ -9,7 +9,7 @@ import { list } from './locks/list.ts'
 import { release } from './locks/release.ts'
 import { watch } from './locks/watch.ts'
 
-/** All commands of the program, in the order in which they are listed. */
+/** All commands, in the order of `--help`. */
 export const commands: readonly Command[] = [
   list,
   inspect,

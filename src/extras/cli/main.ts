@@ -10,7 +10,7 @@ const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: str
 
 const interruption = new AbortController()
 
-// A reader that has seen enough, as `head` has, is no failure.
+// A reader such as `head` may close the output early, which is no failure.
 stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') process.exitCode = EXIT.failed
   interruption.abort()
@@ -21,7 +21,7 @@ const terminal = {
   err: (text: string) => void stderr.write(text),
   env,
   isTerminal: stdout.isTTY === true,
-  // A window changes its size.
+  // A window may change its size.
   get columns() {
     return stdout.columns ?? 100
   },
@@ -29,18 +29,18 @@ const terminal = {
     return stdout.rows ?? 24
   },
   interrupted() {
-    // The second Ctrl-C ends the program as if nobody had listened.
+    // Each listener runs once, so a second Ctrl-C ends the program.
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interruption.abort())
     return interruption.signal
   },
   ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
 }
 
-/** On stderr, so that what is asked is seen where the output goes elsewhere. */
+/** Asks on stderr, so that the user sees the question even if the output is redirected. */
 function ask(question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr })
   return new Promise<string>((resolve) => {
-    // Ctrl-C and Ctrl-D close it.
+    // Ctrl-C and Ctrl-D close the interface.
     lines.once('close', () => resolve(''))
     lines.question(question, resolve)
   }).finally(() => lines.close())

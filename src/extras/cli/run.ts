@@ -4,7 +4,7 @@ import { EXIT, type Terminal } from './command/command.ts'
 import { commands } from './commands.ts'
 
 /**
- * The program: the first argument names the command, which has all that follow.
+ * Runs the program. The first argument names the command, which receives the other arguments.
  *
  * @returns the exit code
  */
@@ -25,7 +25,7 @@ export async function run(
   const command = commands.find((one) => one.name === name)
   if (command === undefined) {
     const known = commands.map((one) => one.name).join(', ')
-    // It may be an option, or a URL, with a password.
+    // The argument may be an option or a URL, with a password.
     const shown = withoutLogin(name)
     terminal.err(`There is no command ${JSON.stringify(shown)}. There are: ${known}.\n`)
     return EXIT.usage
@@ -40,7 +40,8 @@ export async function run(
     return await command.run(others, terminal)
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
-    // A URL can stand where something else was expected, as behind an option that lacks its value.
+    // The message may quote a URL in the place of another value, such as after an option without
+    // its value.
     terminal.err(`${withoutLogins(error.message)}\nnpx holdfast ${name} --help shows its usage.\n`)
     return EXIT.usage
   }

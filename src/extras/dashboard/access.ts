@@ -3,10 +3,13 @@ import { refusal } from './replies.ts'
 /** The rights of a viewer: none, look, or also release locks of others if `release` is on. */
 export type Access = 'none' | 'read' | 'admin'
 
-/** A page of another origin cannot send it without being asked for by the browser first, which gets no leave here. */
+/**
+ * A page of another origin may send this header only if a preflight allows it. The dashboard allows
+ * none.
+ */
 const HEADER = 'holdfast-dashboard'
 
-/** @returns what to answer instead, or null where it may change something */
+/** @returns the refusal, or null if the request may change something */
 export function refuseChange(request: Request, access: Access, isOn: boolean): Response | null {
   if (!isOn)
     return refusal(

@@ -30,18 +30,18 @@ export interface AccessOptions {
    * Called for every request, and every few minutes for a page that stays open.
    *
    * @param request with the whole path; its headers contain the cookies
-   * @param context the second argument of `fetch`; with `node` the request of Node.js, as your login middleware left
-   * it
-   * @returns `'read'` to look, `'admin'` to release too if `release` is on, `'none'` to refuse, or your own
-   * `Response`, for example a redirect to the login. Any other value refuses too. If it throws, `fetch` rejects with
-   * the error, and `node` answers with the status 500
+   * @param context the second argument of `fetch`; with `node`, the request of Node.js, which your
+   * login middleware may have changed
+   * @returns `'read'` to look, `'admin'` to release too if `release` is on, `'none'` to refuse, or
+   * your own `Response`, for example a redirect to the login. Any other value refuses too. If it
+   * throws, `fetch` rejects with the error, and `node` answers with the status 500
    */
   readonly authorize: (request: Request, context: unknown) => Verdict | Promise<Verdict>
   /** With true, an `'admin'` can release locks by force. False by default. */
   readonly release?: boolean | undefined
   /**
-   * Called after each forced release that the server answered, for your own log. It is not called if the outcome is
-   * unknown. Errors that it throws are dropped.
+   * Called after each forced release that the server answered, for your own log. It is not called
+   * if the outcome is unknown. Errors that it throws are dropped.
    */
   readonly onRelease?: ((event: ReleaseEvent, context: unknown) => void) | undefined
 }
@@ -54,8 +54,8 @@ export interface Dashboard {
   /** Answers one request, for servers with web requests. It rejects only if `authorize` does. */
   fetch(request: Request, context?: unknown): Promise<Response>
   /**
-   * Answers one request, for Node.js and as middleware of Express. It needs no body, so a body parser does not disturb
-   * it. Never rejects.
+   * Answers one request, for Node.js and as middleware of Express. It needs no body, so a body
+   * parser does not disturb it. Never rejects.
    */
   node(
     incoming: IncomingMessage,
@@ -63,8 +63,8 @@ export interface Dashboard {
     next?: (error: unknown) => void,
   ): Promise<void>
   /**
-   * Ends all streams, answers every pending request with the status 502, and closes its connections. It waits for no
-   * server.
+   * Ends all streams, answers every pending request with the status 502, and closes its
+   * connections. It waits for no server.
    */
   close(): Promise<void>
 }
@@ -81,7 +81,7 @@ const TIMES: Times = {
   gapMs: 400,
 }
 
-/** @internal What it is made of, for tests as well: any deployment, any times. */
+/** @internal The dashboard for any deployment and any times. Tests use it too. */
 export function createDashboard(
   open: () => Promise<Deployment>,
   { authorize, release = false, onRelease }: AccessOptions,
@@ -89,7 +89,7 @@ export function createDashboard(
     readonly address?: string
     readonly command?: CommandOptions
     readonly times?: Partial<Times>
-    /** Undefined if it is off. Null is a history that nobody has written to. */
+    /** Undefined without a history. Resolves to null if the history has no entries. */
     readonly history?: (() => Promise<HistoryIndex | null>) | undefined
   } = {},
 ): Dashboard {
@@ -107,7 +107,7 @@ export function createDashboard(
   })
   const poll = new Poll(open, table, times)
   const closing = new AbortController()
-  // One for each request that is under way.
+  // Each pending request has a listener.
   setMaxListeners(0, closing.signal)
   const parts = {
     table,
@@ -122,7 +122,7 @@ export function createDashboard(
       try {
         onRelease?.(event, context)
       } catch {
-        // The lock is released, whatever becomes of the log.
+        // The lock is released, even if the log fails.
       }
     },
   }
@@ -137,7 +137,7 @@ export function createDashboard(
   }
 }
 
-/** What was recorded, and what the poll saw of holders who record nothing, as those of Redisson. */
+/** Combines the history with the holds that only the poll saw, such as the holds of Redisson. */
 function recordedPast(index: HistoryIndex, holds: SeenHolds, question: PastQuestion): Past {
   const { now, from } = question
   const lanes = index.lanes(question, (...of) => holds.knowledgeOf(...of))

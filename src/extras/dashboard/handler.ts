@@ -14,7 +14,7 @@ export interface Parts {
   readonly poll: Poll
   readonly times: StreamTimes
   readonly release: boolean
-  /** How `npx holdfast` finds the same servers. */
+  /** The options with which `npx holdfast` finds the same servers. */
   readonly command: CommandOptions
   authorize(request: Request, context: unknown): Promise<Access | Response>
   readonly past: PastAnswers
@@ -22,13 +22,13 @@ export interface Parts {
     event: { key: string; owner: string; token: number | null; outcome: string },
     context: unknown,
   ): void
-  /** Ends all streams, and every request that is not answered yet. Its reason is an error for people. */
+  /** Ends all streams and all pending requests. Its reason is a readable error. */
   readonly closed: AbortSignal
 }
 
-/** What `npx holdfast` needs to find the servers of the dashboard. */
+/** The options with which `npx holdfast` finds the servers of the dashboard. */
 export interface CommandOptions {
-  /** Such as `--url=redis://…`; never a password. */
+  /** For example `--url=redis://…`; never a password. */
   readonly options: string
   readonly hasPassword: boolean
 }
@@ -44,7 +44,9 @@ type Route = (parts: Parts, asked: Asked) => Response | Promise<Response>
 
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 
-/** By the end of the path, wherever the dashboard is mounted. */
+/**
+ * The routes, by the last two parts of the path, because the dashboard may have any mount point.
+ */
 const reads: Record<string, Route> = {
   'api/access': ({ release }, { access }) => json({ access, release }),
   'api/rows': rows,
@@ -54,11 +56,11 @@ const reads: Record<string, Route> = {
 }
 const changes: Record<string, Route> = { 'api/release': release }
 
-/** One request to the dashboard. */
+/** Answers one request to the dashboard. */
 export async function handle(parts: Parts, request: Request, context: unknown): Promise<Response> {
   const access = await parts.authorize(request, context)
   if (access instanceof Response) return access
-  // Also for what is none of these words: who says nothing lets nobody in.
+  // Any other value refuses too, so that a forgotten `return` lets no user in.
   if (access !== 'read' && access !== 'admin')
     return refusal(
       403,
@@ -77,7 +79,7 @@ export async function handle(parts: Parts, request: Request, context: unknown): 
   if (pathname.endsWith('/')) return file('page.html')
   const name = pathname.slice(pathname.lastIndexOf('/') + 1)
   if (Object.hasOwn(files, name)) return file(name)
-  // Relative links need the slash.
+  // Relative links on the page need the slash at the end.
   return name.includes('.')
     ? refusal(404, `The dashboard has no page ${name}.`)
     : redirect(`${name}/`)
@@ -99,13 +101,13 @@ async function answer(route: Route, parts: Parts, asked: Asked): Promise<Respons
     return await unlessAborted(closed, async () => route(parts, asked))
   } catch (error) {
     if (closed.aborted) return refusal(502, messageOf(closed.reason))
-    // Such as of a semaphore, which cannot be released by force.
+    // For example, a semaphore cannot be released by force.
     if (error instanceof InvalidArgumentError) return refusal(400, error.message)
     return refusal(502, `Redis could not be asked: ${messageOf(error)}`)
   }
 }
 
-/** Rejects at the abort, even when the work never ends: a server that hangs answers nothing. */
+/** Rejects at the abort even if the work never ends, because a server that hangs never answers. */
 function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
@@ -122,7 +124,7 @@ function file(name: string): Response {
   return reply(files[name] ?? '', `${type}; charset=utf-8`)
 }
 
-/** All at once, for programs: a first look waits until all locks were looked through. */
+/** All rows in one reply, for programs. The first request waits for the end of the first scan. */
 async function rows({ table, poll }: Parts): Promise<Response> {
   await poll.ask(async () => {
     while (table.status.state === 'waiting') await table.changed
@@ -162,7 +164,7 @@ async function past({ past }: Parts, { query }: Asked): Promise<Response> {
   return reply(text, 'application/json; charset=utf-8')
 }
 
-/** Compares, and takes it from that owner alone: to be asked twice changes nothing. */
+/** Takes the lock only from the given owner and token, so a repeated request changes nothing. */
 async function release(
   parts: Parts,
   { request, context, query, access }: Asked,

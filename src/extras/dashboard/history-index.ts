@@ -12,7 +12,7 @@ import { type RecordedHold, RecordedHolds } from './recorded-holds.ts'
 import type { Held, Knowledge } from './spans.ts'
 import { WaitLog } from './wait-log.ts'
 
-/** What is kept in memory: the newest entries, limited in number and in bytes. */
+/** The limits of the index. It keeps the newest entries. */
 export interface HistoryLimits {
   readonly mostEntries: number
   readonly mostBytes: number
@@ -20,14 +20,17 @@ export interface HistoryLimits {
 
 export const HISTORY_LIMITS: HistoryLimits = { mostEntries: 50_000, mostBytes: 32 * 1024 * 1024 }
 
-/** About what an entry takes beside its texts, and what a character of a text takes at most. */
+/** The estimated memory of an entry without its texts, and the most memory of one character. */
 const ENTRY_BYTES = 500
 const CHAR_BYTES = 2
-/** Labels and reasons of other processes are cut to so many characters. */
+/** Longer labels and reasons are cut, because other processes write them. */
 const MOST_CHARS = 200
 
 const MOST_CONTENDED = 20
-/** Of losses, and of calls that gave up: a service that tries often must not hide what was lost. */
+/**
+ * The most losses, and the most calls that gave up. Frequent calls that give up must not hide
+ * losses.
+ */
 const MOST_LOSSES = 100
 
 const FAILED: ReadonlySet<string> = new Set(['lost', 'forced', 'outage', 'failed', 'dropped'])
@@ -36,7 +39,7 @@ const GAVE_UP: ReadonlySet<string> = new Set(['timeout', 'aborted'])
 interface Named {
   readonly holds: RecordedHolds
   readonly waits: WaitLog
-  /** How many entries of that name are kept. */
+  /** The number of entries of that name that are kept. */
   count: number
 }
 
@@ -45,30 +48,33 @@ interface KeptLoss {
   readonly loss: Loss
 }
 
-/** What is kept of one entry. */
+/** The facts of one entry that are kept. */
 interface Kept {
   readonly named: Named
   readonly client: string
   readonly bytes: number
   readonly held: RecordedHold | undefined
   readonly isWait: boolean
-  /** The list that has it, if it is a loss. */
+  /** The list that contains the entry, if it is a loss. */
   readonly losses: KeptLoss[] | undefined
 }
 
-/** The newest entries of a history, kept so that a question about a few of them need not go through all. */
+/**
+ * Indexes the newest entries of a history, so that a question about a few entries does not read
+ * all.
+ */
 export class HistoryIndex {
   readonly #limits: HistoryLimits
-  /** Each name is kept once. */
+  /** One object for each name, so that each name is stored once. */
   readonly #named = new Map<string, Named>()
-  /** Of each client: how many of its entries are kept, and when it wrote the last one. */
+  /** For each client: the number of its entries that are kept, and the time of the last one. */
   readonly #clients = new Map<string, { count: number; lastAt: number }>()
-  /** Of each owner: how many of its holds are kept. */
+  /** For each owner: the number of its holds that are kept. */
   readonly #owners = new Map<string, number>()
   readonly #failed: KeptLoss[] = []
   readonly #gaveUp: KeptLoss[] = []
   #kept: Kept[] = []
-  /** What stands before it was dropped. */
+  /** The entries of `#kept` before this index were dropped. */
   #first = 0
   #bytes = 0
 
@@ -80,23 +86,26 @@ export class HistoryIndex {
     return this.#kept.length - this.#first
   }
 
-  /** About how much memory it takes. */
+  /** The estimated memory of the index. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Whether a holder that the servers name is one whose holds are recorded, under whatever name. */
+  /**
+   * True if the history has a hold of this holder, under any name. For a permit id, the key
+   * decides.
+   */
   hasHold(key: string, owner: string): boolean {
     return this.#owners.has(owner) || (isPermitId(owner) && this.#named.has(key))
   }
 
-  /** Adds the entry that comes next in the stream, and drops the oldest ones above the limits. */
+  /** Adds the next entry of the stream, and drops the oldest entries above the limits. */
   add(entry: HistoryEntry): void {
     const { event, client, waitedMs, at } = entry
     const named = this.#namedAs(entry)
     const held = named.holds.add(entry, short(entry.label))
     const writtenAt = Number.parseInt(entry.id, 10)
-    // Of calls that ended: those that got it, and those that gave up.
+    // A wait ended with the lock or with a timeout.
     const isWait = waitedMs !== null && (event === 'acquired' || event === 'timeout')
     if (isWait) named.waits.add(writtenAt, at, waitedMs)
     const losses = FAILED.has(event) ? this.#failed : GAVE_UP.has(event) ? this.#gaveUp : undefined
@@ -111,7 +120,10 @@ export class HistoryIndex {
     while (this.size > mostEntries || (this.#bytes > mostBytes && this.size > 1)) this.#drop()
   }
 
-  /** The holds in that time, by lock. @param knowledgeOf what is known now of a hold without a recorded end */
+  /**
+   * The holds in that time, by lock. @param knowledgeOf returns the current knowledge about a hold
+   * without a recorded end
+   */
   lanes(
     question: PastQuestion,
     knowledgeOf: (key: string, held: Held, now: number) => Knowledge,
@@ -123,7 +135,7 @@ export class HistoryIndex {
     })
   }
 
-  /** How long calls waited that ended in that time, for which locks, and what was lost. */
+  /** The waits that ended in that time, the locks with the longest waits, and the losses. */
   figures(question: PastQuestion): Pick<Past, 'waits' | 'contended' | 'losses'> {
     const { from, key } = question
     const waited = this.#asked({ ...question, filter: '' }).map(({ holds, waits }) => {
@@ -158,7 +170,8 @@ export class HistoryIndex {
   #noteClient({ client, label, at }: HistoryEntry): void {
     const known = this.#clients.get(client) ?? { count: 0, lastAt: 0 }
     known.count++
-    // An entry about a lock that was taken by force has no label: it is no sign of life of the holder.
+    // Another process writes the entry about a forced release, without a label. Such an entry does
+    // not show that the holder is alive.
     if (label !== '') known.lastAt = Math.max(known.lastAt, at)
     this.#clients.set(client, known)
   }
@@ -193,7 +206,10 @@ export class HistoryIndex {
   }
 }
 
-/** @param all the oldest first, in the order in which they were written: what was written before `from` is older */
+/**
+ * @param all in the order of writing, the oldest first. An entry that was written before `from`
+ * also happened before `from`
+ */
 function newest(all: readonly KeptLoss[], from: number, key: string | null): Loss[] {
   const losses: Loss[] = []
   for (let i = all.length - 1; i >= 0 && losses.length < MOST_LOSSES; i--) {
@@ -204,7 +220,7 @@ function newest(all: readonly KeptLoss[], from: number, key: string | null): Los
   return losses
 }
 
-/** About how much memory an entry takes. The texts are those of the entry as it is kept, or as it was read. */
+/** The estimated memory of an entry, as it was read or as it is kept. */
 export function bytesOf(entry: Partial<HistoryEntry>): number {
   const { id, name, owner, client, label, reason } = entry
   const texts = [id, name, owner, client, label, reason]
@@ -220,7 +236,7 @@ function lossOf(key: string, entry: HistoryEntry): Loss {
   return { key, at, event, reason, label: short(entry.label), heldMs, waitedMs }
 }
 
-/** Copied, because a part of a string keeps the whole string in memory. */
+/** The text is copied, because a part of a string keeps the whole string in memory. */
 function short(text: string): string {
   return text.length <= MOST_CHARS ? text : `${Buffer.from(text.slice(0, MOST_CHARS))}…`
 }

@@ -7,21 +7,25 @@ import { CLOSED, messageOf } from './poll.ts'
 /** The history, with the same options as for `recordHistory`. */
 export interface HistoryOptions {
   /**
-   * A URL, options of ioredis, `{ cluster: [...] }` or a client of ioredis. The dashboard opens its own connection.
+   * A URL, options of ioredis, `{ cluster: [...] }` or a client of ioredis. The dashboard opens
+   * its own connection.
    */
   readonly redis: HistoryRedis
   /** The key of the stream; `holdfast_history` by default. */
   readonly key?: string | undefined
 }
 
-/** When nobody has asked for so long, it is followed no more. */
+/** After this time without a request, the dashboard no longer follows the history. */
 const IDLE_MS = 30_000
 const RETRY_MS = 3_000
 
-/** So many entries are added to the index in one turn of the event loop. */
+/** In one turn of the event loop, this many entries are added to the index. */
 const ENTRIES_OF_TURN = 500
 
-/** The history, followed while somebody asks for it: it is read once, and then only what comes. */
+/**
+ * Follows the history while viewers request it. It reads the existing entries once, and then only
+ * new entries.
+ */
 export class FollowedHistory {
   readonly #options: HistoryOptions
   readonly #limits: HistoryLimits
@@ -42,7 +46,7 @@ export class FollowedHistory {
     this.#idleMs = idleMs
   }
 
-  /** @returns null if nothing was ever recorded; rejects if it cannot be read */
+  /** @returns null if the history has no entries; rejects if it cannot be read */
   async index(): Promise<HistoryIndex | null> {
     if (this.#isClosed) throw new Error(CLOSED)
     clearTimeout(this.#idle)
@@ -72,11 +76,11 @@ export class FollowedHistory {
     clearTimeout(this.#idle)
     this.#following?.abort()
     this.#following = undefined
-    // It is read anew when somebody asks.
+    // The next request reads the history again.
     this.#index = new HistoryIndex()
   }
 
-  /** The newest entries that are there first; then what comes. */
+  /** Reads the newest existing entries first, then the new entries. */
   async #begin(): Promise<void> {
     const following = new AbortController()
     this.#following = following

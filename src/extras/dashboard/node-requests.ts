@@ -4,15 +4,15 @@ import { refusal } from './replies.ts'
 
 type Fetch = (request: Request, context: unknown) => Promise<Response>
 
-/** The methods of the routes. `Request` refuses some of the others. */
+/** The methods of the routes. The constructor of `Request` refuses some other methods. */
 const METHODS = ['GET', 'HEAD', 'POST']
 
-/** Who takes nothing for so long is gone, whatever the socket says. */
+/** A viewer that reads nothing for this long is gone, even if the socket is still open. */
 const STUCK_MS = 60_000
 
 /**
- * The same for Node.js, Express and all that stands on them. No body is read: whatever has read it before is in nobody's
- * way.
+ * Adapts `fetch` to Node.js, Express and similar servers. It reads no body, so a body parser may
+ * run before it.
  */
 export function forNode(fetch: Fetch) {
   return async (
@@ -35,7 +35,7 @@ export function forNode(fetch: Fetch) {
       if (gone.signal.aborted || outgoing.headersSent) outgoing.destroy()
       else if (typeof next === 'function') next(error)
       else {
-        // What it says is for the operator, and not for whoever was not let in.
+        // The error is for the operator. A user without rights must not read it.
         process.emitWarning(error instanceof Error ? error : String(error))
         outgoing.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
         outgoing.end(
@@ -46,7 +46,10 @@ export function forNode(fetch: Fetch) {
   }
 }
 
-/** @returns the request, or the answer to one that is none: nobody was asked who sent it, so the answer tells nothing */
+/**
+ * @returns the request, or the reply to an invalid request. The rights are not checked yet, so that
+ * reply reveals nothing
+ */
 export function requestOf(
   { method = 'GET', headers, url = '/', originalUrl }: IncomingMessage & { originalUrl?: string },
   signal: AbortSignal,
@@ -66,7 +69,7 @@ export function requestOf(
   })
 }
 
-/** The path and the query of a request target, under a host of our own: no path can name another host. */
+/** The path and query of a request, under a fixed host, so that no path can name another host. */
 function targetOf(target: string): URL | null {
   const isWhole = /^https?:\/\//i.test(target)
   if (isWhole ? !URL.canParse(target) : !/^[/\\]/.test(target)) return null
@@ -84,7 +87,7 @@ async function copy(
   gone: AbortSignal,
 ): Promise<void> {
   const reader = body.getReader()
-  // A read that waits for the next message ends with the viewer.
+  // If the viewer leaves, a read that waits for the next message ends too.
   gone.addEventListener('abort', () => void reader.cancel().catch(() => undefined))
   if (gone.aborted) await reader.cancel()
   for (;;) {

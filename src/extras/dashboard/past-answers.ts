@@ -1,31 +1,33 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Past, PastQuestion } from './past.ts'
 
-/** What a viewer asks: the last so many minutes, of one lock or of those with a word in their names. */
+/**
+ * The question of a viewer: the last minutes, of one lock or of locks with a word in their names.
+ */
 export interface PastView extends Pick<PastQuestion, 'key' | 'filter'> {
   readonly minutes: number
 }
 
 interface Answer {
   readonly text: Promise<string>
-  /** Infinity until it is made. */
+  /** Infinity until the answer exists. */
   freshUntil: number
 }
 
-/** An answer is given again for so long. */
+/** An answer is reused for this long. */
 const FRESH_MS = 1_000
 const MOST_ANSWERS = 100
 
 /**
- * Answers about the past, as JSON. Viewers who ask the same get one answer, and answers are made one after the other, each in
- * a turn of the event loop: the process may have leases to renew.
+ * Answers about the past, as JSON. Viewers with the same question share one answer. Each answer has
+ * its own turn of the event loop, because the process may have leases to renew.
  */
 export class PastAnswers {
   readonly #source: () => Promise<(question: PastQuestion) => Past>
   readonly #answers = new Map<string, Answer>()
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param source waits for what answers are made from */
+  /** @param source waits for the data, and returns the function that makes an answer */
   constructor(source: () => Promise<(question: PastQuestion) => Past>) {
     this.#source = source
   }

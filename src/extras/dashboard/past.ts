@@ -6,15 +6,17 @@ export interface Lane {
   readonly spans: readonly Span[]
 }
 
-/** A lane that need not be drawn, if others were held for longer. */
+/**
+ * A lane. Its spans are computed only if it is drawn, because other locks may be held for longer.
+ */
 export interface TimedLane {
   readonly key: string
-  /** How long it was held in the time that is asked for, all holds together. */
+  /** How long the lock was held in that time, in milliseconds: the sum of all holds. */
   readonly heldMs: number
   spans(): readonly Span[]
 }
 
-/** What came to nothing, or to a bad end. */
+/** A loss, a call without a lease, or lost entries of the history. */
 export interface Loss {
   readonly key: string
   readonly at: number
@@ -33,11 +35,14 @@ interface Waits {
   readonly maxMs: number | null
 }
 
-/** What is known of the time before now. */
+/** The answer to a question about the past. */
 export interface Past {
-  /** `history`: all that was recorded. `poll`: what was seen while somebody looked. */
+  /**
+   * `history`: all holds that were recorded. `poll`: the holds that the dashboard saw while it had
+   * viewers.
+   */
   readonly source: 'history' | 'poll'
-  /** Why the history cannot be read, if there is to be one. */
+  /** Why the history cannot be read; null if it can be read, or if there is no history. */
   readonly error: string | null
   readonly now: number
   readonly from: number
@@ -45,7 +50,7 @@ export interface Past {
   readonly lanes: readonly Lane[]
   /** How many locks were held in that time. */
   readonly lockCount: number
-  /** These are of the history alone, and null without it. */
+  /** These three need the history. They are null without it. */
   readonly waits: Waits | null
   readonly contended: readonly (Waits & { readonly key: string })[] | null
   readonly losses: readonly Loss[] | null
@@ -54,23 +59,23 @@ export interface Past {
 export interface PastQuestion {
   readonly from: number
   readonly now: number
-  /** Only this lock. */
+  /** Only this lock; null for all locks. */
   readonly key: string | null
-  /** Only locks with this in their names. */
+  /** Only locks with this text in their names. */
   readonly filter: string
 }
 
-/** So many locks are drawn, and of each so many holds. */
+/** The most locks that are drawn, and the most holds of each lock. */
 const MOST_LANES = 20
 const MOST_SPANS = 200
 
-/** @returns whether the question is about locks of that name */
+/** @returns true if the question includes locks of that name */
 export function isAskedFor(name: string, { key, filter }: PastQuestion): boolean {
   if (key !== null) return name === key
   return filter === '' || name.toLowerCase().includes(filter.toLowerCase())
 }
 
-/** The part of a hold in that time, in milliseconds. */
+/** The duration of a hold within that time, in milliseconds. */
 export function heldMsIn(
   span: { readonly from: number; readonly to: number | null },
   { from, now }: Pick<PastQuestion, 'from' | 'now'>,
@@ -87,7 +92,10 @@ export function busiest(lanes: readonly TimedLane[]): Pick<Past, 'lanes' | 'lock
   return { lanes: chosen, lockCount: lanes.length }
 }
 
-/** @param seen what the poll saw beside it. Its ends are late by up to the time between two looks */
+/**
+ * @param seen the holds that only the poll saw. Their ends are late, at most by the pause between
+ * two looks
+ */
 export function joined(recorded: readonly TimedLane[], seen: readonly TimedLane[]): TimedLane[] {
   const byKey = new Map(recorded.map((lane) => [lane.key, lane]))
   for (const lane of seen) {
@@ -109,7 +117,10 @@ function both(recorded: TimedLane, seen: TimedLane): TimedLane {
   }
 }
 
-/** The end of an exclusive hold that the poll saw: the next hold began before it. */
+/**
+ * The end of an exclusive hold that the poll saw. If the next hold began earlier, the hold ended
+ * then.
+ */
 function endBefore(others: readonly Span[], { kind, sureUntil, to }: Span): number | null {
   if (to === null || (kind !== 'lock' && kind !== 'write')) return to
   const next = others.find(({ from }) => from >= sureUntil && from < to)

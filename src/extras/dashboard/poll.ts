@@ -3,26 +3,28 @@ import type { Deployment } from '../deployment/rows.ts'
 import type { Table } from './table.ts'
 
 export interface PollTimes {
-  /** Between two looks at what is held or waited for. */
+  /** The pause between two looks at the locks that are held or waited for. */
   readonly lookMs: number
-  /** Between two looks through all locks, at least. */
+  /** The shortest pause between two scans of all locks. */
   readonly scanMs: number
-  /** After the servers could not be asked. */
+  /** The pause after a failure of the servers. */
   readonly retryMs: number
-  /** It goes on for so long when nobody looks any more: who reloads the page comes back. */
+  /**
+   * The poll continues for this long without viewers, because a reload of the page comes back soon.
+   */
   readonly lingerMs: number
 }
 
-/** Looking through everything takes at most this part of the time; most of that are its own pauses. */
+/** A scan takes at most this part of the time. Most of a scan are its own pauses. */
 const SCAN_SHARE = 0.4
 
-/** @internal What a request is told when the dashboard closes. */
+/** @internal The error of requests when the dashboard closes. */
 export const CLOSED = 'The dashboard was closed.'
 
-/** More are looked at in turn. */
+/** The most keys of one look. Further keys have their turn in the next looks. */
 const KEYS_OF_LOOK = 2_000
 
-/** One poll for all viewers, and none when there are none. */
+/** One poll for all viewers. It stops without viewers. */
 export class Poll {
   readonly #open: () => Promise<Deployment>
   readonly #table: Table
@@ -40,7 +42,7 @@ export class Poll {
     this.#times = times
   }
 
-  /** Somebody looks. @returns ends that */
+  /** Adds a viewer. @returns removes the viewer */
   enter(): () => void {
     this.#viewers++
     clearTimeout(this.#lingering)
@@ -57,7 +59,7 @@ export class Poll {
     }
   }
 
-  /** For a single question: the connections of the poll, or new ones. */
+  /** Asks one question, on the connections of the poll or on new ones. */
   async ask<T>(question: (deployment: Deployment) => Promise<T>): Promise<T> {
     const leave = this.enter()
     try {
@@ -68,7 +70,7 @@ export class Poll {
     }
   }
 
-  /** Looks at these at once, as somebody has just changed them. */
+  /** Looks at these keys at once, because a request has just changed them. */
   async look(keys: readonly string[]): Promise<void> {
     await this.ask((deployment) => this.#lookAt(deployment, keys))
   }
@@ -83,9 +85,9 @@ export class Poll {
     const running = this.#running
     this.#running = undefined
     running?.abort()
-    // What is known of now is of the past from here on.
+    // The rows may be old from now on.
     this.#table.tell({ state: 'waiting', error: null })
-    // Not after the run has ended: it may wait for a server that does not answer.
+    // It does not wait for the run, because the run may wait for a server that hangs.
     await this.#drop()
   }
 
@@ -142,7 +144,7 @@ export class Poll {
     signal?: AbortSignal,
   ): Promise<void> {
     const rows = await deployment.look(keys)
-    // The answer of a poll that has ended may be older than what the next poll knows.
+    // This poll has ended. Its answer may be older than the rows of the next poll.
     if (signal?.aborted) return
     this.#tellMissing(deployment)
     this.#table.put(rows, Date.now())
@@ -150,7 +152,7 @@ export class Poll {
     this.#table.remove(keys.filter((key) => !found.has(key)))
   }
 
-  /** Before rows are removed: those of a node that cannot be reached are not over. */
+  /** Runs before rows are removed, because the holds on an unreachable node have not ended. */
   #tellMissing({ unreachable }: Deployment): void {
     this.#table.tell({ missing: unreachable.map(({ reason }) => reason) })
   }

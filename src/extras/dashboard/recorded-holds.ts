@@ -7,14 +7,14 @@ const ENDED: ReadonlySet<string> = new Set(['released', 'lost', 'forced'])
 
 export interface RecordedHold extends Held {
   readonly id: string
-  /** How many entries about it are kept. */
+  /** The number of entries about this hold that are kept. */
   entries: number
 }
 
-/** The holds of one name, as far as entries of the history tell. */
+/** The holds of one name, from the entries of the history. */
 export class RecordedHolds {
   readonly key: string
-  /** Several locks share the name, so their holds end nothing of each other. */
+  /** True if several locks share the name. Then one hold does not end another hold. */
   readonly #isGroup: boolean
   readonly #holds: RecordedHold[] = []
   readonly #byId = new Map<string, RecordedHold>()
@@ -26,8 +26,8 @@ export class RecordedHolds {
   }
 
   /**
-   * @param label as it is kept
-   * @returns the hold that the entry is about; undefined if it is about none
+   * @param label the label to keep, which may be cut
+   * @returns the hold of the entry; undefined if the entry belongs to no hold
    */
   add(entry: HistoryEntry, label: string): RecordedHold | undefined {
     const { event, owner, token, at, heldMs } = entry
@@ -40,16 +40,18 @@ export class RecordedHolds {
     const held = known ?? this.#begin(id, entry, isEnd ? at - (heldMs ?? 0) : at, label)
     held.entries++
     if (isEnd) {
-      // When it was let go, not when that was confirmed: the next holder may have it by then.
+      // The end is the moment of the release. At its confirmation the next owner may hold the lock
+      // already.
       const endedAt = known === undefined || heldMs === null ? at : known.from + heldMs
       const end = { at: Math.max(held.from, endedAt), how: event as Ending }
-      // A lock that is taken by force has two ends: the holder finds out later.
+      // A forced release has two ends, because the holder learns of it later. The earlier end
+      // counts.
       if (held.ended === null || end.at < held.ended.at) held.ended = end
     }
     return held
   }
 
-  /** An entry about it is not kept any more. @returns whether that was the last */
+  /** Drops one entry of the hold. @returns true if it was the last entry */
   drop(held: RecordedHold): boolean {
     if (--held.entries > 0) return false
     this.#holds.splice(this.#holds.indexOf(held), 1)
@@ -76,7 +78,7 @@ export class RecordedHolds {
     return { key: this.key, heldMs, spans }
   }
 
-  /** Whoever took a lock by force may have seen no token. */
+  /** Finds the hold that ends. An entry about a forced release may have no token. */
   #known(id: string, owner: string, token: number | null): RecordedHold | undefined {
     if (token !== null) return this.#byId.get(id)
     return this.#holds.findLast((held) => held.owner === owner && held.ended === null)

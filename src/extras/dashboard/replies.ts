@@ -1,4 +1,7 @@
-/** Nothing is loaded from elsewhere, nothing runs that stands in the page, and no other page may frame this one. */
+/**
+ * The page loads nothing from other origins and runs no inline scripts. No page may show it in a
+ * frame.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,12 +34,12 @@ export function json(value: unknown, status = 200): Response {
   return reply(JSON.stringify(value), 'application/json; charset=utf-8', status)
 }
 
-/** In words, for people and for programs that read `error`. */
+/** A sentence for users, and for programs that read `error`. */
 export function refusal(status: number, error: string): Response {
   return json({ error }, status)
 }
 
-/** `./`, so that no name of a path is taken for another place. */
+/** With `./`, no name in a path is read as another host. */
 export function redirect(to: string): Response {
   return reply(null, 'text/plain; charset=utf-8', 308, { location: `./${to}` })
 }

@@ -1,20 +1,23 @@
 import { candidateLabel } from '../deployment/key-names.ts'
 import type { HolderRow, LockDetail, LockRow, WaiterRow } from '../deployment/rows.ts'
 
-/** How many holders a row of the table tells; the detail tells all. */
+/** The most holders in a row of the table. The detail has more. */
 const HOLDERS_OF_ROW = 3
 
-/** As the detail tells them; more are counted. */
+/** The most holders and waiters in a detail. Further ones are only counted. */
 const HOLDERS_OF_DETAIL = 200
 const WAITERS_OF_DETAIL = 200
 
-/** Two readings of one moment differ by the time that they took. */
+/** Two looks give moments that differ by the duration of a look. */
 const SAME_MOMENT_MS = 1_000
 
-/** Times are moments, in milliseconds by the clock of the dashboard: as they stand still, only what has changed is sent. */
+/**
+ * One holder. All times are moments in milliseconds, by the clock of the dashboard. A moment does
+ * not change with time, so only real changes are sent.
+ */
 export interface Holder {
   readonly owner: string
-  /** The label of its client; null where that is not known. */
+  /** The label of its client; null if unknown. */
   readonly label: string | null
   readonly host: string | null
   readonly pid: number | null
@@ -27,7 +30,10 @@ export interface Holder {
   readonly since: number | null
   /** When its lease ends, unless it is renewed; null without an expiry. */
   readonly until: number | null
-  /** The longest time left of its lease that was seen, in milliseconds, rounded up to seconds; null without an expiry. */
+  /**
+   * The longest time left of its lease that was seen, in milliseconds, rounded up to seconds; null
+   * without an expiry.
+   */
   readonly leaseMs: number | null
 }
 
@@ -37,7 +43,7 @@ export interface TableRow {
   readonly state: LockRow['state']
   /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`. */
   readonly stateText: string
-  /** The first of them. */
+  /** The first holders. */
   readonly holders: readonly Holder[]
   readonly holderCount: number
   readonly token: number | null
@@ -52,7 +58,9 @@ export interface Waiter {
   readonly pid: number | null
   readonly since: number | null
   readonly isDead: boolean
-  /** What it waits for, of kinds that grant more than one thing: `read`, `write`, `2 permits`. */
+  /**
+   * The access that the waiter requests, if the kind has several: `read`, `write`, `2 permits`.
+   */
   readonly wants: string | null
   /** When its client last reported itself; null if that is unknown. */
   readonly seenAt: number | null
@@ -64,7 +72,7 @@ export interface Detail extends TableRow {
   readonly votes: LockDetail['votes']
 }
 
-/** @param before what was last told of it, whose moments stay where they mean the same */
+/** @param before the row that was sent last. If a moment means the same, it keeps its value */
 export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
   const known = new Map(before?.holders.map((holder) => [holder.owner, holder]))
   return {
@@ -74,7 +82,7 @@ export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
     stateText: row.stateText,
     holders: row.holders
       .slice(0, HOLDERS_OF_ROW)
-      // A row is sent to all viewers with each change, and a holder may have thousands of permits.
+      // Each change sends the row to all viewers, and a holder may have thousands of permits.
       .map((holder) => ({ ...holderOf(holder, now, known.get(holder.owner)), permits: [] })),
     holderCount: row.holders.length,
     token: row.token,
@@ -103,7 +111,7 @@ function holderOf(holder: HolderRow, now: number, before?: Holder): Holder {
   return { owner, ...process, isRedisson, holdCount, permits, seenAt, since, until, leaseMs }
 }
 
-/** Rounded, so that a row does not change with each renewal. */
+/** Rounded up to seconds, so that a renewal does not change the row. */
 function leaseOf({ ttlMs }: HolderRow, before: number | null): number | null {
   if (ttlMs === null) return null
   return Math.max(before ?? 0, 1_000 * Math.ceil(ttlMs / 1_000))
@@ -127,20 +135,23 @@ function moment(now: number, ms: number | null, sign: 1 | -1, before?: number | 
   return before != null && Math.abs(at - before) < SAME_MOMENT_MS ? before : at
 }
 
-/** What all rows come to. */
+/** The totals of all rows. */
 export interface Totals {
   readonly locks: number
-  /** Locks, permits and elections that somebody holds; no latches. */
+  /** Held locks, permits and elections, but no latches. */
   readonly held: number
-  /** Live waiters. Candidates of elections are not counted: they wait for as long as another one leads. */
+  /**
+   * Live waiters. Candidates of elections are not counted: they wait for as long as another one
+   * leads.
+   */
   readonly waiting: number
-  /** Since when the first of these has waited; null if nobody waits or it is unknown. */
+  /** When the first of these waiters began to wait; null without a waiter, or if unknown. */
   readonly waitingSince: number | null
-  /** How many rows there are; more free locks are only counted. */
+  /** The number of rows. Some free locks have no row and are only counted. */
   readonly shown: number
 }
 
-/** @param left how many free locks are in no row */
+/** @param left the number of free locks without a row */
 export function totalsOf(rows: readonly TableRow[], left: number): Totals {
   let [held, waiting, since] = [0, 0, Number.POSITIVE_INFINITY]
   for (const row of rows) {

@@ -13,13 +13,13 @@ import type { Change, Table } from './table.ts'
 const KEYS_SEEN = 5_000
 const HOLDS_SEEN = 60
 
-/** Two looks at one hold give moments that differ a little. */
+/** Two looks at one hold give moments that differ by less than this. */
 const SAME_HOLD_MS = 1_000
 
-/** The clocks of the dashboard and of the servers may differ by that. */
+/** The clocks of the dashboard and the servers may differ by this. */
 const CLOCKS_MS = 2_000
 
-/** Who held what, as the poll saw it: a hold that begins and ends between two looks is missed. */
+/** The holds that the poll saw. It misses a hold that begins and ends between two looks. */
 export class SeenHolds {
   readonly #table: Table
   readonly #holds = new Map<string, Held[]>()
@@ -35,13 +35,13 @@ export class SeenHolds {
     for (const held of holds) {
       if (held.ended !== null) continue
       const same = holders.get(held.owner)
-      // The same owner again, later, has another moment.
+      // A later hold of the same owner has a later moment.
       if (same !== undefined && (same.since ?? 0) < held.from + SAME_HOLD_MS) {
         holders.delete(held.owner)
         continue
       }
       held.seenUntil = Math.max(held.from, lastSeenAt)
-      // A row tells its first holders alone, and the rows of a node that cannot be reached are missing.
+      // A row has only the first holders. The rows of an unreachable node are missing.
       const isUnknown =
         after === undefined ? this.#table.status.missing.length > 0 : owners.has(held.owner)
       if (!isUnknown || same !== undefined)
@@ -58,7 +58,10 @@ export class SeenHolds {
     }
   }
 
-  /** What is known now of a hold without a recorded end, whoever recorded its begin. Remembers when it was first gone. */
+  /**
+   * The current knowledge about a hold without a recorded end, from the history or the poll. It
+   * also remembers when the hold was first found to be over.
+   */
   knowledgeOf(key: string, held: Held, now: number): Knowledge {
     const table = this.#table
     const own = this.#holds.get(key)?.findLast(({ owner }) => owner === held.owner)
@@ -75,7 +78,7 @@ export class SeenHolds {
     return { now, state: held.goneBy === undefined ? 'unknown' : 'gone', sureUntil }
   }
 
-  /** @param isRecorded whether that hold is known already, from the history */
+  /** @param isRecorded true if the history already has that hold */
   lanes(
     question: PastQuestion,
     isRecorded: (key: string, owner: string) => boolean = () => false,
@@ -114,7 +117,7 @@ function heldBy(holder: Holder, row: TableRow, now: number): Held {
     owner,
     label,
     kind: kindOf(owner, row),
-    // Several holders have one token, and Redisson has none.
+    // Several holders may have one token, and Redisson has no tokens.
     token: row.holderCount === 1 && !isRedisson ? row.token : null,
     from: Math.min(since ?? now, now),
     leaseMs: 0,

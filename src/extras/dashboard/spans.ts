@@ -1,11 +1,12 @@
 import type { KindName } from '../../index.ts'
 
-/** Which other holds a hold keeps out is decided by its kind. A fair lock is a lock. */
+/** The kind of a hold decides which other holds it excludes. A fair lock is a lock. */
 export type SpanKind = Exclude<KindName, 'fair'>
 
 /**
- * How a hold ended. `released`, `lost` and `forced` were recorded. `seen`: the dashboard saw that it was over. `unrecorded`:
- * nobody recorded an end, as of a process that was killed. `untold`: permits without a lease, whose end is never recorded.
+ * How a hold ended. `released`, `lost` and `forced` were recorded. `seen`: the dashboard saw that
+ * it was over. `unrecorded`: no end was recorded, for example because the process was killed.
+ * `untold`: permits without a lease, whose end is never recorded.
  */
 export type Ending = 'released' | 'lost' | 'forced' | 'seen' | 'unrecorded' | 'untold'
 
@@ -19,13 +20,13 @@ export interface Span {
   readonly from: number
   /** Null if it has no end yet, or if no end is known. */
   readonly to: number | null
-  /** It is known to have lasted until then. Between then and `to` it ended. */
+  /** The hold lasted at least until this moment. It ended between this moment and `to`. */
   readonly sureUntil: number
   /** Null if it is still held. */
   readonly ending: Ending | null
 }
 
-/** What is known of one hold. */
+/** The facts about one hold. */
 export interface Held {
   readonly owner: string
   readonly label: string | null
@@ -34,11 +35,16 @@ export interface Held {
   readonly from: number
   /** Its lease, in milliseconds; 0 if that is unknown. */
   readonly leaseMs: number
-  /** Its lease has ended by then, unless `extend()` lengthened it. Infinity if it is renewed, or if that is unknown. */
+  /**
+   * Its lease ends by this moment, unless `extend()` lengthens it. Infinity if the lease is renewed
+   * or unknown.
+   */
   readonly limitAt: number
   /** The end that was recorded or seen. */
   ended: { readonly at: number; readonly how: Ending } | null
-  /** When the next hold began that cannot exist beside this one; Infinity if there is none. See `settle`. */
+  /**
+   * When the next hold began that excludes this one; Infinity without such a hold. See `settle`.
+   */
   nextFrom: number
   /** When the dashboard last saw it held; 0 if it never did. */
   seenUntil: number
@@ -46,19 +52,19 @@ export interface Held {
   goneBy: number | undefined
 }
 
-/** What the dashboard knows now about a hold without an end. */
+/** The dashboard's current knowledge about a hold that has no recorded end. */
 export interface Knowledge {
   readonly now: number
-  /** Whether the servers still name its owner as a holder. */
+  /** Says if the servers still name its owner as a holder. */
   readonly state: 'held' | 'gone' | 'unknown'
-  /** Until when its client, or the dashboard, showed that it is held. */
+  /** The last moment at which its client or the dashboard showed that it was held. */
   readonly sureUntil: number
 }
 
-/** An entry of the history reaches Redis at most so long after it was sent: its time may be wrong by that. */
+/** An entry reaches Redis at most this long after it was sent, so its time may be wrong by this. */
 const INEXACT_MS = 2_000
 
-/** A hold of the kind on the left is over when another owner has one of those on the right. */
+/** A hold of the kind on the left is over when another owner has a hold of a kind on the right. */
 const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
   lock: ['lock', 'read', 'write', 'upgradable'],
   write: ['lock', 'read', 'write', 'upgradable'],
@@ -68,7 +74,9 @@ const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
   semaphore: [],
 }
 
-/** Brings the holds of one name into the order of their tokens, and tells each when the next one began that ends it. */
+/**
+ * Sorts the holds of one name by their tokens, and sets for each hold when the next hold ended it.
+ */
 export function settle(holds: Held[]): void {
   holds.sort(inOrder)
   const next = new Map<SpanKind, Held>()
@@ -76,7 +84,7 @@ export function settle(holds: Held[]): void {
     held.nextFrom = Number.POSITIVE_INFINITY
     for (const kind of ENDED_BY[held.kind]) {
       const other = next.get(kind)
-      // One owner may have several kinds at once: it reads while it writes.
+      // One owner may hold several kinds at once, such as the read lock and the write lock.
       const isBeside = kind !== held.kind && other !== undefined && isSameOwner(other, held)
       if (other !== undefined && !isBeside) held.nextFrom = Math.min(held.nextFrom, startOf(other))
     }
@@ -84,23 +92,30 @@ export function settle(holds: Held[]): void {
   }
 }
 
-/** Readers have the token of the writer before them. */
+/** Readers have the token of the writer before them, so they come after that writer. */
 function inOrder(a: Held, b: Held): number {
   const byToken = a.token === null || b.token === null ? 0 : a.token - b.token
   return byToken || Number(a.kind === 'read') - Number(b.kind === 'read') || a.from - b.from
 }
 
-/** The times of two entries are inexact, so a hold may seem to begin after the next one. It began before. */
+/**
+ * The times of two entries are inexact, so a hold may seem to begin shortly after the next one. It
+ * began before.
+ */
 function startOf({ from, nextFrom }: Held): number {
   return from > nextFrom && from - nextFrom <= INEXACT_MS ? nextFrom : from
 }
 
 const isSameOwner = (a: Held, b: Held) => baseOf(a.owner) === baseOf(b.owner)
 
-/** An owner of a read-write lock has a name for each of its sides. */
+/** The owner without the suffix for a side of a read-write lock. */
 const baseOf = (owner: string) => owner.replace(/:(write|upgradable)$/, '')
 
-/** How a hold is drawn. @param knowledgeOf is called for a hold without an end */
+/**
+ * Makes the span of a hold.
+ *
+ * @param knowledgeOf is called if the hold has no recorded end
+ */
 export function spanOf(held: Held, knowledgeOf: (held: Held) => Knowledge): Span {
   const { owner, label, kind, token, ended } = held
   const from = startOf(held)
@@ -120,12 +135,13 @@ function knownEnd(held: Held, { at, how }: NonNullable<Held['ended']>): End {
   const from = startOf(held)
   const sureUntil = how === 'seen' ? Math.max(from, seenUntil) : at
   const lateMs = at - nextFrom
-  // A release is confirmed by the server: one that came long after the next hold began is no matter of clocks. It is shown.
+  // The server confirmed this release. If it is long after the next begin, clocks do not explain
+  // it, so the overlap is shown.
   if (lateMs <= 0 || (how === 'released' && lateMs > INEXACT_MS)) {
     return { to: at, sureUntil, ending: how }
   }
   const to = Math.max(from, nextFrom)
-  // A holder that stood still records its loss when it goes on. Its lease was over before.
+  // A holder that stalled records its loss when it continues. Its lease was over before.
   const sure = how === 'lost' && lateMs > INEXACT_MS ? from + leaseMs : sureUntil
   return { to, sureUntil: Math.min(to, sure), ending: how }
 }

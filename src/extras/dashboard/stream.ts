@@ -2,26 +2,28 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Table } from './table.ts'
 
 export interface StreamTimes {
-  /** A stream ends then, and the browser comes again: so its session is looked at again. */
+  /**
+   * The longest duration of a stream. Then the browser reconnects, so its rights are checked again.
+   */
   readonly streamMs: number
-  /** A comment at least so often, or proxies take the stream for dead. */
+  /** The longest silence of a stream. Proxies close a stream that is silent for longer. */
   readonly commentMs: number
-  /** Between two messages to one viewer, at least. */
+  /** The shortest pause between two messages to one viewer. */
   readonly gapMs: number
 }
 
-/** So many rows in one message. */
+/** The most rows of one message. */
 const ROWS_OF_MESSAGE = 1_000
 
-/** How long the browser waits before it comes again. */
+/** How long the browser waits before it reconnects. */
 const RETRY_MS = 2_000
 
 /**
- * What has changed, as server-sent events. A message is made when the viewer has taken the one before: a slow one gets
- * fewer, each with all that has changed, and nothing piles up for it.
+ * Sends the changes as server-sent events. It makes a message only after the viewer has read the
+ * message before. So a slow viewer gets fewer messages, each with all changes, and needs no memory.
  *
- * @param seen the last id that the viewer got, of this stream or of one before
- * @param onEnd called once, however it ends
+ * @param seen the last id that the viewer received, on this stream or an earlier one
+ * @param onEnd called once, at any end of the stream
  */
 export function newStream(
   table: Table,
@@ -55,7 +57,8 @@ export function newStream(
 
 async function* messages(table: Table, from: number, times: StreamTimes, stop: AbortSignal) {
   yield `retry: ${RETRY_MS}\n\n`
-  // Every stream begins with a message, also for who has missed nothing: it tells what is so now.
+  // Every stream begins with a message, even without changes, because the message has the current
+  // status.
   for (let version = from, isFirst = true; !stop.aborted; isFirst = false) {
     if (isFirst || version !== table.version) {
       const changes = table.since(version)
@@ -76,7 +79,8 @@ function* inParts(table: Table, changes: ReturnType<Table['since']>, from: numbe
   const { rows, gone, isAll, version } = changes
   for (let i = 0; i === 0 || i < rows.length; i += ROWS_OF_MESSAGE) {
     const isLast = i + ROWS_OF_MESSAGE >= rows.length
-    // The id comes with the last part: who is cut off before it gets them all again.
+    // Only the last part has the new id. If the connection ends before, the viewer gets all parts
+    // again.
     const id = `${table.epoch}.${isLast ? version : isAll ? 0 : from}`
     const facts = {
       now: Date.now(),

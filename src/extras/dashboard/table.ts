@@ -3,13 +3,13 @@ import { isPermitId } from '../deployment/key-names.ts'
 import type { LockRow } from '../deployment/rows.ts'
 import { rowOf, type TableRow, type Totals, totalsOf } from './row.ts'
 
-/** Free locks beyond so many rows are counted, and not shown. */
+/** The most rows. Further free locks are counted, but not shown. */
 const MOST_ROWS = 20_000
 
-/** What has gone is remembered for viewers that were away; those that were for longer get everything anew. */
+/** This many removed rows are remembered. A viewer that was away for longer gets all rows. */
 const MOST_GONE = 20_000
 
-/** A lock that was just let go is likely to be taken again. */
+/** For this long after a change, a lock is likely to change again. */
 const WARM_MS = 60_000
 
 interface Entry {
@@ -21,30 +21,32 @@ interface Entry {
   holders: LockRow['holders']
 }
 
-/** What has become of one row. */
+/** The change of one row. */
 export interface Change {
   readonly key: string
   /** Undefined if the lock is not there any more. */
   readonly after: TableRow | undefined
-  /** When the row before was last seen to be so; 0 if there was none. */
+  /** When the row before was last seen unchanged; 0 without a row before. */
   readonly lastSeenAt: number
-  /** All owners that hold it now, more than the row tells. */
+  /** All owners that hold the lock now. The row has only the first ones. */
   readonly owners: ReadonlySet<string>
 }
 
 export interface Status {
-  /** `waiting`: not asked yet. */
+  /** `waiting`: no server was asked yet. */
   readonly state: 'waiting' | 'live' | 'unreachable'
   readonly address: string
-  /** Why it cannot be reached. */
+  /** The reason why the servers cannot be reached. */
   readonly error: string | null
-  /** When all locks were last looked through; null before the first time is over. */
+  /** When the last scan of all locks ended; null before the first end. */
   readonly scannedAt: number | null
-  /** Why servers are left out, one sentence each: their locks are missing. */
+  /** The reasons why servers are left out, one sentence each. Their locks are missing. */
   readonly missing: readonly string[]
 }
 
-/** What has changed since a version, as JSON already: it is the same for all viewers. */
+/**
+ * The changes since a version. They are JSON already, because all viewers receive the same text.
+ */
 export interface Changes {
   readonly version: number
   readonly isAll: boolean
@@ -52,15 +54,15 @@ export interface Changes {
   readonly gone: readonly string[]
 }
 
-/** All rows, each with the version of its last change: so whoever looks is told what is new to it, and no more. */
+/** All rows, each with the version of its last change. So each viewer receives only new changes. */
 export class Table {
-  /** Versions count in one table alone. */
+  /** Versions have a meaning only within one table. */
   readonly epoch = randomBytes(6).toString('hex')
   readonly #entries = new Map<string, Entry>()
   readonly #gone = new Map<string, number>()
   readonly #onChange: (change: Change) => void
   #version = 1
-  /** Who has seen less than this has missed what is not remembered. */
+  /** A viewer with a lower version needs changes that are no longer remembered. */
   #remembersFrom = 0
   #status: Status
   #left = 0
@@ -82,13 +84,13 @@ export class Table {
     return this.#status
   }
 
-  /** Resolves when there is another version than now. */
+  /** Resolves at the next version. */
   get changed(): Promise<void> {
     return this.#wake.promise
   }
 
   get totals(): Totals {
-    // All viewers are told the same.
+    // All viewers receive the same totals.
     if (this.#totals?.version === this.#version) return this.#totals
     this.#totals = { version: this.#version, ...totalsOf(this.rows, this.#left) }
     return this.#totals
@@ -107,7 +109,7 @@ export class Table {
     return this.#owners
   }
 
-  /** Whether permits are taken by owners that nobody knows. */
+  /** True if unknown owners hold permits. */
   hasUnknownOwners(key: string): boolean {
     const { holders = [] } = this.#entries.get(key) ?? {}
     return holders.some(({ owner }) => isPermitId(owner))
@@ -118,7 +120,10 @@ export class Table {
     return this.#entries.get(key)?.seenAt
   }
 
-  /** When the last scan of all locks began; 0 before the first one has ended, and while a server cannot be reached. */
+  /**
+   * When the last scan of all locks began; 0 before its first end, and while a server is
+   * unreachable.
+   */
   get scannedSince(): number {
     return this.#scannedSince
   }
@@ -148,7 +153,7 @@ export class Table {
     this.#notifyIf(version)
   }
 
-  /** After all locks were looked through: what was not found has gone. */
+  /** Called after a scan of all locks. Removes the locks that the scan did not find. */
   sweep(notSeenSince: number, left: number): void {
     this.#left = left
     if (this.#status.missing.length === 0) this.#scannedSince = notSeenSince
@@ -156,7 +161,7 @@ export class Table {
     this.remove(old.map(([key]) => key))
   }
 
-  /** Which to look at often: those with holders or waiters, now or just before. */
+  /** The keys to look at often: locks that are held or waited for, now or shortly before. */
   hot(now: number): string[] {
     const keys: string[] = []
     for (const [key, { row, changedAt }] of this.#entries) {
@@ -187,7 +192,7 @@ export class Table {
       return
     }
     this.#gone.delete(row.key)
-    // What is found for the first time, and free, has not just been let go.
+    // A free lock that is found for the first time was not released just now.
     const changedAt = known === undefined ? Number.NEGATIVE_INFINITY : now
     this.#entries.set(row.key, { row, text, version, seenAt: now, changedAt, holders })
     this.#version = version

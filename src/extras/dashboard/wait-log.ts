@@ -1,4 +1,6 @@
-/** How long calls for locks of one name waited. Lists of numbers, because there are many of them. */
+/**
+ * The waits for the locks of one name. Lists of numbers save memory, because there are many waits.
+ */
 export class WaitLog {
   readonly #writtenAt: number[] = []
   readonly #at: number[] = []
@@ -10,14 +12,14 @@ export class WaitLog {
     this.#waitedMs.push(waitedMs)
   }
 
-  /** The oldest one is not kept any more. */
+  /** Drops the oldest wait. */
   drop(): void {
     this.#writtenAt.shift()
     this.#at.shift()
     this.#waitedMs.shift()
   }
 
-  /** Those of calls that ended since then, in milliseconds. */
+  /** The durations of the waits that ended since then, in milliseconds. */
   since(from: number): number[] {
     const found: number[] = []
     for (let i = this.#firstWrittenSince(from); i < this.#at.length; i++) {
@@ -26,7 +28,7 @@ export class WaitLog {
     return found
   }
 
-  /** An entry is written after it happened: what was written before `from` is older. */
+  /** An entry is written after its event. So entries that were written before `from` are older. */
   #firstWrittenSince(from: number): number {
     let [low, high] = [0, this.#writtenAt.length]
     while (low < high) {

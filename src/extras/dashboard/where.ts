@@ -30,7 +30,10 @@ export interface DashboardSentinels extends LoginOptions {
 
 /** The servers of the locks: either `redis` or `masters`. */
 export interface PlaceOptions {
-  /** `redis://host:port`, `rediss://host:port` or `host:port`; a cluster; or Sentinels and the name of a master. */
+  /**
+   * `redis://host:port`, `rediss://host:port` or `host:port`; a cluster; or Sentinels and the name
+   * of a master.
+   */
   readonly redis?: string | DashboardCluster | DashboardSentinels | undefined
   /** The independent masters of a quorum, each as one server. */
   readonly masters?: readonly string[] | undefined
@@ -38,7 +41,7 @@ export interface PlaceOptions {
   readonly tls?: TlsFiles | undefined
 }
 
-/** @throws `InvalidArgumentError` for what is no place; no message has a password in it */
+/** @throws `InvalidArgumentError` for invalid servers; no message contains a password */
 export function whereOf({ redis, masters, tls: files }: PlaceOptions): Where {
   if ((redis === undefined) === (masters === undefined)) {
     throw new InvalidArgumentError(

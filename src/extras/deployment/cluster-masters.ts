@@ -5,7 +5,7 @@ import type { Masters, Open } from './masters.ts'
 import type { Unreachable } from './rows.ts'
 import { slotOf } from './slot.ts'
 
-/** Nodes that were left out are tried again at most so often, in milliseconds. */
+/** The shortest pause before unreachable nodes are tried again, in milliseconds. */
 const AGAIN_MS = 5_000
 
 interface Range {
@@ -14,7 +14,7 @@ interface Range {
   readonly address: string
 }
 
-/** The masters of a cluster. A node that is down costs its own slots, and nothing else. */
+/** The masters of a cluster. If a node is down, only its own slots are unavailable. */
 export class ClusterMasters implements Masters {
   readonly isQuorum = false
   readonly count = 1
@@ -22,7 +22,7 @@ export class ClusterMasters implements Masters {
   readonly close: () => void
   readonly #starts: readonly Endpoint[]
   readonly #open: Open
-  /** Every open connection, that of a start which is no master included. */
+  /** All open connections. The connection to a start node is kept even if the node is no master. */
   readonly #connections = new Map<string, ServerClient>()
   #ranges: readonly Range[] = []
   #up = new Map<string, ServerClient>()
@@ -36,7 +36,7 @@ export class ClusterMasters implements Masters {
     this.close = close
   }
 
-  /** @returns rejects with an Error for people if no node can be asked for the slots */
+  /** @returns rejects with a readable Error if no node answers the request for the slots */
   static async open(starts: readonly Endpoint[], open: Open, close: () => void): Promise<Masters> {
     const masters = new ClusterMasters(starts, open, close)
     await masters.#connect()
@@ -70,7 +70,7 @@ export class ClusterMasters implements Masters {
     if (this.#down.size === 0 || this.#isTrying) return
     if (performance.now() - this.#triedAt < AGAIN_MS) return
     this.#isTrying = true
-    // The replica of a node that is down may be the master by now.
+    // A replica of an unreachable node may be the master by now.
     this.#connect()
       .catch(() => undefined)
       .finally(() => {
@@ -133,7 +133,7 @@ async function slotsBy(client: ServerClient, start: Endpoint) {
   const ranges = slots.map(([first, last, [name, port, , more]]): Range => {
     // Redis 7 says `?` if a node has no hostname, although the cluster prefers hostnames.
     const host = name === '?' ? ipIn(more) : name
-    // A node that nobody has spoken to yet does not know its own address.
+    // A node without contact to other nodes does not know its own address.
     const endpoint = { ...start, host: host || start.host, port }
     const address = addressOf(endpoint)
     endpoints.set(address, endpoint)

@@ -13,20 +13,23 @@ export type BareDetail = Omit<LockDetail, 'holders' | 'queue' | 'votes'> & {
   readonly queue: readonly BareWaiter[]
 }
 
-/** Tokens are server times in µs. No token and no time is before this. */
+/** Tokens are server times in µs. A smaller number is not a time. */
 const FIRST_US = Date.UTC(2020) * 1_000
-/** A permit without a lease has the end of time as its end, in ms. */
+/** A permit without a lease has an end after this time, in milliseconds since 1970. */
 const NEVER_MS = 1e14
-/** A client may count as alive for this long from now. A later time was written before the clock was set back. */
+/**
+ * A heartbeat of a live client ends at most this far ahead, in milliseconds. A later time was
+ * written before the clock was set back.
+ */
 const MOST_AHEAD_MS = 10_000
-/** All ids of one acquisition of permits begin with the same so many hex digits. */
+/** All permit ids of one acquisition begin with the same hex digits, this many. */
 const HEAD_DIGITS = 24
 
 /**
- * Tells what the keys of one lock mean.
+ * Derives the state of one lock from the content of its keys.
  *
- * @param isQuorum the token of a lock on independent masters is a count, and no time
- * @returns null if there is nothing of that name, or something that is not of Holdfast or Redisson
+ * @param isQuorum true on independent masters, where the token is a count and not a time
+ * @returns null if no lock has that name, or if the key is not of Holdfast or Redisson
  */
 export function conclude(raw: RawKeys, isQuorum: boolean): BareDetail | null {
   if (raw.type === 'hash') return ofHash(raw, isQuorum)
@@ -54,7 +57,8 @@ function ofHash(raw: RawKeys, isQuorum: boolean): BareDetail | null {
     }
     if (ofReader === undefined) return [holder]
     const { ttlMs, sinceUs } = ofReader
-    // A reader whose lease has ended stays in the hash until somebody asks. Redisson may renew only the lock.
+    // A reader whose lease has ended stays in the hash until the next request. A reader of Redisson
+    // is listed, because Redisson may renew only the lock.
     if (ttlMs === -2) return isRedisson ? [holder] : []
     return [{ ...holder, ttlMs: ttlMs === -1 ? null : ttlMs, ageMs: ageOf(sinceUs, raw.nowMs) }]
   })
@@ -78,7 +82,7 @@ function ofNumber(raw: RawKeys): BareDetail {
   }
   const kind = hasLeases ? 'permits' : 'semaphore'
   const count = {
-    // The library gives expired permits back with its next request.
+    // The next request of a client makes expired permits available.
     available: Number(number) + expired,
     taken: hasLeases ? taken : null,
     toGo: null,
@@ -87,7 +91,7 @@ function ofNumber(raw: RawKeys): BareDetail {
   return detailOf(raw, { kind, holders, mode: undefined, count, isSet: true }, permitQueue(raw), 0)
 }
 
-/** The key is not there: the lock is free, but a token is remembered, or somebody waits. */
+/** The key is missing, so the lock is free. But a token is remembered, or a client waits. */
 function ofNothing(raw: RawKeys): BareDetail | null {
   const permits = permitQueue(raw)
   if (permits.length > 0 || raw.note === 'permits' || raw.note === 'semaphore') {
@@ -152,7 +156,7 @@ function permitHolders({ permits, permitHolders, nowMs }: RawKeys): BareHolder[]
   })
 }
 
-// Beside the marks of clients the hash has the claim windows of owners.
+// The hash also has fields by owner, the claim windows. Only the fields by client are heartbeats.
 const fairQueue = ({ fair, nowMs }: RawKeys) => waitersOf(fair, nowMs, () => null, clientOf)
 
 const readWriteQueue = ({ writers, reading, nowMs }: RawKeys) => [
@@ -170,7 +174,7 @@ function waitersOf(
   { since, alive }: RawQueue,
   nowMs: number,
   wants: (mark: string) => string | null,
-  // A waiter of a read-write lock may have a mark of its own.
+  // A waiter of a read-write lock may have its own heartbeat.
   fieldOf: (owner: string) => string = (owner) => owner,
 ): BareWaiter[] {
   const marks = new Map(pairs(alive))
@@ -179,7 +183,7 @@ function waitersOf(
     const aheadMs = Number.parseInt(mark, 10) - nowMs
     return {
       owner,
-      // A reader that goes on to write comes before all others, and has no time.
+      // A reader that upgrades is before all other waiters, and its score is no time.
       waitedMs: ageOf(Number(sinceUs), nowMs),
       isDead: !(aheadMs >= 0 && aheadMs <= MOST_AHEAD_MS),
       wants: wants(mark),

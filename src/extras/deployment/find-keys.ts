@@ -11,7 +11,7 @@ import {
 } from './key-names.ts'
 import { reply } from './reply.ts'
 
-/** So many keys a step: what a server needs for one is well below a millisecond. */
+/** Keys per step. A server needs well below 1 ms for one step. */
 const AT_A_TIME = 500
 
 interface Wanted {
@@ -19,7 +19,7 @@ interface Wanted {
   readonly signal: AbortSignal | undefined
 }
 
-/** Locks that somebody has: the hashes of which each field is an owner. They are found without any other key. */
+/** Finds held locks: the hashes in which each field is an owner. No other key is needed. */
 export async function* findHeld(server: ServerClient, { pattern, signal }: Wanted) {
   const match = pattern === undefined ? [] : ['MATCH', pattern]
   for await (const keys of scan(server, [...match, 'TYPE', 'hash'], signal)) {
@@ -30,8 +30,8 @@ export async function* findHeld(server: ServerClient, { pattern, signal }: Wante
 }
 
 /**
- * Locks that another key belongs to: the counter of their tokens alone, or more, such as a queue of waiters; and the clients
- * that report themselves.
+ * Finds locks by the other keys that belong to them, and finds the clients that report themselves.
+ * `counted` are the locks of token counters. `more` are the locks of other keys, such as a queue.
  */
 export async function* findNamed(server: ServerClient, { pattern, signal }: Wanted) {
   const isWanted = pattern === undefined ? () => true : matcherOf(pattern)
@@ -46,14 +46,14 @@ export async function* findNamed(server: ServerClient, { pattern, signal }: Want
   }
 }
 
-/** The clients that report themselves. */
+/** Finds the clients that report themselves. */
 export async function* findClients(server: ServerClient, signal: AbortSignal) {
   for await (const keys of scan(server, ['MATCH', 'holdfast_client:*'], signal)) {
     yield keys.flatMap((key) => clientIn(key) ?? [])
   }
 }
 
-/** Keys that would end by themselves, and have no expiry. */
+/** Finds keys that normally expire, but have no expiry. */
 export async function* findEndless(server: ServerClient, signal: AbortSignal | undefined) {
   for await (const keys of scan(server, ['MATCH', DERIVED_PATTERN], signal)) {
     const ours = keys.filter(endsByItself)
@@ -62,7 +62,10 @@ export async function* findEndless(server: ServerClient, signal: AbortSignal | u
   }
 }
 
-/** Each step is followed by a pause as long as it took: others have half of the server at least. */
+/**
+ * After each step it pauses as long as the step took, so that the server has time for other
+ * clients.
+ */
 async function* scan(
   server: ServerClient,
   options: readonly string[],

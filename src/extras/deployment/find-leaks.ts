@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { looksOf } from './renewals.ts'
 import type { Deployment, HolderRow, LockDetail, LockRow } from './rows.ts'
 
-/** What stays for no good reason, in words that stay the same between releases. */
+/** The kind of a leak. The words stay the same between releases. */
 export type LeakCode =
   | 'lock-without-ttl'
   | 'key-without-ttl'
@@ -11,29 +11,32 @@ export type LeakCode =
 
 export interface Leak {
   readonly code: LeakCode
-  /** Of the lock; of another key its own. */
+  /** The key of the lock, or the leaked key itself. */
   readonly key: string
-  /** Who has it, or waits; null where it is about nobody. */
+  /** The holder or the waiter; null if there is none. */
   readonly owner: string | null
-  /** What is left of its lease in milliseconds; null without one. */
+  /** The time left of the lease in milliseconds; null without a lease. */
   readonly ttlMs: number | null
-  /** The lock, where it is one. */
+  /** The lock; null if the leaked key is no lock. */
   readonly lock: LockDetail | null
   /** The `redis-cli` for each server that has the key; empty for a lock. */
   readonly cli: readonly string[]
 }
 
 interface LeakTerms {
-  /** The `leaseMs` of the clients: a watchdog renews such a lease every third of it. */
+  /** The `leaseMs` of the clients. A watchdog renews such a lease after each third of it. */
   readonly leaseMs: number
   readonly pattern?: string
   /** Called before the second look. */
   readonly onPause?: (waitMs: number, locks: number) => void
 }
 
-/** The first live waiter of a free lock is granted it, or asks for it, within so long, in milliseconds. */
+/**
+ * Within this time, in milliseconds, the first live waiter of a free lock acquires the lock or
+ * requests it.
+ */
 const PLACE_MS = 7_000
-/** A renewal may be late by so much. */
+/** A renewal may be late by this, in milliseconds. */
 const LATE_MS = 1_000
 
 interface Suspect {
@@ -42,9 +45,9 @@ interface Suspect {
 }
 
 /**
- * Looks for what stays for no good reason. What a second look has to confirm it looks at twice.
+ * Finds leaks. Some leaks are certain only after a second look at the lock.
  *
- * @returns how many holders of longer leases could not be judged
+ * @returns the number of holders with longer leases, which could not be judged
  */
 export async function* findLeaks(
   deployment: Deployment,
@@ -93,7 +96,10 @@ export async function* findLeaks(
 
 const isEndless = ({ ttlMs }: HolderRow): boolean => ttlMs === null
 
-/** Permits are nobody's by name, and Redisson's processes tell nothing of themselves. */
+/**
+ * True if the process of the holder is unknown. Processes of Redisson are never known, so they do
+ * not count.
+ */
 const isUnknown = ({ process, isRedisson, ttlMs }: HolderRow): boolean =>
   process === null && !isRedisson && ttlMs !== null
 
@@ -109,7 +115,7 @@ function isSuspect(lock: LockDetail, leaseMs: number): boolean {
 const isQueueOfFree = (lock: LockDetail): boolean =>
   isJudged(lock) && lock.state === 'free' && lock.queue.some(({ isDead }) => !isDead)
 
-/** What two looks agree on. */
+/** Yields the leaks that both looks confirm. */
 function* confirmed(
   first: LockDetail,
   second: LockDetail,

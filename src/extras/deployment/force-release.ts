@@ -9,31 +9,35 @@ import { reply } from './reply.ts'
 import type { Forced, RowKind, SeenHolder } from './rows.ts'
 import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
 
-/** As long as clients keep counters, unless they are told otherwise: `counterTtlMs`. */
+/** The default `counterTtlMs` of clients. */
 const COUNTER_MS = 3_600_000
-/** How long a grant stands before it is confirmed, and readers are let in before writers. */
+/** For how long a grant waits for its confirmation, and readers go before writers. */
 const CLAIM_MS = 1_500
-/** On each of several masters a name is noted for as long as their longest lease, and no shorter. */
+/**
+ * The shortest time for which a master remembers the owner. If the longest lease of the masters is
+ * longer, that time counts.
+ */
 const FORCED_MS = 60_000
-/** Tokens are times of the server, whose clock may have been set back since, in µs. */
+/** Tokens are server times in µs. The clock may have been set back by this much since. */
 const AHEAD_US = 86_400_000_000
 
 interface Taking extends SeenHolder {
   readonly key: string
-  /** Below all tokens to come. */
+  /** Every later token is above this number. */
   readonly floor: number
   readonly publish: 'PUBLISH' | 'SPUBLISH'
-  /** 0 unless it is one master of several. */
+  /** For how long a master remembers the owner; 0 unless there are several masters. */
   readonly forcedMs: number
 }
 
 type Reply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: string]
 
 /**
- * Takes a lock from the holder that was seen, and from nobody else. Of a quorum a majority has to confirm it.
+ * Takes a lock from the holder that was seen, and from no other holder. With several masters, a
+ * majority must confirm it.
  *
- * @returns rejects with an Error for people where that is not known to be done, and with `InvalidArgumentError` for what
- * has no holder that could be told
+ * @returns rejects with a readable Error if the outcome is unknown. Rejects with
+ * `InvalidArgumentError` if the kind has no known holders
  */
 export async function forceRelease(
   masters: Masters,
@@ -47,12 +51,12 @@ export async function forceRelease(
   const counters = facts.map(({ counter }) => counter)
   assertIssued(key, seen, Math.max(...counters, ...facts.map(({ us }) => us)))
   const known = Math.max(seen.token ?? 0, ...counters)
-  // Without a counter the next token comes from the time.
+  // Without a counter, the next token comes from the clock.
   const floor = Math.max(...counters) > 0 ? known : Math.max(known, ...facts.map(({ us }) => us))
   const taking: Taking = {
     ...seen,
     key,
-    // The counters of several masters are not in step: the name alone tells who it is.
+    // The counters of several masters differ, so only the owner identifies the hold.
     token: masters.isQuorum ? null : seen.token,
     floor,
     publish: facts.some(({ isSharded }) => isSharded) ? 'SPUBLISH' : 'PUBLISH',
@@ -64,7 +68,10 @@ export async function forceRelease(
   return together(replies as Reply[], Math.floor(count / 2) + 1)
 }
 
-/** Permits are taken one by one. Each id is given to one acquisition only, so a repeat takes nothing else. */
+/**
+ * Takes the permits one by one. Each id belongs to one acquisition only, so a repeat takes nothing
+ * else.
+ */
 async function takePermits(
   server: ServerClient,
   taking: Taking,
@@ -83,7 +90,10 @@ async function takePermits(
 
 const isOwner = (text: string): boolean => /^[\w-]{21}:\d+:\d+$/.test(text)
 
-/** The counter is raised to what was seen: a token that nobody can have seen would use up all there are. */
+/**
+ * The counter is raised to the seen token. A token that was never issued could use up all later
+ * tokens.
+ */
 function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
   if (token === null || token <= lastUs + AHEAD_US) return
   throw new InvalidArgumentError(
@@ -91,7 +101,7 @@ function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void 
   )
 }
 
-/** What those say who answer: a majority has to. */
+/** Returns the answers of the servers. Throws unless a majority of the servers answers. */
 async function fromMost<T>(
   servers: readonly ServerClient[],
   count: number,
@@ -112,7 +122,7 @@ async function fromMost<T>(
   )
 }
 
-/** What is to be known before: of the lock, and of the server. */
+/** Reads the facts of the lock and of the server before the release. */
 async function factsOf(server: ServerClient, key: string, masters: Masters) {
   const [[raw], replies] = await Promise.all([
     readKeys(server, [key], masters),
@@ -130,7 +140,7 @@ async function factsOf(server: ServerClient, key: string, masters: Masters) {
     us: Number(seconds) * 1e6 + Number(micros),
     counter: Number(reply<string>(replies[1], '0')),
     restMs: Number(/ (\d+)$/.exec(birth)?.[1] ?? 0),
-    // Not before Redis 7.
+    // Servers before Redis 7 refuse the command.
     isSharded: masters.isCluster && !(replies[3] instanceof Error),
   }
 }
@@ -194,7 +204,8 @@ function together(replies: readonly Reply[], majority: number): Forced {
   const of = (outcome: Reply[0]) => replies.filter(([one]) => one === outcome).length
   if (of('changed') >= majority) return { outcome: 'changed', fence: null }
   const fences = replies.flatMap(([, fence]) => (fence ? [Number(fence)] : []))
-  // Each majority to come has one of these.
+  // Every later majority includes one of these masters, so its token is above the lowest of these
+  // counters.
   const fence = fences.length >= majority ? Math.min(...fences) : null
   if (of('taken') > 0) return { outcome: 'released', fence }
   return of('changed') > 0 ? { outcome: 'changed', fence: null } : { outcome: 'free', fence }

@@ -6,22 +6,25 @@ import type { Masters } from './masters.ts'
 import { replyIfAny } from './reply.ts'
 import type { ProcessFacts } from './rows.ts'
 
-/** A client is asked about again after so long, in milliseconds: when it was last seen changes. */
+/**
+ * After this time, in milliseconds, a client is looked up again, because it has reported itself
+ * since.
+ */
 const LOOK_AGAIN_MS = 5_000
 /** At most this many clients are remembered. */
 const MOST_KNOWN = 10_000
 
 interface Known {
-  /** Null until the client was found once. A client that is gone stays known. */
+  /** Null until the client was found once. The facts of a client that has ended stay known. */
   readonly about: Omit<ProcessFacts, 'seenMs'> | null
-  /** When it last reported itself, on the clock here; null if it never said. */
+  /** When the client last reported itself, by the local clock; null if it never did. */
   readonly seenAt: number | null
-  /** Since when it waits for which keys, on the clock here. */
+  /** For each key that the client waits for: since when, by the local clock. */
   readonly waits: ReadonlyMap<string, number>
   readonly askedAt: number
 }
 
-/** Which processes the clients of a deployment are, when they last reported themselves, and what they wait for. */
+/** The processes of the clients of a deployment, their last reports, and their waits. */
 export class KnownClients {
   readonly #known = new Map<string, Known>()
 
@@ -32,7 +35,10 @@ export class KnownClients {
     return { ...known.about, seenMs }
   }
 
-  /** The clients that reported that they wait for that key, and for how long; the first one has waited longest. */
+  /**
+   * The clients that reported a wait for this key, and how long they have waited. The longest is
+   * first.
+   */
   waitersFor(key: string): { readonly client: string; readonly waitedMs: number }[] {
     const now = performance.now()
     return [...this.#known]
@@ -43,7 +49,7 @@ export class KnownClients {
       .sort((a, b) => b.waitedMs - a.waitedMs)
   }
 
-  /** Asks about the clients that were not asked about lately. A client whose key may not be read stays unknown. */
+  /** Looks up the clients that are due. A client stays unknown if its key may not be read. */
   async ask(masters: Masters, clients: Iterable<string>): Promise<void> {
     const due = [...new Set(clients)].filter((client) => {
       const known = this.#known.get(client)
@@ -89,7 +95,8 @@ export class KnownClients {
     const now = performance.now()
     const [, serverAt, clientAt] = /^(\d+) (\d+)$/.exec(at ?? '') ?? []
     const seenAt = serverAt === undefined ? null : now - Math.max(0, serverMs - Number(serverAt))
-    // The moments are by the clock of the client, and `at` has one moment by both clocks.
+    // The waits have the time of the client's clock. `at` has one moment by the server's clock and
+    // by the client's clock.
     const here = (clientMs: number) => (seenAt ?? now) - (Number(clientAt ?? clientMs) - clientMs)
     const info = readClientInfo(client, about)
     const wireVersion = readWireFormat(about)?.version ?? null
@@ -103,7 +110,7 @@ export class KnownClients {
   }
 }
 
-/** Keys that a client waits for, with since when by its own clock in ms. */
+/** The keys that a client waits for, and since when, by its own clock in milliseconds. */
 function waitsIn(text: string | null): (readonly [string, number])[] {
   return Object.entries(objectIn(text)).flatMap(([key, since]) =>
     typeof since === 'number' ? [[key, since] as const] : [],

@@ -5,10 +5,10 @@ import type { LockRow } from './rows.ts'
 import { stateOf } from './state.ts'
 
 /**
- * Locks of which there seems to be a counter and nothing else, in three commands for all of them. No cluster has these
- * commands for keys of several slots.
+ * Reads locks that seem to have only a token counter, with three commands for all of them. A
+ * cluster refuses such commands for keys of several slots.
  *
- * @returns those that are free; and those of which there is more by now, or are something else
+ * @returns the locks that are free, and the keys that have more than a counter by now
  */
 export async function lookAtFree(
   server: ServerClient,
@@ -23,7 +23,7 @@ export async function lookAtFree(
   const texts = reply<(string | null)[]>(values, [])
   const isText = (_: string, i: number) => texts[i] !== null
   const others = keys.filter(isText)
-  // Not all of them are texts: some of these locks are held by now.
+  // Some of these keys are no strings, so some of these locks are held by now.
   if (reply<number>(existing, 0) !== others.length) return { free: [], others: keys }
   const free = keys.flatMap((key, i): LockRow[] => {
     const token = reply<(string | null)[]>(tokens, [])[i] ?? null

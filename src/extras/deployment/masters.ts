@@ -2,25 +2,25 @@ import type { Endpoint } from '../servers/endpoint.ts'
 import type { ServerClient } from '../servers/open-server.ts'
 import type { Unreachable } from './rows.ts'
 
-/** Opens a connection to one server; rejects with an Error for people that names the server. */
+/** Opens a connection to one server. Rejects with a readable Error that names the server. */
 export type Open = (endpoint: Endpoint) => Promise<ServerClient>
 
 /** Connections to all servers that have locks. */
 export interface Masters {
   readonly all: readonly ServerClient[]
-  /** True if a majority of them has each lock; otherwise each lock is at one of them. */
+  /** True if a majority of the servers has each lock. False if one server has each lock. */
   readonly isQuorum: boolean
-  /** Of a quorum the number of masters, those that are down included; else 1. */
+  /** The number of masters of a quorum, unreachable masters included; otherwise 1. */
   readonly count: number
-  /** True if channels are sharded there. */
+  /** True for a cluster, which may have sharded channels. */
   readonly isCluster: boolean
-  /** The servers that cannot be reached, and are left out. */
+  /** The servers that cannot be reached. `all` does not contain them. */
   readonly unreachable: readonly Unreachable[]
-  /** The server of that key. @throws an Error for people if that server cannot be reached */
+  /** The server of that key. @throws a readable Error if that server cannot be reached */
   at(key: string): ServerClient
-  /** The same; undefined if it cannot be reached. */
+  /** Like `at`, but undefined if the server cannot be reached. */
   find(key: string): ServerClient | undefined
-  /** Tries again to reach the servers that were left out. */
+  /** Tries again to reach the servers that are missing. */
   refresh(): void
   close(): void
 }

@@ -1,7 +1,10 @@
 import type { BareDetail } from './conclude.ts'
 import { stateOf } from './state.ts'
 
-/** What the masters of a quorum say about one lock, as one: a majority of all masters names the holder, or nobody holds. */
+/**
+ * Merges the views of the masters of a quorum on one lock. An owner is a holder if a majority of
+ * all masters names the owner.
+ */
 export function merge(rows: readonly (BareDetail | null)[], masters: number): BareDetail | null {
   const found = rows.filter((row) => row !== null)
   const [first] = found
@@ -12,7 +15,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
     const votes = found.flatMap((row) => row.holders.filter((one) => one.owner === owner))
     const [vote] = votes
     if (vote === undefined || votes.length < majority) return []
-    // The majority that lasts longest ends with the first of its votes.
+    // The hold ends when less than a majority of its votes is left.
     const left = votes.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = left[majority - 1] ?? 0
     return [{ ...vote, ttlMs: ttlMs === Infinity ? null : ttlMs }]
@@ -29,7 +32,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
   }
 }
 
-/** The owner that each master names, as text. */
+/** The owners that the masters name, with the number of their votes, as text. */
 export function votesOf(rows: readonly (BareDetail | null)[]): string {
   const votes = new Map<string, number>()
   for (const row of rows) {

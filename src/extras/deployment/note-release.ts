@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { Masters } from './masters.ts'
 import type { SeenHolder } from './rows.ts'
 
-/** Where `holdfast/history` writes, unless it is told otherwise. */
+/** The default key of the stream of `holdfast/history`. */
 const HISTORY = 'holdfast_history'
 
-/** Writes down in the history, where there is one, who took a lock from whom. What is refused there fails nothing. */
+/** Records the forced release in the history, if the stream exists. Errors are ignored. */
 export async function noteRelease(
   masters: Masters,
   key: string,
@@ -18,6 +18,6 @@ export async function noteRelease(
   try {
     await masters.at(HISTORY).ask('XADD', HISTORY, 'NOMKSTREAM', '*', ...fields)
   } catch {
-    // The lock is released all the same.
+    // The lock is released even if the record fails.
   }
 }

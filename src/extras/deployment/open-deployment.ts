@@ -15,16 +15,19 @@ import { timed } from './timed.ts'
 import { merged, viewsOf } from './views.ts'
 import { rowIn, withProcesses } from './with-processes.ts'
 
-/** So many locks are read together: a server does nothing else while it reads one write of a client. */
+/**
+ * This many locks are read in one batch. A server serves no other client while it runs one batch.
+ */
 const AT_A_TIME = 100
 
-/** A search for the clients of a deployment takes no longer, in milliseconds. */
+/** The longest search for the clients of a deployment, in milliseconds. */
 const SEARCH_MS = 2_000
 
 /**
- * Looks at the locks of a deployment. It connects at the first question, and again after a failure.
+ * Opens a view of the locks of a deployment. It connects at the first request, and again after a
+ * failure.
  *
- * @param timeoutMs the time limit of each question to a server
+ * @param timeoutMs the time limit of each request to a server
  */
 export function openDeployment(
   where: Where,
@@ -92,7 +95,7 @@ class RedisDeployment implements Deployment {
           for (const keys of inChunks(fresh(found.more))) yield await this.#look(masters, keys)
         }
       }
-      // Behind the names: by now it is known which clients wait for plain locks.
+      // Held locks come after the other keys, because the waiters of plain locks are known by then.
       for (const server of masters.all) {
         for await (const found of findHeld(server, { pattern, signal })) {
           for (const keys of inChunks(fresh(found))) yield await this.#look(masters, keys)
@@ -133,7 +136,7 @@ class RedisDeployment implements Deployment {
     { findWaiters = false }: { readonly findWaiters?: boolean } = {},
   ): Promise<LockDetail | null> {
     return this.#asking(async (masters) => {
-      // It throws if the server of that key cannot be reached: nobody knows whether there is such a lock.
+      // If the server of that key cannot be reached, this line throws, because the lock may exist.
       masters.at(key)
       const views = (await viewsOf(masters, [key])).map(([detail]) => detail ?? null)
       const bare = merged(masters, views)
@@ -162,7 +165,7 @@ class RedisDeployment implements Deployment {
     try {
       return await work(await this.#open())
     } catch (error) {
-      // The connections may lead to a server that is no master any more.
+      // The connections may lead to a server that is no longer a master.
       this.#drop()
       throw error
     } finally {

@@ -5,19 +5,22 @@ import { ClusterMasters } from './cluster-masters.ts'
 import type { Masters, Open } from './masters.ts'
 import type { Unreachable } from './rows.ts'
 
-/** For people; no login. */
+/** The address for output. It contains no login. */
 export function addressOfAll(where: Where): string {
   if (where.kind !== 'sentinel') return where.servers.map(addressOf).join(', ')
   return `${where.masterName} at ${where.sentinels.map(addressOf).join(', ')}`
 }
 
-/** @returns rejects with an Error for people if no server, or of a quorum no majority, can be reached */
+/**
+ * @returns rejects with a readable Error if no server can be reached. Several masters need a
+ * majority
+ */
 export async function openMasters(where: Where, timeoutMs: number): Promise<Masters> {
   const opened = new Set<ServerClient>()
   let isClosed = false
   const open: Open = async (endpoint) => {
     const client = await named(endpoint, openServer(endpoint, timeoutMs, 'of-each'))
-    // A connection that comes up after the end would keep the process alive.
+    // A connection that opens after `close()` would keep the process alive.
     if (isClosed) client.close()
     else opened.add(client)
     return client
@@ -76,7 +79,7 @@ async function named<T>(endpoint: Endpoint, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The first Sentinel that knows the master names it. */
+/** Asks the Sentinels in order. The first Sentinel that knows the master names its address. */
 async function masterOf(
   { sentinels, masterName, login, tls }: Extract<Where, { kind: 'sentinel' }>,
   timeoutMs: number,

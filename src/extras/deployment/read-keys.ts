@@ -2,18 +2,21 @@ import type { Command, ServerClient } from '../servers/open-server.ts'
 import { derived, leasesOf } from './key-names.ts'
 import { reply, replyIfAny } from './reply.ts'
 
-/** At most this many members of one queue, and this many permits of one semaphore, are read. */
+/** At most this many members of one queue are read, and this many permits of one semaphore. */
 const MOST_READ = 1_000
 
-/** A queue of waiters as it stands in Redis. */
+/** A queue of waiters, as in Redis. */
 export interface RawQueue {
-  /** Waiters, each followed by the server time in µs since when it waits. */
+  /** Waiters, each followed by the server time when its wait began, in µs. */
   readonly since: readonly string[]
-  /** Clients, each followed by until when it counts as alive, in ms, and more behind a space. */
+  /**
+   * Clients, each followed by the end of its heartbeat in milliseconds. More text may follow after
+   * a space.
+   */
   readonly alive: readonly string[]
 }
 
-/** What the keys of one lock hold, before anything is concluded from it. */
+/** The content of the keys of one lock, before its state is derived. */
 export interface RawKeys {
   readonly key: string
   /** Server time of the read, in ms. */
@@ -23,21 +26,30 @@ export interface RawKeys {
   /** The hash of a lock; empty for another type. */
   readonly fields: readonly string[]
   readonly ttlMs: number
-  /** Of each reader the time left of its lease in ms, and the server time in µs when it began to hold. */
+  /**
+   * For each reader: the time left of its lease in milliseconds, and the server time in µs when its
+   * hold began.
+   */
   readonly readers: ReadonlyMap<string, { readonly ttlMs: number; readonly sinceUs: number }>
   /** The number of a semaphore or a latch. */
   readonly number: string | null
-  /** `latch`, `permits` or `semaphore`, as a client of Holdfast has noted; null if none has. */
+  /**
+   * The kind that a client of Holdfast has stored: `latch`, `permits` or `semaphore`; null without
+   * one.
+   */
   readonly note: string | null
   readonly hasRound: boolean
-  /** Permits whose lease goes on, and how many there are of them. */
+  /**
+   * The permits whose lease has not ended. `taken` is their number, even if not all of them were
+   * read.
+   */
   readonly permits: readonly { readonly id: string; readonly untilMs: number }[]
   readonly taken: number
-  /** How many permits are counted as taken although their lease has ended. */
+  /** The number of permits that count as taken although their lease has ended. */
   readonly expired: number
-  /** The holders of permits: the head of their ids, followed by the owner and since when, in µs. */
+  /** The holders of permits: the head of their ids, followed by the owner and the begin in µs. */
   readonly permitHolders: readonly string[]
-  /** Clients that listen for releases. */
+  /** The number of clients that listen for releases. */
   readonly listeners: number
   readonly fair: RawQueue & { readonly length: number }
   readonly writers: RawQueue
@@ -53,8 +65,8 @@ interface Found {
 }
 
 /**
- * Reads everything that the keys of these locks hold, in three round trips for all of them, and writes nothing. Each way to
- * look at locks begins here: lists, details and the dashboard.
+ * Reads everything in the keys of these locks, in three round trips, and writes nothing. Lists,
+ * details and the dashboard use this function.
  */
 export async function readKeys(
   server: ServerClient,
@@ -92,7 +104,7 @@ export async function readKeys(
   }))
 }
 
-/** What to ask about one key, by the name under which the answer is known here. */
+/** The commands for one key. The property names identify the answers. */
 function questionsOf(
   { key, type, queued }: Found,
   nowMs: number,
@@ -172,7 +184,10 @@ function rawOf(one: Found, answers: ReadonlyMap<string, unknown>, nowMs: number)
   }
 }
 
-/** Each reader has a lease of its own; the value of its key is since when, in µs, or `1` if Redisson wrote it. */
+/**
+ * Each reader has its own lease key. Its value is the begin of the hold in µs, or `1` from
+ * Redisson.
+ */
 async function readersOf(server: ServerClient, raw: readonly RawKeys[]) {
   const leases = raw.flatMap(({ key, fields }) =>
     fields.includes('mode')
@@ -199,7 +214,7 @@ async function readersOf(server: ServerClient, raw: readonly RawKeys[]) {
   return readers
 }
 
-/** The ids of permits are 16 bytes each, and no text. */
+/** The ids of permits are 16 bytes and no text. */
 async function permitsOf(server: ServerClient, raw: readonly RawKeys[]) {
   const pools = raw.filter(({ taken }) => taken > 0)
   const answers = await server.askAll(
@@ -220,7 +235,10 @@ async function permitsOf(server: ServerClient, raw: readonly RawKeys[]) {
   )
 }
 
-/** Redisson puts braces around the name of a latch even if it has a tag; in a cluster Holdfast does not. */
+/**
+ * Redisson puts braces around the name of a latch even if it has a hash tag. In a cluster Holdfast
+ * does not.
+ */
 function latchChannel(key: string, isCluster: boolean): string {
   const prefix = 'redisson_countdownlatch__channel__'
   return isCluster && key.includes('{') ? `${prefix}:${key}` : `${prefix}{${key}}`

@@ -1,20 +1,23 @@
 import type { LockRow } from './rows.ts'
 import type { Renewal } from './to-free.ts'
 
-/** What two looks tell of one who has a lock at both. */
+/** The result of two looks at one holder. */
 interface TwoLooks {
   readonly owner: string
   readonly renewal: Renewal
 }
 
-/** A clock and a reply are not exact: so much more is left of a lease than there would be, and it was renewed. */
+/**
+ * Clocks and replies are not exact. A lease was renewed if more than this is left beyond the
+ * expected time, in milliseconds.
+ */
 const CERTAIN_MS = 50
 
 /** @param elapsedMs from the end of the first look to the beginning of the second */
 export function looksOf(first: LockRow, second: LockRow, elapsedMs: number): TwoLooks[] {
   return second.holders.map(({ owner, ttlMs }) => {
     const before = first.holders.find((one) => one.owner === owner)
-    // An owner may have let go, and have it anew.
+    // The owner may have released the lock and acquired it again.
     const isSame = before !== undefined && first.token === second.token
     if (!isSame || before.ttlMs === null || ttlMs === null || elapsedMs === 0) {
       return { owner, renewal: 'unknown' }

@@ -6,19 +6,25 @@ export interface ProcessFacts {
   readonly host: string
   readonly pid: number
   /**
-   * How long ago the client last reported itself, in milliseconds. A client that is alive and uses Redis does so every
-   * 20 s. Null if a version before this field wrote it.
+   * How long ago the client last reported itself, in milliseconds. A client that is alive and uses
+   * Redis does so every 20 s. Null if the client has an older version of Holdfast, which does not
+   * report the time.
    */
   readonly seenMs: number | null
-  /** The version of its wire format; null if a version of Holdfast before this field wrote it. */
+  /** The version of its wire format; null if an older version of Holdfast did not report it. */
   readonly wireVersion?: number | null
 }
 
 /** One holder of a lock or of permits. */
 export interface HolderRow {
-  /** `<clientId>:<owner>`, as it stands in Redis; of permits whose owner is unknown the id of the permit. */
+  /**
+   * `<clientId>:<owner>`, as in Redis. If the owner of a permit is unknown, the id of the permit.
+   */
   readonly owner: string
-  /** The process of the holder; null if it is unknown: a client of Redisson, or one that was closed or is gone. */
+  /**
+   * The process of the holder. Null if it is unknown: with Redisson, or after the client was closed
+   * or has ended.
+   */
   readonly process: ProcessFacts | null
   readonly isRedisson: boolean
   readonly holdCount: number
@@ -26,7 +32,7 @@ export interface HolderRow {
   readonly permits: readonly string[]
   /** The time left of its lease in milliseconds; null without an expiry. */
   readonly ttlMs: number | null
-  /** How long it has held, in milliseconds; null if that is unknown. */
+  /** How long the owner has held it, in milliseconds; null if unknown. */
   readonly ageMs: number | null
 }
 
@@ -38,30 +44,36 @@ export interface WaiterRow {
   readonly waitedMs: number | null
   /** True if its heartbeat has stopped. */
   readonly isDead: boolean
-  /** What it waits for, of kinds that grant more than one thing: `read`, `write`, `2 permits`. */
+  /**
+   * The access that the waiter requests, if the kind has several: `read`, `write`, `2 permits`.
+   */
   readonly wants: string | null
 }
 
 export type RowKind = 'lock' | 'election' | 'read-write' | 'permits' | 'semaphore' | 'latch'
 
-/** The number in the key of a semaphore or a latch, and what follows from it. */
+/** The number in the key of a semaphore or a latch, and the values that follow from it. */
 export interface CountFacts {
-  /** Permits that can be acquired now, expired ones included; below 0 if fewer were set than are taken. */
+  /**
+   * Permits that can be acquired now, expired permits included. Below 0 if more are taken than were
+   * set.
+   */
   readonly available: number
-  /** Permits that are held; null for a plain semaphore, where nobody can know. */
+  /** Permits that are held; null for a plain semaphore, which does not store its holders. */
   readonly taken: number | null
-  /** What is left to be counted down; null if it is no latch. */
+  /** How many count-downs are left; null if it is no latch. */
   readonly toGo: number | null
 }
 
-/** One lock, semaphore, latch or election, as the servers have it. */
+/** One lock, semaphore, latch or election, as the servers report it. */
 export interface LockRow {
-  /** Its key, `keyPrefix` included. */
+  /** The key of the lock, with its `keyPrefix`. */
   readonly key: string
   readonly kind: RowKind
   /**
-   * `free`: nobody holds it. `held`, `read`, `write`: held in that mode; permits are `held` while any is taken, and a plain
-   * semaphore while none is available. `closed`: a latch that is not open.
+   * `free`: no owner holds it. `held`, `read`, `write`: held in that mode. Permits are `held` while
+   * any permit is taken. A plain semaphore is `held` while no permit is available. `closed`: a
+   * latch that is not open.
    */
   readonly state: 'free' | 'held' | 'read' | 'write' | 'closed'
   /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`, `leader`. */
@@ -71,103 +83,108 @@ export interface LockRow {
   readonly token: number | null
   /** The number of live waiters: places in the queue, or clients. */
   readonly waiting: number
-  /** How long the first live waiter has waited, in milliseconds; null if nobody waits or it is unknown. */
+  /**
+   * How long the first live waiter has waited, in milliseconds; null without a waiter, or if
+   * unknown.
+   */
   readonly oldestWaitMs: number | null
   /** Null if it is a lock. */
   readonly count: CountFacts | null
 }
 
-/** The same with everything that can be known about it. */
+/** A row with everything else that is known about the lock. */
 export interface LockDetail extends LockRow {
-  /** The waiters that are known one by one, dead ones included, the next one first. */
+  /** The known waiters, dead ones included. The next waiter is first. */
   readonly queue: readonly WaiterRow[]
-  /** Of independent masters: which owner each of them names. */
+  /** With independent masters: the owner that each master names. Otherwise null. */
   readonly votes: string | null
 }
 
-/** What looking has cost the servers. */
+/** The cost of all requests to the servers. */
 export interface Cost {
   readonly commands: number
   readonly bytes: number
   readonly tookMs: number
 }
 
-/** A server that cannot be reached. */
 export interface Unreachable {
   readonly address: string
-  /** For people. */
+  /** A sentence for users. */
   readonly reason: string
 }
 
-/** Keys without an expiry that would otherwise end by themselves. */
+/** Keys that normally expire, but have no expiry. */
 export interface EndlessKeys {
   readonly keys: readonly string[]
   /** The `redis-cli` that leads to the server of the keys. */
   readonly cli: string
 }
 
-/** Where locks live, to look at. Only `release` writes. */
+/** The locks of a deployment. Only `release` writes. */
 export interface Deployment {
-  /** For people; no login. */
+  /** The address for output. It contains no login. */
   readonly address: string
   readonly cost: Cost
   /**
-   * Nodes of a cluster, or a minority of masters, that cannot be reached. Locks of such a node are left out of scans and
-   * looks. Empty before the first question.
+   * The nodes of a cluster, or the minority of masters, that cannot be reached. Scans and looks
+   * leave out the locks of such a node. Empty before the first request.
    */
   readonly unreachable: readonly Unreachable[]
   /**
-   * All locks, in chunks as they are found, each once. Small steps with pauses, so that no server is kept busy; a
-   * held lock is always found, also without a counter.
+   * Finds all locks, in chunks, each lock once. Small steps with pauses keep the server free for
+   * other clients. A held lock is always found, even without a counter.
    *
-   * @returns rejects with an Error for people where a server cannot be asked
+   * @returns rejects with a readable Error if a server cannot be asked
    */
   scan(options?: {
-    /** As `SCAN MATCH`, of the key. */
+    /** A pattern of keys, as in `SCAN MATCH`. */
     readonly pattern?: string
-    /** Leaves out those that nobody has: counters and queues are not looked for. */
+    /** With true, only held locks: counters and queues are not searched. */
     readonly heldOnly?: boolean
     readonly signal?: AbortSignal
   }): AsyncIterable<readonly LockRow[]>
-  /** Keys beside those of locks that would end by themselves, and have no expiry. */
+  /** Finds keys that normally expire, but have no expiry. Keys of locks themselves are left out. */
   scanEndless(options?: { readonly signal?: AbortSignal }): AsyncIterable<EndlessKeys>
-  /** Looks again at keys that were found before. */
+  /** Reads keys again that were found before. */
   look(keys: readonly string[]): Promise<readonly LockRow[]>
   /**
-   * @param options.findWaiters also looks through all names for the clients that wait for a plain lock, which its own keys
-   * do not tell; a scan before has found them already
-   * @returns null if there is nothing of that name; rejects with an Error for people if its server cannot be reached
+   * @param options.findWaiters also searches all clients for waiters of a plain lock, because the
+   * keys of the lock do not name them. After a scan they are known already
+   * @returns null if no lock has that name; rejects with a readable Error if its server cannot be
+   * reached
    */
   inspect(key: string, options?: { readonly findWaiters?: boolean }): Promise<LockDetail | null>
   /**
-   * Takes the lock from the holder that was seen, and from nobody else; raises the counter, so that every later token
-   * is above all that the holder could have; and gives it to the next, or wakes those who wait. The holder is not
-   * stopped by it: it finds out at its next renewal.
+   * Takes the lock from the holder that was seen, and from no other holder. It raises the counter,
+   * so that every later token is above all tokens that the holder could have. Then it grants the
+   * lock to the next waiter, or wakes the waiters. The holder is not stopped: it learns of the
+   * release at its next renewal.
    *
-   * Of a lock with several readers only that reader is taken; of permits all that this owner holds, or the one of that
-   * id. If there is a history, the release is recorded there, unless that is refused.
+   * With several readers, it releases only that reader. For permits, it releases all permits of the
+   * owner, or the permit with that id. If there is a history, the release is recorded there. An
+   * error of the record is ignored.
    *
-   * @param by who wants it, for the history
-   * @returns rejects with an Error for people where it is not known to be done: it can be repeated; and with
-   * `InvalidArgumentError` for a semaphore or a latch
+   * @param by the user who wants the release, for the history
+   * @returns rejects with a readable Error if the outcome is unknown; a repeat is safe. Rejects
+   * with `InvalidArgumentError` for a semaphore or a latch
    */
   release(key: string, seen: SeenHolder, by?: string): Promise<Forced>
   close(): Promise<void>
 }
 
-/** A holder as a row has it. */
+/** A holder, as in a row. */
 export interface SeenHolder {
   readonly owner: string
-  /** The token of the row; null where none was remembered: then it is whatever hold that owner has. */
+  /** The token of the row. Null if the row has none; then any hold of that owner is released. */
   readonly token: number | null
 }
 
 export interface Forced {
-  /** `changed`: somebody else has it by now, and keeps it. */
+  /** `changed`: another owner holds it by now, and keeps it. */
   readonly outcome: 'released' | 'free' | 'changed'
   /**
-   * Up to which, this one included, a guard is to refuse writes; null where it would refuse others as well: those who
-   * read on, or have other permits, or who have the lock by now.
+   * The fence: a guard must refuse writes with tokens up to this number. Null if other owners with
+   * such tokens still hold the lock, as readers and holders of permits may.
    */
   readonly fence: number | null
 }

@@ -1,6 +1,6 @@
 /**
- * Text as one word for bash, zsh and ksh, on one line. Characters that cannot be seen on a line are escaped as in C. A word
- * that begins with `-` is safe only behind `--`.
+ * Quotes text as one word for bash, zsh and ksh, on one line. Invisible characters are escaped as
+ * in C. A word that begins with `-` is safe only after `--`.
  */
 export function shellWord(text: string): string {
   if (/^[\w:./@%+=,-]+$/.test(text)) return text
@@ -9,7 +9,8 @@ export function shellWord(text: string): string {
   for (const byte of Buffer.from(text)) {
     const char = String.fromCharCode(byte)
     const isPlain = /[\w:./@-]/.test(char)
-    // A hex digit right behind an escape would be read as a part of the escape: the word begins anew before it.
+    // A hex digit right after an escape would extend the escape. So a new quotation begins before
+    // it.
     if (isPlain && wasEscaped && /[0-9a-fA-F]/.test(char)) word += "'$'"
     word += isPlain ? char : `\\x${byte.toString(16).padStart(2, '0')}`
     wasEscaped = !isPlain

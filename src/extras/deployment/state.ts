@@ -3,7 +3,7 @@ import type { CountFacts, HolderRow, LockRow, RowKind } from './rows.ts'
 interface Facts {
   readonly kind: RowKind
   readonly holders: readonly Omit<HolderRow, 'process'>[]
-  /** Of a read-write lock, how its hash says that it is held. */
+  /** The mode of a read-write lock, from its hash; undefined for other locks. */
   readonly mode: string | undefined
   readonly count: CountFacts | null
   /** False if the number of a semaphore was never set. */
@@ -12,7 +12,10 @@ interface Facts {
 
 type State = Pick<LockRow, 'state' | 'stateText'>
 
-/** The state of one lock, semaphore, latch or election: the only place that decides it, for lists, details and dashboard. */
+/**
+ * The state of one lock, semaphore, latch or election. Lists, details and the dashboard use this
+ * function.
+ */
 export function stateOf(facts: Facts): State {
   const { kind, holders, count, isSet } = facts
   if (kind === 'latch') return latchState(count?.toGo ?? 0)
@@ -40,7 +43,10 @@ function latchState(toGo: number): State {
     : { state: 'free', stateText: 'open' }
 }
 
-/** Permits with leases are held while any is taken. Nobody knows how many permits without leases are taken. */
+/**
+ * Permits with leases are held while any is taken. For permits without leases, the number of taken
+ * permits is unknown.
+ */
 function permitState({ available, taken }: CountFacts): State {
   if (taken !== null) {
     const total = available + taken

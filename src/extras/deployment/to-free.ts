@@ -1,23 +1,29 @@
 import type { HolderRow, LockDetail, ProcessFacts, RowKind, WaiterRow } from './rows.ts'
 import { shellWord } from './shell-word.ts'
 
-/** Whether a lease was seen to be renewed between two looks; `unknown` without a second look. */
+/** Says if a lease was renewed between two looks; `unknown` without a second look. */
 export type Renewal = 'renewed' | 'not-renewed' | 'unknown'
 
-/** What it takes to free a lock. */
+/** The ways to free a lock. */
 export interface ToFree {
-  /** For people. */
+  /** Sentences for users. */
   readonly sentences: readonly string[]
-  /** How long until it is free if nobody does anything, in milliseconds; null if nobody can know. */
+  /** How long until the lock is free if no user acts, in milliseconds; null if unknown. */
   readonly waitMs: number | null
-  /** The command that takes it from its holder, the first of several, and from nobody else; null if nobody holds it. */
+  /**
+   * The command that takes the lock from its first holder, and from no other holder. Null without a
+   * holder, or if no shell can pass the name.
+   */
   readonly command: string | null
 }
 
-/** At most so many holders are described one by one. */
+/** At most this many holders are described. */
 const MOST = 3
 
-/** A client that is alive and uses Redis reports itself every 20 s; twice that is late. */
+/**
+ * A live client that uses Redis reports itself every 20 s. A report is late after this time, in
+ * milliseconds.
+ */
 const LATE_MS = 45_000
 
 type Facts = Pick<
@@ -26,11 +32,11 @@ type Facts = Pick<
 >
 
 /**
- * What it takes to free a lock, for any kind.
+ * Explains how to free a lock, for any kind.
  *
- * @param name as `npx holdfast release` is to be called with it
- * @param options the options that say where the lock is, such as `--url redis://…`
- * @param renewalOf what two looks have shown about the lease of a holder
+ * @param name the name of the lock for `npx holdfast release`
+ * @param options the options that name the servers, such as `--url redis://…`
+ * @param renewalOf the result of two looks at the lease of a holder
  */
 export function toFree(
   detail: Facts,
@@ -118,7 +124,7 @@ function ofHolder(detail: Facts, holder: HolderRow, renewal: Renewal): string {
   return `${who} is ${why}: its lease ends in ${wait}, unless it is renewed.`
 }
 
-/** What is known about whether the process is alive, and what to do about it. */
+/** Says if the process is probably alive, and what the user should do. */
 function lifeOf(process: ProcessFacts, renewal: Renewal, queue: readonly WaiterRow[]): string {
   const { pid, host, seenMs } = process
   if (renewal === 'renewed') {
@@ -140,7 +146,7 @@ function ago(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`
 }
 
-/** The name comes last, behind `--`: it may begin with a dash, or look like a URL. */
+/** The name comes last, after `--`, because it may begin with a dash or look like a URL. */
 function commandOf(
   { kind, holders, token }: { kind: RowKind } & Pick<LockDetail, 'holders' | 'token'>,
   name: string,
@@ -149,7 +155,7 @@ function commandOf(
   if (name.includes('\0')) return null
   const words = ['npx holdfast release --force']
   const [first, second] = holders
-  // One of several holders is named. Their tokens do not tell them apart.
+  // Several holders may have the same token, so the command names the owner.
   if (kind === 'permits' || second !== undefined) {
     words.push(`--owner=${shellWord(first?.owner ?? '')}`)
   } else if (token !== null) words.push('--token', `${token}`)

@@ -4,8 +4,8 @@ import { merge } from './merge.ts'
 import { readKeys } from './read-keys.ts'
 
 /**
- * What each server knows about the same keys. A cluster has one view: each key is read at its own node, and a key of a node
- * that cannot be reached is null.
+ * The views of all servers on the same keys. A cluster has one view, because each key is read at
+ * its own node. If that node cannot be reached, the view of the key is null.
  */
 export async function viewsOf(
   masters: Masters,
@@ -27,7 +27,7 @@ export async function viewsOf(
   return [keys.map((key) => details.get(key) ?? null)]
 }
 
-/** What all views together say about one lock. */
+/** Merges all views of one lock. */
 export const merged = (
   { count }: Masters,
   details: readonly (BareDetail | null)[],

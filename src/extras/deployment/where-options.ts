@@ -3,8 +3,8 @@ import type { Where } from '../servers/where.ts'
 import { shellWord } from './shell-word.ts'
 
 /**
- * The options of `npx holdfast` that say where the locks are, for a command to paste. Never a password. Each value follows
- * `=`, because a value may begin with a dash.
+ * The options of `npx holdfast` that name the servers, for a command to paste. They contain no
+ * password. Each value follows `=`, because a value may begin with a dash.
  */
 export function whereOptions(where: Where): string {
   if (where.kind === 'sentinel') {
@@ -25,7 +25,7 @@ export function whereOptions(where: Where): string {
   ].join(' ')
 }
 
-/** Whether a login with a password leads there. */
+/** True if the login has a password. */
 export function hasPassword(where: Where): boolean {
   return where.kind === 'sentinel'
     ? where.login.pass !== undefined

@@ -3,10 +3,12 @@ import { clientOf } from './key-names.ts'
 import type { KnownClients } from './known-clients.ts'
 import type { LockDetail, LockRow, WaiterRow } from './rows.ts'
 
-/** A client that waits reports itself at least so often, with its next request, in milliseconds. */
+/** A waiting client reports itself at least this often, in milliseconds, with its next request. */
 const REPORTS_MS = 60_000
 
-/** The same detail with the processes of its clients, and the waiters of a plain lock as far as clients report them. */
+/**
+ * Adds the processes of the clients, and the waiters of a plain lock that clients have reported.
+ */
 export function withProcesses(bare: BareDetail, clients: KnownClients): LockDetail {
   const queue = bare.queue.map((one) => ({ ...one, process: clients.of(clientOf(one.owner)) }))
   const listed = new Set(queue.map(({ owner }) => clientOf(owner)))

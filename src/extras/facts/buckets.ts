@@ -1,6 +1,6 @@
-/** Bounds of histograms, in seconds. A free lock takes one round trip; waits go up to what people put up with. */
+/** Histogram bounds for waits, in seconds: from one round trip, for a free lock, to a long wait. */
 export const WAITS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60]
-/** Of what an application does under a lock. */
+/** Histogram bounds for holds, in seconds. */
 export const HOLDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800]
-/** Of requests of the watchdog, and how late they are. */
+/** Histogram bounds for the duration and the lateness of watchdog requests, in seconds. */
 export const REQUESTS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]

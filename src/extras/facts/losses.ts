@@ -1,9 +1,9 @@
 import type { HoldFact, HoldOutcome } from '../../index.ts'
 
-/** Ends of a hold that came before its release. */
+/** The outcomes of a hold that ended before its release. */
 export const LOSSES = ['expired', 'gone', 'forced'] as const satisfies HoldOutcome[]
 
-/** How a hold was lost; undefined for one that was not. */
+/** Returns how the hold was lost; undefined if the hold was not lost. */
 export function lossOf({ outcome }: HoldFact): (typeof LOSSES)[number] | undefined {
   return LOSSES.find((loss) => loss === outcome)
 }

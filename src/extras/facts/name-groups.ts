@@ -1,12 +1,15 @@
-/** Which name telemetry has for the one of a lock; undefined for none. */
+/** Returns the name to report for a lock; undefined reports no name. */
 export type NameOf = (name: string) => string | undefined
 
-/** The name for all that come after the first {@link MOST_NAMES}. */
+/** The name that replaces every name after the first {@link MOST_NAMES}. */
 const OTHER_NAMES = 'other'
 
 export const MOST_NAMES = 100
 
-/** A user's function that may throw, or give what is no text, where no more than a text is wanted. */
+/**
+ * Wraps a user's function, which may throw or return a value that is not text. Both become
+ * undefined.
+ */
 export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
   return (name) => {
     try {
@@ -19,9 +22,10 @@ export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
 }
 
 /**
- * The same with no more names than a store of metrics can bear, whatever the function gives.
+ * Like {@link guardedNameOf}, but with at most `most` names, because each name adds series to a
+ * metrics store.
  *
- * @param overflowed told of each name that becomes `other`
+ * @param overflowed called each time that a name becomes `other`
  */
 export function cappedNameOf(
   nameOf: NameOf | undefined,

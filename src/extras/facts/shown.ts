@@ -1,6 +1,9 @@
 import { inspect } from 'node:util'
 
-/** A value as an error message shows it. An object can have a password in it, and so can a URL. */
+/**
+ * Formats a value for an error message. Objects and URLs may contain a password, so these
+ * parts are hidden.
+ */
 export function shown(value: unknown): string {
   if (typeof value === 'string') {
     return inspect(value.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/([?=]).*$/s, '$1***'))

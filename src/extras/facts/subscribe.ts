@@ -16,7 +16,9 @@ interface Traced {
   readonly outage: OutageFact
 }
 
-/** What to do when one begins, and when it ends, however it does: the same object both times. */
+/**
+ * `start` and `end` of one operation receive the same object. `end` is called for every outcome.
+ */
 type Handlers = {
   readonly [K in keyof Traced]?: {
     start?(fact: Traced[K]): void
@@ -25,9 +27,10 @@ type Handlers = {
 } & { readonly settled?: (fact: SettledFact) => void }
 
 /**
- * Hears of what the clients of this process do. What a handler throws is dropped: nothing here is worth a lock.
+ * Calls the handlers for all activity of the clients of this process. Errors of handlers are
+ * dropped, because telemetry must not break a lock.
  *
- * @returns ends it
+ * @returns ends the subscription
  */
 export function subscribe({ settled, ...traced }: Handlers): () => void {
   const endings: (() => void)[] = []
@@ -37,10 +40,10 @@ export function subscribe({ settled, ...traced }: Handlers): () => void {
       try {
         handler(fact as never)
       } catch {
-        // Telemetry that fails is no reason to fail a lock.
+        // Failing telemetry must not break a lock.
       }
     }
-    // By name: that keeps the channel from the garbage collector for as long as it has a subscriber.
+    // A subscription by name keeps the channel from being garbage collected.
     listen(name, guarded)
     endings.push(() => unsubscribe(name, guarded))
   }

@@ -1,4 +1,4 @@
-/** What has begun and not ended, each with its moment, by the labels that it is counted under. */
+/** The operations that have begun and not ended, with their start times and their labels. */
 export class UnderWay<Fact extends object, Labels> {
   readonly #begun = new Map<Fact, { readonly labels: Labels; readonly since: number }>()
 
@@ -6,17 +6,20 @@ export class UnderWay<Fact extends object, Labels> {
     this.#begun.set(fact, { labels, since: performance.now() })
   }
 
-  /** @returns the labels, and since when in seconds; undefined for what was not seen to begin */
+  /** @returns the labels, and the duration in seconds; undefined if the begin was not seen */
   end(fact: Fact): { labels: Labels; seconds: number } | undefined {
     const one = this.#begun.get(fact)
     this.#begun.delete(fact)
     return one && { labels: one.labels, seconds: secondsSince(one.since) }
   }
 
-  /** How many there are of each, and how old the oldest is, in seconds. Labels are the same if they are the same object. */
+  /**
+   * For each labels object: the number of operations, and the age of the oldest one in seconds.
+   * Labels are compared by identity.
+   */
   counts(): Map<Labels, { count: number; oldest: number }> {
     const counts = new Map<Labels, { count: number; oldest: number }>()
-    // In the order in which they began: the first of each is its oldest.
+    // The map keeps the order of the begins, so the first operation of each label is the oldest.
     for (const { labels, since } of this.#begun.values()) {
       const one = counts.get(labels)
       if (one === undefined) counts.set(labels, { count: 1, oldest: secondsSince(since) })

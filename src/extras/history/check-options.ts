@@ -2,7 +2,10 @@ import { Holdfast } from '../../index.ts'
 import { shown } from '../facts/shown.ts'
 import type { HistoryRedis } from './open-client.ts'
 
-/** @throws `TypeError` unless it is an object with known names alone: a name that is not known may be a misspelt one */
+/**
+ * @throws `TypeError` unless it is an object with known names only, because an unknown name may be
+ * a misspelt one
+ */
 export function assertOptions(options: unknown, caller: string, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`${caller} takes an object of options; got ${shown(options)}.`)
@@ -12,10 +15,13 @@ export function assertOptions(options: unknown, caller: string, known: readonly 
   throw new TypeError(`There is no option \`${other}\` here. There are: ${known.join(', ')}.`)
 }
 
-/** @throws `TypeError` for what is no place of a Redis, in the words of a client of locks, which takes the same */
+/**
+ * @throws `TypeError` if a client of locks would reject this `redis`, with the message of that
+ * client
+ */
 export function assertRedis(redis: HistoryRedis): void {
   try {
-    // It connects at its first use, which it never has.
+    // A client connects at its first use, so this client never connects.
     void new Holdfast({ redis }).close()
   } catch (error) {
     const { message } = error as Error
@@ -23,13 +29,13 @@ export function assertRedis(redis: HistoryRedis): void {
   }
 }
 
-/** @throws `TypeError` for what is given and no string */
+/** @throws `TypeError` if the value is given and is not a string */
 export function assertText(value: unknown, option: string): void {
   if (value === undefined || typeof value === 'string') return
   throw new TypeError(`${option} must be a string; got ${shown(value)}.`)
 }
 
-/** @throws `TypeError` for what is given and no function */
+/** @throws `TypeError` if the value is given and is not a function */
 export function assertFunction(value: unknown, option: string): void {
   if (value === undefined || typeof value === 'function') return
   throw new TypeError(`${option} must be a function; got ${shown(value)}.`)

@@ -1,6 +1,6 @@
 import type { AcquirePath, KindName } from '../../index.ts'
 
-/** Where the entries are, unless a `key` is given. */
+/** The default key of the stream. */
 export const HISTORY_KEY = 'holdfast_history'
 
 const EVENTS = [
@@ -18,10 +18,10 @@ const EVENTS = [
 ] as const
 
 /**
- * The kind of event. `acquired`, and later `released`, `lost` or `forced`, belong to one hold. A call without a lease
- * ends with `timeout`, `aborted`, `outage` (Redis did not answer) or `failed` (Redis refused). `dropped` is about the
- * history itself: entries that could not be written. `unreachable` and `recovered` are about a server of locks, and
- * the name is its address.
+ * The kind of event. `acquired`, and later `released`, `lost` or `forced`, belong to one hold. A
+ * call without a lease ends with `timeout`, `aborted`, `outage` (Redis did not answer) or `failed`
+ * (Redis refused). `dropped` is about the history itself: entries that could not be written.
+ * `unreachable` and `recovered` are about a server of locks, and the name is its address.
  */
 export type HistoryEvent = (typeof EVENTS)[number]
 
@@ -43,7 +43,7 @@ export interface HistoryEntry {
   readonly token: number | null
   /** The id of the client. */
   readonly client: string
-  /** The `label` of the client: host and pid, unless it was given another. */
+  /** The `label` of the client; `<host>:<pid>` by default. */
   readonly label: string
   /** How long the call waited, in milliseconds. */
   readonly waitedMs: number | null
@@ -52,24 +52,30 @@ export interface HistoryEntry {
   /** How the call acquired the lock: `free`, `local`, `granted` or `raced`. */
   readonly path: AcquirePath | null
   /**
-   * `expired` or `gone` for a loss, and `closed` if the client was closed. The message for an outage or a failure. For
-   * a recovery: how long the server was down.
+   * `expired` or `gone` for a loss, and `closed` if the client was closed. The message for an
+   * outage or a failure. For a recovery: how long the server was down.
    */
   readonly reason: string | null
-  /** For a loss that a blocked event loop caused: how long the event loop was blocked, in milliseconds. */
+  /**
+   * For a loss that a blocked event loop caused: how long the event loop was blocked, in
+   * milliseconds.
+   */
   readonly stalledMs: number | null
-  /** For `acquired`, the lease in milliseconds. Null if a version before this field wrote the entry. */
+  /**
+   * For `acquired`, the lease in milliseconds. Null if an older version of Holdfast wrote the
+   * entry.
+   */
   readonly leaseMs: number | null
   /**
-   * For `acquired`: the longest time that the hold can last, in milliseconds. Only `extend()` of a lease that is not
-   * renewed lengthens it. Null if the lease is renewed until the release.
+   * For `acquired`: the longest time that the hold can last, in milliseconds. Only `extend()` of
+   * a lease that is not renewed lengthens it. Null if the lease is renewed until the release.
    */
   readonly limitMs: number | null
   /** For `dropped`: how many entries. */
   readonly dropped: number | null
 }
 
-/** An entry before it is written. Numbers are whole milliseconds, but for the token and `dropped`. */
+/** An entry before it is written. Numbers are milliseconds, except `token` and `dropped`. */
 export interface NewEntry {
   readonly event: HistoryEvent
   readonly name?: string
@@ -90,8 +96,9 @@ export interface NewEntry {
 }
 
 /**
- * All entries have all fields in this order: so Redis keeps their names once for many. `agoMs` is how long before the
- * entry was sent it happened; `seq` is its writer and its number there, by which a repeat is known.
+ * All entries have all fields in this order, because Redis then stores the field names only once.
+ * `agoMs` is the time from the event to the sending of the entry, in milliseconds. `seq` names the
+ * writer and numbers its entries. A repeated entry has the same `seq`.
  */
 const FIELDS = [
   'event',
@@ -114,10 +121,10 @@ const FIELDS = [
   'seq',
 ] as const
 
-/** No `Date` is later. */
+/** The latest moment that a `Date` can represent, in milliseconds since 1970. */
 const LAST_MOMENT_MS = 8.64e15
 
-/** What XADD takes. The id of the client, with which its owners begin, is written once. */
+/** The fields for XADD. The id of the client is left out if the owner begins with it. */
 export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] {
   const { owner = '', client = '' } = entry
   const values = [
@@ -146,8 +153,8 @@ export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] 
 }
 
 /**
- * @returns the entry, and by what a repeat of it is known. Undefined for what is none of ours, and for an entry without a time:
- * nobody knows where it belongs
+ * @returns the entry, and the `seq` that identifies its repeats. Undefined if the entry is not of
+ * Holdfast, or if it has no valid time
  */
 export function readEntry(
   id: string,
@@ -156,7 +163,7 @@ export function readEntry(
   const found = new Map<string, string>()
   for (let i = 0; i + 1 < fields.length; i += 2) found.set(`${fields[i]}`, `${fields[i + 1]}`)
   const text = (field: (typeof FIELDS)[number]) => found.get(field) || null
-  // All numbers are whole, and none is below 0.
+  // All numbers in entries are whole and at least 0.
   const number = (field: (typeof FIELDS)[number]) => {
     const value = Number(found.get(field) || Number.NaN)
     return Number.isSafeInteger(value) && value >= 0 ? value : null
@@ -193,7 +200,7 @@ export function readEntry(
   return { entry, seq: text('seq') ?? id }
 }
 
-/** Infinity is written as nothing. */
+/** Infinity is written as an empty field. */
 function whole(value: number | undefined): number | undefined {
   return Number.isFinite(value) ? Math.round(value as number) : undefined
 }

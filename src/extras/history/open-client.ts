@@ -3,14 +3,14 @@ import type { ServerList } from '../../index.ts'
 import { handleSocketErrors } from '../servers/socket-errors.ts'
 
 /**
- * The Redis of the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of ioredis, which stays as it
- * is.
+ * The Redis of the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of
+ * ioredis. A client of ioredis is not used itself, only its options.
  */
 export type HistoryRedis = string | RedisOptions | Redis | Cluster | ServerList
 
 export type Client = Redis | Cluster
 
-// ioredis 5 and 6 declare their constructors differently; this is what they have in common.
+// ioredis 5 and 6 declare their constructors differently. This type fits both.
 const makeRedis = Redis as unknown as {
   new (url: string, options: RedisOptions): Redis
   new (options: RedisOptions): Redis
@@ -20,7 +20,10 @@ const makeCluster = Cluster as unknown as new (
   options: ClusterOptions,
 ) => Cluster
 
-/** Nothing is queued or sent again behind our back: what was not answered is sent again by whoever sent it. */
+/**
+ * ioredis must not queue or repeat requests, because the caller repeats each request without an
+ * answer.
+ */
 const OWN: RedisOptions = {
   lazyConnect: true,
   keyPrefix: '',
@@ -35,20 +38,20 @@ const OWN: RedisOptions = {
   disconnectTimeout: 100,
   stringNumbers: false,
   disableClientInfo: true,
-  // Of ioredis 6: replies are lists, as with ioredis 5.
+  // Only for ioredis 6: replies are lists, as in ioredis 5.
   ...({ protocol: 2 } as object),
 }
 
 /**
- * A connection of its own, not yet connected.
+ * Creates a separate client, which is not connected yet.
  *
- * @param retryMs the pause before it connects again, in milliseconds; null is not at all
- * @throws `TypeError` for what is no place of a Redis
+ * @param retryMs the pause before a reconnection, in milliseconds; null for no reconnection
+ * @throws `TypeError` if `redis` is invalid
  */
 export function openClient(redis: HistoryRedis, retryMs: number | null): Client {
   const client = makeClient(redis, { ...OWN, retryStrategy: () => retryMs })
   handleSocketErrors(client)
-  // Without a listener ioredis prints. Whoever asks is told.
+  // Without a listener ioredis prints each error. The calls reject with the error anyway.
   client.on('error', () => undefined)
   return client
 }
@@ -91,12 +94,12 @@ function sentinelOptions(options: RedisOptions, own: RedisOptions): RedisOptions
     ...(byUrl.username && { sentinelUsername: byUrl.username }),
     ...(byUrl.password && { sentinelPassword: byUrl.password }),
     ...(byUrl.tls && { sentinelTLS: byUrl.tls }),
-    // Without it ioredis would speak to the master in plain text.
+    // Without this option ioredis connects to the master without TLS.
     ...(tls && { enableTLSForSentinelMode: true }),
     ...options,
     ...own,
     sentinels: sentinels.map(addressOf),
-    // Only by this is the role of a server seen that Sentinel named.
+    // ioredis checks the role of the server that Sentinel named only with these two options.
     role: 'master',
     enableReadyCheck: true,
     sentinelRetryStrategy: own.retryStrategy as (times: number) => number | null,
@@ -120,7 +123,7 @@ function urlOf(node: string): URL {
   return new URL(node.includes('://') ? node : `redis://${node}`)
 }
 
-/** Of `host:port`, a URL, or both by name. */
+/** Reads `host:port`, a URL, or an object with host and port. */
 function addressOf(node: Node): { host?: string; port?: number } {
   if (typeof node !== 'string') return { ...node }
   const { hostname, port } = urlOf(node)
@@ -137,7 +140,7 @@ function loginOf(node: Node): RedisOptions {
   }
 }
 
-/** The prefix that clients of the same options put before the names of their locks. */
+/** The prefix that clients with the same options put before the names of their locks. */
 export function keyPrefixOf(redis: HistoryRedis): string {
   if (typeof redis === 'string') return ''
   const { keyPrefix } = ('duplicate' in redis ? redis.options : redis) as RedisOptions

@@ -9,27 +9,27 @@ export interface OutboxOptions {
   readonly maxEvents: number
   readonly ttlMs: number
   readonly maxBuffered: number
-  /** Told of the first failure after entries were written, and no more until some are again. */
+  /** Called at the first failure, and again only after a success. */
   readonly onError: (error: Error) => void
 }
 
 interface Pending {
   readonly entry: NewEntry
-  /** By a clock that nobody sets. */
+  /** The moment of the event, by the monotonic clock, in milliseconds. */
   readonly at: number
   readonly seq: string
 }
 
 const BATCH = 100
 const EVERY_MS = 150
-/** A request that is not answered for so long is sent again, on another connection. */
+/** After this time without an answer, a request is sent again on another connection. */
 const ANSWER_MS = 2_000
 const LONGEST_PAUSE_MS = 5_000
 
 /**
- * Entries on their way to the stream, in batches and in order. Where they cannot be written they are kept, and of too
- * many the oldest are dropped, and counted. A batch is written whole or not at all, and it may be written twice: then
- * its entries have the same `seq`.
+ * Sends entries to the stream, in batches and in order. If Redis fails, entries are kept. If too
+ * many are kept, the oldest ones are dropped and counted. Redis writes a batch completely or not at
+ * all. A batch may be written twice; its entries then have the same `seq`.
  */
 export class Outbox {
   readonly #client: Client
@@ -37,7 +37,7 @@ export class Outbox {
   readonly #writer = randomBytes(6).toString('base64url')
   #count = 0
   #entries: Pending[] = []
-  /** Those that are being sent; not known to be written yet. */
+  /** The batch that is being sent. Redis has not confirmed it yet. */
   #sending: Pending[] = []
   #dropped = 0
   #timer: NodeJS.Timeout | undefined
@@ -62,7 +62,7 @@ export class Outbox {
     else this.#timer ??= this.#sendIn(EVERY_MS)
   }
 
-  /** Sends what is left, for so long at most, and ends. */
+  /** Sends the remaining entries for at most `forMs` milliseconds, then ends. */
   async end(forMs: number): Promise<void> {
     this.#isEnding = true
     const endsAt = performance.now() + forMs
@@ -87,7 +87,7 @@ export class Outbox {
   }
 
   #sendIn(ms: number): NodeJS.Timeout {
-    // What is not written yet is no reason for a process to go on.
+    // Unwritten entries must not keep the process alive.
     return setTimeout(() => this.#send(), ms).unref()
   }
 
@@ -102,7 +102,7 @@ export class Outbox {
     })
   }
 
-  /** Until less than a batch is left, or one fails. Never rejects. */
+  /** Sends batches until less than one batch is left, or until a batch fails. Never rejects. */
   async #sendAll(): Promise<void> {
     do {
       try {
@@ -117,7 +117,7 @@ export class Outbox {
 
   async #sendBatch(): Promise<void> {
     this.#noteDropped()
-    // What failed goes first, and as it was: a part of it would not be known as a repeat.
+    // A failed batch is sent first and unchanged, because Redis may have written it.
     if (this.#sending.length === 0) this.#sending = this.#entries.splice(0, BATCH)
     if (this.#sending.length === 0) return
     if (this.#client.status === 'wait') await within(this.#client.connect(), ANSWER_MS)
@@ -129,7 +129,7 @@ export class Outbox {
     }
     batch.pexpire(key, ttlMs)
     const replies = await within(batch.exec(), ANSWER_MS).catch((error) => {
-      // A dead connection would not be answered the next time either.
+      // A dead connection would not answer the next request either.
       if (isLate(error) && !this.#isEnding) this.#client.disconnect(true)
       throw error
     })
@@ -139,7 +139,7 @@ export class Outbox {
     this.#sending = []
   }
 
-  /** The last of those that were dropped is followed by what came next. */
+  /** Adds an entry for the dropped entries, with the time of the first entry that is left. */
   #noteDropped(): void {
     if (this.#dropped === 0 || this.#sending.length > 0) return
     const entry: NewEntry = { event: 'dropped', dropped: this.#dropped }
@@ -153,7 +153,7 @@ export class Outbox {
     try {
       this.#options.onError(error)
     } catch {
-      // Not worth a process.
+      // A failing callback must not end the process.
     }
   }
 }

@@ -14,11 +14,14 @@ export interface ReadHistoryOptions {
   readonly name?: string | undefined
   /** Only events since then: a `Date`, or milliseconds since 1970 by the clock of the server. */
   readonly since?: Date | number | undefined
-  /** Only this many, the newest. By default all entries; with `follow`, only new entries. */
+  /**
+   * The number of entries, the newest ones. By default all entries; with `follow`, only new
+   * entries.
+   */
   readonly last?: number | undefined
-  /** With true, it does not end, but continues with new entries; false by default. */
+  /** With true, the reading does not end, but continues with new entries; false by default. */
   readonly follow?: boolean | undefined
-  /** Ends it, even while it waits for new entries. */
+  /** Ends the reading, even while it waits for new entries. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -34,7 +37,10 @@ const OPTIONS = [
 
 type Found = [id: string, fields: string[]]
 
-/** A position in the stream. A second reader continues where the first reader began, and skips its entries. */
+/**
+ * A position in the stream. A second reader reads what is newer than the first read, and skips
+ * repeats of entries that were read.
+ */
 export interface Mark {
   /** The id of the newest entry at the first read; undefined before the first read. */
   after?: string
@@ -42,38 +48,49 @@ export interface Mark {
   readonly seen: Set<string>
 }
 
-/** Which entries are wanted. */
+/** The entries that the caller wants. */
 interface Wish {
   readonly key: string
   readonly since: number
   readonly most: number
   readonly mark: Mark
-  /** The entry, unless it is another's, or a repeat. */
+  /**
+   * Returns the entry; undefined for a repeat, an unwanted entry or an entry that is not of
+   * Holdfast.
+   */
   pick(found: Found): HistoryEntry | undefined
 }
 
 const CHUNK = 1_000
 const BLOCK_MS = 5_000
 const ANSWER_MS = 5_000
-/** Refusals of a server that starts, is demoted, or has lost its master or its cluster. They end by themselves. */
+/**
+ * The refusals of a server that starts, is demoted, or has lost its master or its cluster. Such a
+ * refusal ends without an action of the user.
+ */
 const TEMPORARY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|UNBLOCKED)\b/
 
-/** Repeats come within seconds. */
+/** A repeat follows within seconds, so only this many `seq` are remembered. */
 const MOST_SEEN = 50_000
 
 /**
- * Reads the history, the newest entry first. With `follow`, entries come in order of time: first the `last` entries,
- * or the entries `since`, then new ones as they are written. It waits until an outage is over. Each entry comes once,
- * even when it was written twice. If nothing was recorded, there are no entries. It opens its own connection.
+ * Reads the history, the newest entry first. With `follow`, entries come in order of time: first
+ * the `last` entries, or the entries `since`, then new entries as they are written. If Redis does
+ * not answer, loads its data or becomes a replica, it waits and tries again. Each entry comes once,
+ * even if Redis has it twice. Without a history there are no entries. The function opens its own
+ * connection.
  *
- * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an Error if Redis does
- * not answer, or refuses
+ * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an
+ * Error if Redis does not answer, or refuses
  */
 export function readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
   return readFrom(options, { seen: new Set() })
 }
 
-/** Reads as `readHistory` does, and sets the mark. With `follow` and a set mark, it reads only what comes after. */
+/**
+ * Reads as `readHistory` does, and sets the mark. With `follow` and a mark that is set, it reads
+ * only entries after the mark.
+ */
 export async function* readFrom(
   options: ReadHistoryOptions,
   mark: Mark,
@@ -93,7 +110,7 @@ export async function* readFrom(
   try {
     await within(client.connect(), ANSWER_MS).catch((error) => {
       const told = cause ?? error
-      // ioredis adds the command to a refusal. Of a refused login that has the password.
+      // ioredis adds the command to an error. The command of a refused login contains the password.
       if (told instanceof Error) delete (told as { command?: unknown }).command
       throw told
     })
@@ -150,7 +167,7 @@ async function* backwards(client: Client, wish: Wish, from: string): AsyncGenera
     const chunk = await ask(client, (one) => one.xrevrange(key, end, '-', 'COUNT', CHUNK))
     mark.after ??= chunk[0]?.[0] ?? '0-0'
     for (const found of chunk) {
-      // It is written after it has happened.
+      // The id has the time of writing, which is not before the event. So no older entry is wanted.
       if (Number.parseInt(found[0], 10) < since) return
       const entry = pick(found)
       if (entry === undefined) continue

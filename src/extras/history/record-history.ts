@@ -9,34 +9,38 @@ import { Outbox } from './outbox.ts'
 /** The options of `recordHistory`. */
 export interface RecordHistoryOptions {
   /**
-   * The Redis for the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of ioredis, whose options
-   * are used. It can be another Redis than the one for the locks. It opens its own connection.
+   * The Redis for the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of
+   * ioredis, whose options are used. It can be another Redis than the one for the locks. It opens
+   * its own connection.
    */
   readonly redis: HistoryRedis
   /** The key of the stream; `holdfast_history` by default. */
   readonly key?: string
-  /** About how many entries are kept, of all processes together; 100,000 by default. Redis removes the oldest. */
+  /**
+   * About how many entries are kept, of all processes together; 100,000 by default. Redis removes
+   * the oldest.
+   */
   readonly maxEvents?: number
   /** The stream ends this long after the last entry, in milliseconds; a week by default. */
   readonly ttlMs?: number
   /**
-   * How many entries wait in this process while Redis is down; 10,000 by default. Beyond that the oldest are dropped
-   * and counted.
+   * How many entries wait in this process while Redis is down; 10,000 by default. Beyond that the
+   * oldest are dropped and counted.
    */
   readonly maxBuffered?: number
   /**
-   * The prefix of lock names in Redis; by default the `keyPrefix` of the options in `redis`, or no prefix. Use the
-   * `keyPrefix` of your clients.
+   * The prefix of lock names in Redis; by default the `keyPrefix` of the options in `redis`, or
+   * no prefix. Use the `keyPrefix` of your clients.
    */
   readonly keyPrefix?: string
   /**
-   * Returns the name to record for a lock, instead of its key. If it returns undefined or throws, the lock is not
-   * recorded.
+   * Returns the name to record for a lock, instead of its key. If it returns undefined or throws,
+   * the lock is not recorded.
    */
   readonly nameOf?: (name: string) => string | undefined
   /**
-   * Called once when entries cannot be written, and again only after a success. By default a process warning with the
-   * code HOLDFAST_HISTORY.
+   * Called once when entries cannot be written, and again only after a success. By default a
+   * process warning with the code HOLDFAST_HISTORY.
    */
   readonly onError?: (error: Error) => void
 }
@@ -44,8 +48,8 @@ export interface RecordHistoryOptions {
 /** A recording, until `stop()`. */
 export interface History {
   /**
-   * Stops the recording, writes the remaining entries for at most two seconds, and closes the connection. Never
-   * rejects; entries that could not be written by then are lost.
+   * Stops the recording, writes the remaining entries for at most two seconds, and closes the
+   * connection. Never rejects; entries that could not be written by then are lost.
    */
   stop(): Promise<void>
 }
@@ -65,8 +69,9 @@ const WEEK_MS = 7 * 24 * 3_600_000
 const STOP_MS = 2_000
 
 /**
- * Records the activity of all Holdfast clients of this process from now on, in one capped stream of Redis. Other
- * processes can write to the same stream. No lock waits for it, and no lock fails because of it.
+ * Records the activity of all Holdfast clients of this process from now on, in one capped stream
+ * of Redis. Other processes can write to the same stream. No lock waits for it, and no lock fails
+ * because of it.
  *
  * @throws `TypeError` for an invalid option, with its value
  */
@@ -124,7 +129,10 @@ export function recordHistory(options: RecordHistoryOptions): History {
   }
 }
 
-/** What is granted is told by its hold, of which a plain permit has none; a re-entry is no event. */
+/**
+ * A hold records its own grant. Plain permits have no hold, so their calls are recorded here.
+ * Re-entries are not recorded.
+ */
 function entryOfCall(fact: AcquireFact): NewEntry | undefined {
   const { outcome, waitedMs, owner, error, kind, path, token } = fact
   if (outcome === 'granted') {

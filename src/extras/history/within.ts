@@ -1,4 +1,4 @@
-/** A call that was not answered in time; what it asked for may still be done. */
+/** The call had no answer in time. Redis may still run the request. */
 class LateError extends Error {}
 
 export const isLate = (error: unknown): boolean => error instanceof LateError

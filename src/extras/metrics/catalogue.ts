@@ -8,28 +8,33 @@ import {
 } from 'prom-client'
 import { HOLDS, REQUESTS, WAITS } from '../facts/buckets.ts'
 
-/** Of `prom-client`, in either of its formats. */
+/** A registry of `prom-client`, in either of its formats. */
 export type AnyRegistry = Registry<PrometheusContentType> | Registry<OpenMetricsContentType>
 
-/** In seconds. */
+/** Histogram bounds for outages, stalls and unknown outcomes, in seconds. */
 const OUTAGES = [0.1, 0.5, 1, 5, 10, 30, 60, 300]
 
-/** How much there is now, and how old the oldest is, in seconds, by labels: asked at each scrape. */
+/**
+ * Labels, the number of operations now, and the age of the oldest one in seconds. Called at each
+ * scrape.
+ */
 export type Ages = () => Iterable<readonly [Record<string, string>, number, number]>
 
-/** What is asked at each scrape. */
+/** The values that each scrape reads. */
 interface Now {
   readonly holds: Ages
   readonly waits: Ages
   readonly outages: Ages
 }
 
-/** All metrics there are, in the registry; or none of them, where it has one by such a name. */
+/**
+ * Registers all metrics. Registers none if the registry already has a metric with one of the names.
+ */
 export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: boolean, now: Now) {
   const made = new Map<string, unknown>()
   const own = (name: string, help: string, ...labelNames: string[]) => {
     const config = { name: prefix + name, help, labelNames, registers: [register] }
-    // It throws where there is one, which is not to be taken away then.
+    // The constructor throws if the name is taken. `remove` must not remove that other metric.
     const remember = <M>(metric: M): M => {
       made.set(config.name, metric)
       return metric
@@ -50,7 +55,7 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
   const of = hasNames ? ['kind', 'name'] : ['kind']
   const remove = () => {
     for (const [name, metric] of made) {
-      // By now it may be another one's.
+      // Other code may have registered a metric of this name since.
       if (register.getSingleMetric(name) === metric) register.removeSingleMetric(name)
     }
   }
@@ -129,13 +134,13 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
   }
 }
 
-/** A page of metrics has those of others too. */
+/** A failing metric must not break the page, which also has metrics of other libraries. */
 function guarded(collect: () => void): () => void {
   return () => {
     try {
       collect()
     } catch {
-      // Without it for once.
+      // This scrape lacks the metric.
     }
   }
 }

@@ -12,7 +12,6 @@ import { subscribe } from '../facts/subscribe.ts'
 import { UnderWay } from '../facts/under-way.ts'
 import { type Ages, type AnyRegistry, newCatalogue } from './catalogue.ts'
 
-/** Which metrics to make, and where. */
 export interface Filled {
   readonly register: AnyRegistry
   readonly prefix: string
@@ -22,13 +21,13 @@ export interface Filled {
 
 type Labels = Record<string, string>
 
-/** Of which there are holds. */
+/** The kinds of lock that have holds. */
 const KINDS: readonly KindName[] = ['lock', 'fair', 'read', 'write', 'upgradable', 'permits']
 
 /**
- * Makes metrics and fills them with what the clients of this process do.
+ * Registers metrics and fills them with the activity of the clients of this process.
  *
- * @returns ends it, and takes them away
+ * @returns ends the collection and removes the metrics
  */
 export function fill({ register, prefix, nameOf, mostNames }: Filled): () => void {
   const calls = new UnderWay<AcquireFact, Labels>()
@@ -36,7 +35,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const renewals = new UnderWay<RenewFact, undefined>()
   const outages = new UnderWay<OutageFact, Labels>()
 
-  // One object for each combination, of which the cap of names allows so many: by it is counted what is under way.
+  // `UnderWay` counts by labels object, so each combination of labels has one object. The cap of
+  // names limits their number.
   const seen = new Map<string, Labels>()
   const servers = new Map<string, Labels>()
   const agesOf = (underWay: UnderWay<object, Labels>, all = seen): Ages =>
@@ -50,7 +50,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const now = { holds: agesOf(holds), waits: agesOf(calls), outages: agesOf(outages, servers) }
   const metrics = newCatalogue(register, prefix, nameOf !== undefined, now)
 
-  // From nothing to the first is no increase for Prometheus: where one is enough for an alarm, there is a 0 before.
+  // For Prometheus, the first value of a new series is no increase. So each series begins with 0,
+  // and an alarm sees the first loss.
   const noLosses = (labels: Labels) => {
     for (const reason of LOSSES) metrics.losses.inc({ ...labels, reason }, 0)
   }
@@ -78,7 +79,7 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
         const { outcome, path, waitedMs } = fact
         const call = calls.end(fact)
         if (outcome === undefined || waitedMs === undefined) return
-        // An outage is of Redis, and of no name.
+        // An outage is about Redis and not about one lock, so it has no name.
         const of = outcome === 'outage' ? { kind: fact.kind } : (call?.labels ?? labelsOf(fact))
         const labels = { ...of, outcome, ...(path && { path }) }
         metrics.acquireDuration.observe(labels, waitedMs / 1_000)
@@ -114,7 +115,7 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
       start(fact) {
         const { address } = fact
         const labels = servers.get(address) ?? { address }
-        // So that the end of the first one is an increase.
+        // The series begins with 0, so that the end of the first outage is an increase.
         if (!servers.has(address)) metrics.outageDuration.zero(labels)
         servers.set(address, labels)
         outages.begin(fact, labels)

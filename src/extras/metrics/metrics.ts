@@ -6,16 +6,20 @@ import { type Filled, fill } from './fill.ts'
 
 /** The options of `collectMetrics`. */
 export interface MetricsOptions {
-  /** The registry for the metrics; by default `register` of `prom-client`, the registry of the whole process. */
+  /**
+   * The registry for the metrics; by default `register` of `prom-client`, the registry of the whole
+   * process.
+   */
   register?: AnyRegistry | undefined
   /**
-   * The prefix of their names; `holdfast_` by default. The rules and the dashboard of the package need the default.
+   * The prefix of their names; `holdfast_` by default. The rules and the dashboard of the package
+   * need the default.
    */
   prefix?: string | undefined
   /**
-   * Returns the label `name` for the name of a lock; undefined leaves it out, which is the default. Return groups,
-   * such as `order` for `order:1001`, because each name creates 20 to 60 series in Prometheus. If it throws, there is
-   * no label.
+   * Returns the label `name` for the name of a lock; undefined leaves it out, which is the
+   * default. Return groups, such as `order` for `order:1001`, because each name creates 20 to 60
+   * series in Prometheus. If it throws, there is no label.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
   /** The number of such names; all later names are reported as `other`. 100 by default. */
@@ -24,11 +28,17 @@ export interface MetricsOptions {
 
 /** The result of {@link collectMetrics}. */
 export interface Metrics {
-  /** Removes the metrics from the registry, unless another call uses the same metrics and has not stopped. */
+  /**
+   * Removes the metrics from the registry, unless another call uses the same metrics and has not
+   * stopped.
+   */
   stop(): void
 }
 
-/** What goes on in a registry, kept on its first metric: found by other copies of this module, and gone with it. */
+/**
+ * The collection of one registry. It is stored on the first metric, so that other copies of this
+ * module find it, and so that it disappears with the metric.
+ */
 interface Running {
   readonly filled: Filled
   users: number
@@ -38,12 +48,13 @@ interface Running {
 const RUNNING = Symbol.for('holdfast.metrics')
 
 /**
- * Fills metrics of `prom-client` with all activity of the clients of this process, until `stop()`. Call it before
- * locks are held. A second call for the same registry and prefix shares the metrics of the first. Failures in metrics
- * never affect a lock.
+ * Fills metrics of `prom-client` with all activity of the clients of this process, until
+ * `stop()`. Call it before locks are held. A second call for the same registry and prefix shares
+ * the metrics of the first. Failures in metrics never affect a lock.
  *
- * Throws a `TypeError` for invalid options, and if a second call has other options for lock names than the first.
- * Throws the error of `prom-client` if the registry has a metric of another origin with such a name.
+ * Throws a `TypeError` for invalid options, and if a second call has other options for lock names
+ * than the first. Throws the error of `prom-client` if the registry has a metric of another origin
+ * with such a name.
  */
 export function collectMetrics(options: MetricsOptions = {}): Metrics {
   const filled = resolve(options)

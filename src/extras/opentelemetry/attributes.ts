@@ -1,6 +1,6 @@
 import type { AcquireFact, AcquireOutcome } from '../../index.ts'
 
-/** What is set on spans and measurements. Those of durations are in seconds. */
+/** The attributes of spans and measurements. Durations are in seconds. */
 export const ATTRIBUTES = {
   kind: 'holdfast.lock.kind',
   name: 'holdfast.lock.name',
@@ -17,12 +17,14 @@ export const ATTRIBUTES = {
 
 const failures: readonly (AcquireOutcome | undefined)[] = ['outage', 'closed', 'failed']
 
-/** That somebody else has the lock, and that the caller gave up, are answers and no failures. */
+/** A lock that another client holds, and a caller that gave up, are results and not failures. */
 export function failureOf({ outcome, error }: AcquireFact): string | undefined {
   return failures.includes(outcome) ? errorType(error, outcome) : undefined
 }
 
-/** One word of few, never the message: that has the name of the lock in it. */
+/**
+ * Returns one word from a small set. The message is not used, because it contains the lock name.
+ */
 export function errorType(error: unknown, otherwise = '_OTHER'): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   for (const word of [code, name]) if (typeof word === 'string' && word !== '') return word

@@ -2,14 +2,17 @@ import type { SpanContext } from '@opentelemetry/api'
 import type { HoldFact } from '../../index.ts'
 import { isKept, toTraceparent } from './traceparent.ts'
 
-/** Whoever waited for a hold often asks for its span a moment after its end. */
+/** A waiter often asks for the span of its holder shortly after the hold has ended. */
 const MOST_ENDED = 1_000
 
-/** The spans of the holds of this process: for those who wait here in memory, for others in the notes of their owner. */
+/**
+ * The spans of the holds of this process. Waiters in this process find the span in memory. Other
+ * processes read it from the note of the owner.
+ */
 export class HeldSpans {
   readonly #held = new Map<string, SpanContext>()
   readonly #ended = new Map<string, SpanContext>()
-  /** An owner has one note and may hold several locks: the last one it got is what the note tells. */
+  /** An owner has one note and may hold several locks. The note has the span of the latest hold. */
   readonly #byOwner = new Map<string, Map<HoldFact, SpanContext>>()
 
   begin(fact: HoldFact, span: SpanContext): void {
@@ -36,7 +39,7 @@ export class HeldSpans {
     notes?.set(owner, left && toTraceparent(left))
   }
 
-  /** @param holder as `<clientId>:<owner>`; left out for whoever had it last */
+  /** @param holder as `<clientId>:<owner>`; without it, the hold that ended last */
   find(name: string, holder?: string): SpanContext | undefined {
     const key = keyOf(name, holder)
     return this.#held.get(key) ?? this.#ended.get(key)
@@ -49,7 +52,7 @@ export class HeldSpans {
     if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest)
   }
 
-  /** Takes the notes of what is still held away. */
+  /** Removes the notes of all current holds. */
   clear(): void {
     for (const own of this.#byOwner.values()) {
       for (const { notes, owner } of own.keys()) notes?.set(owner, undefined)

@@ -4,9 +4,9 @@ import { ATTRIBUTES } from './attributes.ts'
 import type { HeldSpans } from './held-spans.ts'
 import { fromTraceparent } from './traceparent.ts'
 
-/** A wait that is shorter is not worth a request. */
+/** A shorter wait is not worth a request. */
 const LOOK_EVERY_MS = 50
-/** For how long the end of a span may be held back. */
+/** The longest delay of the end of a span. */
 const LONGEST_MS = 1_000
 const MOST_LINKS = 8
 const MOST_REQUESTS = 64
@@ -15,12 +15,15 @@ interface Wait {
   readonly span: Span
   readonly links: Set<string>
   readonly since: number
-  /** When the note of its holder is asked for next: later and later, for many holders have none. */
+  /**
+   * When to ask for the note of the holder again. The pause doubles, because many holders have no
+   * note.
+   */
   askAt: number
   pauseMs: number
 }
 
-/** Links the spans of those who wait to the spans of those they wait for. */
+/** Links the span of each wait to the spans of the holders that it waits for. */
 export class HolderLinks {
   readonly #held: HeldSpans
   readonly #waits = new Map<AcquireFact, Wait>()
@@ -40,7 +43,7 @@ export class HolderLinks {
     this.#lookLater()
   }
 
-  /** Ends the span, at once or with the time of this moment. */
+  /** Ends the span with the current time. The call may delay the end until the link is known. */
   end(fact: AcquireFact, span: Span): void {
     const endTime = performance.now()
     const wait = this.#waits.get(fact)
@@ -59,7 +62,7 @@ export class HolderLinks {
     void this.#ask(wait, fact).then(guarded(end))
   }
 
-  /** Spans whose ends are held back end without a link. */
+  /** Ends all delayed spans without a link. */
   stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -71,7 +74,7 @@ export class HolderLinks {
     this.#timer ??= inBackground(() => setTimeout(() => this.#look(), LOOK_EVERY_MS).unref())
   }
 
-  /** The holder has its note for as long as it holds: at the end of the wait it may be too late to ask. */
+  /** Asks during the wait, because a holder removes its note at the end of its hold. */
   #look(): void {
     this.#timer = undefined
     const now = performance.now()
@@ -84,10 +87,13 @@ export class HolderLinks {
     if (this.#waits.size > 0) this.#lookLater()
   }
 
-  /** Whether there is no holder to link to, or it is linked to, if need be now and from memory. */
+  /**
+   * True if there is no holder to link to, or if the link exists. Links at once if the span is in
+   * memory.
+   */
   #isSettled(wait: Wait, { name, path, holder }: AcquireFact): boolean {
     if (holder === undefined && path === 'local') {
-      // It has waited behind others of its process, and never looked at who had the lock.
+      // The call waited behind others of its process, and never asked the server for the holder.
       const span = this.#held.find(name)
       if (span !== undefined) guarded(link)(wait, '', span)
     }
@@ -97,7 +103,7 @@ export class HolderLinks {
     return span !== undefined
   }
 
-  /** One request for all who wait for one holder; never rejects. */
+  /** Sends one request for all waits for one holder. Never rejects. */
   async #ask(wait: Wait, { notes, holder }: AcquireFact): Promise<void> {
     if (notes === undefined || holder === undefined) return
     let request = this.#requests.get(holder)
@@ -118,7 +124,7 @@ function link({ span, links }: Wait, holder: string, context: SpanContext): void
   span.addLink({ context, attributes: { [ATTRIBUTES.link]: 'holder' } })
 }
 
-/** Answers within the time, for a request that hangs would keep the others out. */
+/** Has a time limit, because requests that hang would prevent other requests. */
 async function read(get: () => Promise<string | undefined>): Promise<SpanContext | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
@@ -133,7 +139,7 @@ async function read(get: () => Promise<string | undefined>): Promise<SpanContext
   }
 }
 
-/** What is begun here is no part of the request in which it happens to begin. */
+/** Work that starts here must not belong to the trace of the request that is running. */
 export function inBackground<T>(begin: () => T): T {
   return context.with(ROOT_CONTEXT, begin)
 }
@@ -143,7 +149,7 @@ function guarded<A extends unknown[]>(action: (...args: A) => void): (...args: A
     try {
       action(...args)
     } catch {
-      // A span that fails is no reason to fail anything else.
+      // A failing span must not break anything else.
     }
   }
 }

@@ -7,7 +7,7 @@ import { subscribe } from '../facts/subscribe.ts'
 import { UnderWay } from '../facts/under-way.ts'
 import { ATTRIBUTES, errorType, failureOf } from './attributes.ts'
 
-/** @returns ends it */
+/** @returns ends the measurements */
 export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
   const duration = (name: string, description: string, explicitBucketBoundaries: number[]) =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } })
@@ -54,7 +54,7 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
     options('s', 'Age of the oldest call that has no outcome yet'),
   )
 
-  // One object for each combination, so that what is under way can be counted by it.
+  // `UnderWay` counts by labels object, so each combination of labels has one object.
   const labels = new Map<string, Attributes>()
   const labelsOf = ({ kind, name }: LockFact): Attributes => {
     const group = nameOf(name)
@@ -125,7 +125,8 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
       [calls.counts(), waiting, oldestWait],
     ] as const
     for (const [counts, number, oldest] of observed) {
-      // Those of which there are none now are 0, or a graph would keep what they were.
+      // Labels without operations report 0. A graph would keep their last value if they were
+      // missing.
       for (const each of labels.values()) {
         const one = counts.get(each)
         result.observe(number, one?.count ?? 0, each)

@@ -16,9 +16,9 @@ export interface InstrumentOptions {
   /** Creates the metrics; by default the global provider, which must be registered before. */
   meterProvider?: MeterProvider | undefined
   /**
-   * Returns the name to report for the name of a lock, as `holdfast.lock.name`; undefined reports none, which is the
-   * default. Return groups, such as `order` for `order:1001`. Metrics use the first 100 of them, and `other` for the
-   * rest.
+   * Returns the name to report for the name of a lock, as `holdfast.lock.name`; undefined reports
+   * none, which is the default. Return groups, such as `order` for `order:1001`. Metrics use the
+   * first 100 of them, and `other` for the rest.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
   /** With false there are no spans; true by default. */
@@ -30,15 +30,16 @@ export interface InstrumentOptions {
 /** The result of {@link instrument}. */
 export interface Instrumentation {
   /**
-   * Ends it. Spans that wait for their end are ended at once, so call it before you shut down the provider. Spans of
-   * pending holds and calls are dropped.
+   * Ends the reports. Delayed spans end at once, so call it before you shut down the provider.
+   * Spans of pending holds and calls are dropped.
    */
   stop(): void
 }
 
 /**
- * Reports all locks of this process to OpenTelemetry from now on. A failure here, in a provider, an exporter or
- * `nameOf`, never affects a lock. Call it once: a second call reports everything twice, until its `stop()`.
+ * Reports all locks of this process to OpenTelemetry from now on. A failure here, in a provider,
+ * an exporter or `nameOf`, never affects a lock. Call it once: a second call reports everything
+ * twice, until its `stop()`.
  *
  * @throws TypeError for invalid options
  */
@@ -68,7 +69,8 @@ const shapes: { readonly [K in keyof Required<InstrumentOptions>]: (value: unkno
   metrics: (value) => typeof value === 'boolean',
 }
 
-// No error of the core: this is loaded before whatever instruments ioredis, and the core would load that.
+// The errors of the core are not used, because their import would load ioredis. This module must be
+// loadable before the instrumentation of ioredis.
 function check(options: InstrumentOptions): InstrumentOptions {
   const known = Object.keys(shapes).join(', ')
   if (typeof options !== 'object' || options === null) {

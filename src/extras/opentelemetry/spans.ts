@@ -17,16 +17,17 @@ import { HolderLinks, inBackground } from './holder-links.ts'
 import { isKept } from './traceparent.ts'
 
 interface Acquiring {
-  /** Of the caller. */
+  /** The context of the caller. */
   readonly parent: Context
   readonly span: Span
 }
 
-/** @returns ends it */
+/** @returns ends the tracing */
 export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   const held = new HeldSpans()
   const links = new HolderLinks(held)
-  // Weak: a hold outlives the call that it was acquired by, and who asks for either has the fact.
+  // The hold of a call needs the span of the call later. Each lookup has the fact, so weak maps are
+  // enough.
   const acquiring = new WeakMap<AcquireFact, Acquiring>()
   const spans = new WeakMap<object, Span>()
 
@@ -36,7 +37,7 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   }
   const fail = (span: Span, type: string | undefined) => {
     if (type === undefined) return
-    // Without a message: that would have the name of the lock in it.
+    // The message is left out, because it contains the name of the lock.
     span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(ATTRIBUTES.errorType, type)
   }
 

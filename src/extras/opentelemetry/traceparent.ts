@@ -1,20 +1,20 @@
 import { isSpanContextValid, type SpanContext, TraceFlags } from '@opentelemetry/api'
 
-/** As W3C Trace Context writes the context of a span: 55 characters. */
+/** Writes the context of a span as in W3C Trace Context: 55 characters. */
 export function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
 const FORM = /^[\da-f]{2}-(?<traceId>[\da-f]{32})-(?<spanId>[\da-f]{16})-(?<flags>[\da-f]{2})$/
 
-/** @returns undefined for what is none, and for a span that nobody keeps */
+/** @returns undefined if the text is no traceparent, or if the span is not sampled */
 export function fromTraceparent(text: string | undefined): SpanContext | undefined {
   const { traceId = '', spanId = '', flags = '' } = FORM.exec(text ?? '')?.groups ?? {}
   const span = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
   return isKept(span) ? span : undefined
 }
 
-/** A link to a span that is not sampled leads nowhere. */
+/** True if the span is sampled. A link to a span that is not sampled leads nowhere. */
 export function isKept(span: SpanContext): boolean {
   return isSpanContextValid(span) && (span.traceFlags & TraceFlags.SAMPLED) !== 0
 }

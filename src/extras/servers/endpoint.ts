@@ -5,37 +5,37 @@ export interface Login {
   readonly pass: string | undefined
 }
 
-/** What a TLS connection needs; undefined is what Node.js takes by itself. */
+/** The files of a TLS connection. Undefined uses the default of Node.js. */
 export interface Tls {
   readonly ca: Buffer | undefined
   readonly cert: Buffer | undefined
   readonly key: Buffer | undefined
 }
 
-/** Where one server is, and how to log in there. */
+/** The address of one server, its login and its TLS files. */
 export interface Endpoint {
   readonly host: string
   readonly port: number
-  /** Of a socket in the file system, instead of a host and a port. */
+  /** The path of a Unix socket, instead of a host and a port. */
   readonly path: string | undefined
   readonly database: number
   readonly login: Login
   readonly tls: Tls | undefined
 }
 
-/** How it is called in what is printed: never with its login. */
+/** The name of the server in output. It never contains the login. */
 export function addressOf({ host, port, path }: Endpoint): string {
   return path ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The `redis-cli` that leads there, for lines to paste. The login is left to whoever may do what they say. */
+/** The `redis-cli` command for this server, for lines to paste. The user adds the login. */
 export function redisCli({ host, port, path, database, tls }: Endpoint): string {
   const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`
   const select = database === 0 ? '' : ` -n ${database}`
   return `redis-cli ${where}${tls === undefined ? '' : ' --tls'}${select}`
 }
 
-/** What a URL says, or `host:port`, or the path of a socket; what it leaves open is as in `defaults`. */
+/** Reads a URL, `host:port`, or the path of a socket. Missing parts come from `defaults`. */
 export function readEndpoint(
   text: string,
   defaults: { login: Login; tls: Tls | undefined; secure: Tls },
@@ -47,7 +47,7 @@ export function readEndpoint(
   }
   const url = urlOf(text)
   const database = url?.pathname.replace(/^\/$/, '').slice(1) ?? ''
-  // Behind `--` an option is taken for a server, and no server has such a name.
+  // After `--` an option is read as a server. No server has such a name.
   if (url === undefined || /^-|^$/.test(url.hostname) || !/^\d*$/.test(database)) {
     throw new InvalidArgumentError(
       `A server must be given as redis://host:port, rediss://host:port or host:port; got ${JSON.stringify(withoutLogin(text))}.`,
@@ -75,19 +75,19 @@ function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part)
   } catch {
-    return part // A bare % is meant as itself.
+    return part // A bare % stands for itself.
   }
 }
 
-/** A message in which every quoted URL of Redis, and every quoted option, is without what may be a secret. */
+/** Removes possible secrets from every quoted URL of Redis, and from every quoted option. */
 export function withoutLogins(message: string): string {
   const quoted = /"(?:rediss?:|--[\w-]+=)(?:[^"\\]|\\.)*"/g
   return message.replace(quoted, (text) => `"${withoutLogin(text.slice(1, -1))}"`)
 }
 
-/** Of something that may be a URL what can be printed. */
+/** Removes the login and the query from a text that may be a URL, so that it can be printed. */
 export function withoutLogin(text: string): string {
-  // An option where a server was expected, such as `--pass=secret` behind `--`.
+  // An option in the place of a server, such as `--pass=secret` after `--`.
   if (text.startsWith('-')) return text.replace(/=.*$/s, '=***')
   return text.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***')
 }

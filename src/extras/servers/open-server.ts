@@ -2,39 +2,39 @@ import { Redis, type RedisOptions } from 'ioredis'
 import type { Endpoint } from './endpoint.ts'
 import { handleSocketErrors } from './socket-errors.ts'
 
-// ioredis 5 and 6 declare their constructors differently; this is what they have in common.
+// ioredis 5 and 6 declare their constructors differently. This type fits both.
 const makeRedis = Redis as unknown as new (options: RedisOptions) => Redis
 
-/** A connection to one server that is asked a few things and closed. */
+/** A connection to one server, without retries. */
 export interface ServerClient {
   readonly endpoint: Endpoint
-  /** Rejects with what the server or the network said, at the latest when the time of all is over. */
+  /** Rejects with the error of the server or the network, or when the time is over. */
   ask(command: string, ...args: readonly (string | number)[]): Promise<unknown>
   /**
-   * Many in one write, with one reply each: an Error where the server refused that one.
+   * Sends many commands in one write. The reply of a refused command is an Error.
    *
-   * @param as `bytes` where replies are no text
-   * @returns rejects as `ask` does where the network is the cause
+   * @param as `bytes` for replies that are not text
+   * @returns rejects like `ask` if the network fails
    */
   askAll(commands: readonly Command[], as?: 'text' | 'bytes'): Promise<unknown[]>
-  /** What was asked so far, and went over the network. */
+  /** The number of commands, and of bytes on the network, so far. */
   readonly cost: { readonly commands: number; readonly bytes: number }
   close(): void
 }
 
 export type Command = readonly [command: string, ...args: (string | number)[]]
 
-/** REDISCLI_AUTH is for all servers, and some may have none. */
+/** REDISCLI_AUTH is sent to all servers, and some servers may have no password. */
 const NEEDS_NO_PASSWORD = /called without any password configured/
 
-/** Replies to a PING with which a server tells that it will answer nothing else either. */
+/** Replies to PING of a server that will refuse every other command too. */
 const KEEPS_OUT = /^(NOAUTH|DENIED|ERR max number of clients)/
 
 /**
- * Connects and logs in. Nothing is tried again, and nothing hangs: all that is asked, this included,
- * has `timeoutMs` together, or each question for itself.
+ * Connects and logs in, without retries. `timeoutMs` is the time for all requests together,
+ * including this call. With `of-each` it is the time for each request.
  *
- * @returns rejects with an Error that says why, without the password
+ * @returns rejects with an Error that states the reason, without the password
  */
 export async function openServer(
   endpoint: Endpoint,
@@ -47,7 +47,7 @@ export async function openServer(
   let commands = 0
   const client = new makeRedis(settingsOf(endpoint, timeoutMs))
   handleSocketErrors(client)
-  // What comes first is the cause; the commands are told only that the connection is closed.
+  // The first error is the cause. Later commands only report a closed connection.
   client.on('error', (error: Error) => {
     broken ??= error
   })
@@ -73,7 +73,7 @@ export async function openServer(
   try {
     await within(client.connect()).catch((error: Error) => {
       if (!isLate(error)) throw networkError(broken ?? error, endpoint)
-      // A server without TLS waits for the rest of what is no command to it.
+      // A server without TLS waits for the rest of an unknown command, so it does not answer.
       throw tls === undefined ? error : new Error(`${error.message}; does the server use TLS?`)
     })
     if (login.pass !== undefined) {
@@ -116,7 +116,10 @@ export async function openServer(
   }
 }
 
-/** It logs in by itself, so that a refusal is the answer to a question and not an event. */
+/**
+ * ioredis does not log in. `AUTH` is sent as a command, so that a refusal is a reply and not an
+ * event.
+ */
 function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): RedisOptions {
   const where = path === undefined ? { host, port } : { path }
   const { ca, cert, key } = tls ?? {}
@@ -133,12 +136,12 @@ function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): Red
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
     disableClientInfo: true,
-    // Of ioredis 6: no HELLO before the login.
+    // Only for ioredis 6: no HELLO before the login.
     ...({ protocol: 2 } as object),
   }
 }
 
-/** Whether the server said so, and not the network. */
+/** True if the server sent the error. False for errors of the network. */
 export function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError'
 }
@@ -147,7 +150,9 @@ function isLate(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('no answer within')
 }
 
-/** In words that tell what to look at. ioredis speaks of retries, of which there are none. */
+/**
+ * Rewrites the error so that it says what to check. ioredis mentions retries, but there are none.
+ */
 function networkError(error: Error, { tls }: Endpoint): Error {
   const { message } = error
   if (/Connection is closed|max retries|isn't writeable|ECONNRESET|EPIPE/.test(message)) {

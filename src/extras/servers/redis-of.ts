@@ -3,10 +3,10 @@ import type { Endpoint, Login, Tls } from './endpoint.ts'
 import type { Where } from './where.ts'
 
 type Given = Exclude<HoldfastOptions['redis'], undefined>
-/** What a client of Holdfast or of ioredis is made with, for one server, a cluster, or what Sentinels name. */
+/** The `redis` option of Holdfast or ioredis for one server, a cluster or Sentinels. */
 export type RedisGiven = Exclude<Given, { sendCommand(...args: never[]): unknown }>
 
-/** What a client is to be given for each server that has locks of its own: one, but for masters. */
+/** The `redis` option for each server with its own locks: one for each master, otherwise one. */
 export function redisOf(where: Where): RedisGiven[] {
   if (where.kind === 'sentinel') {
     const { sentinels, masterName, login, tls } = where
@@ -34,7 +34,7 @@ export function redisOf(where: Where): RedisGiven[] {
   }))
 }
 
-/** The options of a client of Holdfast that tell where the servers are. */
+/** The options of a Holdfast client that name the servers. */
 export function clientOf(where: Where): Pick<HoldfastOptions, 'redis' | 'masters'> {
   const all = redisOf(where)
   if (where.kind !== 'masters') return { redis: all[0] as NonNullable<HoldfastOptions['redis']> }

@@ -9,8 +9,8 @@ interface Inner {
 }
 
 /**
- * Node.js may tell twice that a TLS handshake failed, when it was left in the middle; ioredis listens once, and the
- * second would end the process. To be called before the client connects.
+ * Node.js may report an interrupted TLS handshake twice. ioredis listens once, so the second report
+ * would end the process. Call this function before the client connects.
  */
 export function handleSocketErrors(client: object): void {
   const inner = client as Inner

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from '../../index.ts'
 import { addressOf, type Endpoint, type Login, readEndpoint, type Tls } from './endpoint.ts'
 
-/** The options that tell where the servers are, for every command. */
+/** The options with the addresses of the servers, for every command. */
 export const WHERE_OPTIONS = {
   url: { type: 'string', short: 'u', multiple: true },
   user: { type: 'string' },
@@ -44,19 +44,19 @@ interface WhereValues {
   'sentinel-pass'?: string | undefined
 }
 
-/** Where the locks live, as it was given. */
+/** The servers of the locks, as the user gave them. */
 export type Where =
   | { readonly kind: 'server' | 'masters' | 'cluster'; readonly servers: readonly Endpoint[] }
   | {
       readonly kind: 'sentinel'
       readonly sentinels: readonly Endpoint[]
       readonly masterName: string
-      /** How the servers are reached that Sentinels name. */
+      /** The login for the servers that Sentinels name. `tls` is for these servers too. */
       readonly login: Login
       readonly tls: Tls | undefined
     }
 
-/** @throws `InvalidArgumentError` for what makes no sense; no message has a password in it */
+/** @throws `InvalidArgumentError` for invalid options; no message contains a password */
 export function readWhere(
   values: WhereValues,
   positionals: readonly string[],

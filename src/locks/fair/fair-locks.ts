@@ -9,7 +9,7 @@ import { FairQueue } from './fair-queue.ts'
 import { FairVerbs } from './fair-verbs.ts'
 import { Heartbeat } from './heartbeat.ts'
 
-/** The fair locks of one client: all of their queues share one heartbeat. */
+/** The fair locks of one client. One heartbeat serves all of their queues. */
 export class FairLocks implements LockKind {
   readonly name = 'fair'
   readonly isShared = false
@@ -36,7 +36,7 @@ export class FairLocks implements LockKind {
   }
 }
 
-/** Waits in the queue at the server, where its place is kept by the heartbeat. */
+/** Waits in the queue on the server. The heartbeat keeps its place. */
 class FairWaiter extends LocalWaiter {
   readonly #heartbeat: Heartbeat
 

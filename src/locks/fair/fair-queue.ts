@@ -19,9 +19,9 @@ import { MOST_IN_ONE, Places } from './places.ts'
 import { RequestsInFlight } from './requests-in-flight.ts'
 
 /**
- * Those of one client who wait for one lock in turn. Each has a place of its own in the queue in
- * Redis, so that local waiters keep their order among all others. The lock is not raced for: whoever
- * lets go gives it to the next in the queue, who is told by a message.
+ * The waiters of one client for one fair lock. Each has its own place in the queue in Redis, so
+ * that they keep their order among the waiters of all clients. They do not race for the lock. A
+ * release grants it to the head of the queue, which receives a message.
  */
 export class FairQueue implements QueuedWaiters {
   readonly rawName: string
@@ -40,7 +40,7 @@ export class FairQueue implements QueuedWaiters {
     this.#heartbeat.join(this)
   }
 
-  /** Nobody of this client waits for the lock or has it. */
+  /** Called when this client neither holds the lock nor waits for it. */
   close(): void {
     this.#heartbeat.leave(this)
   }
@@ -68,22 +68,22 @@ export class FairQueue implements QueuedWaiters {
     if (!waiter.asking) abandonName(this.#lock, waiter)
   }
 
-  /** A message, a heartbeat or a release says so. */
+  /** A message, a heartbeat or a release reports this grant. */
   granted(owner: string, token: number, path?: AcquirePath): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
       place.granted(token, path)
-      // In a long queue each would ask in its turn.
+      // In a long queue, each waiter would otherwise send a request in its turn.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
-    // Whoever it was has left: what came late must not hold everybody up.
+    // The waiter has left. It must not hold up the queue, so the late grant is released.
     else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {
       this.#heartbeat.refuse(this.#inTurn, owner, token)
     }
   }
 
-  /** What a heartbeat sent at that moment was answered for some of the places. */
+  /** The answer of a heartbeat, sent at `sentAt`, about some of the places. */
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void {
     const { first, granted, lastToken } = beat
     for (const place of asked) {
@@ -93,25 +93,25 @@ export class FairQueue implements QueuedWaiters {
       place.queued({ ...beat, first: isFirst }, sentAt)
       place.waiter.saw({ holder: beat.holder, ttlMs: beat.ttlMs, position: isFirst ? 1 : null })
     }
-    // They may be others than those asked about.
+    // The head and the granted place may be missing in `asked`.
     const head = this.places.get(first)
     if (head?.answered) head.queued({ ...beat, first: true }, sentAt)
     this.places.get(granted)?.granted(lastToken)
     if (this.places.size === 0) return
-    // Those who wait for long also hear of releases by others who know nothing of the queue. What
-    // is missed there is found by the next heartbeat.
+    // Clients that do not know the queue publish releases too, and long waits listen for them. The
+    // next heartbeat finds a release whose message was missed.
     this.#listening ??= this.#lock.remote.listen((message) => {
       if (message !== undefined) this.lookAgain()
     })
   }
 
-  /** The lock may be free: the first who asks moves the queue on. */
+  /** The lock may be free. The request of the first waiter moves the queue on. */
   lookAgain(): void {
     const [next] = this.places
     next?.waiter.wakeEvent.set()
   }
 
-  /** Somebody's acquisition may make those of the same owner re-entries. */
+  /** An acquisition by this owner may turn its other waiters into re-entries. */
   wake(owner: Owner): void {
     if (!this.places.hasOf(owner)) return
     for (const { waiter } of this.places) if (waiter.request.owner === owner) waiter.wakeEvent.set()
@@ -130,25 +130,25 @@ export class FairQueue implements QueuedWaiters {
     this.#listening = null
   }
 
-  /** @returns whether the waiter has the lock, by a grant that needs no asking */
+  /** @returns true if a grant gave the waiter the lock without a request */
   #claim(place: Place): boolean {
     const claim = place.claim(this.#lock.services.clock)
     const { watchdog, server } = this.#lock.services
-    // Whoever has a stand-in blocks the event loop, maybe at once, and for longer than a claim lasts. And what
-    // is to be confirmed takes time: it asks, and has the whole lease.
+    // With a stand-in, the caller may block the event loop for longer than a claim lasts. A
+    // confirmation by replicas takes time too. So these waiters ask, and get the whole lease.
     if (claim === null || watchdog.hasStandIn || server.confirm !== undefined) return false
     const { waiter, claimMs } = place
     const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
     if (hold === null) return false
     hold.beganAt = this.#lock.services.clock.monotonic()
-    // Sent before the owner goes on, who may block the event loop for longer than the claim window.
-    // Should it fail, the hold ends with its claim window, and is lost as any other.
+    // Sent before the caller continues, because it may block the event loop for longer than the
+    // claim window. If this fails, the hold is lost at the end of its claim window.
     lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
     waiter.granted(hold, place.path)
     return true
   }
 
-  /** @returns the hold that a grant makes; null when it came too late to be of use */
+  /** @returns the hold of a grant; null if the grant came too late */
   #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
     const hold = this.#lock.holds.granted(place.waiter, { token }, sentAt, leaseMs)
     if (hold !== null) this.#leave(place)
@@ -172,7 +172,7 @@ export class FairQueue implements QueuedWaiters {
     return asked.then((heard) => confirmed(lock, waiter, confirm, heard))
   }
 
-  /** @returns whether the waiter needs no more of it */
+  /** @returns true if the waiter is done with the queue */
   async #ask(place: Place): Promise<boolean> {
     const { waiter } = place
     if (waiter.retryBudget.isUsedUp) {
@@ -205,7 +205,7 @@ export class FairQueue implements QueuedWaiters {
       place.ticket = grant.ticket
       place.queued(grant, sentAt)
       this.#lock.announce(waiter)
-      // A grant that came meanwhile has set the event, as has the end of the wait.
+      // A grant has set the event if it came meanwhile. So has the end of the wait.
       await waiter.wakeEvent.wait(grant.ttlMs < 0 ? untilLookMs() : undefined)
     } else {
       await waiter.wakeEvent.wait(pauseMs)

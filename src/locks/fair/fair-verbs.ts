@@ -5,7 +5,10 @@ import type { Attempt, Ending, Reentry, RemoteLock } from '../../servers/lock-se
 import type { Reply } from '../../servers/reply.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 
-/** The verbs of a fair lock: those of every lock, but for its last release, which passes it on in turn. */
+/**
+ * The requests of a fair lock. Only the last release differs from other locks: it grants the lock
+ * to the head of the queue.
+ */
 export class FairVerbs implements KindVerbs {
   readonly inTurn: RemoteFairLock
   readonly #remote: RemoteLock
@@ -15,7 +18,7 @@ export class FairVerbs implements KindVerbs {
     this.inTurn = inTurn
   }
 
-  /** Out of turn: who waits in turn asks by `inTurn`. */
+  /** Acquires outside the queue. The waiters of the queue ask with `inTurn`. */
   acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
     this.#remote.acquire(attempt, reply)
   }

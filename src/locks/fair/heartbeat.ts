@@ -15,50 +15,50 @@ import type { Place } from './place.ts'
 import { MOST_IN_ONE, type Places } from './places.ts'
 
 /**
- * Places are kept alive this often, in milliseconds. It is a third of the claim window, so that a
- * grant can be proved to be young when it comes, and one whose message was lost is found in time.
+ * The interval of heartbeats, in milliseconds: a third of the claim window. So a grant is known to
+ * be recent when it arrives, and a lost message is noticed in time.
  */
 const BEAT_MS = CLAIM_MS / 3
 
-/** So many requests are under way at a time: between them Redis answers others. */
+/** The number of requests in flight at a time. Redis answers other clients between them. */
 const AT_A_TIME = 4
 
-/** What a lock costs in a request beside its places, counted in places. */
+/** The cost of a lock in a request apart from its places, counted in places. */
 const LOCK_COSTS = 10
 
 /**
- * The inbox is listened to for so many beats after the last wait: waits often follow each other, and
- * the server believes for 0.75 s that it is.
+ * The inbox stays open for this many beats after the last wait, because waits often follow each
+ * other. The server assumes for 0.75 s that it is open.
  */
 const LINGER_BEATS = 3
 
-/** Those of this client who wait for one lock. */
+/** The waiters of this client for one lock. */
 interface LocalQueue {
   readonly rawName: string
   readonly places: Places
-  /** A message says that one of them has the lock. */
+  /** A message reports that one of its places has the lock. */
   granted(owner: string, token: number): void
-  /** What a heartbeat sent at that moment was answered for some of them. */
+  /** The answer of a heartbeat, sent at `sentAt`, about some of the places. */
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void
 }
 
-/** Where the queues are. */
+/** The server that has the queues. */
 type Server = Pick<LockServer, 'onUp' | 'groups'>
 
 type Due = [LocalQueue, Place[]]
 
 /**
- * Keeps all places of one client in the queues of fair locks: one timer, one channel on which all
- * grants come in, and few requests. What keeps them is that the client is known to be alive. So it
- * tells of the first places in each queue, and of some of the others in turn; where some were missing,
- * of all, one request after the other.
+ * Keeps all places of one client in the queues of fair locks, with one timer, one channel for
+ * grants, and few requests. The server keeps the places of a client that is known to be alive. So a
+ * heartbeat lists the first places of each queue, and some of the others in turn. If some were
+ * missing, it lists all places, one request after the other.
  */
 export class Heartbeat {
   readonly #server: Server
   readonly #queues: FairServer
   readonly #clock: Clock
   readonly #lines = new Map<string, LocalQueue>()
-  /** Those whose places are being put back. */
+  /** The queues whose places are being restored. */
   readonly #beingRestored = new Set<LocalQueue>()
   #beats: Timer | undefined
   #inbox: Subscription | null = null
@@ -71,23 +71,23 @@ export class Heartbeat {
     this.#clock = clock
   }
 
-  /** Grants on that lock are passed on to this line, be there places just now or not. */
+  /** Passes grants of this lock to this queue, even while the queue has no places. */
   join(line: LocalQueue): void {
     this.#lines.set(line.rawName, line)
   }
 
-  /** Somebody is in a queue: from now on places are kept, and grants are heard of. */
+  /** A waiter is in a queue. From now on places are kept, and grants are received. */
   start(): void {
     this.#idleBeats = 0
     this.#beats ??= this.#clock.every(BEAT_MS, () => this.#tick()).unref()
-    // It may be another server, or an emptied one.
+    // The server may be a new one, or may have lost its data.
     this.#ignoreUps ??= this.#server.onUp(() => {
       const now = this.#clock.now()
       for (const { places } of this.#lines.values()) places.wereMissing(now)
       this.#beat(0)
     })
     this.#inbox ??= this.#queues.listen((grant) => {
-      // Without a message some may have been missed.
+      // Without a message, the client may have missed some grants.
       if (grant === undefined) this.#beat(0)
       else this.#granted(grant)
     })
@@ -97,7 +97,7 @@ export class Heartbeat {
     if (this.#lines.get(line.rawName) === line) this.#lines.delete(line.rawName)
   }
 
-  /** Whether messages of grants are heard, and the server can count who listens for them. */
+  /** True if grants are received, and the server can count the listeners. */
   get listens(): boolean {
     return this.#inbox?.confirmed === true && this.#queues.countsListeners
   }
@@ -117,7 +117,7 @@ export class Heartbeat {
     else this.refuse(this.#queues.lock(rawName), owner, token)
   }
 
-  /** Passes on a grant that nobody here waits for. Should that fail, its claim window ends it. */
+  /** Releases a grant that no waiter wants. If that fails, its claim window ends it. */
   refuse(lock: RemoteFairLock, owner: string, token: number): void {
     lock.release(owner, token, CLAIM_MS, {
       answered: (released) => {
@@ -136,14 +136,14 @@ export class Heartbeat {
     this.#beat(BEAT_MS / 2)
   }
 
-  /** One of them was granted the lock and cannot prove it: those behind it are to be able to. */
+  /** A place cannot prove its grant. This beat lets the places behind it prove theirs. */
   hurry(line: LocalQueue): void {
     const now = this.#clock.now()
     const places = line.places.firstDue(now, BEAT_MS / 2)
     if (places.length > 0) void this.#send([[line, places]], now)
   }
 
-  /** @param olderMs places that were heard of since are left out, in milliseconds */
+  /** @param olderMs places with an answer within this time are skipped, in milliseconds */
   #beat(olderMs: number): void {
     const now = this.#clock.now()
     const due: Due[] = []
@@ -166,7 +166,7 @@ export class Heartbeat {
     }
   }
 
-  /** Sends them one after the other, and once there is no answer all at once: it may be an outage. */
+  /** Sends one request after the other; after a missing answer, the rest at once. */
   async #sendAll(chunks: Due[][]): Promise<void> {
     for (let next = chunks.shift(); next !== undefined; next = chunks.shift()) {
       if (await this.#send(next, this.#clock.now())) continue
@@ -174,7 +174,7 @@ export class Heartbeat {
     }
   }
 
-  /** Tells of all places that may be missing, one request after the other. */
+  /** Lists all places that may be missing, one request after the other. */
   async #restore(line: LocalQueue): Promise<void> {
     if (this.#beingRestored.has(line)) return
     this.#beingRestored.add(line)
@@ -182,14 +182,14 @@ export class Heartbeat {
       const missing = line.places.nextMissing()
       if (missing.length === 0) break
       if (await this.#send([[line, missing]], this.#clock.now())) continue
-      // The next beat begins anew.
+      // The next beat starts from the beginning.
       line.places.missingAgain()
       break
     }
     this.#beingRestored.delete(line)
   }
 
-  /** @returns whether it was answered for all of them */
+  /** @returns true if the server answered about all of them */
   async #send(due: readonly Due[], sentAt: Moment): Promise<boolean> {
     for (const [, places] of due) for (const place of places) place.beats()
     const heard = await this.#ask(due, sentAt)
@@ -206,7 +206,7 @@ export class Heartbeat {
         continue
       }
       areAllHeard = false
-      // One who asks by itself hears what is wrong; the others see when it is time to give up.
+      // The first waiter asks, and learns what is wrong. The others wake up only to give up.
       const [first] = line.places
       for (const { waiter } of line.places) {
         if (waiter === first?.waiter || waiter.retryBudget.isUsedUp) waiter.wakeEvent.set()
@@ -215,11 +215,11 @@ export class Heartbeat {
     return areAllHeard
   }
 
-  /** @returns what is to be known of each lock; null when there was no answer */
+  /** @returns the answer about each lock; null if there was no answer */
   async #ask(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
     const locks = due.map(([{ rawName }, places]) => ({
       rawName,
-      // Whoever has left by the time that it is sent, or sent once more, must not be put back.
+      // A waiter that left before the request is sent, or sent again, must not be restored.
       places: () => places.filter((place) => place.inLine),
     }))
     const healths = due.map(
@@ -231,7 +231,7 @@ export class Heartbeat {
     try {
       const beats = await this.#queues.beat(locks, () => this.listens, CLAIM_MS)
       for (const [i, some] of healths.entries()) {
-        // Where something is wrong with a lock, that is no proper answer.
+        // An error about a lock is not a proper answer.
         if (typeof beats[i] === 'object') for (const health of some) health.answered()
       }
       return beats

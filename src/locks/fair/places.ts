@@ -2,23 +2,26 @@ import type { Moment } from '../../kit/clock.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { Place } from './place.ts'
 
-/** One request carries so many places at most: Redis does nothing else while it runs it. */
+/**
+ * The largest number of places in one request, because Redis does nothing else while it runs the
+ * request.
+ */
 export const MOST_IN_ONE = 500
 
 /**
- * The places of one client in the queue of one lock, in the order in which they came, and which of
- * them Redis is to be told of next.
+ * The places of one client in the queue of one lock, in FIFO order. It selects the places that the
+ * next requests list.
  *
- * A place that is in the queue stays there without being told of: what keeps it is that its client is
- * known to be alive. It goes missing when it heads the queue, or where Redis has lost more than that:
- * so whether the first ones are there tells of all, or nearly so.
+ * A place stays in the queue without being listed, because its client is known to be alive. A place
+ * goes missing at the head of the queue, or if Redis loses data. So if the first places are there,
+ * almost certainly all are.
  */
 export class Places implements Iterable<Place> {
   readonly #all = new Map<string, Place>()
   /** How many places each owner has. */
   readonly #owners = new Map<Owner, number>()
   #others: Iterator<Place> = this.#all.values()
-  /** Some went missing before a request that was sent then, on the monotonic clock. */
+  /** When a request was sent that found places missing, on the monotonic clock. */
   #missingAt: number | undefined
   #missing: Iterator<Place> = this.#all.values()
 
@@ -53,7 +56,7 @@ export class Places implements Iterable<Place> {
     return true
   }
 
-  /** The first ones, of whom the next to be granted is one, as far as they are due. */
+  /** The first places, as far as they are due. The next grant goes to one of them. */
   firstDue(now: Moment, olderMs: number): Place[] {
     const due: Place[] = []
     let left = MOST_IN_ONE
@@ -65,7 +68,10 @@ export class Places implements Iterable<Place> {
     return due
   }
 
-  /** Some of all others, as far as they are due: each time the next ones, and then from the start. */
+  /**
+   * Some of the other places, as far as they are due. Each call continues where the last call
+   * stopped, and then begins again.
+   */
   othersDue(now: Moment, olderMs: number): Place[] {
     if (this.size <= MOST_IN_ONE) return []
     const some = take(this.#others)
@@ -73,19 +79,19 @@ export class Places implements Iterable<Place> {
     return some.filter((place) => place.isDue(now, olderMs))
   }
 
-  /** Not all were there when a request ran that was sent then: the others are to be looked at too. */
+  /** A request sent at `sentAt` found places missing, so all others must be checked too. */
   wereMissing(sentAt: Moment): void {
     if (this.size <= MOST_IN_ONE) return
     this.#missingAt = sentAt.monotonic
     this.#missing = this.#all.values()
   }
 
-  /** Whether some may still be missing. */
+  /** True if some places may still be missing. */
   get mayBeMissing(): boolean {
     return this.#missingAt !== undefined
   }
 
-  /** Those who may be missing and are to be told of next; empty when there are no more. */
+  /** The next places that may be missing; empty if all were listed. */
   nextMissing(): Place[] {
     const before = this.#missingAt
     if (before === undefined) return []
@@ -97,13 +103,13 @@ export class Places implements Iterable<Place> {
     return []
   }
 
-  /** What was told of the last ones may not have arrived. */
+  /** The last request may not have arrived. */
   missingAgain(): void {
     this.#missing = this.#all.values()
   }
 }
 
-/** The next ones; fewer than a request can carry when there are no more. */
+/** Takes the next places. If it returns fewer than a request can carry, these are the last. */
 function take(places: Iterator<Place>): Place[] {
   const taken: Place[] = []
   while (taken.length < MOST_IN_ONE) {

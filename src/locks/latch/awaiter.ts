@@ -6,19 +6,22 @@ import type { LatchState } from '../../servers/latch-server.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { RetryBudget } from '../../waiting/retry-budget.ts'
 
-/** One call that awaits a latch until it is settled: by its opening, by the end of its time, an abort or a failure. */
+/**
+ * One call that awaits a latch. It settles when the latch opens, its time ends, it is aborted, or
+ * it fails.
+ */
 export class Awaiter extends Linked<Awaiter> {
   readonly promise: Promise<boolean>
   readonly retryBudget: RetryBudget
   readonly #waitMs: number
   readonly #startedAt: number
-  /** How many requests for changes its client had made when its call began. */
+  /** How many changes its client had requested when the call began. */
   readonly #requests: number
   readonly #host: { settled(awaiter: Awaiter): void }
   readonly #abort: AbortWatch | undefined
-  /** The round that it awaits the end of: null where nobody knows it, undefined before the first look. */
+  /** The awaited round. Null if it is unknown, undefined before the first check. */
   #round: number | null | undefined
-  /** The first round in which its client counted down before the first look. */
+  /** The first round in which its client counted down before the first check. */
   #counted: number | undefined
   #isAnswered = false
   #settled = false
@@ -27,8 +30,8 @@ export class Awaiter extends Linked<Awaiter> {
   #reject!: (reason: unknown) => void
 
   /**
-   * @param requests how many requests for changes its client has made by now
-   * @param host told when it is settled
+   * @param requests how many changes its client has requested so far
+   * @param host is called when it is settled
    */
   constructor(
     { round, waitMs = Infinity, signal }: AwaitOptions,
@@ -51,7 +54,7 @@ export class Awaiter extends Linked<Awaiter> {
     if (waitMs !== Infinity) this.#armDeadline()
   }
 
-  /** A request that was sent after its call began has found the latch like this. */
+  /** A request that was sent after the call began found this state. */
   saw({ count, round, setAt = -Infinity }: LatchState): void {
     this.#isAnswered = true
     const known = this.#round === undefined ? this.#counted : this.#round
@@ -59,14 +62,18 @@ export class Awaiter extends Linked<Awaiter> {
       (known !== undefined && round !== null && round !== known) ||
       (this.#round === undefined && setAt > this.#startedAt)
     if (count === 0 || isOther) this.#settle(() => this.#resolve(true))
-    // A round that is forgotten goes on.
+    // If the server does not know the round, the known round continues.
     else this.#round = round ?? this.#round ?? null
   }
 
-  /** Its client has changed the latch by the request of that number, before or after its call, and found it like this. */
+  /**
+   * The change with this number found this state. It does not count if it was requested before the
+   * call.
+   */
   sawBy(request: number, state: LatchState): void {
     if (request <= this.#requests) return
-    // The answer to a count-down does not tell when its round was set. That may have been after the call: a look tells.
+    // The answer to a count-down does not say when its round was set. If that was after the call,
+    // only a check shows it.
     if (state.count === 0 || this.#round !== undefined) this.saw(state)
     else {
       this.#isAnswered = true
@@ -95,12 +102,13 @@ export class Awaiter extends Linked<Awaiter> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
       if (this.#leftMs > 1) this.#armDeadline()
-      // After a blocked event loop the answer may have arrived and not been read yet.
+      // After a blocked event loop, the answer may have arrived without being read.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  // False says that it was not open in the time given. Where Redis is silent for longer than usual nobody can know.
+  // False means that the latch did not open in time. If Redis is silent for longer than usual, the
+  // state is unknown.
   #timeIsUp(): void {
     if (this.retryBudget.isOutage(this.#isAnswered)) {
       this.reject(this.retryBudget.error(`not seen to open within ${this.#waitMs} ms`))

@@ -100,7 +100,8 @@ export class HoldfastCountDownLatch {
     const state = await this.#latches.change(this.#self, {
       ...COUNTING,
       ask: (request, callMs) => this.#remote.countDown(request, callMs, round),
-      // The round of the call is over. Nobody knows since when another round is that was named.
+      // Null: the round of the call is over. A named round may have ended before the waiting calls
+      // began, so they learn nothing.
       found: (answer) => answer ?? (isAny ? OPEN : undefined),
     })
     return state?.count ?? (isAny ? 0 : null)

@@ -17,9 +17,9 @@ export function awaitArguments(options: unknown, others: readonly unknown[]): Aw
 }
 
 /**
- * The round that a call is for, if it is for one only.
+ * Returns the only round that a call applies to; undefined if it applies to any round.
  *
- * @param call as people write it
+ * @param call the call as users write it
  */
 export function roundOf(
   options: unknown,

@@ -8,18 +8,21 @@ import { OpenRequest, ServerHealth } from '../../waiting/server-health.ts'
 import type { Awaiter } from './awaiter.ts'
 
 /**
- * Where no message comes the latch is looked at all the same: after so long first, and after twice that each
- * time, until it is the longest, in milliseconds.
+ * Without a message, the latch is checked after this long. The pause then doubles each time, up to
+ * the longest. In milliseconds.
  */
 const FIRST_FALLBACK_MS = 500
 const LONGEST_FALLBACK_MS = 5_000
 
-/** After a failure that ended the wait of one, the others ask again, in milliseconds. */
+/**
+ * After a failure that ended the wait of one call, the other calls ask again after this long, in
+ * milliseconds.
+ */
 const AFTER_FAILURE_MS = 250
 
 /**
- * All of one client who await one latch: they have one subscription, and each look is for all of them. A message
- * is a hint to look: what the server answers decides.
+ * All calls of one client that await one latch. They share one subscription, and each check serves
+ * all of them. A message only starts a check, because the answer of the server decides.
  */
 export class LatchWatch {
   readonly health: ServerHealth
@@ -32,7 +35,7 @@ export class LatchWatch {
   #fallbackMs = FIRST_FALLBACK_MS
   #isRunning = false
 
-  /** @param ended called when nobody awaits it any more */
+  /** @param ended called when no call awaits the latch any more */
   constructor(remote: RemoteLatch, clock: Clock, ended: () => void) {
     this.health = new ServerHealth(clock)
     this.#clock = clock
@@ -57,7 +60,7 @@ export class LatchWatch {
     this.#wakeEvent.set()
   }
 
-  /** This client has changed the latch by the request of that number, and found it like this. */
+  /** The change of this client with this number found this state. */
   saw(request: number, state: LatchState): void {
     for (const awaiter of [...this.#all]) awaiter.sawBy(request, state)
   }
@@ -67,7 +70,8 @@ export class LatchWatch {
   }
 
   async #run(): Promise<void> {
-    // The first look is sent at once: it reaches the server before what the caller does next.
+    // The first check is sent at once, so that it reaches the server before later requests of the
+    // caller.
     while (this.#all.size > 0) {
       this.#wakeEvent.reset()
       const waitMs = await this.#look()
@@ -75,9 +79,9 @@ export class LatchWatch {
     }
   }
 
-  /** @returns how long to wait for a message before the next look, in milliseconds */
+  /** @returns how long to wait for a message before the next check, in milliseconds */
   async #look(): Promise<number> {
-    // Who comes after this was sent is told by the next one.
+    // Calls that begin later get the answer to the next check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as Awaiter
     const sent = this.health.sent(new OpenRequest(this.#clock.now()))

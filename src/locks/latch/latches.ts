@@ -13,29 +13,28 @@ import { type Limits, RetryBudget } from '../../waiting/retry-budget.ts'
 import { Awaiter } from './awaiter.ts'
 import { LatchWatch } from './latch-watch.ts'
 
-/** What a request came to is remembered for no longer than this, in milliseconds. */
+/** The server remembers the result of a request for at most this long, in milliseconds. */
 const LONGEST_KEPT_MS = 45_000
 
 const WORDS: Words = { noun: 'Latch', unavailable: 'It is unknown if it is open.' }
 
-/** Which latch it is. */
 interface Named {
   readonly name: string
   readonly rawName: string
 }
 
-/** A change of a latch that is to count once. */
+/** A change of a latch that counts once. */
 interface Change<T> {
-  /** The words for a change that did not come about. */
+  /** The words of the error if the change did not happen. */
   readonly failed: string
-  /** The words for a change of which nobody knows whether it did. */
+  /** The words of the error if the outcome of the change is unknown. */
   readonly unknown: string
   ask(request: OnceRequest, callMs: number): Promise<T>
-  /** The latch as the answer tells it, if it does. */
+  /** Returns the state of the latch in the answer, if the answer has it. */
   found(answer: T): LatchState | undefined
 }
 
-/** The latches of one client: who awaits them, and the requests that change them. */
+/** The latches of one client: the calls that await them, and the requests that change them. */
 export class Latches {
   readonly #clientId: string
   readonly #limits: Limits
@@ -50,12 +49,13 @@ export class Latches {
     this.#limits = limits
   }
 
-  /** Asks for a change under one name until it is answered. */
+  /** Sends a change, always with the same id, until it is answered. */
   change<T>({ name, rawName }: Named, { failed, unknown, ask, found }: Change<T>): Promise<T> {
     this.#requests += 1
     const number = this.#requests
     const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
-    // No owner has such a name: a semaphore that gets this name next must not find the answer to a latch.
+    // No owner has such an id. So a semaphore that gets this name next cannot find the answer to a
+    // latch.
     const id = `${this.#clientId}:latch:${number}`
     const request = new OnceRequest(id, keptMs, this.#limits.clock)
     const changed = this.#ask(
@@ -74,7 +74,7 @@ export class Latches {
     })
   }
 
-  /** Puts a question that changes nothing. */
+  /** Sends a request that changes nothing. */
   ask<T>(name: string, failed: string, ask: (callMs: number) => Promise<T>): Promise<T> {
     return this.#ask(name, ask, () => failed)
   }
@@ -116,7 +116,10 @@ export class Latches {
     }))
   }
 
-  /** Lets nobody wait any more, and ends when every change is settled, or cannot be within the time of a call. */
+  /**
+   * Rejects all calls that wait. Resolves when all changes are settled, or when the time of one
+   * command is over.
+   */
   async close(): Promise<void> {
     this.#closed = true
     for (const watch of [...this.#watches.values()]) watch.rejectAll(closedError())

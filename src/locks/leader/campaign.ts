@@ -16,7 +16,7 @@ import type { Leading } from './leader-options.ts'
 import { ResignedError } from './resigned-error.ts'
 import { HeldTerm, type Term } from './term.ts'
 
-/** Before it stands again after an outage, in milliseconds. */
+/** The pause before it becomes a candidate again after an outage, in milliseconds. */
 const PAUSE_MS = { least: 100, spread: 150 }
 
 /** One candidate: from its place in the queue to the end of its term. */
@@ -36,7 +36,7 @@ export class Campaign {
 
   /**
    * @param lock the lock of the election, for that owner
-   * @param closing aborts when nobody of this client is to lead any more
+   * @param closing aborts when this client must no longer lead
    */
   constructor(
     owner: Owner,
@@ -60,12 +60,12 @@ export class Campaign {
     return this.#term
   }
 
-  /** @param began told that it leads from now on */
+  /** @param began called when it begins to lead */
   run<T>(fn: (term: Term) => Promise<T> | T, began: (term: Term) => void): Promise<T> {
     const signal = this.#signal
     const led = this.#lock.using(
       (lease) => this.#lead(lease, fn, began),
-      // A candidate waits and leads without an end, however long others wait for locks and hold them.
+      // Candidates wait and lead without a limit, whatever `waitMs` and `maxHoldMs` the client has.
       { waitMs: Infinity, maxHoldMs: Infinity, ...(signal && { signal }) },
     )
     const over = () => {}
@@ -73,7 +73,10 @@ export class Campaign {
     return led
   }
 
-  /** Ends the term, and hands over when its function has ended. If that lost the lease, there is nothing to wait for. */
+  /**
+   * Ends the term, and hands over when its function has ended. After a loss of the lease it does
+   * not wait for the function.
+   */
   resign(): Promise<boolean> {
     const lease = this.#lease
     if (lease === undefined) return Promise.resolve(false)
@@ -83,11 +86,12 @@ export class Campaign {
     return this.#resigned
   }
 
-  /** Whether to stand again after that error; waits a little where that is better. */
+  /** True if it becomes a candidate again after this error. After an outage it pauses first. */
   async standsAgain(error: unknown): Promise<boolean> {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
-      // Also a loss that was found when the function had ended; not one of another lock, which the function told.
+      // The loss of the term counts, even if it was found after the function ended. The loss of
+      // another lock, which the function reported, does not count.
       return this.#lease === undefined || saysNoMore(error, leaseBehind(this.#lease).over())
     }
     if (this.#term !== undefined) return false
@@ -106,7 +110,10 @@ export class Campaign {
     return true
   }
 
-  /** Asks the function of the term to end. Its lease is renewed until then, or until the limit of that. */
+  /**
+   * Asks the function of the term to end. The lease is renewed until it has ended, for at most
+   * `maxDrainMs`.
+   */
   #end(lease: Lease, reason: unknown): void {
     if (!this.#isEnding)
       this.#lock.registry.limitDrain((leaseBehind(lease) as HeldLease).hold, this.#maxDrainMs)
@@ -120,7 +127,7 @@ export class Campaign {
     began: (term: Term) => void,
   ): Promise<T> {
     const signals = [this.#signal ?? [], this.#closing].flat()
-    // In the very moment of the grant.
+    // A signal may have aborted at the moment of the grant.
     for (const one of signals) one.throwIfAborted()
     lease.assertValid()
     const term = new HeldTerm(lease)
@@ -129,7 +136,7 @@ export class Campaign {
     const ending = { reject: (reason: unknown) => this.#end(lease, reason) }
     const watches = signals.map((one) => new AbortWatch(one, ending))
     if (this.#resignsOnRequest) {
-      // A failure to hand over is that of lead().
+      // `lead()` reports a failure of the hand-over.
       const resigning = { reject: () => void this.resign().catch(() => {}) }
       watches.push(new AbortWatch(lease.releaseRequested, resigning))
     }
@@ -150,7 +157,7 @@ function lossOf({ signal }: Lease): Promise<unknown> {
   return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
-/** Whether an error says no more than that the term was lost: nothing of a mistake in the function. */
+/** True if the error only reports the loss of the term, and no mistake in the function. */
 function saysNoMore(error: LeaseLostError, loss: Error): boolean {
   if (error === loss) return true
   const { cause } = error as { cause?: { name?: unknown } | null }

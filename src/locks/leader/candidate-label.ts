@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
 
-/** It is in the name of the owner, which the server repeats in its queue and its messages. */
+/** The label is part of the owner name, which the server repeats in its queue and its messages. */
 const LONGEST_LABEL = 200
 
-/** @throws `InvalidArgumentError` for a label that cannot be in a name */
+/** @throws `InvalidArgumentError` for a label that cannot be part of a name */
 export function assertLabel(label: unknown): asserts label is string {
   const isText = typeof label === 'string' && label !== '' && label.length <= LONGEST_LABEL
-  // Half of a surrogate pair is no text in UTF-8.
+  // Half of a surrogate pair is not valid UTF-8.
   if (isText && Buffer.from(label).toString() === label) return
   throw new InvalidArgumentError(
     `The \`label\` of a candidate must be text of 1 to ${LONGEST_LABEL} characters; got ${show(label)}. ` +
@@ -15,12 +15,12 @@ export function assertLabel(label: unknown): asserts label is string {
   )
 }
 
-/** What the name of a candidate has behind its number. */
+/** The end of the owner name of a candidate, after its number. */
 export function labelSuffix(label: string): string {
   return `~${encodeURIComponent(label)}`
 }
 
-/** The label in the name of a candidate; null for an owner that is none. */
+/** The label in the owner name of a candidate; null for other owners. */
 export function labelIn(wireOwner: string): string | null {
   const [, encoded] = /^[^:]*:\d+~([^/]+)/.exec(wireOwner) ?? []
   if (encoded === undefined) return null

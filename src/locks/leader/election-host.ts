@@ -10,10 +10,12 @@ export interface ElectionHost {
   lock(owner?: Owner): ElectionLock
   channel(lock: ElectionLock): ElectionChannel
   readonly watches: Set<LeaderWatch>
-  /** Those that are under way, whatever the election. */
+  /** The running campaigns of this client, for all elections. */
   readonly campaigns: Set<Campaign>
-  /** True if the holder is a candidate of this client whose campaign is over: nobody leads under that name. */
+  /**
+   * True if the holder is a candidate of this client whose campaign is over, so it does not lead.
+   */
   isOver(holder: string): boolean
-  /** Aborts when nobody is to lead any more. */
+  /** Aborts when this client must no longer lead. */
   readonly closing: AbortSignal
 }

@@ -4,12 +4,12 @@ import type { Lease } from '../../lease/lease.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 
-/** What an election needs of its lock, a fair one. */
+/** The members of its fair lock that an election needs. */
 export interface ElectionLock {
   readonly name: string
   readonly rawName: string
   readonly currentOwner: {
-    /** For whom the running code holds the lock, where it runs inside of a holder. */
+    /** The owner of the frame in which the running code holds the lock, if any. */
     leaseHolder(): object
   }
   readonly registry: {

@@ -41,7 +41,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   readonly #channel: ElectionChannel
   readonly #watch: LeaderWatch
   #isCandidate = false
-  /** The last one, also when it is over. */
+  /** The last campaign, even if it is over. */
   #campaign: Campaign | undefined
 
   /** @internal */
@@ -58,7 +58,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       everyMs: lock.registry.leaseMs / 3,
       clock: lock.registry.clock,
       look: () => lock.peek(),
-      // The first tells of the end of a term that nobody follows, and the server tells it itself.
+      // The first channel reports the end of a term without a next leader. The server itself
+      // publishes that.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
       verify: (holder) => this.#verify(holder),
       accepts: (holder) => this.#accepts(holder),
@@ -145,7 +146,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     const { leads } = campaign
     const handedOver = campaign.resign()
     if (this.#lock.currentOwner.leaseHolder() !== campaign.owner) return handedOver
-    // Who is asked to end does not wait for itself.
+    // Code that must end does not wait for its own end.
     handedOver.catch(() => {})
     return leads
   }
@@ -196,7 +197,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     return this.#follow()
   }
 
-  /** Watches while anybody listens. */
+  /** Watches the election while the event has a listener. */
   #follow(): this {
     const { watches } = this.#host
     if (this.listenerCount('changed') > 0) {
@@ -209,7 +210,10 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     return this
   }
 
-  /** Listeners here need no message; observers elsewhere that miss it find out by a look. */
+  /**
+   * Listeners in this client need no message. Other clients that miss the message find the change
+   * at their next check.
+   */
   #began({ owner, token }: Term): void {
     const { registry } = this.#lock
     this.#watch.began({ label: this.label, owner, token, ttlMs: registry.leaseMs })
@@ -218,14 +222,16 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       .catch(() => {})
   }
 
-  /** Another one leads, or nobody does: a term that goes on by its clocks may be lost. */
+  /**
+   * Another candidate leads, or none does. So a term that is valid by the own clocks may be lost.
+   */
   async #verify(holder: string | null): Promise<void> {
     const campaign = this.#campaign
     if (holder !== null && campaign?.owner.isNamed(holder)) return
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /** What this process tells is never behind, or ahead of, what it says of itself. */
+  /** True if the report agrees with what this candidate says about itself. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.isNamed(holder)) {

@@ -9,14 +9,14 @@ import { LeaderElection } from './leader-election.ts'
 import { electionLabel } from './leader-options.ts'
 import type { LeaderWatch } from './leader-watch.ts'
 
-/** What elections need of their client. */
+/** The members of the client that elections need. */
 interface Client {
   readonly id: string
   readonly label: string
-  /** The fair lock of that name. */
+  /** Returns the fair lock with this name. */
   lock(name: string, owner: Owner | undefined): ElectionLock
   newOwner(suffix: string): Owner
-  /** Undefined where the place has no fair locks. */
+  /** Undefined if the servers have no fair locks. */
   channel: ((rawName: string) => ElectionChannel) | undefined
 }
 
@@ -53,14 +53,17 @@ export class LeaderElections {
     })
   }
 
-  // A grant that was given up before it was heard of is released in the background: until then its candidate holds
-  // the lock.
+  // A candidate may give up before it learns of its grant. It then holds the lock until a
+  // background release ends the hold, but it does not lead.
   #isOver(holder: string): boolean {
     if (!holder.startsWith(`${this.#client.id}:`) || labelIn(holder) === null) return false
     return ![...this.#campaigns].some(({ owner }) => owner.isNamed(holder))
   }
 
-  /** Ends the term of each leader for that reason; the lock is released when its work has ended. */
+  /**
+   * Asks all leaders to end their terms for this reason. Each lock is released when the work of its
+   * leader has ended.
+   */
   drain(reason: Error): void {
     this.#closing.abort(reason)
   }

@@ -5,25 +5,28 @@ import type { HolderFacts } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 import { type LeaderInfo, leaderIn } from './election-info.ts'
 
-/** A lease that is said to have nothing left is not asked for without an end, in milliseconds. */
+/**
+ * The shortest pause between checks, in milliseconds. It prevents a loop of checks while the server
+ * reports a lease with no time left.
+ */
 const SHORTEST_MS = 10
 
 interface Host {
-  /** How long a change may stay unseen whose message was lost, in milliseconds. */
+  /** How long a change may stay unseen if its message was lost, in milliseconds. */
   readonly everyMs: number
   readonly clock: Clock
   look(): Promise<HolderFacts>
   /** Calls `onWake` when there may have been a change. */
   listen(onWake: () => void): Subscription[]
-  /** Asks the server whether this process leads, if it says so of itself and that holder contradicts it. */
+  /** Asks the server if this process still leads, if it says so and `holder` contradicts it. */
   verify(holder: string | null): Promise<void>
-  /** True if this process can tell it now. */
+  /** True if this process may report this holder now. */
   accepts(holder: string | null): boolean
   changed(leader: LeaderInfo | null): void
   failed(error: Error): void
 }
 
-/** Finds out who leads while anybody listens: by messages, and by a look now and then. */
+/** Finds the leader while `changed` has listeners: by messages, and by checks at intervals. */
 export class LeaderWatch {
   readonly #host: Host
   #subscriptions: Subscription[] = []
@@ -31,9 +34,9 @@ export class LeaderWatch {
   #isWatching = false
   #isLooking = false
   #looksAgain = false
-  /** What was asked for in another one is of no use. */
+  /** An answer is ignored if its request belongs to an earlier epoch. */
   #epoch = 0
-  /** Undefined until the first one was told. */
+  /** The last reported leader; undefined before the first report. */
   #told: LeaderInfo | null | undefined
   #lastToken = 0
 
@@ -64,7 +67,10 @@ export class LeaderWatch {
     for (const subscription of this.#subscriptions.splice(0)) subscription.stop()
   }
 
-  /** It is known without a look; what is on its way may be older. */
+  /**
+   * Reports a leader that is known without a check. Answers in flight may be older, so they are
+   * ignored.
+   */
   began(leader: LeaderInfo): void {
     if (!this.#isWatching) return
     this.#epoch += 1
@@ -89,7 +95,7 @@ export class LeaderWatch {
     if (this.#isWatching) this.#timer = this.#host.clock.after(waitMs, () => this.look()).unref()
   }
 
-  /** @returns when to look again at the latest, in milliseconds */
+  /** @returns the longest pause before the next check, in milliseconds */
   async #lookOnce(): Promise<number> {
     const { everyMs } = this.#host
     const epoch = this.#epoch
@@ -108,7 +114,7 @@ export class LeaderWatch {
     }
   }
 
-  /** Each term once, and none that is older than what was told. */
+  /** Reports each term once, and no term that is older than the last report. */
   #tell(leader: LeaderInfo | null): void {
     if (leader?.owner === this.#told?.owner && this.#told !== undefined) return
     if (leader !== null && leader.token !== null) {

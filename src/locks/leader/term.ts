@@ -16,7 +16,7 @@ const MEMBERS = [
 /** One term as leader: from the grant until the function of `lead` has ended, or the term was lost. */
 export interface Term extends Pick<HeldTerm, (typeof MEMBERS)[number]> {}
 
-/** A term of this candidate. */
+/** The internal object of a term. */
 export class HeldTerm {
   readonly #lease: Lease
   readonly #signal: LeaseSignal
@@ -81,7 +81,7 @@ export class HeldTerm {
   }
 
   /**
-   * What users have of it.
+   * The object that users get.
    *
    * @internal
    */
@@ -91,7 +91,7 @@ export class HeldTerm {
   }
 
   /**
-   * It is over from now on, for whoever asks: and with a reason, for those who listen.
+   * The term is over from now on. With a `reason`, its signal aborts.
    *
    * @internal
    */
@@ -102,7 +102,7 @@ export class HeldTerm {
   }
 
   /**
-   * Asks the server whether it has the lock still: if not, the term is lost by that.
+   * Asks the server if it still holds the lock. If not, the answer ends the term.
    *
    * @internal
    */
@@ -124,5 +124,5 @@ function overError(name: string): InvalidArgumentError {
   )
 }
 
-/** A lease is never shortened: any time will do. */
+/** A lease is never shortened, so any value only checks it. */
 const LEAST_MS = 10

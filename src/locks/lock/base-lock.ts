@@ -20,7 +20,7 @@ import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
 
-/** What it needs of the locks of its client. */
+/** The members of the locks of a client that a lock object needs. */
 interface Registry {
   readonly defaults: Defaults
   readonly clock: Clock
@@ -54,9 +54,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Acquires the lock. Waits for it for at most `waitMs`, which is one time for all of several locks. If neither the
-   * call nor the client sets `waitMs`, it waits forever. A release wakes it with a message; if the holder dies, the
-   * end of its lease does.
+   * Acquires the lock. Waits for it for at most `waitMs`, which is one time for all of several
+   * locks. If neither the call nor the client sets `waitMs`, it waits forever. The message of a
+   * release wakes the waiter. If the holder crashes, the end of its lease wakes the waiter.
    *
    * @param options a fixed lease in milliseconds, or options. Without a lease the watchdog renews it until the release
    * @returns the lease. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of `waitMs`, and
@@ -66,7 +66,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    */
   lock(options?: LockOptions | number): Promise<L>
   lock(options?: LockOptions | number, ...others: never[]): Promise<L> {
-    // As `async` does, but without a promise more for each call.
+    // Like an `async` method, but each call has one promise less.
     try {
       const meant = lockArguments(options, others, this.registry.defaults)
       const acquiring = this.acquireBare(meant)
@@ -166,7 +166,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
     throw this.notUnlocked(lease, failure)
   }
 
-  /** @param otherwise what it comes to where the lock is not to be had in time */
+  /** @param otherwise returns the result if the lock is not acquired in time */
   async #use<T, U>(
     fn: (lease: L) => Promise<T> | T,
     meant: Acquisition,
@@ -195,21 +195,21 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Why the last attempt of this object came to nothing, if one did.
+   * Explains why the last attempt of this object failed, if one did.
    *
    * @internal
    */
   abstract toldWhy(): WhyNotAcquired | undefined
 
   /**
-   * Acquires it for whom the running code acts, or for an owner of its own.
+   * Acquires the lock for the owner of the running code, or for a new owner.
    *
    * @internal
    */
   protected abstract acquireBare(meant: Acquisition): Promise<L | null>
 
   /**
-   * What a frame of `using` is to carry: each lock, and as whom it is held there.
+   * Returns each lock that a frame of `using` carries, with its owner there.
    *
    * @internal
    */
@@ -222,9 +222,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   protected abstract notHeld(): Error
 
   /**
-   * What `unlock()` rejects with.
+   * The error with which `unlock()` rejects.
    *
-   * @param failure why the release was not confirmed; undefined where the lease had been lost
+   * @param failure why the release was not confirmed; undefined if the lease had been lost
    * @internal
    */
   protected abstract notUnlocked(lease: K, failure: unknown): unknown

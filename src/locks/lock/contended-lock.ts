@@ -17,8 +17,9 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   abstract readonly rawName: string
 
   /**
-   * Waits until the lock is free. It does not acquire the lock, so another owner may hold it when this resolves. The
-   * release wakes it, and the end of the holder's lease. If a message is lost, it notices within 6 s.
+   * Waits until the lock is free. It does not acquire the lock, so another owner may hold it when
+   * this resolves. A release wakes it, and so does the end of the holder's lease. If a message is
+   * lost, it notices within 6 s.
    *
    * @returns true if the lock is free; false at the end of `waitMs`. Rejects with `signal.reason` when aborted, and
    * with `InvalidArgumentError` for invalid options. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
@@ -65,7 +66,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   }
 
   /**
-   * The owners that hold it.
+   * The owners that hold the lock.
    *
    * @internal
    */
@@ -78,7 +79,8 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   abstract peek(failed: string): Promise<HolderFacts>
 
   /**
-   * @returns null if it was not free in time, and otherwise whether it was not free at once
+   * @returns null if it was not free in time. Otherwise `waited` is true if it was not free at
+   *   once
    * @internal
    */
   async awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null> {

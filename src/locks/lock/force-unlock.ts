@@ -1,6 +1,6 @@
 import type { LocalLocks } from '../../local/local-locks.ts'
 
-/** Ends the hold that there is now, and no other. @returns whether there was one */
+/** Ends the current hold, and no later hold. @returns true if there was a hold */
 export async function forceUnlock({
   name,
   rawName,

@@ -38,14 +38,14 @@ const SCOPED: Manner = { scoped: true }
  */
 export interface Lock extends Pick<HoldfastLock, (typeof LOCK_MEMBERS)[number]> {}
 
-/** A lock of a client. Users have a handle of it. */
+/** The internal object of a lock. Users get its handle. */
 export class HoldfastLock extends ContendedLock {
   /** @internal */
   readonly rawName: string
   /** @internal */
   readonly kind: LockKind
   /**
-   * The number of the lock object that callers know it by.
+   * Identifies the lock object for callers. The sides of a read-write lock share one number.
    *
    * @internal
    */
@@ -69,7 +69,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * The lock object that callers know it by: tasks share that, or none.
+   * The object that tasks share: this lock, or the read-write lock that has this side.
    *
    * @internal
    */
@@ -132,9 +132,9 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Who has the lock, as its place knows it.
+   * Returns the holder according to Redis.
    *
-   * @param failed what did not come about where nobody can tell
+   * @param failed the words of an outage: the action that failed
    * @internal
    */
   peek(failed = 'not inspected'): Promise<HolderFacts> {
@@ -152,7 +152,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * So that it is known who that is by the end of the wait.
+   * Looks up the process of the holder, so that the end of the wait can name it.
    *
    * @internal
    */
@@ -173,10 +173,10 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Acquires the lock for an owner; null when it was not to be had in the time given.
+   * Acquires the lock for an owner; null if that was not possible in the given time.
    *
-   * @param holder under whom the lease is kept for `unlock()`
-   * @param askedAt when its call began, on the monotonic clock, if it is an owner of its own
+   * @param holder keeps the lease for `unlock()`
+   * @param askedAt when the call began, on the monotonic clock, if its owner acquires only once
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */
@@ -242,7 +242,7 @@ export class HoldfastLock extends ContendedLock {
 
 const LockHandle = handleClassOf(HoldfastLock, LOCK_MEMBERS, LOCK_NAMING)
 
-/** What users have of a lock. */
+/** Returns the object that users get. */
 export function handleOf(lock: HoldfastLock): Lock {
   return new LockHandle(lock)
 }

@@ -1,7 +1,6 @@
-/** The members that users have of every lock. */
+/** The public members of every lock, even of a multi-lock. */
 export const BASE_MEMBERS = ['name', 'lock', 'tryLock', 'using', 'tryUsing', 'unlock'] as const
 
-/** The public members of one lock. */
 export const LOCK_MEMBERS = [
   ...BASE_MEMBERS,
   'isLocked',
@@ -17,7 +16,7 @@ export const LOCK_MEMBERS = [
 ] as const
 
 /**
- * How messages name a lock, and what they give instead of the methods of other libraries.
+ * How errors name a lock, and which method they suggest instead of a method of another library.
  *
  * @internal
  */

@@ -7,49 +7,50 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
 
-/** How one acquisition differs from others, beside what its caller gave. */
+/** How an acquisition differs from others, apart from the options of its caller. */
 export interface Manner {
-  /** Whether somebody else than `unlock()` releases it. */
+  /** True if other code than `unlock()` releases the lease. */
   readonly scoped: boolean
-  /** Whether somebody else was found to have it before. */
+  /** True if another owner was found to hold the lock before. */
   readonly known?: boolean
-  /** Whether it asks once although it has time. */
+  /** True if it tries once, even with time left. */
   readonly asksOnce?: boolean
-  /** Set where it is asked for together with others. */
+  /** Set if the lock is requested together with other locks. */
   readonly together?: Asker | undefined
-  /** Whether the longest time that it is held begins later; until then it is kept by leases that are no longer. */
+  /** True if `maxHoldMs` begins later. Until then only the lease is limited to `maxHoldMs`. */
   readonly limitedLater?: boolean
-  /** Where the call came from, if that is wanted and it goes on elsewhere. */
+  /** The stack of the call, if warnings need it and another object makes the request. */
   readonly calledFrom?: Error | undefined
 }
 
-/** A lock object to those who take one lock or several: one lock, as one client gets at it. */
+/** A lock object, as the algorithms for one or several locks use it. */
 export interface OneLock {
   readonly name: string
   readonly rawName: string
   readonly registry: LocalLocks
   readonly kind: LockKind
-  /** Its number, or that of what it is a side of. */
+  /** The number of the lock object, or of the read-write lock that has this side. */
   readonly number: number
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
-  /** @param failed what did not come about where nobody can tell */
+  /** @param failed the words of an outage: the action that failed */
   peek(failed: string): Promise<HolderFacts>
 }
 
 let made = 0
 
-/** The number of a lock object: of all that are one to callers. */
+/** Returns a new number. All objects that callers see as one lock object share it. */
 export function nextNumber(): number {
   made += 1
   return made
 }
 
 /**
- * What one acquisition by a lock object asks for.
+ * Makes the request for one acquisition by a lock object.
  *
- * @param holder under whom the lease is kept for `unlock()`
- * @param askedAt when its call began, on the monotonic clock, if it is an owner of its own; else Infinity
+ * @param holder keeps the lease for `unlock()`
+ * @param askedAt when its call began, on the monotonic clock, if its owner acquires only once;
+ *   otherwise Infinity
  */
 export function requestOf(
   lock: Pick<OneLock, 'registry' | 'kind'> &

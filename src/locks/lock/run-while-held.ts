@@ -2,7 +2,10 @@ import type { Emit } from '../../events.ts'
 import { workAndRelease } from '../../lease/work-and-release.ts'
 import { type Carried, frameOf } from '../../owner/frames.ts'
 
-/** Does the work in a frame that carries what is held, and releases the lease whatever comes of it. */
+/**
+ * Runs the work in a frame that carries the held locks. Then it releases the lease, even if the
+ * work fails.
+ */
 export function runWhileHeld<T>(
   lease: object,
   carried: readonly Carried[],

@@ -4,24 +4,27 @@ import type { HoldKind } from '../../lease/hold-kind.ts'
 import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
-/** One lock object that holds and waits, or one frame around both, is hardly anything but nested code. */
+/**
+ * In milliseconds. One lock object, or one frame, holds the lock and waits for it: almost certainly
+ * nested code.
+ */
 const SURE_MS = 500
 
-/** Two lock objects of one client are mostly those of separate tasks. */
+/** In milliseconds. Two lock objects of one client usually belong to separate tasks. */
 const UNSURE_MS = 3_000
 
-/** So many names of one client are warned of at most where it is not sure. */
+/** The largest number of names for which a client gives an unsure warning. */
 const MOST_NAMES = 100
 
 const warned = new WeakSet<object>()
 const warnedNames = new WeakMap<object, Set<string>>()
 
-/** What of a lock object tells whether it waits for itself. */
+/** The members of a lock object that show if it waits for itself. */
 interface LockObject {
   readonly name: string
   readonly rawName: string
   readonly kind: HoldKind
-  /** Its number, or that of what it is a side of. */
+  /** The number of the lock object, or of the read-write lock that has this side. */
   readonly number: number
   readonly registry: {
     readonly clock: Clock
@@ -35,18 +38,21 @@ interface LocalLock {
   isHeldBy(owner: Owner): boolean
 }
 
-/** Who seems to wait for itself. */
+/** A call that seems to wait for itself. */
 interface SelfWait {
   readonly lock: LockObject
   readonly holder: Owner
-  /** In words: the holder, and tasks for which waiting is right. */
+  /** In words: what holds the lock, and what separate tasks would share. */
   readonly who: readonly [holding: string, sharing: string]
   readonly afterMs: number
-  /** Warned about once: a lock object, or a frame; undefined where that is the name in this client. */
+  /**
+   * The lock object or the frame that is warned about once. Undefined if each name is warned about
+   * once.
+   */
   readonly about: object | undefined
 }
 
-/** An owner for one acquisition by that lock object, which is nobody else's. */
+/** Makes an owner for one acquisition by this lock object. */
 export function alone(lock: LockObject): Owner {
   const owner = lock.registry.newOwner()
   owner.madeBy = lock.number
@@ -55,11 +61,11 @@ export function alone(lock: LockObject): Owner {
 }
 
 /**
- * Whether an acquisition that is about to begin seems to wait for itself: somebody in this client has the
- * lock by now whom it does not re-enter.
+ * Finds a hold of the same client that blocks an acquisition which is about to begin. The
+ * acquisition does not re-enter that hold.
  *
- * @param about the lock object that was called, this one or that of several, if it acts for an owner of
- * its own
+ * @param about the called lock object, this lock or a multi-lock, if it acts for an owner of its
+ *   own
  */
 export function selfWaitOf(lock: LockObject, about?: object): SelfWait | undefined {
   const held = lock.registry.find(lock.rawName)
@@ -67,7 +73,7 @@ export function selfWaitOf(lock: LockObject, about?: object): SelfWait | undefin
   return ownSelfWait(lock, held, about) ?? selfWaitInFrame(lock, held) ?? inClient(lock, held)
 }
 
-/** Whether the lock object that is about to wait has its lock. */
+/** Finds a hold of the lock object that is about to wait. */
 function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWait | undefined {
   if (about === undefined) return undefined
   const isMeant = (owner: Owner) => owner.madeBy === lock.number && isComplete(owner, lock)
@@ -77,7 +83,7 @@ function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWai
   return { lock, holder, who, afterMs: SURE_MS, about }
 }
 
-/** Whether an owner of one acquisition, made in a frame that is around here too, has the lock. */
+/** Finds a hold of an owner that was made in a frame around the running code. */
 function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefined {
   if (innermostFrame() === undefined) return undefined
   const isMeant = ({ madeIn }: Owner) => madeIn !== undefined && isInside(madeIn)
@@ -90,7 +96,10 @@ function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefine
   return { lock, holder, who, afterMs: SURE_MS, about: holder.madeIn }
 }
 
-/** Whether an owner of one acquisition that was made outside all frames has the lock: code in one is not nested in it. */
+/**
+ * Finds a hold of an owner that was made outside all frames. An owner from inside a frame does not
+ * count, because this code is not nested in that frame.
+ */
 function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
   if (isKnown(lock)) return undefined
   const isMeant = (owner: Owner) =>
@@ -104,7 +113,7 @@ function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
   return { lock, holder, who, afterMs: UNSURE_MS, about: undefined }
 }
 
-/** One that is taken together with others may yet be let go for want of them. */
+/** False while a multi-lock acquires its locks: it may release this lock if another is missing. */
 function isComplete(owner: Owner, { rawName }: LockObject): boolean {
   return !owner.isGathering(rawName)
 }
@@ -120,14 +129,14 @@ function markKnown({ registry, rawName }: LockObject): void {
   else if (names.size < MOST_NAMES) names.add(rawName)
 }
 
-/** Warns of a self-wait where there seems to be one. */
+/** Warns about a self-wait, if there seems to be one. */
 export function warningOf<T>(selfWait: SelfWait | undefined, acquiring: Promise<T>): Promise<T> {
   return selfWait === undefined ? acquiring : warnOfSelfWait(selfWait, acquiring)
 }
 
 /**
- * Warns once when an acquisition waits all the while for one hold of the same lock object, frame or client
- * that it does not re-enter: nested code would wait for ever.
+ * Warns once if an acquisition waits all the time for one hold of the same lock object, frame or
+ * client. It does not re-enter that hold, so nested code would wait forever.
  */
 async function warnOfSelfWait<T>(
   { lock, holder, who: [holding, sharing], afterMs, about }: SelfWait,

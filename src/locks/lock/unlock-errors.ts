@@ -2,7 +2,7 @@ import { LeaseLostError, NotHeldError } from '../../errors.ts'
 import type { CurrentOwner, Doubt } from '../../owner/current-owner.ts'
 import type { Kept } from '../../owner/holder.ts'
 
-/** `unlock()` found nothing to undo. */
+/** The error of an `unlock()` that found no acquisition. */
 export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeldError {
   return new NotHeldError(
     `Lock "${name}" was not unlocked: the caller does not hold it. unlock() was called ${where(currentOwner)}. ` +
@@ -11,7 +11,10 @@ export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeld
   )
 }
 
-/** What became of a lease whose holder may be the one that finds nothing now. */
+/**
+ * Describes the lease that an earlier `unlock()` ended. The caller that now finds nothing may be
+ * its holder.
+ */
 export function endedBefore(currentOwner: CurrentOwner<Kept>): string {
   const ended = currentOwner.takeEndedInDoubt()
   if (ended === undefined) return ''
@@ -31,8 +34,9 @@ function where(actor: CurrentOwner<Kept>): string {
 }
 
 /**
- * `unlock()` undid an acquisition that had been lost, while a later one through the same object is
- * held: nobody can tell whose call it was, and to release a lock that another task holds is worse.
+ * `unlock()` ended a lost acquisition, while a later acquisition of the same object is held. The
+ * client cannot know which task called. It would be worse to release a lock that another task
+ * holds.
  */
 export function lostBefore(loss: Error, held: { readonly token: number }): Error {
   if (!(loss instanceof LeaseLostError)) return loss
@@ -51,7 +55,10 @@ const WHY = {
     'Another call through that object was pending or failed while this lease was requested or held',
 }
 
-/** `unlock()` undid an acquisition, and may have been called by who had none, or had one before that was lost. */
+/**
+ * `unlock()` ended an acquisition. Its caller may be another task, which had none or had lost its
+ * own.
+ */
 export function endedByUnlock(doubt: Doubt): (lease: { name: string; token: number }) => Error {
   return ({ name, token }) =>
     new LeaseLostError(

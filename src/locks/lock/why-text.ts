@@ -1,24 +1,25 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
 import { printable, printedMs } from '../../kit/printable.ts'
 
-/** An explanation before it is put into words, which few ask for. */
+/** The facts of an explanation. The text is made later, because few callers read it. */
 export interface Facts extends Omit<WhyNotAcquired, 'text'> {
-  /** Why it failed, if it did. */
+  /** The error of the attempt, if it had one. */
   readonly reason?: unknown
-  /** Whether the lease may have been renewed since `ttlMs` was seen. */
+  /** True if the lease may have been renewed since `ttlMs` was seen. */
   readonly isLeastTtl?: boolean
 }
 
-/** Knowledge that is older than this is told as past, in milliseconds. */
+/** Older facts are written in the past tense, in milliseconds. */
 const PAST_MS = 1_000
 
 type Nearness = 'here' | 'process' | 'elsewhere'
 
 /**
- * As in `Lock "a" is held by app-3 (host:4711), as …, for 12 s, and 18 s are left of its lease.`
+ * Makes the sentence `Lock "a" is held by app-3 (host:4711), as …, for 12 s, and 18 s are left of
+ * its lease.`
  *
- * @param agoMs how long ago that was so
- * @param nearness where the client of the holder is
+ * @param agoMs how long ago the facts were true, in milliseconds
+ * @param nearness if the client of the holder is this client, in this process or elsewhere
  */
 export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): string {
   const { name, outcome, holder } = facts
@@ -34,7 +35,7 @@ export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): str
     nearness === 'here'
       ? ' If the holder is code around this call, run both in using() or run(), so that the call re-enters.'
       : ''
-  // The comma behind the owner is that of the age.
+  // The comma after the owner belongs to the age.
   const held = age === '' ? who.replace(/,$/, '') : `${who}${age}`
   return `${lock} is held by ${held}${leftOf(facts)}.${queueOf(facts)}${cure}`
 }

@@ -7,7 +7,7 @@ import { type HolderFacts, isOfHoldfast } from '../../servers/answers.ts'
 import type { Sight, Waiter } from '../../waiting/waiter.ts'
 import { type Facts, sentenceOf } from './why-text.ts'
 
-/** What of a lock object an explanation is about. */
+/** The members of a lock object that an explanation needs. */
 interface LockObject {
   readonly name: string
   readonly rawName: string
@@ -23,33 +23,33 @@ interface LockObject {
 interface LocalLock {
   readonly holds: { readonly exclusive: Hold | undefined }
   readonly sight: Sight | undefined
-  /** Whether no release can be missed. */
+  /** True if the client cannot miss a release. */
   readonly hearsReleases: boolean
 }
 
-/** A holder that was seen no longer ago still has the lock, as far as anybody can know; in milliseconds. */
+/** A holder that was seen within this time counts as the current holder, in milliseconds. */
 const RECENT_MS = 2_000
 
-/** What is known when an attempt has come to nothing. @param reason why it failed, if it did */
+/** Collects the facts about a failed attempt. @param reason its error, if it had one */
 export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Facts | undefined {
   const isAborted = reason !== undefined && !(reason instanceof HoldfastError)
-  // One of several that was left for the sake of another.
+  // A multi-lock gave up this lock because another lock was missing.
   if (waiter.isForAnother || (isAborted && waiter.sight === undefined)) return undefined
   const { name, rawName, registry } = lock
   const local = registry.find(rawName)
   const own = local?.holds.exclusive
   const now = registry.clock.now()
-  // Of those who wait in a client only the first asks.
+  // Only the first waiter of a client asks, so the others use its sight.
   const shared = local?.sight
   const isRecent = shared !== undefined && now.monotonic - shared.at.monotonic <= waiter.waitedMs
   const sight = waiter.sight ?? (isRecent ? shared : undefined)
   const holder = own?.id.wireOwner ?? sight?.holder ?? null
   const seenAgoMs = own || !sight ? 0 : now.monotonic - sight.at.monotonic
-  // One that releases it tells so, and one whose lease ends is looked for then.
+  // The client would know of a release, and it checks the lock when the lease ends.
   const isCurrent = seenAgoMs <= RECENT_MS || local?.hearsReleases === true
   const at = isCurrent || sight === undefined ? now : sight.at
   const heldSince = own?.beganAt ?? sight?.heldSince ?? null
-  // The tokens of Redisson are no time.
+  // The tokens of Redisson contain no time.
   const isAged = holder !== null && heldSince !== null && isOfHoldfast(holder)
   const endsAt = sight?.endsAt ?? null
   const leftMs = own?.remainingMs() ?? (endsAt === null ? 0 : endsAt - at.monotonic)
@@ -71,7 +71,10 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
   return facts
 }
 
-/** What is known of the last attempt, or by now where nothing is; with who the holder is. */
+/**
+ * Explains the last failed attempt, or the current state if no facts are known. It names the
+ * process of the holder.
+ */
 export async function askWhy(lock: LockObject, last: Facts | undefined): Promise<WhyNotAcquired> {
   const isKnown = last !== undefined && (last.outcome !== 'held' || last.holder !== null)
   const facts = isKnown ? last : await askNow(lock)
@@ -106,7 +109,7 @@ function outcomeOf(reason: unknown): WhyNotAcquired['outcome'] {
   return reason instanceof HoldfastError ? 'failed' : 'held'
 }
 
-/** The same in words. */
+/** Adds the text to the facts. */
 export function told({ registry }: Pick<LockObject, 'registry'>, facts: Facts): WhyNotAcquired {
   const { reason, isLeastTtl: _, ...known } = facts
   if (reason instanceof HoldfastError) return { ...known, text: reason.message }

@@ -9,34 +9,34 @@ import { HoldingTime } from './holding-time.ts'
 import type { Wanted } from './joint-request.ts'
 import { groupsOf, JointRequest } from './joint-request.ts'
 
-/** Leases that are lost so often in a row while the others are taken are too short for that. */
+/** After so many losses in a row while it acquires other locks, the leases are too short. */
 const MOST_LOSSES = 5
 
-/** What a fixed lease has lost while the others were gathered is given back above this share. */
+/** When all locks are held, a fixed lease with less than this share left is extended. */
 const FRESH = 0.85
 
 /**
- * Takes all of several locks, or none, within one time for the whole.
+ * Acquires all of several locks, or none, within one time for all.
  *
- * All are asked for without waiting: those of one server and slot in one question. When somebody
- * has one of them, that one is waited for as any lock is, and its place among those who wait is kept
- * whatever becomes of the others: those are held meanwhile for as long as {@link HoldingTime} says, and are
- * asked for once more when it is had. So nobody waits for ever for somebody who waits for them, and
- * what is held by who cannot go on yet is left to those who could.
+ * It first requests all locks without waiting, in one request for each server and slot. If another
+ * owner holds one of them, it waits for that lock, and keeps its place in the queue. Meanwhile it
+ * holds the others for as long as {@link HoldingTime} says, and then requests them again. So no
+ * caller waits forever for a caller that waits for it. A caller that cannot continue leaves its
+ * locks to others.
  */
 export class AllOrNone {
   readonly #all: readonly Wanted[]
   readonly #meant: Acquisition
   readonly #endsAt: number
-  /** The longest time that they are held begins when all of them are had. */
+  /** `maxHoldMs` begins when all locks are held. */
   readonly #manner: Manner
   readonly #taken = new Map<Wanted, Lease>()
   readonly #clock: Clock
   readonly #reach: HoldingTime
   #wanted: Wanted[] = []
-  /** Whether somebody was found to have one: then no answer in time is no outage. */
+  /** True if another owner was found to hold one. Then a missing answer is no outage. */
   #known = false
-  /** Leases that were lost since one was last found to be somebody else's. */
+  /** The losses since another owner was last found to hold one of the locks. */
   #losses = 0
 
   constructor(
@@ -55,8 +55,8 @@ export class AllOrNone {
   }
 
   /**
-   * @returns a lease of each; null when somebody had one of them to the end. An abort ends it at
-   * once, whatever is under way, and what that brings is let go.
+   * @returns the lease of each lock; null if another owner held one of them until the end. An
+   *   abort ends it at once, and locks that it still acquires are released
    */
   async run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
     const { signal } = this.#meant
@@ -96,7 +96,7 @@ export class AllOrNone {
     }
   }
 
-  /** The lease of those that nobody renews, in milliseconds. */
+  /** The lease of locks that the watchdog does not renew, in milliseconds. */
   get #fixedMs(): number | undefined {
     return this.#meant.renew ? undefined : this.#meant.leaseMs
   }
@@ -105,7 +105,7 @@ export class AllOrNone {
     return this.#endsAt - this.#clock.monotonic()
   }
 
-  /** @returns the first that somebody else has; null when none is missing */
+  /** @returns the first lock that another owner holds; null if none is missing */
   async #tryMissing(): Promise<Wanted | null> {
     for (const group of groupsOf(this.#wanted.filter((one) => !this.#taken.has(one)))) {
       const busy = await this.#try(group)
@@ -120,7 +120,7 @@ export class AllOrNone {
     return null
   }
 
-  /** Whether it is one that was taken through another client, whose server did not say which it is. */
+  /** True if it was acquired through another client of the same server, which did not say so. */
   async #hasAlready({ lock }: Wanted): Promise<boolean> {
     const twins = [...this.#taken].filter(([taken]) => taken.lock.rawName === lock.rawName)
     if (twins.length === 0) return false
@@ -128,7 +128,7 @@ export class AllOrNone {
     return twins.some(([, lease]) => lease.owner === holder)
   }
 
-  /** Asks once for some that can be had in one question. */
+  /** Asks once for some locks that fit in one request. */
   async #try(group: readonly Wanted[]): Promise<Wanted | null> {
     const { server } = (group[0] as Wanted).lock.registry
     const names = group.map(({ lock }) => lock.rawName)
@@ -155,11 +155,11 @@ export class AllOrNone {
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
-    // One that was busy may have been re-entered since, where its owner got it by another call.
+    // A lock that was busy may have been re-entered since, after another call of its owner.
     return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 
-  /** @returns whether it was to be had in the time that is left; its place is never given up */
+  /** @returns true if it was acquired in time. Until then it keeps its place in the queue */
   async #waitFor(busy: Wanted): Promise<boolean> {
     const waiting = busy.lock.acquire(
       busy.owner,
@@ -176,7 +176,7 @@ export class AllOrNone {
     }
   }
 
-  /** Keeps what is held while another is waited for, and lets it go where that takes too long. */
+  /** Keeps the held locks during a wait for another lock, and releases them after too long. */
   async #keepWhile(waiting: Promise<unknown>, busy: Wanted): Promise<void> {
     const kept = [...this.#taken.keys()]
     if (kept.length === 0) return
@@ -193,7 +193,7 @@ export class AllOrNone {
     for (; leftMs > leaseMs / 3; leftMs = endsAt - this.#clock.monotonic()) {
       await within(leaseMs / 3, ended, this.#clock)
       if (over) return
-      // What comes of it is seen when the other is had.
+      // A failure is noticed when the other lock is acquired.
       for (const one of kept) void this.#taken.get(one)?.extend(leaseMs).catch(ignore)
     }
     await within(Math.max(0, leftMs), ended, this.#clock)
@@ -202,7 +202,7 @@ export class AllOrNone {
     await this.#letGo(kept)
   }
 
-  /** @returns whether all of them are held, and fixed leases last about as long as they are to */
+  /** @returns true if all are held, and fixed leases have almost all of their time left */
   async #freshen(): Promise<boolean> {
     const leaseMs = this.#fixedMs
     await Promise.all(
@@ -221,7 +221,7 @@ export class AllOrNone {
     return this.#taken.size === this.#wanted.length
   }
 
-  /** The answer, if it comes before the time for the whole is up. */
+  /** Returns the answer, if it arrives within the time for all. Otherwise it throws. */
   async #inTime<T>(answer: Promise<T>, lockName: string): Promise<T> {
     if (this.#meant.waitMs === 0) return answer
     const none = Symbol('none')
@@ -235,7 +235,7 @@ export class AllOrNone {
     throw unavailableError(lockName, what, 'Redis gave no answer')
   }
 
-  /** What Redis does not confirm in time is freed in the background. */
+  /** Releases leases. The client retries unconfirmed releases in the background. */
   async #letGo(which: readonly Wanted[] = this.#wanted): Promise<void> {
     const leases = which.flatMap((one) => this.#taken.get(one) ?? [])
     for (const one of which) this.#taken.delete(one)

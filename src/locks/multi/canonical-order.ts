@@ -2,18 +2,19 @@ import { unavailableError } from '../../errors.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
-/** What is put in order: something that is about one lock. */
+/** An item about one lock. */
 interface OfLock {
   readonly lock: OneLock
 }
 
 /**
- * Puts locks in an order that all clients keep: by server, slot and name. A lock that is there
- * twice, be it through two clients of one server, is left out the second time, or the one that is to be shared. Where a server does
- * not say which it is, it stands where it was given, and counts as another.
+ * Sorts locks in an order that all clients share: by server, slot and name. A lock that is given
+ * twice is kept once, even if it is given through two clients of one server. A shared lock is left
+ * out beside an exclusive one. If a server does not report its identity, it is sorted by its
+ * position, and counts as another server.
  *
- * @param longestMs how long all of it may take
- * @returns rejects where that time was up while a server was silent for longer than it is as a rule
+ * @param longestMs the time limit for all of this, in milliseconds
+ * @returns rejects if that time ended while a server was silent for longer than usual
  */
 export async function inCanonicalOrder<T extends OfLock>(
   all: readonly T[],
@@ -26,7 +27,7 @@ export async function inCanonicalOrder<T extends OfLock>(
     await Promise.all(
       [...registries].map(async ([node, { limits, clock }]) => {
         const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
-        // One that cannot be asked says so when it is asked for the lock.
+        // A server that cannot be asked reports its failure at the request for the lock.
         const askedAt = clock.monotonic()
         const id = await node.identify(timeoutMs).catch((_: CallFailure) => undefined)
         if (typeof id === 'string') ids.set(node, id)
@@ -47,7 +48,7 @@ export async function inCanonicalOrder<T extends OfLock>(
     const server = ids.get(registry.server) ?? nodes.indexOf(registry.server)
     const place = JSON.stringify([server, registry.server.orderOf(rawName), rawName])
     const twin = placed.get(place)
-    // Who has it alone has it to share as well.
+    // An exclusive lock includes the shared lock.
     const isMore = twin?.lock.kind.isShared && !one.lock.kind.isShared
     if (twin === undefined || isMore) placed.set(place, one)
   }

@@ -1,28 +1,35 @@
 import type { Clock } from '../../kit/clock.ts'
 
-/** So long anything is held at first while another lock is waited for, in milliseconds. */
+/** The first holding time while the call waits for another lock, in milliseconds. */
 const MOMENT_MS = 50
 
-/** Out of order it is this part of the time that was waited before, and no longer than that. */
+/**
+ * Out of order, the holding time is this share of the time waited so far. It is never longer than
+ * the first holding time.
+ */
 const OUT_OF_ORDER = 1 / 50
 
-/** When it was too short it is up to half the time that was waited, and no longer than this; */
+/**
+ * The limit of the second holding time, in milliseconds. Up to this limit, it is half of the time
+ * waited so far.
+ */
 const SECOND_REACH_MS = 4_000
-/** and that is so much longer each time. */
+/** The limit grows by this factor each time. */
 const GROWTH = 4
 
 /**
- * For how long some of several locks are held while another of them is waited for.
+ * Decides how long some of several locks are held while the call waits for another lock.
  *
- * Held locks are missing to those who want only them. So that is a moment, and then nothing is held.
- * But where all of them are always wanted by others, who holds nothing never gets all. So it is longer
- * each time that it was too short: whatever a lock takes to be had, it is long enough one day. This is
- * for locks that come before the one that is missing, in the order that all clients keep; who waits
- * in that order waits for nobody who waits for him. Out of order it stays a moment, and where the
- * missing one has a queue, which a moment would not do for, it is nothing.
+ * Callers that want only one of the held locks must wait for it. So at first the locks are held
+ * briefly, and then released. But other callers may always want all of these locks. Then a caller
+ * that holds nothing never acquires all of them. So the time grows each time that it was too short,
+ * until it is long enough. This applies only if all held locks come before the missing lock, in the
+ * order that all clients share. Callers that wait in this order cannot wait for each other. Out of
+ * order, the time stays short. It is zero if the missing lock has a queue, because a short time
+ * would not be enough.
  *
- * It has an end in any case, and not the same for two who began at once: where the order is not the
- * same for all, and for locks that are taken outside any group, they get out of each other's way.
+ * The time always ends, and it differs for callers that began at once. So callers without a common
+ * order, or with other locks of their own, cannot block each other forever.
  */
 export class HoldingTime {
   readonly #clock: Clock
@@ -35,8 +42,8 @@ export class HoldingTime {
   }
 
   /**
-   * @param inOrder whether all that is held comes before what is missing
-   * @param queue whether what is missing is waited for in turn
+   * @param inOrder true if all held locks come before the missing lock
+   * @param queue true if callers queue for the missing lock
    * @returns milliseconds
    */
   next(inOrder: boolean, queue: boolean): number {
@@ -48,7 +55,7 @@ export class HoldingTime {
     return Math.max(MOMENT_MS, Math.min(waitedMs / 2, longestMs)) * spread
   }
 
-  /** It was not enough for what was missing. */
+  /** The missing lock was not acquired within the last holding time. */
   wasTooShort(inOrder: boolean): void {
     if (inOrder) this.#tooShort += 1
   }

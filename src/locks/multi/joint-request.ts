@@ -6,7 +6,7 @@ import type { Reply } from '../../servers/reply.ts'
 import type { Asker } from '../../waiting/waiter.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
-/** One of the locks that are to be had together, and who is to have it. */
+/** One of the locks that are acquired together, and its owner. */
 export interface Wanted {
   readonly lock: OneLock
   readonly owner: Owner
@@ -20,9 +20,9 @@ interface Asking {
 type Server = Required<Pick<LockServer, 'acquireAll'>>
 
 /**
- * One question for several locks of one server and slot: all or none. Each lock's lock asks as
- * it always does; the question is sent when all of them have asked or have no need to, and may take
- * its time from then on: after a failure they do not come at once.
+ * One request for several locks of one server and slot: all or none. Each local lock asks as usual.
+ * The request is sent when all of them have asked, or need not ask. Its time begins then, because
+ * after a failure the local locks do not ask at the same moment.
  */
 export class JointRequest {
   readonly #server: Server
@@ -30,7 +30,7 @@ export class JointRequest {
   readonly #asking = new Map<number, Asking>()
   readonly #done = new Set<number>()
   #failed = false
-  /** Which of them somebody else was found to have. */
+  /** The lock that another owner was found to hold. */
   busy: number | undefined
 
   constructor(server: Server, rawNames: readonly string[]) {
@@ -38,7 +38,7 @@ export class JointRequest {
     this.#rawNames = rawNames
   }
 
-  /** For the n-th of them. */
+  /** Returns the requests for the n-th lock. */
   as(n: number): Asker {
     return {
       acquire: (attempt, reply) => {
@@ -48,7 +48,7 @@ export class JointRequest {
     }
   }
 
-  /** The n-th asks no more: it has its lock, or it will not get it. */
+  /** The n-th lock sends no further request: it is acquired, or it failed. */
   done(n: number, hasLock: boolean): void {
     this.#done.add(n)
     this.#failed ||= !hasLock
@@ -85,11 +85,14 @@ export class JointRequest {
   }
 }
 
-/** Another one of them is not to be had. */
+/** Another one of the locks is not available. */
 const isOther = true
 const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true, isOther } as const
 
-/** Those go together that one server and slot has, and for which the place has its verbs; others go alone. */
+/**
+ * Groups locks of one server and slot, if the server has joint requests for them. Other locks stay
+ * alone.
+ */
 export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
   const groups: Wanted[][] = []
   for (const one of wanted) {

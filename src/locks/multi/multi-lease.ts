@@ -24,7 +24,7 @@ const MEMBERS = [
  */
 export interface MultiLease extends Pick<HeldMultiLease, (typeof MEMBERS)[number]> {}
 
-/** A lease of several locks of this client. */
+/** The internal object of a lease of several locks. */
 export class HeldMultiLease extends BaseLease {
   /** The name of the `MultiLock`: the names of its locks. */
   readonly name: string
@@ -38,7 +38,7 @@ export class HeldMultiLease extends BaseLease {
   #signal: LeaseSignal | undefined
   #releaseRequested: AbortController | undefined
   readonly #stops: (() => void)[] = []
-  /** What is to be told of its release: of locks that were lost, and where it was not confirmed. */
+  /** The errors that its release reports: lost locks, and releases without a confirmation. */
   #losses: readonly Error[] = []
   #unconfirmed: readonly Error[] = []
 
@@ -82,7 +82,7 @@ export class HeldMultiLease extends BaseLease {
     return this.#releaseRequested.signal
   }
 
-  /** How long all of them are still valid without a renewal, in milliseconds. */
+  /** How long all of them remain valid without a renewal, in milliseconds. */
   remaining(): number {
     return Math.min(...this.leases.map((lease) => lease.remaining()))
   }
@@ -141,7 +141,7 @@ export class HeldMultiLease extends BaseLease {
 
   /** @internal */
   get live(): boolean {
-    // While it has any of its locks `unlock()` has something to do.
+    // While it holds any of its locks, `unlock()` has something to release.
     return !this.released && this.#parts.some(({ live }) => live)
   }
 
@@ -162,7 +162,7 @@ export class HeldMultiLease extends BaseLease {
     return this
   }
 
-  /** Until it is released: a hold may go on, and be re-entered many times more. */
+  /** Listens until the release, because a hold may continue and be re-entered many times. */
   #whenAny(signals: readonly AbortSignal[], abort: (reason: Error) => void): void {
     for (const signal of signals) {
       const aborted = () => abort(signal.reason as Error)
@@ -176,7 +176,8 @@ export class HeldMultiLease extends BaseLease {
   protected async undo(): Promise<boolean> {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
     for (const stop of this.#stops.splice(0)) stop()
-    // One that was held to the end may have been told that another task's unlock() ended it.
+    // A lock that was held until now may have a loss too, if an `unlock()` of perhaps another task
+    // ended it.
     this.#losses = this.#parts.flatMap(({ hold }, n) => {
       const one = done[n]
       const held = one?.status === 'fulfilled' ? one.value : hold.lostAt === undefined
@@ -190,7 +191,7 @@ export class HeldMultiLease extends BaseLease {
 
 const MultiLeaseHandle = handleClassOf(HeldMultiLease, MEMBERS, LEASE_NAMING)
 
-/** @returns the only error, or one for all */
+/** @returns the only error, or one error for all */
 function oneOf(errors: readonly Error[], lockName: string): Error {
   const [first, ...others] = errors
   return first !== undefined && others.length === 0 ? first : new NotReleasedError(errors, lockName)

@@ -4,11 +4,12 @@ import { show } from '../../kit/show.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
 /**
- * The locks that a multi-lock is made of.
+ * Returns the locks of a multi-lock.
  *
  * @param given the arguments of `getMultiLock`
- * @param partsOf gives the locks of a multi-lock; undefined for anything else
- * @throws `InvalidArgumentError` for no argument, and for one that is no lock of this copy of Holdfast
+ * @param partsOf returns the locks of a multi-lock; undefined for any other value
+ * @throws `InvalidArgumentError` without an argument, and for a value that is no lock of this
+ *   copy of Holdfast
  */
 export function locksOf(
   given: readonly unknown[],

@@ -121,7 +121,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   }
 
   /**
-   * What users have of it.
+   * The object that users get.
    *
    * @internal
    */
@@ -235,7 +235,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
 
 const MultiLockHandle = handleClassOf(HoldfastMultiLock, MEMBERS, LOCK_NAMING)
 
-/** What comes of the first of which anything comes. */
+/** Returns the first result that is not undefined. */
 function first<A, B>(all: readonly A[], of: (one: A) => B | undefined): B | undefined {
   for (const one of all) {
     const found = of(one)

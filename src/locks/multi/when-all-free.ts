@@ -10,7 +10,7 @@ interface Lock {
   awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null>
 }
 
-/** @returns whether all of several locks were seen free one right after the other, within one time for all */
+/** @returns true if all locks were seen free, one right after the other, within one time for all */
 export async function whenAllFree(
   locks: readonly Lock[],
   options: AwaitOptions | undefined,
@@ -19,7 +19,7 @@ export async function whenAllFree(
   const { waitMs, signal } = awaitOptionsOf(options, 'whenFree()', ASK_ONCE)
   const endsAt = clock.monotonic() + waitMs
   signal?.throwIfAborted()
-  // If one wait fails the others end with it.
+  // If one wait fails, the others end too.
   const ending = new AbortController()
   const watch = signal && new AbortWatch(signal, { reject: (reason) => ending.abort(reason) })
   try {
@@ -27,7 +27,7 @@ export async function whenAllFree(
       const limits = { waitMs: Math.max(1, endsAt - clock.monotonic()), signal: ending.signal }
       const seen = await Promise.all(locks.map((lock) => lock.awaitFree(limits)))
       if (seen.includes(null)) return false
-      // One that was free may be held again if another had to be waited for.
+      // If another lock had to be awaited, a lock that was free may be held again.
       if (seen.every((one) => one?.waited === false)) return true
     }
   } finally {

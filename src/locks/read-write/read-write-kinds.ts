@@ -10,10 +10,10 @@ import type { AcquireRequest } from '../../waiting/waiter.ts'
 import { ReadWriteVerbs } from './read-write-verbs.ts'
 import { ReadWriteWaiter, UpgradableWaiter } from './read-write-waiter.ts'
 
-/** The kinds that make a read-write lock: many read, or one writes. */
+/** The kinds of a read-write lock: many owners read, or one owner writes. */
 export class ReadWriteKinds {
   readonly reading: LockKind
-  /** Reads, one at a time, and may go on to write. */
+  /** One owner at a time reads beside the readers, and may change to writing. */
   readonly upgrading: LockKind
   readonly writing: LockKind
   readonly server: ReadWriteServer

@@ -4,12 +4,12 @@ import type { BaseLock } from '../lock/base-lock.ts'
 import { type HoldfastLock, handleOf, type Lock } from '../lock/holdfast-lock.ts'
 import type { HeldUpgradableLease, UpgradableLease } from './upgradable-lease.ts'
 
-/** The sides that a read-write lock is made of. */
+/** The sides of a read-write lock. */
 interface Sides {
   readonly reading: HoldfastLock
   readonly upgrading: HoldfastLock
   readonly writing: HoldfastLock
-  /** All of them as Redis has them. */
+  /** Returns the state of all sides according to Redis. */
   inspect(): Promise<ReadWriteFacts>
 }
 
@@ -51,7 +51,7 @@ export class HoldfastReadWriteLock {
     this.name = name
     this.#sides = sides
     this.#readLock = handleOf(sides.reading)
-    // Its waiters make leases of that sort, which the type of its kind does not say.
+    // The waiters of this side make upgradable leases, but the type of its kind does not say so.
     this.#upgradableLock = handleOf(sides.upgrading) as UpgradableLock
     this.#writeLock = handleOf(sides.writing)
   }

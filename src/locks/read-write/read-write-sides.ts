@@ -21,7 +21,7 @@ import { type Manner, nextNumber } from '../lock/one-lock.ts'
 import type { Upgrader } from './upgradable-lease.ts'
 import { UpgradeError } from './upgrade-error.ts'
 
-/** What sets the sides apart, and where they live. */
+/** The kinds of the sides, and the server that has them. */
 interface Kinds {
   readonly reading: LockKind
   readonly upgrading: LockKind
@@ -29,7 +29,7 @@ interface Kinds {
   readonly server: ReadWriteServer
 }
 
-/** The read-write lock that the sides are of. */
+/** The read-write lock that has these sides. */
 interface WholeLock {
   readonly name: string
   readonly rawName: string
@@ -44,7 +44,10 @@ interface OneObject {
   readonly whole: object
 }
 
-/** The sides of one read-write lock. They count as one lock object: tasks that share a side share the others. */
+/**
+ * The sides of one read-write lock. They count as one lock object, because tasks that share one
+ * side share all sides.
+ */
 export class ReadWriteSides {
   readonly reading: HoldfastLock
   readonly upgrading: HoldfastLock
@@ -63,14 +66,14 @@ export class ReadWriteSides {
     this.writing = writing
   }
 
-  /** All of them as Redis has them. */
+  /** Returns the state of all sides according to Redis. */
   inspect(): Promise<ReadWriteFacts> {
     const { name, locks } = this.#lock
     return locks.ask(name, 'not inspected', (callMs) => this.#remote.inspect(callMs))
   }
 }
 
-/** One side of a read-write lock: to read, to read and maybe write, or to write. */
+/** One side of a read-write lock: read, upgradable or write. */
 class Side extends HoldfastLock {
   readonly #kinds: Kinds
   readonly #remote: RemoteReadWriteLock
@@ -106,14 +109,17 @@ class Side extends HoldfastLock {
     return holders.find(({ owner }) => owner === lease?.owner)?.holdCount ?? 0
   }
 
-  /** As `peek()` has it, and how many clients wait for either side. */
+  /** Returns the result of `peek()`, and how many clients wait to read or to write. */
   override async inspect(): Promise<LockInfo> {
     const facts = await this.#facts()
     const waiters = facts.waitingToRead.length + facts.waitingToWrite.length
     return { ...this.#holderOf(facts), waiters, queue: [], queueLength: 0 }
   }
 
-  /** Whoever has this side: of several who read the one whose lease is the longest. */
+  /**
+   * Returns the holder of this side. If several owners read, it is the reader with the longest
+   * lease.
+   */
   override async peek(failed?: string): Promise<HolderFacts> {
     return this.#holderOf(await this.#facts(failed))
   }
@@ -127,7 +133,7 @@ class Side extends HoldfastLock {
     return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
   }
 
-  /** Takes this side from all who have it when this is called. */
+  /** Takes this side from all owners that hold it at the time of the call. */
   override async forceUnlock(): Promise<boolean> {
     const failed = 'not confirmed to be unlocked by force'
     const holders = this.#ownHolders(await this.#facts(failed))
@@ -159,7 +165,7 @@ class Side extends HoldfastLock {
     return watchable as Watchable<unknown>
   }
 
-  /** Whether any owner keeps others from this side, and for how long at most. */
+  /** Finds out if an owner keeps others from this side, and for how long at most. */
   #keptOutBy({ holders }: ReadWriteFacts): Seen {
     const { reading, writing } = this.#kinds
     const keepsOut = ({ owner }: ReadWriteHolder) =>
@@ -180,21 +186,22 @@ class Side extends HoldfastLock {
     return holders.filter(({ owner }) => isWriter(owner) === writes)
   }
 
-  /** Who reads would wait for itself, where others might do the same. */
+  /** A reader would wait for itself, and several readers would wait for each other. */
   #refuseReader(owner: Owner): void {
     const { reading, writing } = this.#kinds
     if (this.kind === reading) return
     const holds = this.registry.find(this.rawName)?.holds
     const reads = holds?.of(owner, reading)
     if (reads?.kind !== reading) return
-    // It would re-enter the one to read, and be refused when it writes no more.
+    // With the upgradable lock, the owner would only re-enter its read lock. After its write it
+    // would have no right to upgrade.
     if (this.kind !== writing || holds?.of(owner, writing) === undefined) {
       throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')
     }
   }
 }
 
-/** The upgradable side of a read-write lock, whose leases take the write lock for the same owner. */
+/** The upgradable side. Its leases acquire the write lock for the same owner. */
 class UpgradableSide extends Side implements Upgrader {
   readonly #writing: Side
 
@@ -225,7 +232,7 @@ class UpgradableSide extends Side implements Upgrader {
   }
 }
 
-/** The same acquisition, which also ends when the upgradable lease is released. */
+/** The same acquisition, but the release of the upgradable lease ends it too. */
 function until(released: AbortSignal, meant: Acquisition): Acquisition {
   const { signal } = meant
   return { ...meant, signal: signal ? AbortSignal.any([signal, released]) : released }

@@ -9,21 +9,30 @@ import {
 import type { Reply } from '../../servers/reply.ts'
 import { WAITING_MS } from '../../servers/waiting-time.ts'
 
-/** Who waits asks again after so long at the latest, in milliseconds: so it is known that it still does. */
+/**
+ * A waiter asks again after at most this long, in milliseconds. So the server knows that it still
+ * waits.
+ */
 export const ASK_AGAIN_MS = 1_000
 
-/** A lease that ran out here has done so at its place as well after so long, in milliseconds. */
+/** If a lease expired here, it has expired on the server too after this long, in milliseconds. */
 const AFTER_EXPIRY_MS = 1_000
 
-/** Where the place does not answer a name is taken out for so much longer than it could have the lock, in milliseconds. */
+/**
+ * If the server does not answer, the client tries to remove a name for this much longer than its
+ * lease, in milliseconds.
+ */
 const TAKEN_OUT_MS = 30_000
 
-/** The place in a queue that this client may have for one side of the lock. */
+/** The place that this client may have in a queue for one side of the lock. */
 class ClientPlace {
-  /** Whether it may be there, even if nobody waits any more. */
+  /** True if it may exist, even if no call waits any more. */
   mayBeThere = false
 
-  /** @param staysIfGranted whether the place is kept for the next waiter even if this request is granted */
+  /**
+   * @param staysIfGranted true if the place stays for the next waiter, even if this request is
+   *   granted
+   */
   asks(reply: Reply<AcquireAnswer>, staysIfGranted: boolean): Reply<AcquireAnswer> {
     this.mayBeThere = true
     return {
@@ -36,15 +45,21 @@ class ClientPlace {
   }
 }
 
-/** The verbs of all sides of one read-write lock, who hear of releases by the same messages. */
+/**
+ * The requests of all sides of one read-write lock. The sides receive releases by the same
+ * messages.
+ */
 export class ReadWriteVerbs {
   readonly reading: KindVerbs
   readonly upgrading: KindVerbs
   readonly writing: KindVerbs
   readonly #holds: LockThere['holds']
-  /** How many requests are under way for those who wait. */
+  /** How many requests of waiters are in flight. */
   #asking = 0
-  /** What came meanwhile: the answer may come behind the message that is for who is answered. */
+  /**
+   * Messages that arrived meanwhile. A message for a waiter may arrive before the answer to its
+   * request.
+   */
   readonly #early = new Set<string>()
   #onWake: (message?: string) => void = () => undefined
 
@@ -55,7 +70,7 @@ export class ReadWriteVerbs {
     this.#holds = holds
     const isLast = (kind: KindName) => () => waiters.first?.request.kind.name !== kind
     const noWriter = isLast('write')
-    // Where its owner reads as well the name goes on with that, which may be renewed yet.
+    // If the owner also reads, its name remains in use, and its read lease may still be renewed.
     const abandonWriter = (owner: string, untilMs: number, leaseMs: number) => {
       let longestMs = leaseMs
       for (const hold of holds.all) longestMs = Math.max(longestMs, hold.leaseMs)
@@ -71,7 +86,7 @@ export class ReadWriteVerbs {
       leave: () => {
         if (!place.mayBeThere || !isLast()) return
         place.mayBeThere = false
-        // No owner has a name that is only a suffix: nothing but the place ends.
+        // No owner has a name that is only a suffix, so only the place ends.
         remote.abandon(suffix, 0, WAITING_MS, isLast)
       },
       listensWith: this,
@@ -105,7 +120,7 @@ export class ReadWriteVerbs {
         remote.write({ ...attempt, beside, waits, isLast }, this.#unlessGone(beside, placed))
       },
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
-      // Where its owner reads as well the key goes on, and so would this.
+      // If the owner also reads, its key remains, and the write hold would remain with it.
       ranOut: (owner) => {
         const takeOut = () => abandonWriter(owner, 0, 0)
         services.clock.after(AFTER_EXPIRY_MS, takeOut).unref()
@@ -118,7 +133,10 @@ export class ReadWriteVerbs {
     this.#onWake(message)
   }
 
-  /** What the upgradable lock was to go on from is gone: so is the hold, and nobody writes who relied on it. */
+  /**
+   * The upgradable hold is gone on the server. So that hold is lost, and code that relies on it
+   * must not write.
+   */
   #unlessGone(beside: string, reply: Reply<AcquireAnswer>): Reply<AcquireAnswer | Gone> {
     return {
       answered: (answer) => {
@@ -128,7 +146,7 @@ export class ReadWriteVerbs {
         }
         const hold = this.#holds.all.find(({ id }) => id.wireOwner === beside)
         hold?.loseGone()
-        // One that was released meanwhile is none to go on from.
+        // A hold that was released meanwhile cannot be upgraded.
         const held = { kind: 'held', ttlMs: 0 } as const
         reply.answered(hold === undefined ? held : { ...held, never: hold.over() })
       },
@@ -143,7 +161,7 @@ export class ReadWriteVerbs {
       answered: (answer) => {
         const isLong = answer.kind === 'held' && (answer.ttlMs < 0 || answer.ttlMs > ASK_AGAIN_MS)
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
-        // By now it knows since when it waits, and so which of them are for it.
+        // The waiter now knows since when it waits, so it can tell which messages are for it.
         for (const message of this.#early) this.#onWake(message)
         this.#ended()
       },

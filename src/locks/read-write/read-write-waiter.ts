@@ -11,9 +11,12 @@ import { HeldUpgradableLease, type Upgrader } from './upgradable-lease.ts'
 
 /** Waits for one side of a read-write lock. */
 export class ReadWriteWaiter extends RacingWaiter {
-  /** The upgradable lock that its owner has, if it is to go on from that to write. */
+  /** The upgradable hold of its owner, if it waits to upgrade that hold. */
   #upgraded: Hold | undefined
-  /** Since when its client waits to write, or for the upgradable lock, as the server has told it; '' of a reader. */
+  /**
+   * Since when its client waits to write, or for the upgradable lock, according to the server. It
+   * is '' for a reader.
+   */
   #since = ''
 
   override start(): void {
@@ -21,7 +24,7 @@ export class ReadWriteWaiter extends RacingWaiter {
     const beside = lock.holds.beside(request)
     if (!request.kind.isShared) this.#upgraded = beside
     const before = this.asksOnce && beside === undefined ? this.#before : undefined
-    // Before anybody was seen to hold the lock, the waiter may wait for a server that does not answer.
+    // If the waiter ahead has not seen a holder, it may wait for a server that does not answer.
     if (before !== undefined && (before.sight !== undefined || lock.keepsOut(before.request))) {
       this.sight = before.sight
       this.resolve(null)
@@ -30,7 +33,7 @@ export class ReadWriteWaiter extends RacingWaiter {
     super.start()
   }
 
-  /** A waiter of its client that it may not overtake. The server may not know of that one. */
+  /** A waiter of its client that it must not overtake. The server may not know that waiter. */
   get #before(): Waiter | undefined {
     const { first, firstAside } = this.lock.waiters
     if (!this.request.kind.isShared) return first ?? firstAside
@@ -57,8 +60,8 @@ export class ReadWriteWaiter extends RacingWaiter {
   }
 
   /**
-   * A writer asks although readers of its own client keep it out. Else clients would not know that it waits, and new
-   * readers would be let in for as long as any come.
+   * A writer asks even while readers of its own client keep it out. Otherwise other clients would
+   * not know that it waits, and new readers would be admitted without end.
    */
   protected override get keptOutMs(): number {
     const { lock, refusedAt } = this
@@ -67,7 +70,10 @@ export class ReadWriteWaiter extends RacingWaiter {
     return Math.max(0, refusedAt + ASK_AGAIN_MS - lock.services.clock.monotonic())
   }
 
-  /** Somebody else may have written since: what its owner has read is no longer so. */
+  /**
+   * If the upgradable hold is lost, another owner may have written. Then the data that its owner
+   * has read may be outdated.
+   */
   #rejectIfLost(): void {
     this.#upgraded?.loseIfExpired()
     if (this.#upgraded?.lostAt !== undefined) this.reject(this.#upgraded.over())

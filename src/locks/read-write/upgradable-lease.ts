@@ -8,7 +8,7 @@ import type { LockOptions, TryLockOptions } from '../../options/options.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 
 /**
- * The side of a read-write lock that the lease is of: it takes the lock to write for the same owner.
+ * The side of a read-write lock that acquires the write lock for the owner of the lease.
  *
  * @internal
  */
@@ -26,10 +26,10 @@ const MEMBERS = [...LEASE_MEMBERS, 'upgrade', 'tryUpgrade'] as const
 /** One acquisition of the upgradable lock: its holder reads together with others, and can upgrade to write. */
 export interface UpgradableLease extends Pick<HeldUpgradableLease, (typeof MEMBERS)[number]> {}
 
-/** An {@link UpgradableLease} of this client. */
+/** The internal object of an {@link UpgradableLease}. */
 export class HeldUpgradableLease extends LocalLease {
   readonly #upgrader: Upgrader
-  /** Aborts the upgrades that wait when the lease is released. */
+  /** Aborts pending upgrades when the lease is released. */
   #released: AbortController | undefined
 
   /** @internal */

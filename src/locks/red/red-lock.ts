@@ -25,17 +25,19 @@ interface Branch {
   readonly quorum: LockServer
 }
 
-/** Makes independent servers one. `nameOf` gives the raw name that a lock has on one of them. */
+/**
+ * Makes a quorum of independent servers. `nameOf` returns the raw name of a lock on one of them.
+ */
 type NewQuorum = (
   servers: readonly LockServer[],
   nameOf: (rawName: string, at: number) => string,
 ) => LockServer
 
-/** The RedLocks of one client: locks that are held by a majority of the servers of several. */
+/** The RedLocks of one client. A majority of the servers of several clients holds each lock. */
 export class RedLocks {
   readonly #client: Client
   readonly #newQuorum: NewQuorum
-  /** One for each set of clients whose servers vote. */
+  /** One branch for each set of clients whose servers vote. */
   readonly #branches = new Map<string, Branch>()
   #draining = false
   #closed = false
@@ -68,7 +70,7 @@ export class RedLocks {
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
       throw refusal('an `owner` must belong to the client whose getRedLock() you call')
     }
-    // In whatever order they are given it is the same lock.
+    // Any order of the arguments gives the same lock.
     const votes = [...parts].sort((a, b) => (a.registry.clientId < b.registry.clientId ? -1 : 1))
     const rawName = JSON.stringify(votes.map((part) => part.rawName))
     const name = [...new Set(parts.map((part) => part.name))].join(', ')
@@ -81,16 +83,16 @@ export class RedLocks {
     )
   }
 
-  /** Gives nothing new. @returns when none of them is held any more */
+  /** Grants no new locks. @returns when no RedLock is held any more */
   async drain(): Promise<void> {
     this.#draining = true
     await Promise.all(this.backends.map((backend) => backend.drain()))
   }
 
   /**
-   * Releases what is held and lets nobody wait any more. The other clients stay open.
+   * Releases all RedLocks and rejects all waiters. The other clients stay open.
    *
-   * @returns what was held
+   * @returns the holds that it ended
    */
   async close(): Promise<CutOffHold[]> {
     this.#closed = true
@@ -101,7 +103,7 @@ export class RedLocks {
     return [...this.#branches.values()].map(({ backend }) => backend)
   }
 
-  /** What this client holds and waits for by them. */
+  /** The RedLocks that this client holds or waits for. */
   get holdings(): Holdings {
     const all = together(this.backends.map(({ registry }) => registry.holdings))
     return { held: all.held.map(asRedLock), waiting: all.waiting.map(asRedLock) }

@@ -28,7 +28,7 @@ export class ExpirablePermits {
   }
 }
 
-/** Waits for permits. No `unlock()` looks for them, and so they are kept nowhere. */
+/** Waits for permits. There is no `unlock()` for permits, so no list keeps them. */
 class PermitWaiter extends RacingWaiter {
   override newLease(hold: Hold): HeldPermit {
     const permit = new HeldPermit(this.lock, hold, this.request)

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
 
-/** Why there are no semaphores where locks are held by a majority: votes overlap, but do not count. */
+/** The error for a semaphore on independent masters. Majorities overlap, but they cannot count. */
 export function needsOneServer(name: string): InvalidArgumentError {
   return new InvalidArgumentError(
     `Semaphore ${show(name)}: it needs one server, and this client has independent masters. Majorities cannot ` +

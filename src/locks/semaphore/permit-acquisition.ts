@@ -8,19 +8,19 @@ import type { PermitKinds } from './permit-kinds.ts'
 import { permitsTimeout } from './permits-timeout.ts'
 import { whyNoPermits } from './why-no-permits.ts'
 
-/** How permits are acquired, apart from their number, which their kind has. */
+/** How permits are acquired. Their number is in their kind. */
 type Wanted = Pick<
   AcquireRequest,
   'leaseMs' | 'watched' | 'maxHoldMs' | 'waitMs' | 'signal' | 'scoped'
 >
 
-/** An acquisition that is under way, and the semaphore as this client knows it. */
+/** An acquisition in progress, and the semaphore as this client knows it. */
 interface Begun {
   readonly lock: LocalLock
   readonly acquiring: Promise<Lease | null>
 }
 
-/** Each acquisition of permits has an owner of its own: nothing re-enters. */
+/** Each acquisition of permits has its own owner, so nothing re-enters. */
 export function beginAcquisition(
   locks: LocalLocks,
   { name, rawName }: { readonly name: string; readonly rawName: string },
@@ -42,7 +42,7 @@ export function beginAcquisition(
   return { lock, acquiring }
 }
 
-/** @returns what was acquired; rejects with `WaitTimeoutError` if the time is up before */
+/** @returns the permits; rejects with `WaitTimeoutError` if the time ends before */
 export async function acquiredInTime(
   { lock, acquiring }: Begun,
   wanted: { readonly permits: number; readonly waitMs: number },

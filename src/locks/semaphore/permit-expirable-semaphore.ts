@@ -44,7 +44,7 @@ export class HoldfastPermitExpirableSemaphore {
   readonly #locks: LocalLocks
   readonly #kinds: PermitKinds
   readonly #requests: PermitRequests
-  /** How many permits there are to be in all; undefined if the caller did not say. */
+  /** The total number of permits; undefined if the caller did not give it. */
   readonly #limit: number | undefined
 
   /** @internal */
@@ -159,8 +159,9 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Acquires all requested permits or none. It waits in FIFO order, for at most `waitMs`. If neither the call nor the
-   * client sets `waitMs`, it waits forever. A message wakes it, or the end of a dead holder's lease.
+   * Acquires all requested permits or none. It waits in FIFO order, for at most `waitMs`. If
+   * neither the call nor the client sets `waitMs`, it waits forever. A message wakes the waiter. If
+   * a holder crashes, the end of its lease wakes the waiter.
    *
    * Without `leaseMs` the watchdog renews their lease until the release.
    *

@@ -2,10 +2,10 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
 import { assertNoMore } from '../../options/input.ts'
 
-/** In one call: Redis does nothing else meanwhile. */
+/** The largest number of ids in one call, because Redis does nothing else meanwhile. */
 const MOST_IDS = 5_000
 
-/** The ids to release, each once. */
+/** Returns the ids to release, each once. */
 export function idsGiven(value: unknown, others: readonly unknown[]): readonly string[] {
   assertNoMore(others, 'Several ids are given as an array.')
   const given: readonly unknown[] = Array.isArray(value) ? value : [value]

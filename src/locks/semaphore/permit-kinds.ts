@@ -9,20 +9,23 @@ import { PermitVerbs } from './permit-verbs.ts'
 import { SemaphoreWarnings } from './semaphore-warnings.ts'
 import { OF_SEMAPHORE } from './semaphore-words.ts'
 
-/** So many kinds are kept: few numbers of permits are asked for. */
+/** The largest number of kinds to keep. Few different numbers of permits are in use. */
 const MOST_KEPT = 64
 
-/** What sets leased and plain permits apart. */
+/** The differences between permits with leases and plain permits. */
 interface Pools {
   readonly name: 'permits' | 'semaphore'
-  /** Which calls set how many permits there are. */
+  /** The calls that set the number of permits. */
   readonly setBy: string
   pool(rawName: string): RemotePool
   readonly renewal?: Renewal
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
 }
 
-/** The kinds of holds that permits are: one for each number of them, which the names of holds end with. */
+/**
+ * The kinds of permits. Each number of permits has its own kind, because owner names end with the
+ * number.
+ */
 export class PermitKinds {
   readonly #pools: Pools
   readonly #client: Watching
@@ -38,12 +41,12 @@ export class PermitKinds {
     return this.#pools.setBy
   }
 
-  /** What refused attempts for permits of that semaphore have seen a moment ago. */
+  /** Returns what the last refusal showed of that semaphore, if it is recent. */
   seenOf(lock: LocalLock): PermitsSeen | undefined {
     return this.#verbs.get(lock)?.sights.recent
   }
 
-  /** @param limit how many permits there are to be in all, which an acquisition sets if nobody has */
+  /** @param limit the total number of permits, which an acquisition sets if no client has */
   of(permits: number, limit?: number): LockKind {
     const key = `${permits}/${limit}`
     const known = this.#kinds.get(key)

@@ -61,21 +61,24 @@ export interface TryPermitOptions extends PermitOptions {
   waitMs?: number
 }
 
-/** How an acquisition of permits is meant. */
+/** The options of an acquisition of permits, checked and complete. */
 export interface PermitAcquisition {
   readonly permits: number
   readonly meant: Acquisition
 }
 
-/** In one call: each permit is a member of a set in Redis, which does nothing else meanwhile. */
+/**
+ * The largest number in one call. Each permit is a member of a set in Redis, which does nothing
+ * else meanwhile.
+ */
 const MOST_AT_ONCE = 5_000
 
-/** Redisson counts no further. */
+/** The number is an `int` in Redisson. */
 const MOST = 2_147_483_647
 
 const OPTIONS = ['permits', 'leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
 
-/** How the options of `acquire` and `using` are meant. */
+/** Reads the options of `acquire` and `using`. */
 export function acquireOptions(
   options: unknown,
   others: readonly unknown[],
@@ -84,7 +87,6 @@ export function acquireOptions(
   return resolve(options, others, (rest) => usingOptions(rest, defaults), 'use tryAcquire().')
 }
 
-/** How the options of `tryAcquire` are meant. */
 export function tryAcquireOptions(
   options: unknown,
   others: readonly unknown[],
@@ -93,7 +95,6 @@ export function tryAcquireOptions(
   return resolve(options, others, (rest) => tryUsingOptions(rest, defaults), 'leave it out.')
 }
 
-/** How the options of `tryUsing` are meant. */
 export function tryUsingPermits(options: unknown, defaults: Defaults): PermitAcquisition {
   const meaning = (rest: unknown) => tryUsingOptions(rest, defaults)
   return resolve(options, [], meaning, 'leave it out.', [...OPTIONS, 'otherwise'])
@@ -110,12 +111,12 @@ function resolve(
   if (options === undefined) return { permits: 1, meant: meaning(undefined) }
   const given = optionsOf(options, 'The options of an acquisition', known) as TryPermitOptions
   const { permits = 1, ...rest } = given
-  // The rest is as of locks, but for the words.
+  // The other options are the same as for locks, but the advice for 0 differs.
   if (rest.waitMs === 0) wholeWaitMs(0, `To ask once without waiting, ${instead}`)
   return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }
 }
 
-/** @returns how many permits a semaphore is to have in all; undefined if that is not given */
+/** @returns the total number of permits; undefined if it is not given */
 export function limitGiven(options: unknown): number | undefined {
   if (options === undefined) return undefined
   const what = 'getPermitExpirableSemaphore(name, options): the options'
@@ -123,12 +124,12 @@ export function limitGiven(options: unknown): number | undefined {
   return permits === undefined ? undefined : permitsInAll(permits)
 }
 
-/** How many permits a semaphore is to have. */
+/** Reads the total number of permits. */
 export function permitsInAll(value: unknown): number {
   return numberOf(value, 0, MOST)
 }
 
-/** How many more it is to have; below 0, how many fewer. */
+/** Reads how many permits to add; below 0, how many to remove. */
 export function permitsMore(value: unknown): number {
   return numberOf(value, -MOST, MOST)
 }

@@ -6,7 +6,7 @@ import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/per
 import { OF_SEMAPHORE, outcomeWords } from './semaphore-words.ts'
 import { askWhoTheyAre, type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'
 
-/** What one client asks of one semaphore with leases, beside its acquisitions. */
+/** The requests of one client for one semaphore with leases, except acquisitions. */
 export class PermitRequests {
   readonly #name: string
   readonly #rawName: string
@@ -40,7 +40,7 @@ export class PermitRequests {
     )
   }
 
-  /** @returns whether all of them were taken until now */
+  /** @returns true if all of them were taken until now */
   async releaseIds(ids: readonly string[]): Promise<boolean> {
     const request = this.#newRequest()
     const failed = outcomeWords('the permits were', 'released')
@@ -53,9 +53,10 @@ export class PermitRequests {
     return wereTaken
   }
 
-  /** @returns whether there was such a semaphore */
+  /** @returns true if there was such a semaphore */
   async delete(): Promise<boolean> {
-    // What is acquired from now on may come after the deletion, whose answer may be late.
+    // The answer may be late. A later acquisition may follow the deletion, so only earlier holds
+    // are lost.
     const owners = new Set(this.#local?.holds.all.map(({ id }) => id.wireOwner))
     const deleted = await this.change('delete', 0)
     this.#lose((owner) => owners.has(owner), 'delete() of the semaphore took its permits away')
@@ -79,7 +80,7 @@ export class PermitRequests {
     return this.#locks.find(this.#rawName)
   }
 
-  /** Permits of this client were taken away: its holders hear of it at once. */
+  /** Permits of this client were taken away, so their holds are lost at once. */
   #lose(isMeant: (owner: string) => boolean, how: string): void {
     const lock = this.#local
     if (lock === undefined) return
@@ -89,7 +90,7 @@ export class PermitRequests {
 
   #newRequest() {
     const { outageMs, commandTimeoutMs } = this.#locks.limits
-    // Longer than it can be sent again.
+    // This is longer than the client sends the request again.
     const keptMs = 2 * (outageMs + commandTimeoutMs)
     return { request: this.#locks.newOwner().newName(), keptMs }
   }

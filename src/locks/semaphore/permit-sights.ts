@@ -3,13 +3,22 @@ import type { Clients } from '../../local/clients.ts'
 import type { PermitsSeen } from '../../servers/permit-pool.ts'
 import type { SemaphoreWarnings } from './semaphore-warnings.ts'
 
-/** A call that waits for so long, in milliseconds, may end with an error that names who has the permits. */
+/**
+ * A call that has waited for this long may end with an error that names the holders. In
+ * milliseconds.
+ */
 const ASK_WHO_MS = 100
 
-/** A semaphore without permits is warned of when a call has waited for so long, in milliseconds. */
+/**
+ * The client warns about a semaphore without permits when a call has waited for this long, in
+ * milliseconds.
+ */
 const WARN_MS = 500
 
-/** What is seen is at most so old while somebody waits, in milliseconds: the first waiter asks once a second. */
+/**
+ * The largest age of a sight while a call waits, in milliseconds. The first waiter asks once a
+ * second.
+ */
 const RECENT_MS = 1_500
 
 /** One semaphore in one client. */
@@ -20,13 +29,16 @@ interface Semaphore {
   readonly services: { readonly clock: Clock }
 }
 
-/** What of its client is needed. */
+/** The members of the client that it needs. */
 export interface Watching {
   readonly clients: Pick<Clients, 'mayLearn' | 'learn'>
   readonly warnings: SemaphoreWarnings
 }
 
-/** What refused attempts have seen of one semaphore, for errors and warnings. It costs no request of its own. */
+/**
+ * The state of one semaphore in the last refusal, for errors and warnings. It needs no request of
+ * its own.
+ */
 export class PermitSights {
   readonly #semaphore: Semaphore
   readonly #client: Watching
@@ -38,7 +50,7 @@ export class PermitSights {
     this.#client = client
   }
 
-  /** @param waits whether the attempt is of a call that waits */
+  /** @param waits true if the attempt belongs to a call that waits */
   refused(seen: PermitsSeen, waits: boolean): void {
     this.#last = { seen, at: this.#clock.monotonic() }
     if (waits) this.#lookSoon(seen)
@@ -48,7 +60,7 @@ export class PermitSights {
     this.#last = undefined
   }
 
-  /** What was seen a moment ago, with the times that have passed by now; undefined if nothing was. */
+  /** The last sight with its ages as of now; undefined if it is too old. */
   get recent(): PermitsSeen | undefined {
     if (this.#last === undefined) return undefined
     const { seen, at } = this.#last
@@ -61,7 +73,7 @@ export class PermitSights {
     return { ...seen, holders }
   }
 
-  /** Warns of a semaphore without permits, or asks who the clients are that have some. */
+  /** Soon warns about a semaphore without permits, or looks up the clients that hold some. */
   #lookSoon(seen: PermitsSeen): void {
     if (this.#timer !== undefined) return
     const isUnset = !seen.isSet
@@ -81,7 +93,7 @@ export class PermitSights {
     return holders.some(({ owner }) => this.#client.clients.mayLearn(owner))
   }
 
-  /** One after the other, so that a login without the right to ask is refused once. */
+  /** Asks one after the other. So a login without the right to ask is refused only once. */
   async #askWho({ holders }: PermitsSeen): Promise<void> {
     for (const { owner } of holders) await this.#client.clients.learn(owner)
   }

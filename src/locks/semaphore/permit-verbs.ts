@@ -12,30 +12,33 @@ import type { Reply } from '../../servers/reply.ts'
 import type { Attempt } from '../../servers/requests.ts'
 import { PermitSights, type Watching } from './permit-sights.ts'
 
-/** Who waits asks again after so long at the latest, in milliseconds: so it is known that it still does. */
+/**
+ * A waiter asks again after at most this long, in milliseconds. So the server knows that it still
+ * waits.
+ */
 const ASK_AGAIN_MS = 1_000
 
 /** One semaphore in one client. */
 interface Semaphore {
   readonly name: string
   readonly rawName: string
-  /** Those who want permits, in the order in which they are served. */
+  /** The waiters for permits, in the order in which they are served. */
   readonly waiters: { readonly first: { readonly waitedMs: number } | undefined }
   readonly services: { readonly clock: Clock }
 }
 
-/** The verbs of one semaphore, whatever the number of permits. Of those who wait only the first asks. */
+/** The requests of one semaphore, for any number of permits. Only the first waiter asks. */
 export class PermitVerbs {
   readonly verbs: KindVerbs
-  /** What refused attempts have seen. */
+  /** The state of the semaphore in the last refusal. */
   readonly sights: PermitSights
   readonly #remote: RemotePool
   readonly #semaphore: Semaphore
   readonly #client: Watching
-  /** Who was told since when it waits, and what. */
+  /** The waiter that was refused last, and since when it waits according to the server. */
   #waiter: object | undefined
   #since = ''
-  /** Whether this client may have a place among those who wait. */
+  /** True if this client may have a place among the waiters. */
   #hasPlace = false
 
   constructor(remote: RemotePool, semaphore: Semaphore, client: Watching) {
@@ -44,7 +47,7 @@ export class PermitVerbs {
     this.#client = client
     this.sights = new PermitSights(semaphore, client)
     const { waiters } = semaphore
-    // Those who ask once have no place.
+    // Calls that try once have no place.
     const isLast = () => {
       const nobodyWaits = waiters.first === undefined
       if (nobodyWaits) this.#hasPlace = false
@@ -52,12 +55,12 @@ export class PermitVerbs {
     }
     this.verbs = {
       acquire: (attempt, reply) => this.#acquire(attempt, undefined, reply),
-      // Each acquisition is for itself.
+      // Each acquisition is independent.
       reenter: (_, reply) => reply.answered({ kind: 'gone' }),
       release: (ending, reply) => remote.release(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
       listensWith: this,
-      // It is listened as long as anybody waits.
+      // The client listens while any call waits.
       listen: (onWake) => {
         const listening = remote.listen(onWake)
         return {
@@ -66,7 +69,8 @@ export class PermitVerbs {
           },
           stop: () => {
             listening.stop()
-            // Its place is kept for whoever is about to ask: who may have given up.
+            // The place is kept for a waiter that is about to ask, but this waiter may have given
+            // up.
             if (this.#hasPlace && isLast()) remote.leave(isLast)
           },
         }
@@ -75,9 +79,9 @@ export class PermitVerbs {
   }
 
   /**
-   * The same verbs for acquisitions that set how many permits there are, if nobody has.
+   * The same requests, for acquisitions that set the number of permits if no client has.
    *
-   * @param limit that number; undefined if it is not known
+   * @param limit the number; undefined if it is unknown
    */
   with(limit: number | undefined): KindVerbs {
     if (limit === undefined) return this.verbs
@@ -145,7 +149,7 @@ export class PermitVerbs {
   }
 }
 
-/** How many permits there are in all, as far as an answer tells. */
+/** The total number of permits, if the answer contains it. */
 function inAllOf(answer: PermitAnswer): number | undefined {
   if (answer.kind === 'granted') return answer.inAll
   if (answer.kind === 'tooMany') return answer.available + answer.taken

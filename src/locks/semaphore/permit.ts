@@ -14,7 +14,7 @@ const MEMBERS = [...LEASE_MEMBERS, 'permits', 'ids'] as const
  */
 export interface Permit extends Pick<HeldPermit, (typeof MEMBERS)[number]> {}
 
-/** Permits of this client. */
+/** The internal object of permits with one lease. */
 export class HeldPermit extends LocalLease {
   #ids: readonly string[] | undefined
 

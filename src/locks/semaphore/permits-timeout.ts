@@ -2,7 +2,7 @@ import { WaitTimeoutError } from '../../waiting/wait-timeout-error.ts'
 import { permitsIn } from './semaphore-words.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
 
-/** @param why who had the permits, if a request of the wait was told; undefined if none was */
+/** @param why the holders of the permits, if a request during the wait reported them */
 export function permitsTimeout(
   name: string,
   { permits, waitMs }: { readonly permits: number; readonly waitMs: number },

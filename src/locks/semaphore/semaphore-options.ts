@@ -46,24 +46,24 @@ export interface UsingPermitsOptions extends AcquirePermitsOptions {
 }
 
 export interface NewSemaphoreOptions {
-  /** How long the semaphore lives, in milliseconds; without it, until a client deletes it. */
+  /** How long the semaphore exists, in milliseconds; without it, until a client deletes it. */
   ttlMs?: number
 }
 
-/** How an acquisition is meant. */
+/** The options of an acquisition, checked and complete. */
 export interface PermitsWanted {
   readonly permits: number
-  /** 0 is not at all, Infinity without an end. */
+  /** In milliseconds. 0 tries once, Infinity waits forever. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
 
-/** A whole number from 0 up, or an error that shows what it was. */
+/** Returns a whole number of at least 0. An error shows any other value. */
 export function permitsGiven(value: unknown, what: string): number {
   return permitsFrom(0, value, what)
 }
 
-/** The same, and also below 0. */
+/** Like `permitsGiven`, but numbers below 0 are allowed. */
 export function anyPermitsGiven(value: unknown, what: string): number {
   return permitsFrom(-MOST_PERMITS, value, what)
 }
@@ -76,7 +76,7 @@ function permitsFrom(least: number, value: unknown, what: string): number {
   )
 }
 
-/** How the arguments of `acquire` are meant: options, or a number of permits and options. */
+/** Reads the arguments of `acquire`: options, or a number of permits and options. */
 export function acquireArguments(
   first: unknown,
   options: unknown,
@@ -100,7 +100,7 @@ export function acquireArguments(
   }
 }
 
-/** How the options of `tryAcquire` and `tryUsing` are meant. */
+/** Reads the options of `tryAcquire` and `tryUsing`. */
 export function tryArguments(
   what: string,
   options: unknown,
@@ -109,12 +109,11 @@ export function tryArguments(
   return wantedBy(what, options, ['permits', 'waitMs', 'signal', ...more])
 }
 
-/** How the options of `using` are meant. */
 export function usingArguments(options: unknown, { untilHeld }: Defaults): PermitsWanted {
   return wantedBy('using(fn, options)', options, ['permits', 'waitMs', 'signal'], untilHeld.waitMs)
 }
 
-/** @returns how long a new semaphore lives, in milliseconds; 0 for good */
+/** @returns how long a new semaphore exists, in milliseconds; 0 is forever */
 export function ttlGiven(options: unknown): number {
   const { ttlMs } = given('trySetPermits(permits, options)', options, ['ttlMs']) as {
     ttlMs?: unknown
@@ -122,7 +121,7 @@ export function ttlGiven(options: unknown): number {
   return ttlMs === undefined ? 0 : wholeMs(ttlMs, '`ttlMs`')
 }
 
-/** @param defaultWaitMs of those that wait; left out of those that try */
+/** @param defaultWaitMs the default of calls that wait; undefined for calls that try */
 function wantedBy(
   what: string,
   options: unknown,

@@ -4,10 +4,12 @@ import type { RemoteSemaphore, SemaphoreChange } from '../../servers/semaphore-s
 import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 import { type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'
 
-/** How the words of a failure speak of each change. */
+/** The words of errors for each change. */
 const DONE = { set: 'set', add: 'added', drain: 'drained', delete: 'deleted' } as const
 
-/** What one client asks of one semaphore without leases, beside its acquisitions and releases. */
+/**
+ * The requests of one client for one semaphore without leases, except acquisitions and releases.
+ */
 export class SemaphoreRequests {
   readonly #name: string
   readonly #setBy: string

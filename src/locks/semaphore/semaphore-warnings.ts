@@ -1,6 +1,6 @@
 import { warn } from '../../kit/warning.ts'
 
-/** So many names of one client are warned of at most, of each warning. */
+/** The largest number of names for each warning of a client. */
 const MOST_NAMES = 100
 
 /** The name of a semaphore, as it was given to the client and as Redis knows it. */
@@ -9,23 +9,23 @@ interface Named {
   readonly rawName: string
 }
 
-/** What one client warns of, once for each semaphore. */
+/** The warnings of one client, once for each semaphore. */
 export class SemaphoreWarnings {
   readonly #setBy: string
   readonly #unset = new Set<string>()
   readonly #differing = new Set<string>()
 
-  /** @param setBy which calls set how many permits there are */
+  /** @param setBy the calls that set the number of permits */
   constructor(setBy: string) {
     this.#setBy = setBy
   }
 
-  /** Whether a semaphore without permits is still to be warned of. */
+  /** True if the warning about this semaphore without permits was not given yet. */
   warnsOfNone({ rawName }: Named): boolean {
     return !this.#unset.has(rawName) && this.#unset.size < MOST_NAMES
   }
 
-  /** Somebody has waited so long for a semaphore of which nobody has set how many permits there are. */
+  /** A call has waited for this long, and no client has set the number of permits. */
   none(semaphore: Named, waitedMs: number): void {
     if (!this.warnsOfNone(semaphore)) return
     this.#unset.add(semaphore.rawName)
@@ -36,7 +36,7 @@ export class SemaphoreWarnings {
     )
   }
 
-  /** The number in Redis is another one than the option of the client. */
+  /** The number in Redis differs from the option of the client. */
   differs(semaphore: Named, inRedis: number, limit: number): void {
     const { name, rawName } = semaphore
     if (this.#differing.has(rawName) || this.#differing.size >= MOST_NAMES) return

@@ -10,17 +10,18 @@ export function permitsIn(count: number): string {
   return `${count} ${count === 1 ? 'permit' : 'permits'}`
 }
 
-/** As the subject of what was done with them. */
+/** The subject of a sentence about permits. */
 export function permitsWere(count: number): string {
   return `${permitsIn(count)} ${count === 1 ? 'was' : 'were'}`
 }
 
 /**
- * What to tell of a change that failed. It was not made if each request was refused, or never sent; else nobody knows.
+ * Words the failure of a change. If each request was refused or never sent, the change did not
+ * happen. Otherwise the outcome is unknown.
  *
  * @param what as in "3 permits were"
  * @param done as in "released"
- * @returns to be called with each failure
+ * @returns a function to call with each failure
  */
 export function outcomeWords(what: string, done: string): (failure: CallFailure) => string {
   let isUnknown = false

@@ -149,7 +149,7 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Releases permits if the semaphore exists. It does not create a semaphore again that has expired.
+   * Releases permits if the semaphore exists. It does not create an expired semaphore again.
    *
    * @returns true if the semaphore exists. Rejects as {@link release} does
    */
@@ -218,7 +218,7 @@ export class HoldfastSemaphore {
     return begun === undefined || (await begun.acquiring) !== null
   }
 
-  /** @returns undefined for no permits, which are always there */
+  /** @returns undefined for 0 permits, which are always available */
   #begin({ permits, waitMs, signal }: PermitsWanted) {
     const { locks, kinds } = this.#all
     locks.assertAdmits(this.name)

@@ -17,7 +17,7 @@ import type { Addition, RemoteSemaphore, SemaphoreServer } from '../../servers/s
 import { PermitKinds } from './permit-kinds.ts'
 import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 
-/** One of them. */
+/** One semaphore of the client. */
 interface Semaphore {
   readonly name: string
   readonly remote: RemoteSemaphore
@@ -29,11 +29,11 @@ export class Semaphores {
   readonly server: SemaphoreServer
   readonly kinds: PermitKinds
   readonly #inUse = new Set<() => Promise<unknown>>()
-  /** The permits that work in `using()` has, until they are given back. */
+  /** The permits of work in `using()`, until they are released. */
   readonly #held = new Set<{ name: string; permits: number; beganAt: number }>()
   readonly #adding = new Set<Promise<unknown>>()
   #isDraining = false
-  /** Set while it is waited for that nobody works with permits. */
+  /** Set while `drain()` waits until no work has permits. */
   #unused: (() => void) | undefined
   #closed = false
 
@@ -48,7 +48,10 @@ export class Semaphores {
     })
   }
 
-  /** Adds permits, whoever had taken them. Where that was not confirmed it is tried on in the background. */
+  /**
+   * Adds permits, no matter which client took them. If Redis does not confirm that, the client
+   * retries in the background.
+   */
   add(semaphore: Semaphore, permits: number, ifExists: boolean): Promise<boolean> {
     const adding = this.#add(semaphore, this.#additionOf(permits, ifExists))
     this.#adding.add(adding)
@@ -58,11 +61,11 @@ export class Semaphores {
   }
 
   /**
-   * Permits that somebody works with.
+   * Registers permits that work uses.
    *
-   * @returns adds them once, when the work has ended or the client is closed, where there is such a semaphore
-   * yet; where that was not confirmed the event `error` tells. Throws where the client was closed since they were
-   * taken: then they are given back
+   * @returns adds the permits once, if the semaphore still exists. It is called when the work has
+   *   ended or the client is closed. If Redis does not confirm that, the event `error` reports it
+   * @throws if the client was closed since the permits were taken, which are then released
    */
   inUse(semaphore: Semaphore, permits: number): () => Promise<unknown> {
     if (this.#closed || this.#isDraining) {
@@ -85,7 +88,7 @@ export class Semaphores {
     return giveBack
   }
 
-  /** The permits that work in `using()` has: what `acquire()` took is nobody's. */
+  /** The permits of work in `using()`. Permits from `acquire()` have no holder. */
   get held(): HeldEntry[] {
     const now = this.locks.clock.monotonic()
     return [...this.#held].map(({ name, permits, beganAt }) => ({
@@ -100,7 +103,7 @@ export class Semaphores {
     }))
   }
 
-  /** @returns when nobody works with permits any more */
+  /** @returns when no work has permits any more */
   async drain(): Promise<void> {
     this.#isDraining = true
     if (this.#inUse.size === 0) return
@@ -110,8 +113,8 @@ export class Semaphores {
   }
 
   /**
-   * Gives back what is worked with, as locks are released, and lets what is being added arrive; for as long as a
-   * command may take.
+   * Releases the permits of running work, as locks are released. It waits for all additions in
+   * progress, but no longer than a command may take.
    */
   async close(): Promise<void> {
     this.#closed = true
@@ -131,7 +134,7 @@ export class Semaphores {
     let said = `${permitsWere(change.permits)} not released`
     const failed = (failure: CallFailure) => {
       said = words(failure)
-      // What Redis will not take is not sent again.
+      // A request that Redis refuses for good is not sent again.
       if (failure.permanent) return said
       return `${said}; the client retries in the background (it counts once), so do not release again`
     }
@@ -147,16 +150,16 @@ export class Semaphores {
   }
 }
 
-/** Whether it may come about yet, or has. */
+/** True if the change may still happen, or has happened. */
 function maySucceed(error: unknown): boolean {
   if (error instanceof RedisRefusedError) return refusalPasses(error)
   return error instanceof RedisUnavailableError
 }
 
-/** What its caller gets: permits without a lease are nobody's. */
+/** The result for the caller, because permits without a lease have no holder. */
 const TAKEN = { handle: Object.freeze({}) as Lease }
 
-/** Waits for permits that have no lease: once they are taken nothing is kept of them here. */
+/** Waits for permits without a lease. The client keeps nothing of them after they are taken. */
 class PlainPermitWaiter extends RacingWaiter {
   override granted(hold: Hold, path?: AcquirePath): void {
     hold.end()
@@ -164,7 +167,7 @@ class PlainPermitWaiter extends RacingWaiter {
     else this.resolve(hold, path)
   }
 
-  /** Nobody holds them: what a failover forgets of them is what a crash forgets. */
+  /** Replicas need not confirm plain permits. A failover may forget them, just as a crash may. */
   override get confirm(): undefined {
     return undefined
   }

@@ -31,10 +31,10 @@ export interface PermitOwner {
   readonly ageMs: number
 }
 
-/** What was seen of a semaphore. */
+/** The last known state of a semaphore. */
 interface SemaphoreSight {
   readonly name: string
-  /** Which calls set how many permits there are. */
+  /** The calls that set the number of permits. */
   readonly setBy: string
   readonly isSet: boolean
   readonly available: number
@@ -43,22 +43,22 @@ interface SemaphoreSight {
   readonly waiting: readonly WaitingForPermits[] | null
 }
 
-/** What is known of clients by now. */
+/** The clients whose processes are known. */
 interface KnownClients {
   readonly clientId: string
   readonly clients: { find(owner: string): ClientInfo | null }
 }
 
-/** What asks which process a client is. */
+/** Looks up the process of a client. */
 interface Asking {
   readonly clients: Pick<Clients, 'find' | 'ask'>
   readonly limits: { readonly commandTimeoutMs: number }
 }
 
-/** So many holders are named in the text. */
+/** The largest number of holders that the text names. */
 const MOST_NAMED = 3
 
-/** Of so many holders it is asked which process they are in. */
+/** The largest number of holders whose process is looked up. */
 const MOST_ASKED = 20
 
 /** @param at when it was seen, in milliseconds since 1970 */
@@ -99,7 +99,7 @@ function outcomeOf({
   return available > 0 && waiting?.length === 0 ? 'free' : 'held'
 }
 
-/** The same in words, each sentence complete. */
+/** The explanation in complete sentences. */
 function sentencesOf(
   sight: SemaphoreSight,
   holders: readonly PermitOwner[],
@@ -122,7 +122,7 @@ function sentencesOf(
   return `${taken} of ${permitsIn(available + taken)} ${are} taken${who}.${waits}`
 }
 
-/** As in ": 1 by app-3 (host:4711) for 12 s, and 2 by others". */
+/** Names the holders, as in ": 1 by app-3 (host:4711) for 12 s, and 2 by others". */
 function holderWords(taken: number, holders: readonly PermitOwner[], known: KnownClients): string {
   const named = holders.slice(0, MOST_NAMED)
   const others = taken - named.reduce((sum, { permits }) => sum + permits, 0)
@@ -149,9 +149,10 @@ function printedOwner(
 }
 
 /**
- * As in "app-3 (host:4711)", or "host:4711" for a client without a label of its own.
+ * Names a client, as in "app-3 (host:4711)", or "host:4711" for a client without a label of its
+ * own.
  *
- * @param where in the place of host and process id
+ * @param where replaces host and process id
  */
 function printedClient(
   { label, host, pid }: ClientInfo,
@@ -168,7 +169,10 @@ function waitingWords(waiting: readonly WaitingForPermits[]): string {
   return ` ${clients}: the first wants ${wants}.`
 }
 
-/** Asks once for each client that is not known, of those who have had permits for the longest. It never rejects. */
+/**
+ * Looks up each unknown client once, for the holders that have had permits for the longest. It
+ * never rejects.
+ */
 export async function askWhoTheyAre(
   holders: readonly { readonly owner: string; readonly ageMs: number }[],
   { clients, limits }: Asking,

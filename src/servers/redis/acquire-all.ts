@@ -4,7 +4,7 @@ import type { ScriptServer } from './calls/script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { odd } from './scripts/reading.ts'
 
-/** Takes several locks of one slot at once, or none. */
+/** Acquires several locks of one slot, or none. */
 export function acquireAll(
   { runner }: ScriptServer,
   locks: readonly { readonly rawName: string; readonly owner: string }[],

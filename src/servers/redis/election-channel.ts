@@ -3,7 +3,7 @@ import { electionChannelOf } from './calls/keys.ts'
 import type { Connection } from './connection/connection.ts'
 import type { Subscriptions } from './connection/subscriptions.ts'
 
-/** Where it is told who leads: as a release is told, in a cluster in the shard of the lock. */
+/** Announces leaders. In a cluster the messages stay in the shard of the lock, as for releases. */
 export function electionChannel(
   connection: Connection,
   subscriptions: Subscriptions,

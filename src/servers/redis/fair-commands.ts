@@ -15,14 +15,14 @@ import type { ScriptServer } from './calls/script-runner.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
 import * as fair from './scripts/fair.generated.ts'
 
-/** What the queues need of their server. */
+/** The parts of the server that the queues use. */
 interface Server extends ScriptServer {
   pendingReleases(rawName: string): PendingReleases
   /** Calls `onWake` with each message on the channel of a client, and without one after a gap. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription
 }
 
-/** The names of a lock that has a queue, as the scripts take them: with its queue and its clients. */
+/** The keys and the channel of a fair lock, grouped as the scripts need them. */
 function fairKeys(rawName: string) {
   const { channel, both } = lockKeys(rawName)
   const { queue, waiting, javaQueue, javaTimeouts } = queueKeys(rawName)
@@ -30,13 +30,13 @@ function fairKeys(rawName: string) {
   return { channel, four, six: [...four, javaQueue, javaTimeouts] }
 }
 
-/** The queues of fair locks on one server, as one client has places in them. */
+/** The queues of fair locks on one server, for one client. */
 export class RedisFairServer implements FairServer {
   readonly #server: Server
   readonly #clientId: string
   readonly #label: string
 
-  /** @param label what `inspect` shows for this process */
+  /** @param label the name of this process in `inspect` */
   constructor(server: Server, clientId: string, label: string) {
     this.#server = server
     this.#clientId = clientId
@@ -65,7 +65,7 @@ export class RedisFairServer implements FairServer {
     })
   }
 
-  /** In a cluster each node counts those who are connected to it. */
+  /** In a cluster, a node counts only the listeners that are connected to it. */
   get countsListeners(): boolean {
     return !this.#server.runner.clustered
   }
@@ -129,14 +129,14 @@ export class RedisFairServer implements FairServer {
   }
 }
 
-/** What a message in the inbox says; undefined for one that is none of ours. */
+/** The grant in a message of the inbox; undefined if Holdfast did not write it. */
 function grantIn(message: string): FairGrant | undefined {
   const [, token, owner, rawName] = /^(\d+) (\S+) (.+)$/s.exec(message) ?? []
   if (rawName === undefined || owner === undefined) return undefined
   return { rawName, owner, token: Number(token) }
 }
 
-/** The places that are wanted when the request is sent. */
+/** The places that the client wants when the request is sent. */
 function wantedAt(lock: LocalPlaces): fair.HeartbeatArgs['places'][number] {
   return lock.places().map(({ wireOwner, ticket, claimMs }) => ({
     owner: wireOwner,

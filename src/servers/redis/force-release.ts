@@ -3,15 +3,15 @@ import { forcedKey, type LockKeys } from './calls/keys.ts'
 import type { ScriptRunner } from './calls/script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 
-/** Who has the lock, as it was found. */
+/** The hold in these facts, or null if the lock is free. */
 export function seenIn({ holder, token }: HolderFacts): SeenHold | null {
   return holder === null ? null : { owner: holder, token }
 }
 
 /**
- * @param forcedMs how long one master of several gives the lock back to nobody of that name, in
- * milliseconds; left out for a server that is alone
- * @returns whether it was taken; false when that one did not have it any more
+ * @param forcedMs how long one master of several refuses to restore a hold of that name, in
+ * milliseconds; left out for a single server
+ * @returns true if the hold was ended; false if the owner did not hold the lock any more
  */
 export function forceRelease(
   runner: ScriptRunner,

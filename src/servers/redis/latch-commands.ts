@@ -9,26 +9,29 @@ import type { ServerClock } from './calls/server-clock.ts'
 import * as scripts from './scripts/latch.generated.ts'
 import type { Args, Script } from './scripts/script.ts'
 
-/** What count-down latches need of their server. */
+/** The parts of the server that latches use. */
 interface Server extends ScriptServer {
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
-/** What scripts take that are told when the call was made. */
+/** The arguments of scripts that know when the call was made. */
 interface Terms {
   readonly askedUs: number
   readonly untilUs: number
   readonly publish: 'PUBLISH' | 'SPUBLISH'
 }
 
-/** The round of the call is over: another count was set then, by the server's time; at 0 none was. */
+/**
+ * The round of the call is over. `setUs` is when another count was set, server time in µs; 0 if
+ * none is set.
+ */
 interface Over {
   readonly kind: 'over'
   readonly setUs: number
   readonly serverTimeUs: number
 }
 
-/** It is later than the request was told, and nothing of it is remembered. */
+/** The deadline of the request is over, and the server has no result of it. */
 interface Forgotten {
   readonly kind: 'forgotten'
   readonly serverTimeUs: number
@@ -86,7 +89,8 @@ export class RedisLatch implements RemoteLatch {
     })
     const clock = this.#clock
     clock.heard(serverTimeUs, sentAt)
-    // A round from the future was set before the server's clock was set back: its time says nothing.
+    // A round from the future was set before the server's clock was set back, so its time proves
+    // nothing.
     if (count === 0 || round === null || round > serverTimeUs) return { count, round }
     return { count, round, setAt: clock.earliestAt(round) }
   }
@@ -106,15 +110,15 @@ export class RedisLatch implements RemoteLatch {
     return this.#server.listen(this.#keys, () => onWake())
   }
 
-  /** The clock of the server that has the latch, as far as it is known. */
+  /** The estimated clock of the server that has the latch. */
   get #clock(): ServerClock {
     return this.#server.runner.clockFor(this.#keys.both[0] as string)
   }
 
   /**
-   * Asks under the name of the request, and again where the clocks had come apart.
+   * Sends a request under its id. Sends it again if the clocks have drifted apart.
    *
-   * @param round the only round that it is for
+   * @param round the only round that the request is meant for
    */
   async #once<A extends { readonly kind: string }>(
     asked: { script: Script; args(terms: Terms): Args; read(reply: unknown): A | Over | Forgotten },
@@ -133,7 +137,7 @@ export class RedisLatch implements RemoteLatch {
         args: ({ publish }) => {
           sentAt = performance.now()
           askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))
-          // No copy may run longer than one that may have run is remembered.
+          // A new copy must not run longer than the server stores the result of an earlier one.
           if (!request.mayHaveRun) request.untilUs = undefined
           request.untilUs ??= this.#clock.inUs(request.keptMs)
           return asked.args({ askedUs, untilUs: request.untilUs, publish })
@@ -150,7 +154,8 @@ export class RedisLatch implements RemoteLatch {
       } else {
         const isTooLate = this.#clock.earliestAt(answer.setUs) > request.askedAt
         if (round !== undefined || isTooLate) return answer
-        // The clock was set, or the answer was too slow to tell. If the next one is as slow, the request counts.
+        // The clock was set, or the answer was too slow to prove the time. If the next one is too
+        // slow too, the request counts.
         if (isAgain) askedUs = answer.setUs
         isAgain = true
       }
@@ -158,7 +163,7 @@ export class RedisLatch implements RemoteLatch {
   }
 }
 
-/** What became of it nobody can tell any more. */
+/** The server no longer knows if the request has run. */
 const TOO_LATE =
   'Redis answers again, but no longer knows the request, and it is too late to repeat the request'
 

@@ -59,7 +59,7 @@ export function reenter(
   )
 }
 
-/** @param vote whether it is one master of several */
+/** @param vote true for one master of several */
 export function handOver(
   { runner }: ScriptServer,
   keys: LockKeys,
@@ -102,14 +102,13 @@ export function release(
       args: (terms) => lock.releaseArgs({ owner, token, holds }, terms, keys),
       read: holds > 0 ? keptOf : freedOf,
       callMs,
-      // Meanwhile the count may have been raised again.
+      // The count may have been raised again meanwhile, so only a full release is repeated.
       asksAgain: holds === 0,
     },
     reply,
   )
 }
 
-/** `peek` or `inspect`. */
 export type Look<F> = (server: ScriptServer, keys: LockKeys, callMs: number) => Promise<F>
 
 export function peek(

@@ -1,6 +1,8 @@
 import { PendingReleases } from '../pending-releases.ts'
 
-/** What is released in the background, by slot: a node of a cluster that does not answer delays nothing at the others. */
+/**
+ * The pending releases, for each slot. A silent node of a cluster delays no release at other nodes.
+ */
 export class PendingReleasesBySlot {
   readonly #callMs: number
   readonly #label: string
@@ -8,7 +10,7 @@ export class PendingReleasesBySlot {
 
   /**
    * @param callMs how long one release may take, in milliseconds
-   * @param label the label of the client, for the facts that are told
+   * @param label the label of the client, for published facts
    */
   constructor(callMs: number, label: string) {
     this.#callMs = callMs
@@ -25,7 +27,7 @@ export class PendingReleasesBySlot {
     return pending
   }
 
-  /** Resolves when nothing is left to be released. */
+  /** Resolves when no release is pending. */
   async quiet(): Promise<void> {
     await Promise.all([...this.#all.values()].map((pending) => pending.quiet()))
   }

@@ -16,7 +16,7 @@ import type { ScriptServer } from './calls/script-runner.ts'
 import { forceRelease, seenIn } from './force-release.ts'
 import * as commands from './lock-commands.ts'
 
-/** What one lock needs of its server. */
+/** The parts of the server that a lock uses. */
 interface Server extends ScriptServer {
   pendingReleases(rawName: string): PendingReleases
   listen(keys: LockKeys, onWake: (message?: string) => void): Subscription

@@ -38,7 +38,7 @@ import { RedisSemaphoreServer } from './semaphore/semaphore-commands.ts'
 import { ServerId } from './server-id.ts'
 import type { ServerOptions } from './server-options.ts'
 
-/** One server, or a cluster: its connections, its clock, and what can be asked of it. */
+/** One server or cluster: its connections, its clock, and its locks. */
 export class RedisServer implements LockServer {
   readonly #connection: Connection
   readonly #subscriptions: Subscriptions
@@ -120,7 +120,7 @@ export class RedisServer implements LockServer {
     return renew(this, leases, renewingLocks(leaseMs), callMs)
   }
 
-  /** @param look says what is left of the leases of one kind */
+  /** @param look reads the rest of leases of one kind */
   confirmWith(look: Renewing): Confirm | undefined {
     const confirmations = this.#confirmations
     return confirmations && ((lease) => confirmations.confirm({ look, lease }))
@@ -134,12 +134,10 @@ export class RedisServer implements LockServer {
     return orderBySlot(rawName)
   }
 
-  /** The queues of fair locks there, as one client has places in them. */
   fairFor(clientId: string, label: string): FairServer {
     return new RedisFairServer(this, clientId, label)
   }
 
-  /** The read-write locks there, as one client waits for them. */
   readWriteFor(clientId: string): ReadWriteServer {
     return new RedisReadWriteServer(this, clientId)
   }
@@ -156,28 +154,27 @@ export class RedisServer implements LockServer {
     return this.#presences.of(own)
   }
 
-  /** The semaphores there whose permits have leases, as one client waits for them. */
   permitsFor(clientId: string): PermitServer {
     return new RedisPermitServer(this, clientId)
   }
 
-  /** The semaphores there, as one client waits for them: the only one of this server. */
+  /** Every call returns the same object, because one client uses this server. */
   semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
     this.#semaphores ??= new RedisSemaphoreServer(this, clientId, this.#timeoutMs, outageMs)
     return this.#semaphores
   }
 
-  /** What is released in the background beside that lock. */
+  /** The pending releases of the slot of that lock. */
   pendingReleases(rawName: string): PendingReleases {
     return this.#pendingReleases.of(this.#connection.clustered ? slotOf(rawName) : 0)
   }
 
-  /** Calls `onWake` with each message, and without one when any may have been missed. */
+  /** Calls `onWake` with each message, and without one after a possible gap. */
   listen({ channel }: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(channel, true, onWake)
   }
 
-  /** The same for the channel of a client. */
+  /** As `listen`, for the channel of a client. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(inbox, false, onWake)
   }
@@ -195,8 +192,8 @@ export class RedisServer implements LockServer {
   }
 
   /**
-   * Whether the server that runs a script counts all who listen to a lock's channel. In a cluster
-   * without sharded channels it counts those who listen at the same node.
+   * True if the server that runs a script counts all listeners of a lock's channel. In a cluster
+   * without sharded channels, it counts only the listeners at the same node.
    */
   get countsListeners(): boolean {
     return !this.#connection.clustered || this.#connection.sharded
@@ -215,7 +212,7 @@ export class RedisServer implements LockServer {
     this.#connection.connect()
   }
 
-  /** Resolves when it has connected for the first time, or failed to. */
+  /** Resolves when the first attempt to connect has succeeded or failed. */
   get known(): Promise<void> {
     return this.#connection.known
   }

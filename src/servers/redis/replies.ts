@@ -17,89 +17,90 @@ import { readVote } from './scripts/quorum.generated.ts'
 import { odd } from './scripts/reading.ts'
 
 /*
- * What the scripts answer is read as their headers have it; this is what it means to those who asked, who
- * may not be answered all that a script can say. Each of these throws at anything else, which whoever ran
- * the script makes an {@link OddAnswer} of: the script may have run all the same.
+ * The generated readers check the format of answers. These functions turn them into the answers of
+ * the port. They also reject answers that the caller of a request cannot get. Each throws at an
+ * invalid answer, which the script runner reports as an {@link OddAnswer}, because the script may
+ * have run.
  */
 
-/** What `acquire` answered to a first acquisition. */
+/** Reads the answer of `acquire` to a first acquisition. */
 export function grantOf(reply: unknown): AcquireAnswer {
   const answer = lock.readAcquire(reply)
   if (answer.kind === 'gone') throw odd()
   return answer.kind === 'held' ? answer : sound(answer)
 }
 
-/** A master of several that may not vote before that time; null when it was not told since when. */
+/** The master may not vote before `sinceUs`; null if its mark does not say since when. */
 export interface Forgot {
   readonly kind: 'forgot'
   readonly sinceUs: number | null
 }
 
-/** What `vote` answered to a first acquisition. */
+/** Reads the answer of `vote` to a first acquisition. */
 export function voteOf(reply: unknown): AcquireAnswer | Forgot {
   const answer = readVote(reply)
   if (answer.kind === 'gone') throw odd()
   return answer.kind === 'granted' ? sound(answer) : answer
 }
 
-/** What `acquire` and `vote` answered to a re-entry. */
+/** Reads the answer of `acquire` or `vote` to a re-entry. */
 export function reentryOf(reply: unknown): ReenterAnswer {
   const answer = lock.readAcquire(reply)
   if (answer.kind === 'held') throw odd()
   if (answer.kind === 'gone') return answer
-  // A repeat of one that was a first acquisition is told the token.
+  // The answer to a repeat has a token if the request was a first acquisition.
   return answer.token === 0 && answer.reserved === 0 ? answer : sound(answer)
 }
 
-/** What `handOver` answered where the lock was to stay in the client. */
+/** Reads the answer of `handOver` that keeps the lock in the client. */
 export function handedOverOf(reply: unknown): Granted | Gone {
   const answer = handedOverOrYieldedOf(reply)
   if (answer.kind === 'yielded') throw odd()
   return answer
 }
 
-/** What `handOver` answered where others were to have it. */
+/** Reads the answer of `handOver` that may free the lock for other clients. */
 export function handedOverOrYieldedOf(reply: unknown): HandOverAnswer {
   const answer = lock.readHandOver(reply)
   return answer.kind === 'granted' ? sound(answer) : answer
 }
 
-/** What `acquire` of the fair lock answered to one who tries once. */
+/** Reads the answer of `acquire` of the fair lock to a call that does not queue. */
 export function fairTryOf(reply: unknown): QueueAnswer {
   const answer = fair.readAcquire(reply)
   if (answer.kind === 'queued') throw odd()
   return answer
 }
 
-/** What `acquire` of the fair lock answered to one who waits. */
+/** Reads the answer of `acquire` of the fair lock to a call that queues. */
 export function fairGrantOf(reply: unknown): QueueAnswer {
   const answer = fair.readAcquire(reply)
   if (answer.kind === 'held') throw odd()
   return answer
 }
 
-/** What `heartbeat` answered: for each lock what is to be known, or the server's words. */
+/** Reads the answer of `heartbeat`: for each lock its state, or the error of the server. */
 export function beatsOf(reply: unknown, locks: number): (HeartbeatAnswer | string)[] {
   const { answers } = fair.readHeartbeat(reply)
   if (answers.length !== locks) throw odd()
   return answers
 }
 
-/** What `release` answered where the lock was to be freed. */
+/** Reads the answer of `release` that frees the lock. */
 export function freedOf(reply: unknown): Released {
   const answer = lock.readRelease(reply)
   if (answer.kind === 'kept') throw odd()
   return answer
 }
 
-/** What `release` answered where its count was to be lowered. */
+/** Reads the answer of `release` that lowers the count. */
 export function keptOf(reply: unknown): Released {
   const answer = lock.readRelease(reply)
   if (answer.kind === 'freed') throw odd()
   return answer
 }
 
-/** What `release` of the fair lock answered this client. */
+/** Reads the answer of `release` of the fair lock. */
 export function fairReleasedOf(reply: unknown, clientId: string): Released {
   const answer = fair.readRelease(reply)
   if (answer.kind !== 'granted') return answer
@@ -108,7 +109,6 @@ export function fairReleasedOf(reply: unknown, clientId: string): Released {
   return { kind: 'freed', listeners: 0, following: { owner, token, own } }
 }
 
-/** What `peek` answered. */
 export function holderFacts(reply: unknown): HolderFacts {
   return factsOf(lock.readPeek(reply))
 }
@@ -117,7 +117,6 @@ function factsOf({ holder, holds, ttlMs, token }: lock.PeekReply): HolderFacts {
   return { holder, holdCount: holds, ttlMs: ttlMs < 0 ? null : ttlMs, token }
 }
 
-/** What `inspect` answered. */
 export function lockFacts(reply: unknown): LockFacts {
   const facts = lock.readInspect(reply)
   const { listeners, nowUs, queue, waiting, length } = facts
@@ -136,7 +135,7 @@ export function lockFacts(reply: unknown): LockFacts {
   }
 }
 
-/** There are tokens below it to be given away. */
+/** Checks that all reserved tokens below the token are above 0. */
 function sound<G extends { readonly token: number; readonly reserved: number }>(granted: G): G {
   if (granted.reserved >= granted.token) throw odd()
   return granted

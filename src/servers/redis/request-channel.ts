@@ -3,7 +3,7 @@ import { requestsOf } from './calls/keys.ts'
 import type { Connection } from './connection/connection.ts'
 import type { Subscriptions } from './connection/subscriptions.ts'
 
-/** Messages between the clients of one server or cluster, where they are sharded if they can be. */
+/** Messages between the clients of one server or cluster, on sharded channels if possible. */
 export function requestChannel(
   connection: Connection,
   subscriptions: Subscriptions,
@@ -14,7 +14,7 @@ export function requestChannel(
       const listeners = await connection.call(callMs, (client) =>
         connection.sharded ? client.spublish(channel, message) : client.publish(channel, message),
       )
-      // A node of a cluster without sharded channels counts its own listeners alone.
+      // Without sharded channels, a node of a cluster counts only its own listeners.
       return connection.clustered && !connection.sharded ? null : Number(listeners)
     },
     listen: (clientId, onMessage) =>

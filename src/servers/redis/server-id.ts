@@ -1,7 +1,7 @@
 import type { Connection } from './connection/connection.ts'
 import { type Client, isCluster } from './connection/open-client.ts'
 
-/** Where the keys of a connection are: in which database of which server, or in which cluster. */
+/** Identifies where the keys of a connection are: the database of a server, or the cluster. */
 export class ServerId {
   readonly #connection: Connection
   #cluster: string | null = null
@@ -11,8 +11,8 @@ export class ServerId {
   }
 
   /**
-   * @returns what is the same for all clients as long as the server runs, or the cluster stands;
-   * null when it does not tell
+   * @returns an id that is equal for all clients while the server runs, or the cluster exists; null
+   * if the server does not report one
    */
   async ask(timeoutMs: number): Promise<string | null> {
     const send = (client: Client) => (isCluster(client) ? client.cluster('NODES') : client.ping())
@@ -27,8 +27,8 @@ export class ServerId {
 }
 
 /**
- * Of what `CLUSTER NODES` tells: one line for each node, which begins with its id. One that is yet
- * to join has another id for so long.
+ * The lowest id in the answer of `CLUSTER NODES`, in which each line begins with the id of a node.
+ * A node that has not joined yet has a temporary id, so it is left out.
  */
 function firstNodeOf(nodes: unknown): string | null {
   const joined = String(nodes)

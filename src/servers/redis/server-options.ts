@@ -1,16 +1,15 @@
 import type { Durability } from '../../options/durability.ts'
 import type { OutageListener } from '../outage.ts'
 
-/** How one server is used. */
 export interface ServerOptions {
-  /** How long a token counter outlives its last use, in milliseconds; 0 keeps it for good. */
+  /** How long a token counter outlives its last use, in milliseconds; 0 means forever. */
   readonly counterMs?: number
-  /** Whether a cluster that has sharded channels is to use them. */
+  /** True if sharded channels may be used in a cluster that has them. */
   readonly sharded?: boolean
-  /** On which replicas a grant has to be before it counts. */
+  /** How many replicas must have a grant before it counts. */
   readonly durability?: Durability | undefined
-  /** What the facts of its client are told with. */
+  /** The label of the client, for published facts. */
   readonly label?: string
-  /** Hears of outages; where it is left out, `onError` hears of each failure. */
+  /** Receives outages. If it is left out, `onError` receives each failure. */
   readonly onOutage?: OutageListener
 }

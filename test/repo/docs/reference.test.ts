@@ -412,9 +412,9 @@ test('the page about the fair lock states the times that the code has', () => {
 })
 
 test('the page about the read-write lock states the times that the code has', () => {
-  const page = readPage('docs/explanation/read-write-lock.md').lines.join('\n')
+  const page = readPage('docs/explanation/read-write-lock.md').lines.join(' ')
   expect(page).toContain(`after at most ${CLAIM_MS / 1000} s`)
-  expect(page).toContain(`which counts for ${WAITING_MS / 1000} s`)
+  expect(page).toContain(`as a waiter for ${WAITING_MS / 1000} more seconds`)
 })
 
 test('the page about semaphores states the times that the code has', () => {

@@ -34,10 +34,10 @@ Measurement:
 Exit codes: 0 renewals have enough time, 1 they do not, 2 wrong usage, 3 the measurement failed.
 `
 
-/** A Redis that does not answer is told soon, and the counters of the tokens are gone in a minute. */
+/** The user soon learns that Redis does not answer. The token counters expire after a minute. */
 const SETTINGS = { outageMs: 2_000, commandTimeoutMs: 1_000, counterTtlMs: 60_000 }
 
-/** `npx holdfast bench`: how long locks take at this Redis. */
+/** `npx holdfast bench`: measures how long locks take on this Redis. */
 export const bench: Command = {
   name: 'bench',
   summary: 'measure how long a lock, a renewal and a hand-off take',
@@ -69,7 +69,7 @@ export const bench: Command = {
   },
 }
 
-/** As shells have it for SIGINT. */
+/** The exit code of shells for SIGINT. */
 const INTERRUPTED = 130
 
 function addressesOf(where: Where): string {

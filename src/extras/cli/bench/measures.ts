@@ -1,31 +1,31 @@
 import { Holdfast, type HoldfastOptions, type Lock } from '../../../index.ts'
 
-/** What one measure found: how long each step took, in milliseconds. */
+/** The result of one measurement: the duration of each step in milliseconds. */
 export interface Measured {
   readonly code: string
-  /** What was done, for people. */
+  /** The measured action, for users. */
   readonly what: string
   readonly samplesMs: readonly number[]
 }
 
 export interface BenchTerms {
-  /** How clients are made. */
+  /** The options of the measuring clients. */
   readonly client: HoldfastOptions
-  /** What the names of its locks begin with. */
+  /** The prefix of the names of the locks. */
   readonly name: string
   readonly seconds: number
   readonly signal: AbortSignal
 }
 
-/** One step, and what is taken of it: the time of all of it, unless it tells another. */
+/** One step. It returns the measured milliseconds, or undefined to measure the whole step. */
 type Step = () => Promise<number | undefined>
 
-/** No more than these, so that a quick server is not kept busy by this. */
+/** The most steps of one measurement, so that a fast server is not kept busy. */
 const MOST_STEPS = 2_000
-/** Between two steps the server has time for others. */
+/** The pause between two steps, so that the server has time for other clients. */
 const PAUSE_MS = 0.5
 
-/** All measures, one after the other; each has the same part of the time. */
+/** Runs all measurements, one after the other. Each has the same share of the time. */
 export async function* measure(terms: BenchTerms): AsyncGenerator<Measured> {
   const clients = [new Holdfast(terms.client), new Holdfast(terms.client)] as const
   for (const client of clients) client.on('error', () => undefined)
@@ -86,7 +86,7 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
       prepare: async () => handOver(lock(one, 'other'), lock(other, 'other')),
     },
   ]
-  // Masters serve nobody in turn.
+  // Several masters have no fair locks.
   if (client.masters !== undefined) return plan
   const fair = (of: Holdfast) => of.getFairLock(`${name}:fair`)
   return [
@@ -99,12 +99,12 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
   ]
 }
 
-/** Should the process die it ends by itself. */
+/** If the process dies, its locks expire after this time. */
 const LEASE_MS = 10_000
-/** By then one who was told to wait does. */
+/** After this time a caller that has to wait is waiting. */
 const WAITING_MS = 20
 
-/** From the release by one until the other has it. */
+/** Measures the time from the release by `from` until `to` has the lock. */
 function handOver(from: Lock, to: Lock): { step: Step } {
   const step = async () => {
     const held = await from.lock()
@@ -124,7 +124,7 @@ function handOver(from: Lock, to: Lock): { step: Step } {
 
 async function repeated(step: Step, seconds: number, signal: AbortSignal): Promise<number[]> {
   const samples: number[] = []
-  // The first opens connections and loads scripts.
+  // The first step is not measured, because it opens connections and loads scripts.
   await step()
   const endsAt = performance.now() + seconds * 1_000
   while (performance.now() < endsAt && samples.length < MOST_STEPS && !signal.aborted) {

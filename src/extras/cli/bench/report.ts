@@ -10,7 +10,9 @@ export interface Line {
   readonly maxMs: number
 }
 
-/** Whether a renewal is answered in time: by a wide margin, by a small one, or not. */
+/**
+ * How renewals are answered: in time with a wide margin, in time with a small margin, or too late.
+ */
 export type Verdict = 'good' | 'slow' | 'too-slow'
 
 export interface BenchReport {
@@ -18,7 +20,7 @@ export interface BenchReport {
   readonly leaseMs: number
   readonly lines: readonly Line[]
   readonly verdict: Verdict
-  /** What the verdict is about, for people. */
+  /** The reason for the verdict, for users. */
   readonly says: string
 }
 
@@ -39,8 +41,8 @@ function lineOf({ code, what, samplesMs }: Measured): Line {
 }
 
 /**
- * The watchdog asks for a renewal every third of the lease. Where one can take that long, the next is due before it is
- * answered, and one or two that fail end the lease.
+ * The watchdog renews after each third of the lease. If a renewal can take that long, the next
+ * renewal is due before the answer. Then one or two failures end the lease.
  */
 function verdictOf(lines: readonly Line[], leaseMs: number): Pick<BenchReport, 'verdict' | 'says'> {
   const slowest = Math.max(0, ...lines.map(({ maxMs }) => maxMs))

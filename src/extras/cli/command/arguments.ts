@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../../../index.ts'
 
-/** @throws `InvalidArgumentError` for an option that is not known, or lacks its value */
+/** @throws `InvalidArgumentError` for an unknown option, and for an option without its value */
 export function parsed<T>(parse: () => T): T {
   try {
     return parse()
@@ -9,7 +9,7 @@ export function parsed<T>(parse: () => T): T {
   }
 }
 
-/** @throws `InvalidArgumentError` unless it is a whole number from `least` up */
+/** @throws `InvalidArgumentError` unless the value is a whole number of at least `least` */
 export function wholeNumber(value: string, option: string, least: number): number {
   const number = Number(value)
   if (/^\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number
@@ -18,7 +18,7 @@ export function wholeNumber(value: string, option: string, least: number): numbe
   )
 }
 
-/** @throws `InvalidArgumentError` unless it is one of the words */
+/** @throws `InvalidArgumentError` unless the value is one of the words */
 export function oneOf<T extends string>(value: string, option: string, words: readonly T[]): T {
   const found = words.find((word) => word === value)
   if (found !== undefined) return found

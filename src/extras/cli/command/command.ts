@@ -1,28 +1,31 @@
-/** Where a command writes to, and what it is told of its surroundings. */
+/** The output of a command, and its environment. */
 export interface Terminal {
   out(text: string): void
   err(text: string): void
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Whether a person looks at `out`: then there may be colours. */
+  /** True if `out` is a terminal. Then the output may have colours. */
   readonly isTerminal: boolean
   readonly columns: number
   readonly rows: number
-  /** From this call on Ctrl-C does not end the program, but aborts this; as does a reader of `out` that goes away. */
+  /**
+   * After this call, Ctrl-C aborts the signal and does not end the program. The signal also aborts
+   * if the reader of `out` goes away.
+   */
   interrupted(): AbortSignal
-  /** Asks a person, and tells what was typed; '' for none. Left out where nobody can be asked. */
+  /** Asks the user, and returns the typed text; '' for no text. Undefined without a terminal. */
   readonly ask?: ((question: string) => Promise<string>) | undefined
 }
 
-/** One command of the program, as the table of them lists it. */
+/** One command of the program. */
 export interface Command {
   readonly name: string
   /** One line, for the list of commands. */
   readonly summary: string
-  /** What `--help` prints. */
+  /** The text of `--help`. */
   readonly usage: string
-  /** @returns the exit code; rejects with `InvalidArgumentError` when it was called wrongly */
+  /** @returns the exit code; rejects with `InvalidArgumentError` for wrong usage */
   run(args: readonly string[], terminal: Terminal): Promise<number>
 }
 
-/** What every command exits with. */
+/** The exit codes of all commands. */
 export const EXIT = { ok: 0, findings: 1, usage: 2, failed: 3 } as const

@@ -7,7 +7,7 @@ import { type Command, EXIT, type Terminal } from '../command/command.ts'
 import { readOptions, type ServeOptions, USAGE } from './options.ts'
 import { newSession } from './session.ts'
 
-/** `npx holdfast dashboard`: the page, for who has the token, until it is interrupted. */
+/** `npx holdfast dashboard`: serves the page to users with the token, until it is interrupted. */
 export const dashboard: Command = {
   name: 'dashboard',
   summary: 'serve a page that shows the locks, their holders and their waiters',
@@ -21,7 +21,7 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<number>
   const { where, host, port, release, historyKey } = options
   const { out, err } = terminal
   const [redis, ...others] = redisOf(where)
-  // Of several masters none has the history more than others.
+  // With several masters it is unknown which master has the history, so no history is read.
   const history = redis && others.length === 0 ? { redis, key: historyKey } : undefined
   const board = newDashboardOf(where, { authorize: () => 'admin', release, history })
   const server = createServer()

@@ -2,13 +2,18 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 type Fetch = (request: Request) => Promise<Response>
 
-/** Who has opened the address that was printed is known by a cookie from then on. */
+/**
+ * Admits users with the token. A browser that opened the printed address has a cookie from then on.
+ */
 export interface Session {
   readonly token: string
   readonly fetch: Fetch
 }
 
-/** @param name of the cookie: cookies know no ports, so it is another for each */
+/**
+ * @param name the name of the cookie. It differs for each port, because a browser sends a cookie to
+ * all ports of a host
+ */
 export function newSession(fetch: Fetch, name: string): Session {
   const token = randomBytes(24).toString('base64url')
   return {
@@ -18,7 +23,7 @@ export function newSession(fetch: Fetch, name: string): Session {
       const given = searchParams.get('token')
       if (given !== null && pathname === '/' && isSame(given, token)) {
         const cookie = `${name}=${token}; HttpOnly; SameSite=Strict; Path=/`
-        // The token is not to stay where addresses are seen and kept.
+        // The redirect removes the token from the address, because addresses are shown and stored.
         return new Response(null, {
           status: 303,
           headers: { location: './', 'set-cookie': cookie },
@@ -38,7 +43,7 @@ function isKnown(headers: Headers, name: string, token: string): boolean {
   )
 }
 
-/** In the same time wherever they differ. */
+/** The comparison takes the same time at any difference, so its time reveals nothing. */
 function isSame(given: string, token: string): boolean {
   const [a, b] = [given, token].map((text) => createHash('sha256').update(text).digest())
   return timingSafeEqual(a as Buffer, b as Buffer)

@@ -5,7 +5,7 @@ import { readOptions, USAGE } from './options.ts'
 import { newReport } from './report/report.ts'
 import { textOf } from './report/text.ts'
 
-/** `npx holdfast doctor`: facts, then checks, then the report. */
+/** `npx holdfast doctor`: gathers facts, checks them, and prints the report. */
 export const doctor: Command = {
   name: 'doctor',
   summary: 'check if Redis is fit for locks, and list what to fix',

@@ -50,7 +50,7 @@ export interface DoctorOptions {
   readonly ignored: ReadonlySet<string>
 }
 
-/** @throws `InvalidArgumentError` for what makes no sense, with what was given */
+/** @throws `InvalidArgumentError` for invalid options, with the given value */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,

@@ -4,7 +4,7 @@ import { type Command, EXIT, type Terminal } from '../command/command.ts'
 import { type HistoryOptions, readOptions, USAGE } from './options.ts'
 import { HOW_TO_TURN_IT_ON, lineOf, sumOf } from './text.ts'
 
-/** `npx holdfast history`: what services wrote down. */
+/** `npx holdfast history`: prints the events that services recorded. */
 export const history: Command = {
   name: 'history',
   summary: 'list past holds: their owners, times and durations, and losses',
@@ -27,7 +27,7 @@ export const history: Command = {
   },
 }
 
-/** Of several masters one may have it. */
+/** Finds the history. One of several masters may have it. */
 async function whereItIs({ where, historyKey }: HistoryOptions): Promise<RedisGiven | undefined> {
   const all = redisOf(where)
   let failure: unknown
@@ -54,7 +54,7 @@ async function tell(
   if (follow) {
     const ended = new AbortController()
     const end = () => ended.abort()
-    // A reader that has seen enough, as `head` has.
+    // A reader such as `head` may close the output early.
     process.stdout.once('error', end)
     try {
       for await (const entry of readHistory({ ...wish, follow, signal: ended.signal })) {

@@ -43,7 +43,7 @@ export interface HistoryOptions {
   readonly json: boolean
 }
 
-/** @throws `InvalidArgumentError` for what makes no sense, with what was given */
+/** @throws `InvalidArgumentError` for invalid options, with the given value */
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -70,7 +70,7 @@ export function readOptions(
 
 const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** So long ago, or a time. */
+/** Reads a duration before now, or a time. */
 function readTime(text: string): number {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? []
   if (count !== undefined && unit !== undefined) {

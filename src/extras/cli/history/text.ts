@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '../../history/history.ts'
 import { counted, duration, escaped } from '../text/words.ts'
 
-/** One line of what happened. */
+/** Formats one entry as a line. */
 export function lineOf(entry: HistoryEntry, keyPrefix: string): string {
   const when = new Date(entry.at).toISOString().replace('T', ' ')
   if (entry.event === 'dropped') {
@@ -24,13 +24,13 @@ function detailsOf({ kind, waitedMs, heldMs, path, reason, stalledMs }: HistoryE
     details.push(`waited for ${duration(waitedMs)}`)
   }
   if (path !== null) details.push(path)
-  // What to do about an outage is told by the error. Here it is what it was.
+  // The error of an outage also says what to do. Only its first sentence is printed.
   if (reason !== null) details.push(escaped(reason.replace(/\. .*/s, '')))
   if (stalledMs !== null) details.push(`its event loop was blocked for ${duration(stalledMs)}`)
   return details
 }
 
-/** What all of them come to. */
+/** Sums up all entries. */
 export function sumOf(entries: readonly HistoryEntry[]): string {
   const values = (what: 'heldMs' | 'waitedMs', of: (entry: HistoryEntry) => boolean) =>
     entries.filter(of).flatMap((entry) => entry[what] ?? [])
@@ -61,7 +61,7 @@ function withoutPrefix(name: string, keyPrefix: string): string {
   return name.startsWith(keyPrefix) ? name.slice(keyPrefix.length) : name
 }
 
-/** Not an import of this file. */
+/** A constant, because an import in a text could be read as an import of this file. */
 const MODULE = 'holdfast/history'
 
 export const HOW_TO_TURN_IT_ON = `No history is recorded there. Turn it on in each service that uses locks:

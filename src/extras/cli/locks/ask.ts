@@ -10,10 +10,10 @@ import type { Looking } from './options.ts'
 export interface Asking {
   readonly name: string
   readonly key: string
-  /** Asks this one alone. */
+  /** Asks only this owner. */
   readonly owner: string | undefined
   readonly reason: string | undefined
-  /** How long to wait for the end of what they hold, in milliseconds; undefined not to wait. */
+  /** How long to wait for the end of the holds, in milliseconds; undefined to not wait. */
   readonly waitMs: number | undefined
 }
 
@@ -21,12 +21,15 @@ export interface Asking {
 interface Asked {
   readonly name: string
   readonly key: string
-  /** `ended`: none of them holds it any more. */
+  /** `ended`: none of the holders holds the lock any more. */
   readonly outcome: 'free' | 'heard' | 'not-heard' | 'ended'
   readonly holders: readonly (HolderRow & { readonly heard: boolean })[]
 }
 
-/** The deployment is looked at again after so long, and later after twice that each time, in milliseconds. */
+/**
+ * The first pause before the lock is inspected again, in milliseconds. It doubles up to the longest
+ * pause.
+ */
 const LOOK_MS = { first: 50, longest: 1_000 }
 
 /** Asks the holders of a lock to release it. @returns the exit code */
@@ -39,7 +42,7 @@ export async function askToRelease(
 ): Promise<number> {
   const { name, key, owner } = asking
   const detail = await deployment.inspect(key)
-  // It says why nobody can be asked.
+  // For these kinds `release` throws an error, which explains why no holder can be asked.
   if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
     await deployment.release(key, { owner: '', token: null })
   }
@@ -58,7 +61,7 @@ export async function askToRelease(
   }
   const asked = await askEach(holders, asking, looking, whoami)
   const allHeard = asked.every(({ heard }) => heard)
-  // The counters of several masters are not in step: there the owner alone tells one hold from the next.
+  // The counters of several masters differ, so only the owner identifies a hold.
   const token = looking.where.kind === 'masters' ? null : detail.token
   const hasEnded = await waitForEnd(deployment, { ...detail, token }, holders, asking)
   told({ outcome: hasEnded ? 'ended' : allHeard ? 'heard' : 'not-heard', holders: asked })
@@ -78,14 +81,14 @@ async function askEach(
     commandTimeoutMs: timeoutMs,
     outageMs: 2 * timeoutMs,
   })
-  // Each error that it reports fails the call as well.
+  // The call rejects with each reported error anyway.
   client.on('error', () => {})
   try {
     const lock = client.getLock(key)
     return await Promise.all(
       holders.map(async (holder) => {
         const { owner } = holder
-        // The id of a permit names no client.
+        // The id of a permit names no client, so its holder cannot be asked.
         const options = { owner, ...(reason !== undefined && { reason }) }
         return { ...holder, heard: owner.includes(':') && (await lock.requestRelease(options)) > 0 }
       }),
@@ -98,7 +101,7 @@ async function askEach(
   }
 }
 
-/** @returns whether none of them holds it any more */
+/** @returns true if none of the holders holds the lock any more */
 async function waitForEnd(
   deployment: Deployment,
   { key, token, kind }: LockDetail,

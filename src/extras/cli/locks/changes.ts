@@ -4,13 +4,13 @@ import type { View } from './follow.ts'
 import { holdersText } from './holders.ts'
 import { nameOf } from './lock-table.ts'
 
-/** What has happened between two looks. `watch --json` prints it with the time and the name of the lock. */
+/** A change between two views. `watch --json` prints it with the time and the name of the lock. */
 type Change =
   | { readonly event: 'held' | 'free' | 'waiting'; readonly row: LockRow }
   | { readonly event: 'outage'; readonly message: string }
   | { readonly event: 'back' }
 
-/** What has changed; of a lock that is gone the last row is told, with nobody who has it. */
+/** Yields the changes. For a lock that has disappeared, it yields the last row without holders. */
 export function* changes(before: View, after: View): Generator<Change> {
   if (after.failure !== null) {
     if (before.failure === null) yield { event: 'outage', message: after.failure }
@@ -34,18 +34,16 @@ export function* changes(before: View, after: View): Generator<Change> {
   }
 }
 
-/** Who has it, as which hold. */
+/** Identifies the current hold and its holders. */
 const holdOf = ({ state, stateText, token, holders }: LockRow): string =>
   JSON.stringify([state, stateText, token, holders.map(({ owner }) => owner).sort()])
 
-/** As JSON has it. */
 export function changeJson(change: Change, at: string, keyPrefix: string): string {
   if (!('row' in change)) return JSON.stringify({ at, ...change })
   const { event, row } = change
   return JSON.stringify({ at, event, name: nameOf(row.key, keyPrefix), ...row })
 }
 
-/** One line for people. */
 export function changeText(change: Change, at: string, keyPrefix: string): string {
   if (change.event === 'back') return `${at}  back     the server answers again`
   if (change.event === 'outage') return `${at}  outage   ${escaped(change.message)}`

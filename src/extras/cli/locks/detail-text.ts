@@ -12,10 +12,10 @@ export interface Inspected extends Omit<LockDetail, 'holders'> {
 }
 
 const WIDEST = 100
-/** No more of a queue is printed. */
+/** At most this many waiters are printed. */
 const MOST = 20
 
-/** One lock for people. */
+/** Formats one lock for users. */
 export function detailText(lock: Inspected, address: string, width: number): string {
   const { name, key, kind, stateText, token, votes, holders, queue, toFree } = lock
   const facts = [
@@ -89,7 +89,7 @@ const holderColumns: readonly Column<Holder>[] = [
   { head: 'OWNER', text: ({ owner }) => escaped(owner), least: 12, spare: 1 },
 ]
 
-/** A lease that was not renewed while we looked may be renewed later, or be fixed. */
+/** A lease that was not renewed during the look may be renewed later. Or it is fixed. */
 function renewalText({ renewal }: Holder): string {
   return renewal === 'renewed' ? 'yes' : 'not seen'
 }

@@ -3,11 +3,11 @@ import type { Deployment, LockRow } from '../../deployment/rows.ts'
 import { isBusy } from './lock-table.ts'
 import { failureOf } from './with-deployment.ts'
 
-/** How things are at one moment. */
+/** The locks at one moment. */
 export interface View {
-  /** Locks that somebody has or waits for. */
+  /** The locks that are held or waited for. */
   readonly rows: readonly LockRow[]
-  /** Why a server could not be asked; then the rows are what was seen before. */
+  /** Why a server could not be asked. Then the rows are from the look before. */
   readonly failure: string | null
 }
 
@@ -17,14 +17,18 @@ interface Following {
   readonly signal: AbortSignal
 }
 
-/** New names are looked for so often, or ten times as seldom as that takes. */
+/**
+ * The pause between two scans for new names: `SCAN_MS`, or `SCAN_SHARE` times the duration of a
+ * scan if that is longer.
+ */
 const SCAN_MS = 5_000
 const SCAN_SHARE = 10
 
 /**
- * Looks again and again, until the signal: at the locks that are known each `intervalMs`, and now and then for others.
+ * Looks at the known locks after each `intervalMs`, and scans for new locks less often, until the
+ * signal aborts.
  *
- * @returns rejects only where the first look fails; an outage after that is a part of the view
+ * @returns rejects only if the first look fails; a later outage is part of the view
  */
 export async function* follow(
   deployment: Deployment,
@@ -55,7 +59,8 @@ export async function* follow(
           note(keys, rows)
           for (const key of keys) missing.delete(key)
           if (isFirst || performance.now() - lookedAt < intervalMs) continue
-          // Among very many names a scan takes longer than the interval.
+          // With very many names, a scan takes longer than the interval. So the known locks are
+          // read meanwhile.
           lookedAt = performance.now()
           await look([...known.keys()])
           yield view()

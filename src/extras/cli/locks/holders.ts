@@ -2,7 +2,9 @@ import { candidateLabel } from '../../deployment/key-names.ts'
 import type { HolderRow, LockRow } from '../../deployment/rows.ts'
 import { duration, escaped } from '../text/words.ts'
 
-/** The holder as short as possible: the label of a candidate or of its client, else its owner. */
+/**
+ * The shortest name of the holder: the label of the candidate or the client, otherwise the owner.
+ */
 export function holderName({
   owner,
   process,
@@ -13,21 +15,21 @@ export function holderName({
   return isRedisson ? `Redisson ${escaped(owner)}` : escaped(owner)
 }
 
-/** All holders, for one cell of a table. */
+/** The first holder and the number of the others, for one cell of a table. */
 export function holdersText({ holders }: LockRow): string {
   const [first, ...others] = holders
   if (first === undefined) return '-'
   return others.length === 0 ? holderName(first) : `${holderName(first)} +${others.length}`
 }
 
-/** How long it stays held if nobody renews: until the last lease ends. */
+/** How long the lock stays held without renewals: until the last lease ends. */
 export function leaseText({ holders }: LockRow): string {
   if (holders.length === 0) return '-'
   if (holders.some(({ ttlMs }) => ttlMs === null)) return 'no expiry'
   return duration(Math.max(...holders.map(({ ttlMs }) => ttlMs as number)))
 }
 
-/** How long the first of its holders has held. */
+/** How long the oldest hold has lasted. */
 export function ageText({ holders }: LockRow): string {
   const ages = holders.flatMap(({ ageMs }) => ageMs ?? [])
   return ages.length === 0 ? '-' : duration(Math.max(...ages))

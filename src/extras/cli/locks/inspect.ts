@@ -41,11 +41,10 @@ Output:
 Exit codes: 0 it exists, 1 nothing has that name, 2 wrong usage, 3 its server could not be reached.
 `
 
-/** Names that are much alike are looked for no longer. */
+/** The longest search for similar names, in milliseconds. */
 const SEARCH_MS = 2_000
 const MOST_NAMES = 3
 
-/** `npx holdfast inspect`. */
 export const inspect: Command = {
   name: 'inspect',
   summary: 'show all of one lock: its holders, its queue, and how to free it',
@@ -95,10 +94,11 @@ async function look(
     performance.now() - startedAt < lookMs
   ) {
     await pause(Math.min(250, lookMs))
-    // So much has passed at least. What the answers take beside it may look like a renewal where they are slow.
+    // At least this much time has passed since the first look. The time of slow answers is left
+    // out, because with it a lease could seem renewed.
     const elapsedMs = performance.now() - startedAt
     const next = await deployment.inspect(keyPrefix + name)
-    if (next === null) break // It was deleted while we looked: what was seen is told.
+    if (next === null) break // It was deleted meanwhile. The last detail is shown.
     looks = looksOf(first, next, elapsedMs)
     detail = next
   }
@@ -113,7 +113,7 @@ async function look(
   }
 }
 
-/** Names in which the given one is: mostly the `keyPrefix` was left out. */
+/** Finds names that contain the given name, because users often leave out the `keyPrefix`. */
 async function alike(
   deployment: Deployment,
   name: string,

@@ -11,13 +11,13 @@ export interface LeakReport {
   readonly owner: string | null
   readonly ttlMs: number | null
   readonly seen: string
-  /** Why somebody who uses locks cares. */
+  /** The reason why it matters to users of locks. */
   readonly why: string
-  /** Lines to paste, and such as begin with `#` to read. */
+  /** Commands to paste. Lines that begin with `#` are remarks. */
   readonly fix: readonly string[]
 }
 
-/** What is to be said of each sort, with why it matters. */
+/** For each kind of leak, the reason why it matters. */
 const WHY: Readonly<Record<LeakCode, string>> = {
   'lock-without-ttl':
     'The lock outlives its holder, so no other client can acquire it. PERSIST removed its TTL, or the key was restored without it.',
@@ -29,12 +29,12 @@ const WHY: Readonly<Record<LeakCode, string>> = {
     'The head of the queue receives the lock at its release, or requests the lock when the lease has ended. Neither has happened.',
 }
 
-/** The codes of `leaks`, in the order in which they are told. */
+/** All codes of `leaks`. */
 export const LEAK_CODES = Object.keys(WHY) as readonly LeakCode[]
 
 /**
- * @param name of the lock, as it is printed
- * @param options that tell where it is, for commands
+ * @param name the printed name of the lock
+ * @param options the options that name the servers, for commands
  */
 export function reportOf(leak: Leak, name: string, options: string): LeakReport {
   const { code, key, owner, ttlMs } = leak
@@ -76,7 +76,6 @@ function fixOf({ code, key, lock, ttlMs, cli }: Leak, name: string, options: str
   ]
 }
 
-/** For people. */
 export function leakText({ code, name, seen, why, fix }: LeakReport, width: number): string {
   const labelled = (label: string, lines: readonly string[]) =>
     lines.map((line, i) => `  ${(i === 0 ? label : '').padEnd(4)}  ${line}`)

@@ -35,7 +35,6 @@ Exit codes: 0 there are none, 1 there are some, 2 wrong usage, 3 a server could 
 
 const WIDEST = 100
 
-/** `npx holdfast leaks`. */
 export const leaks: Command = {
   name: 'leaks',
   summary: 'find leaked locks and keys, and what to do about them',

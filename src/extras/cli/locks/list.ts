@@ -38,10 +38,9 @@ Output:
 Exit codes: 0 done, 2 wrong usage, 3 a server could not be reached; locks of the others are listed.
 `
 
-/** In a table for people. */
+/** The most rows in a table for users. */
 const MOST = 100
 
-/** `npx holdfast list`. */
 export const list: Command = {
   name: 'list',
   summary: 'list the locks that are held or waited for, with their holders',

@@ -3,7 +3,7 @@ import { type Column, table } from '../text/table.ts'
 import { duration, escaped } from '../text/words.ts'
 import { ageText, holdersText, leaseText } from './holders.ts'
 
-/** The locks for people. */
+/** Formats the locks as a table. */
 export function lockTable(rows: readonly LockRow[], keyPrefix: string, width: number): string[] {
   const columns: readonly Column<LockRow>[] = [
     { head: 'NAME', text: ({ key }) => escaped(nameOf(key, keyPrefix)), least: 16 },
@@ -23,10 +23,10 @@ const oldestText = ({ oldestWaitMs }: LockRow): string =>
 
 export const nameOf = (key: string, keyPrefix: string): string => key.slice(keyPrefix.length)
 
-/** True if it is held, or somebody waits for it. */
+/** True if the lock is held, or if a client waits for it. */
 export const isBusy = ({ state, waiting }: LockRow): boolean => state !== 'free' || waiting > 0
 
-/** Those with most waiters first, then those that are held, then by name. */
+/** Sorts by the number of waiters, then held locks before free locks, then by name. */
 export function byWeight(a: LockRow, b: LockRow): number {
   const held = (row: LockRow) => (row.state === 'free' ? 0 : 1)
   return b.waiting - a.waiting || held(b) - held(a) || (a.key < b.key ? -1 : 1)

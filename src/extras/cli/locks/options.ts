@@ -14,7 +14,7 @@ export const LOOK_USAGE = `  --key-prefix <text>        the keyPrefix of the cli
   --timeout-ms <ms>          longest time of each request to a server (5000)
 `
 
-/** What is looked at, and how. */
+/** The servers to look at, and the form of requests and output. */
 export interface Looking {
   readonly where: Where
   readonly keyPrefix: string
@@ -22,7 +22,7 @@ export interface Looking {
   readonly json: boolean
 }
 
-/** @throws `InvalidArgumentError` for what makes no sense, with what was given */
+/** @throws `InvalidArgumentError` for invalid options, with the given value */
 export function readLooking(
   values: Parameters<typeof readWhere>[0] & {
     'key-prefix': string
@@ -41,8 +41,8 @@ export function readLooking(
 }
 
 /**
- * The name of the lock that a command is about, and the arguments without it: what stands behind `--`, whatever it looks
- * like, or else the first argument that is no option.
+ * Splits the arguments at `--`. The name of the lock follows `--`, whatever the name looks like.
+ * Without `--` the name is undefined.
  */
 export function splitName(command: string, args: readonly string[]): NameOrRest {
   const at = args.indexOf('--')
@@ -61,7 +61,7 @@ interface NameOrRest {
   readonly rest: string[]
 }
 
-/** Without `--` the name is the first argument that is no option; URLs come behind it. */
+/** Returns the name and the URLs. Without `--` the name is the first argument that is no option. */
 export function readName(
   command: string,
   given: string | undefined,
@@ -86,11 +86,11 @@ function nameOrThrow(command: string, name: string | undefined): string {
 
 export const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text)
 
-/** The pattern of keys that a pattern of names stands for. */
+/** The pattern of keys for a pattern of names. */
 export function patternOf(keyPrefix: string, pattern: string | undefined): string | undefined {
   if (keyPrefix === '') return pattern
   return literally(keyPrefix) + (pattern ?? '*')
 }
 
-/** A pattern that only this text is found by. */
+/** A pattern that matches only this text. */
 export const literally = (text: string): string => text.replace(/[\\*?[\]^]/g, '\\$&')

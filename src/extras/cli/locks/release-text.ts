@@ -1,20 +1,20 @@
 import type { Forced, HolderRow, LockDetail } from '../../deployment/rows.ts'
 import { counted, duration, escaped } from '../text/words.ts'
 
-/** What came of it, as `--json` prints it. */
+/** The outcome, as `--json` prints it. */
 export interface Released extends Forced {
   readonly name: string
   readonly key: string
-  /** Whom it was taken from; or, where it was not, one who has it. */
+  /** The holder that lost the lock. If nothing was taken, one of the current holders, or null. */
   readonly holder: HolderRow | null
-  /** The last token before. */
+  /** The last token before the release. */
   readonly token: number | null
 }
 
 /**
- * What is told before it is asked for: who has it, who is next, and what will become of both.
+ * The text before the confirmation: the holder, the next waiter, and the consequences.
  *
- * @param permit the id of the one permit that is to be taken, unless all of the holder are
+ * @param permit the id of the only permit to take; undefined to take all permits of the holder
  */
 export function before(
   detail: LockDetail,
@@ -69,7 +69,7 @@ function consequences({ token, kind, holders }: LockDetail, { process }: HolderR
   ]
 }
 
-/** What came of it, and what to do now. */
+/** The text after the release: the outcome, and what the user should do. */
 export function released({ key, outcome, fence, holder }: Released, address: string): string {
   const name = `"${escaped(key)}"`
   const who = holder === null ? 'its holder' : escaped(holder.process?.label ?? holder.owner)

@@ -63,7 +63,6 @@ interface Wanted {
 
 type Seen = Omit<Released, 'outcome' | 'fence'>
 
-/** `npx holdfast release`. */
 export const release: Command = {
   name: 'release',
   summary: 'ask the holder of a lock to release it, or take it by force',
@@ -151,7 +150,7 @@ function waitMsOf(values: {
   return waitMs === undefined ? undefined : wholeNumber(waitMs, '--wait-ms', 1)
 }
 
-/** Whom it is to be taken from; or what came of it, where there is nothing to take. */
+/** Returns the holder that loses the lock, or the outcome if there is nothing to take. */
 async function look(
   deployment: Deployment,
   { name, key, owner, token }: Wanted,
@@ -159,7 +158,7 @@ async function look(
   const detail = await deployment.inspect(key)
   const facts: Seen = { name, key, holder: null, token: detail?.token ?? null }
   if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
-    // It tells why not.
+    // `release` throws an error, which explains why no holder can be released.
     await deployment.release(key, { owner: '', token: null })
   }
   if (detail === null || detail.holders.length === 0) {
@@ -188,7 +187,7 @@ function whoami({ env }: Terminal): string {
   try {
     user = userInfo().username
   } catch {
-    // A user of a container may have no name.
+    // The user of a container may have no name.
   }
   return `${user}@${hostname()}`
 }

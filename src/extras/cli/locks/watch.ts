@@ -27,7 +27,6 @@ Output:
 Exit codes: 0 ended by Ctrl-C, 2 wrong usage, 3 a server did not answer the first request.
 `
 
-/** `npx holdfast watch`. */
 export const watch: Command = {
   name: 'watch',
   summary: 'show the locks that are held or waited for, live',
@@ -64,7 +63,7 @@ export const watch: Command = {
   },
 }
 
-/** A screen of its own, without a cursor; the other one is back at the end. */
+/** Opens a separate screen without a cursor, and later returns to the previous screen. */
 const [ENTER, LEAVE] = ['\u001b[?1049h\u001b[?25l', '\u001b[?25h\u001b[?1049l']
 const [HOME, REST_OF_LINE, REST] = ['\u001b[H', '\u001b[K', '\u001b[J']
 

@@ -6,9 +6,10 @@ import { counted, duration, escaped } from '../text/words.ts'
 import type { Looking } from './options.ts'
 
 /**
- * Looks at a deployment, and closes what was opened for it.
+ * Opens a deployment for `work`, and closes it afterwards.
  *
- * @returns the exit code: what `work` returns, or that a server could not be asked, which is told
+ * @returns the exit code of `work`. If a server could not be asked, prints the reason and returns
+ * `EXIT.failed`
  */
 export async function withDeployment(
   { where, timeoutMs }: Looking,
@@ -33,7 +34,9 @@ export function isIncomplete({ where }: Looking, { unreachable }: Deployment): b
   return where.kind === 'cluster' && unreachable.length > 0
 }
 
-/** For people why a server could not be asked. What is a defect of ours is thrown on. */
+/**
+ * The message for users if a server could not be asked. Any other error is a defect and is thrown.
+ */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error
   const { message } = error
@@ -41,7 +44,7 @@ export function failureOf(error: unknown): string {
   return `${message}\ndocs/reference/program.md lists the rights that a login needs.`
 }
 
-/** What looking has cost, in a line for people. */
+/** The cost of the requests, in one line for users. */
 export function costOf({ commands, bytes, tookMs }: Cost): string {
   const size =
     bytes < 10_000 ? `${bytes} B` : `${Math.round(bytes / 1_000).toLocaleString('en')} kB`

@@ -3,13 +3,13 @@ export interface Column<Row> {
   readonly head: string
   readonly text: (row: Row) => string
   readonly isNumber?: boolean
-  /** It may be cut down to so many characters where there is no room. */
+  /** The column may be cut to this many characters. */
   readonly least?: number
-  /** Of those that may be left out where that is not enough, the one with the greatest number goes first. */
+  /** If cutting is not enough, the column with the greatest number is left out first. */
   readonly spare?: number
 }
 
-/** A head, then a line for each row; none is longer than `width`, where that is possible. */
+/** Formats a head, and a line for each row. No line is longer than `width`, if possible. */
 export function table<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -28,7 +28,7 @@ export function table<Row>(
     kept.delete(last)
   }
   for (let over = excess(); over > 0 && shrinkable() > 0; over--) {
-    // The widest of them gives first.
+    // The column that is furthest above its least width is cut first.
     const [widest] = [...kept].filter((i) => slack(i) > 0).sort((a, b) => slack(b) - slack(a))
     widths[widest as number] = (widths[widest as number] as number) - 1
   }
@@ -43,7 +43,7 @@ export function table<Row>(
   )
 }
 
-/** What tells one name from the next is at its end as often as at its beginning. */
+/** Cuts the middle, because names often differ only at their end. */
 function cut(text: string, width: number): string {
   if (text.length <= width) return text
   const tail = Math.floor((width - 1) / 2)

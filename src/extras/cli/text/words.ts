@@ -1,4 +1,7 @@
-/** Text of others, such as the name of a lock, without what would steer the terminal. */
+/**
+ * Escapes characters that would control the terminal. Foreign text, such as a lock name, may have
+ * them.
+ */
 export function escaped(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/gu, (char) => {
     if (char === '\\') return '\\\\'
@@ -10,7 +13,7 @@ export function escaped(text: string): string {
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
 
-/** 750 is `750 ms`, 61,000 is `61 s`, 7,260,000 is `2 h 1 min`. */
+/** Formats a duration: 750 is `750 ms`, 61,000 is `61 s`, 7,260,000 is `2 h 1 min`. */
 export function duration(ms: number): string {
   const seconds = Math.floor(ms / 1_000)
   if (ms < 1_000) return `${Math.round(ms)} ms`
@@ -22,11 +25,11 @@ export function duration(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-/** `1 lock`, `2 locks`, `1,000 locks`. */
+/** Formats a number with its noun: `1 lock`, `2 locks`, `1,000 locks`. */
 export const counted = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? noun : nouns}`
 
-/** Lines of at most so many characters, broken between words, and not between a number and its unit. */
+/** Wraps a text to lines of at most `width` characters. A number stays with its unit. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''

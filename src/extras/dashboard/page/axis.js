@@ -1,11 +1,11 @@
-// The times above a chart. They stand at round times, as many as there is room for.
+// The time labels above a chart, at round times, as many as fit.
 import { element, reconcile, setText } from './dom.js'
 
-/** How far apart two labels are at least, and how far from the end, in pixels. */
+/** The least distance between two labels, and from a label to the end, in pixels. */
 const ROOM = 84
 const STEPS_S = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200]
 
-/** @returns the moments, from the first to the last, that stand at round times of the viewer */
+/** @returns the moments at round times of the viewer, the first one first */
 function marksOf({ from, now }, width) {
   const whole = now - from
   const least = (whole * ROOM) / Math.max(width, ROOM)
@@ -20,7 +20,7 @@ export function newAxis() {
   return element('div', { class: 'axis', 'aria-hidden': true })
 }
 
-/** @returns the parts of the width at which marks stand, for lines below them */
+/** @returns the positions of the marks as parts of the width, for the lines below them */
 export function updateAxis(axis, past) {
   const width = axis.clientWidth
   const { step, marks } = marksOf(past, width)

@@ -3,7 +3,7 @@ import { element, icon } from './dom.js'
 import { count, whoOf } from './format.js'
 import { nameOf } from './names.js'
 
-/** An empty cell says so to those who listen, and looks like nothing. */
+/** An empty cell has a dash, so that screen readers read it. */
 const none = () => element('span', { class: 'none' }, '–')
 
 const ageOf = (since) =>
@@ -11,7 +11,7 @@ const ageOf = (since) =>
 
 const first = (row) => row.holders[0]
 
-/** The first holder, and how many more there are. */
+/** The first holder, and the number of the others. */
 export function holdersOf(row) {
   const holder = first(row)
   if (holder === undefined) return none()
@@ -31,7 +31,7 @@ function leftCell(row) {
   return element('span', { 'data-until': holder.until })
 }
 
-/** The state as a mark, which shows the level of the row in colour, in shape and in words. */
+/** The state as a mark. It shows the level of the row by its colour, its shape and its words. */
 export function stateMark({ state, stateText, kind }, concerns) {
   const [worst] = concerns
   const mark = element('span', { class: `mark mark-${kind === 'election' ? 'election' : state}` })
@@ -46,8 +46,7 @@ export function stateMark({ state, stateText, kind }, concerns) {
 }
 
 /**
- * `value` is what it is sorted by: undefined comes last, whichever way. `unit` stands before or behind the value where there is
- * no head above it.
+ * `value` is the key of the order. Undefined comes last in both directions.
  *
  * @type {{ id: string, name: string, isNumber?: boolean, down?: boolean, value: (row: any, concerns: any[]) => any, cell: (row: any, concerns: any[], prefix: string) => Node }[]}
  */
@@ -62,7 +61,8 @@ export const columns = [
     id: 'state',
     name: 'State',
     down: true,
-    // The worst first, then who has waited for longest, then what is held for longest.
+    // The worst level comes first, then the oldest wait, then the most waiters, then the oldest
+    // hold.
     value: (row, concerns) => [
       LEVELS[concerns[0]?.level] ?? 0,
       isWaitedFor(row) && row.waitingSince ? -row.waitingSince : Number.NEGATIVE_INFINITY,
@@ -124,10 +124,13 @@ const shows = {
   all: () => true,
 }
 
-/** @returns whether the row is one of those that are to be shown */
+/** @returns true if the chosen list includes the row */
 export const isShown = (row, concerns, show) => shows[show](row, concerns)
 
-/** @returns whether the row has the words of the filter in its name, its kind, its holder or its host */
+/**
+ * @returns true if the name, the kind, the holders or the hosts of the row contain all words of the
+ * filter
+ */
 export function matches(row, words) {
   if (words.length === 0) return true
   const text = [
@@ -166,5 +169,5 @@ function compareAll(a, b) {
 
 const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The concerns of one row, at that moment. */
+/** The row, with its concerns at that moment. */
 export const listedAt = (row, now) => ({ row, concerns: concernsOf(row, now) })

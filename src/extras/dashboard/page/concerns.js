@@ -1,19 +1,22 @@
-// What somebody should look at, by the rules of docs/reference/dashboard.md. A concern has a level, says what it is about, and
-// says it in words.
+// The concerns that users should look at, by the rules of docs/reference/dashboard.md. A concern
+// has a level, a column that it is about, and a text.
 import { count, seconds, whoOf } from './format.js'
 
 const WAIT_WARN_MS = 10_000
 const WAIT_BAD_MS = 60_000
-/** A client reports itself every 20 s while it uses Redis, and whenever it renews after that. */
+/** A client reports itself every 20 s while it uses Redis, and otherwise at each renewal. */
 const SEEN_MS = 45_000
 const REPORT_MS = 25_000
-/** A lease that is renewed never has so little left. */
+/** A renewed lease of at least this length never has as little left as `NEARLY_OVER_MS`. */
 const SHORTEST_LEASE_MS = 10_000
 const NEARLY_OVER_MS = 5_000
 
 export const LEVELS = { warn: 1, bad: 2 }
 
-/** An election has candidates, who wait for as long as another one leads. */
+/**
+ * Candidates of an election wait for as long as another candidate leads, so they do not count as
+ * waiters.
+ */
 export const isWaitedFor = (row) => row.waiting > 0 && row.kind !== 'election'
 
 export const isHeld = ({ state }) => state !== 'free' && state !== 'closed'

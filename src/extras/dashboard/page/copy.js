@@ -1,4 +1,4 @@
-// A command to paste. It breaks between words alone, and a button copies it, also without the clipboard of a secure page.
+// A command to paste. It wraps only between words. A button copies it, even on a page without TLS.
 import { element, say } from './dom.js'
 
 export function commandOf(command, name) {
@@ -30,7 +30,10 @@ async function byClipboard(text) {
   }
 }
 
-/** A page that was loaded without TLS has no clipboard of its own. What is selected stays so, for the keyboard. */
+/**
+ * A page without TLS has no clipboard API. The text stays selected, so that the keyboard can copy
+ * it.
+ */
 function bySelection(code, text) {
   getSelection().selectAllChildren(code)
   const asItIs = (event) => {

@@ -70,7 +70,7 @@ const seenOf = (seenAt) =>
     ? null
     : element('span', {}, 'last seen ', element('span', { 'data-since': seenAt }), ' ago')
 
-/** On one line, with commas between. */
+/** Joins the parts on one line, with commas. */
 function listed(...parts) {
   const there = parts.filter((one) => one !== null)
   if (there.length === 0) return null
@@ -136,7 +136,7 @@ export function setSentences(free, sentences) {
   })
 }
 
-/** What the bars show, as text. */
+/** The bars of the chart as a table. */
 export function lastHoldsOf(spans, now) {
   const newest = [...spans].sort((a, b) => b.from - a.from).slice(0, MOST_HOLDS)
   const rows = newest.map((span) =>

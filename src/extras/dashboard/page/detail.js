@@ -1,4 +1,4 @@
-// One lock: who has it, who waits, what it takes to free it, and who had it before.
+// The panel of one lock: its holders, its waiters, how to free it, and its last holds.
 import { stateMark } from './columns.js'
 import { concernsOf } from './concerns.js'
 import { factsOf, freeOf, holdersOf, lastHoldsOf, queueOf, setSentences } from './detail-parts.js'
@@ -55,7 +55,7 @@ export function showDetail(key) {
   void again(key)
 }
 
-/** Asks at once, as something was done to it. */
+/** Asks at once, because the lock has just been changed. */
 export function refreshDetail() {
   clearTimeout(timer)
   if (shown !== undefined) void again(shown)
@@ -107,7 +107,7 @@ function fill({ lock, toFree }) {
   showConcerns()
 }
 
-/** There is no such lock now, or nobody could be asked: what is known of the time before is shown all the same. */
+/** The lock does not exist, or the request failed. The page shows the past in both cases. */
 function fillWithout(message) {
   found = undefined
   if (message === last) return

@@ -1,4 +1,4 @@
-// Everything from outside becomes text, never markup.
+// All text from outside becomes text nodes, never markup.
 
 /** @type {(id: string) => any} */
 export const byId = (id) => document.getElementById(id)
@@ -42,7 +42,9 @@ export function icon(level) {
   return svg
 }
 
-/** Marks that turn the direction of a text would let one name look like another. */
+/**
+ * Invisible characters, such as marks of the text direction, could make one name look like another.
+ */
 export function printable(child) {
   if (typeof child === 'object') return child
   return String(child).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (mark) => {
@@ -50,14 +52,18 @@ export function printable(child) {
   })
 }
 
-/** Sets it only where it differs, so that nothing is read out or painted again. */
+/**
+ * Changes the text only if it differs. Otherwise screen readers would read it again, and the page
+ * would be painted again.
+ */
 export function setText(node, text) {
   const clean = printable(text)
   if (node.textContent !== clean) node.textContent = clean
 }
 
 /**
- * Brings the children of a node into line with a list, and keeps those that stay: a pointer may rest on one.
+ * Makes the children of a node match a list. Existing children stay, because a pointer may be over
+ * a child.
  *
  * @param {(item: any) => string} idOf
  * @param {(item: any) => any} make
@@ -78,7 +84,10 @@ export function reconcile(parent, items, idOf, make, update) {
 
 let sayLater
 
-/** For those who listen: only the last of what comes at once. */
+/**
+ * Announces a text to screen readers. If several texts come at once, only the last text is
+ * announced.
+ */
 export function say(text) {
   clearTimeout(sayLater)
   sayLater = setTimeout(() => setText(byId('said'), text), 600)

@@ -1,4 +1,5 @@
-// Takes a lock from its holder: asks first, and only from whom one saw.
+// Takes a lock from its holder, after a confirmation, and only from the holder that the page
+// showed.
 import { byId, printable, say, setText } from './dom.js'
 import { processOf, whoOf } from './format.js'
 import { fetchJson } from './past.js'
@@ -9,7 +10,7 @@ let onDone = () => {}
 
 export const mayForce = () => access.release && access.access === 'admin'
 
-/** @param {() => void} listener when something was done */
+/** @param {() => void} listener called after each release */
 export async function newForce(listener) {
   onDone = listener
   const name = byId('force-name')
@@ -27,7 +28,7 @@ export async function newForce(listener) {
   access = await fetchJson('api/access', {}).catch(() => access)
 }
 
-// What cannot be typed is typed as it is shown.
+// A name with invisible characters may be typed as the page shows it.
 const isTyped = (text) => asked !== undefined && [asked.key, printable(asked.key)].includes(text)
 
 export function askForce({ key, kind, token }, holder) {

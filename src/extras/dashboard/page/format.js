@@ -4,14 +4,14 @@ export const count = (value) => number.format(value)
 
 export const plural = (value, word) => `${count(value)} ${word}${value === 1 ? '' : 's'}`
 
-/** In two units at most. A number stays with its unit, and the two stay together. */
+/** At most two units. Spaces that do not break keep the numbers and the units together. */
 export function duration(ms) {
   if (ms === null || ms === undefined) return '–'
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}\u00a0ms`
   return ms < 10_000 ? `${(ms / 1_000).toFixed(1)}\u00a0s` : seconds(ms)
 }
 
-/** What counts on the screen is not to flicker. */
+/** Whole seconds, because a running time with fractions would flicker. */
 export function seconds(ms) {
   const whole = Math.max(0, Math.round(ms / 1_000))
   if (whole < 60) return `${whole}\u00a0s`
@@ -26,7 +26,7 @@ export const time = (at) => new Date(at).toLocaleTimeString('en-GB')
 
 export const whoOf = ({ label, owner }) => label ?? owner
 
-/** Where its process is; what its label says already is left out. */
+/** The process, without the parts that are in its label already. */
 export function processOf({ label, host, pid, isRedisson }) {
   if (host === null) return isRedisson ? 'a client of Redisson' : 'process not known'
   return label === `${host}:${pid}` ? `process ${pid}` : `process ${pid} on ${host}`

@@ -1,4 +1,4 @@
-// Who held what: a lane for each lock, a bar for each hold, a colour for each holder.
+// The timeline: a lane for each lock, a bar for each hold, a colour for each holder.
 import { newAxis, updateAxis } from './axis.js'
 import { element, printable, reconcile, setText } from './dom.js'
 import { duration, plural, time, whoOf } from './format.js'
@@ -6,12 +6,12 @@ import { commonPrefix, nameOf } from './names.js'
 import { hashOf } from './place.js'
 
 const COLOURS = 8
-/** Holds at the same time are drawn one below the other, up to so many. */
+/** Holds at the same time are drawn one below the other, in at most this many rows. */
 const MOST_ROWS = 6
-/** In pixels: a label needs so much room. */
+/** The least room for a label, in pixels. */
 const LABEL_ROOM = 44
 
-/** Gives it the colour of that holder: the same everywhere and always, by the name alone. */
+/** Sets the colour of that holder. It depends only on the name, so it is the same everywhere. */
 export function paint(node, who) {
   let hash = 0
   for (const mark of who) hash = (hash * 31 + mark.codePointAt(0)) % 65_521
@@ -19,7 +19,7 @@ export function paint(node, who) {
   return node
 }
 
-/** @param {{ isAlone?: boolean }} options of one lock alone no name is shown */
+/** @param {{ isAlone?: boolean }} options with true, the chart has one lane without a name */
 export function newChart({ isAlone = false } = {}) {
   const axis = newAxis()
   const space = element('span', {})
@@ -80,7 +80,7 @@ function showName(node, key, prefix) {
   before.replaceWith(link)
 }
 
-/** The same in words. */
+/** The lane in words, for screen readers. */
 function inWords(spans, now) {
   const names = [...new Set(spans.map(whoOf))].slice(0, 5).join(', ')
   const held = spans.filter(({ to }) => to === null)

@@ -1,4 +1,4 @@
-// What the looks of bars mean, and which colour a holder has.
+// The legend: the meaning of the bars, and the colour of each holder.
 import { element, printable } from './dom.js'
 import { whoOf } from './format.js'
 import { paint } from './lanes.js'
@@ -14,7 +14,7 @@ const LOOKS = [
   ['untold', 'permit without a lease: its end is unknown'],
 ]
 
-/** Only the looks that are in the chart, but for the usual ones. */
+/** Contains the usual looks, and other looks only if the chart has them. */
 export function legendOf({ lanes }) {
   const spans = lanes.flatMap((lane) => lane.spans)
   const endings = new Set(['released', 'held', ...spans.map(({ ending }) => ending ?? 'held')])

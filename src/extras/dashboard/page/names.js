@@ -1,11 +1,12 @@
-// Names of locks where there is little room: the part that tells them apart stays, and what they share is cut first.
+// Lock names in little room. The common beginning of all names is cut first, and the end of a name
+// stays.
 import { element, printable } from './dom.js'
 
-/** What is never cut. */
+/** The number of characters at the end of a name that are never cut. */
 const TAIL = 10
 const SEPARATOR = /[:/._\-|]/
 
-/** What all names begin with, up to a separator; nothing for a single name. */
+/** The common beginning of all names, up to a separator; '' for a single name. */
 export function commonPrefix(names) {
   let [first, last] = ['', '']
   let count = 0
@@ -21,15 +22,15 @@ export function commonPrefix(names) {
   return first.slice(0, length)
 }
 
-/** A name on one line. Its text is the whole name; what does not fit is cut before its end. */
+/** A name on one line. Its text is the whole name. If it does not fit, it is cut before its end. */
 export function nameOf(key, prefix = '', tag = 'span', attributes = {}) {
   const own = key.startsWith(prefix) && key.length > prefix.length ? prefix : ''
   const rest = [...printable(key.slice(own.length))]
-  // A head of a letter or two would only be cut.
+  // A head of only a few characters would be cut completely.
   const cut = rest.length > TAIL + 3 ? rest.length - TAIL : 0
   const head = rest.slice(0, cut).join('')
   const tail = rest.slice(cut).join('')
-  // Parts that are laid out on their own are read as words of their own.
+  // Screen readers read parts with their own layout as separate words, so a link has a label.
   const label = tag === 'a' ? { 'aria-label': printable(key) } : {}
   return element(
     tag,

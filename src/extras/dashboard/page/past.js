@@ -1,4 +1,4 @@
-// The two views of the time before now. What they show is asked for anew while they are seen.
+// The two views of the past. They ask again while they are visible.
 import { byId, element, setText } from './dom.js'
 import { plural } from './format.js'
 import { newChart, updateChart } from './lanes.js'
@@ -26,7 +26,7 @@ const views = {
 let timer
 let turn = 0
 
-/** @param {string} name of the view that is seen now */
+/** @param {string} name the visible view */
 export function follow(name) {
   clearTimeout(timer)
   const view = views[name]

@@ -1,4 +1,5 @@
-// Where one is: the view, the lock that is open, and what is listed. It stands in the address, so it can be sent to somebody.
+// The place of the viewer: the view, the open lock and the list. The address contains it, so that
+// users can share it.
 
 const VIEWS = ['locks', 'timeline', 'waits']
 const SHOWS = ['used', 'held', 'waited', 'attention', 'all']
@@ -6,7 +7,7 @@ const SHOWS = ['used', 'held', 'waited', 'attention', 'all']
 /** @type {{ view: string, key: string | undefined, show: string, sort: string, isDown: boolean }} */
 export const place = { view: 'locks', key: undefined, show: 'used', sort: 'state', isDown: true }
 
-/** `#locks=<key>&show=waited&sort=oldest-down`; what is left out is as usual. */
+/** `#locks=<key>&show=waited&sort=oldest-down`; missing parts have their defaults. */
 export function readPlace() {
   const [head = '', ...others] = location.hash.slice(1).split('&')
   const [view, key] = head.split('=', 2)
@@ -28,7 +29,7 @@ export function hashOf(change = {}) {
   return `#${parts.join('&')}`
 }
 
-/** Without a step for the button that goes back. */
+/** Adds no entry to the history of the browser. */
 export function replacePlace(change) {
   Object.assign(place, change)
   history.replaceState(null, '', hashOf())

@@ -1,5 +1,5 @@
-// What the server tells of all locks, kept up to date by differences. Closed while nobody sees the page: a browser
-// has few connections for each host.
+// The rows of all locks, kept up to date by messages with changes. The stream is closed while the
+// page is hidden, because a browser allows few connections to each host.
 import { byId, element, icon, printable, say, setText } from './dom.js'
 import { time } from './format.js'
 
@@ -15,11 +15,11 @@ let source
 let isPaused = false
 let pausedAt = 0
 let cutAt = 0
-/** When what is shown was last known to be so, by the clock of the server. */
+/** The last moment at which the shown rows were known to be true, by the clock of the server. */
 let liveAt = 0
 let onChange = () => {}
 
-/** The clock of the server, by which all moments are. It stands still while nothing is known of what goes on. */
+/** The clock of the server, which all moments use. It stops while the current state is unknown. */
 export function serverNow() {
   if (isPaused) return pausedAt
   const isStale = seen.status.state !== 'live' || isCut()
@@ -32,7 +32,8 @@ const isCut = () => cutAt > 0 && Date.now() - cutAt > 4_000
 export function watch(listener) {
   onChange = listener
   document.addEventListener('visibilitychange', follow)
-  // A page that is put away is not kept from that by a connection, and comes back with a new one.
+  // An open connection would keep the browser from storing the page for a return. After a return
+  // the page connects again.
   addEventListener('pagehide', close)
   addEventListener('pageshow', follow)
   byId('pause').addEventListener('click', () => {
@@ -70,7 +71,8 @@ function open() {
       cutAt = Date.now()
       liveAt = cutAt + seen.offset
     }
-    // A stream ends every few minutes, and the browser comes again at once: that is nothing to tell.
+    // A stream ends every few minutes, and the browser reconnects at once. So the page waits before
+    // it shows an outage.
     setTimeout(showState, 5_000)
     if (opened.readyState === EventSource.CLOSED) {
       close()
@@ -129,7 +131,7 @@ function showTrouble(shown, error, scannedAt, address) {
   setText(byId('trouble-text'), printable(`${what} ${asOf}`))
 }
 
-/** Nodes that cannot be reached: the page goes on with the others. */
+/** Names the nodes that cannot be reached. The page continues with the other nodes. */
 function showMissing(missing) {
   const text = missing.map(sentence).join(' ')
   const banner = byId('missing')

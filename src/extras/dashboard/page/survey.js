@@ -1,9 +1,9 @@
-// What needs attention in all rows, for the large numbers.
+// Counts the rows that need attention, for the large numbers.
 import { listedAt } from './columns.js'
 import { isWaitedFor } from './concerns.js'
 import { seen } from './stream.js'
 
-/** What all rows come to; of `levels` each letter is the level of one row. */
+/** The sums over all rows. Each letter of `levels` is the level of one row. */
 export function surveyAt(now) {
   const survey = { bad: 0, warn: 0, waitedFor: 0, oldest: undefined, levels: '' }
   for (const one of seen.rows.values()) {

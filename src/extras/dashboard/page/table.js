@@ -1,4 +1,5 @@
-// The table of all locks. Only rows that can be seen are in the page: ten thousand cost as much as thirty.
+// The table of all locks. Only visible rows are in the page, so ten thousand rows cost as much as
+// thirty.
 import { columns, inOrder, isShown, listedAt, matches } from './columns.js'
 import { byId, element, say, setText } from './dom.js'
 import { count, plural } from './format.js'
@@ -9,10 +10,13 @@ import { surveyAt } from './survey.js'
 import { onTick, tick } from './ticker.js'
 import { showTiles } from './tiles.js'
 
-/** How high a row is: in one line, or as a card of two. The style sheet has the same. */
+/**
+ * The height of a row in pixels, for each form: one line, or a card of two lines. The style sheet
+ * has the same numbers.
+ */
 const ROWS = { wide: 37, narrow: 37, small: 37, cards: 63 }
 const MARGIN = 8
-/** From which width on it has which form, in pixels. */
+/** The least width of each form, in pixels. */
 const FORMS = [
   ['wide', 1_000],
   ['narrow', 800],
@@ -21,7 +25,7 @@ const FORMS = [
 ]
 
 let listed = []
-/** The levels that are listed now: when they change with the time, the list does. */
+/** The levels of all rows. If time changes a level, the list is made again. */
 let levels = ''
 let prefix = ''
 let active
@@ -36,7 +40,8 @@ const row = () => ROWS[byId('scroller').dataset.form ?? 'wide']
 /** @param {(key: string) => void} onOpen */
 export function newTable(onOpen) {
   open = onOpen
-  // As cards the parts of the table are laid out in another way, and still are its parts.
+  // As cards, the parts of the table have another layout. Explicit roles keep them parts of a
+  // table.
   byId('head').setAttribute('role', 'row')
   for (const part of [byId('head').parentNode, byId('body')]) part.setAttribute('role', 'rowgroup')
   byId('head').append(...columns.map(headOf))
@@ -67,7 +72,7 @@ export function newTable(onOpen) {
   })
 }
 
-/** What the address says: which locks, in which order, and which one is open. */
+/** Shows the place from the address: the list, its order and the open lock. */
 export function showPlace() {
   const { key, show } = place
   opened = key
@@ -80,7 +85,7 @@ export function showPlace() {
   list()
 }
 
-/** @param {boolean} [isAsked] whether somebody did something, and waits to hear what came of it */
+/** @param {boolean} [isAsked] true if the user has just acted, and should hear the result */
 export function list(isAsked = false) {
   const now = serverNow()
   const words = byId('filter').value.toLowerCase().split(/\s+/).filter(Boolean)

@@ -1,11 +1,11 @@
-// What counts on the screen: one timer for all, and only what is in the page.
+// Running times on the screen: one timer for all of them, and only for times in the page.
 import { setText } from './dom.js'
 import { seconds } from './format.js'
 import { serverNow } from './stream.js'
 
 const listeners = new Set()
 
-/** @param {(now: number) => void} listener is called each second while the page is seen */
+/** @param {(now: number) => void} listener is called each second while the page is visible */
 export function onTick(listener) {
   listeners.add(listener)
 }

@@ -1,4 +1,4 @@
-// The large numbers. Each leads to the locks that it is about.
+// The large numbers. Each number links to its locks.
 import { byId, element, icon, reconcile, setText } from './dom.js'
 import { count, plural, seconds } from './format.js'
 import { nameOf } from './names.js'

@@ -1,4 +1,4 @@
-// Who waits now, how long waits took that ended, and what was lost.
+// The view of waits: current waits, the durations of past waits, and losses.
 
 import { holdersOf, listedAt, stateMark } from './columns.js'
 import { isWaitedFor } from './concerns.js'
@@ -28,7 +28,7 @@ const WHAT = {
 
 let shownNow = ''
 
-/** What waits at this moment, the oldest first. */
+/** The current waits, the oldest first. */
 export function showWaitsNow() {
   const now = serverNow()
   const waited = [...seen.rows.values()]
@@ -151,7 +151,7 @@ function totalsOf({ count: all, p50Ms, p95Ms, p99Ms, maxMs }) {
   )
 }
 
-/** Where there is little room, each row is a card, and each cell tells its head. */
+/** On a narrow screen each row is a card. So each cell has its head as an attribute. */
 function tableOf(heads, rows) {
   const headOf = ([name, kind]) => element('th', { class: kind, scope: 'col' }, name)
   const cellOf = (value, i) => {

@@ -10,13 +10,13 @@ import type { Terms } from '../scripts/terms.ts'
 /** One run of a script, to be sent with others. */
 interface Call {
   readonly request: Request<unknown>
-  /** On `performance.now()`. */
+  /** The deadline, on `performance.now()`. */
   readonly endsAt: number
   answered(reply: unknown): void
   failed(failure: CallFailure): void
 }
 
-/** What sends what goes together, and what goes alone. */
+/** Sends the batches, and the calls that are sent alone. */
 interface Sender<C extends Call> {
   run<A>(request: Request<A>, reply: Reply<A>): void
   sendAlone(call: C): void
@@ -24,11 +24,13 @@ interface Sender<C extends Call> {
 
 /** A script that `batch` can run. */
 interface Batched {
-  /** What `batch` knows it by. */
+  /** The letter of the script in `batch`. */
   readonly letter: string
-  /** Where those of its arguments are that `batch` is told for each call, and not once for all of them. */
+  /** The indices of the arguments that `batch` takes for each call, and not once for all calls. */
   readonly own: readonly number[]
-  /** Where that one is which `batch` is told once, although the connection does not know it. */
+  /**
+   * The index of `longestMs`, which `batch` takes once although the connection does not know it.
+   */
   readonly longestMs: number
 }
 
@@ -39,33 +41,35 @@ const BATCHED = new Map<Script, Batched>([
 ])
 
 function batched(letter: string, { args }: Script): Batched {
-  const common: readonly string[] = [...lock.batch.args, 'channel'] // That one is made from a key.
+  const common: readonly string[] = [...lock.batch.args, 'channel'] // 'channel' is made from a key.
   const own = [...args.keys()].filter((i) => !common.includes(args[i] as string))
   return { letter, own, longestMs: args.indexOf('longestMs') }
 }
 
 /**
- * What there is goes in about four requests, so that client and server work at the same time. Of so
- * many calls at the least, and at the most: meanwhile the server does nothing else.
+ * The calls are split into about four requests, so that client and server work at the same time. A
+ * request has at least 16 and at most 64 calls, because the server does nothing else meanwhile.
  */
 const REQUESTS = 4
 const LEAST = 16
 const MOST = 64
 
 /**
- * Calls for many locks that are made in one turn of the event loop, in one request. ioredis, the
- * network and Redis do not take much longer for it than for one: `npm run bench -- --only b`. A lone
- * call is sent at once, before its caller can block the event loop. All that go together have the
- * time of the one that has the least, so that who has less than half as much goes apart.
+ * Sends calls for many locks, made in one turn of the event loop, in a few requests. One such
+ * request costs ioredis, the network and Redis little more than a request for one lock: see `npm
+ * run bench -- --only b`. A lone call is sent at once, before its caller can block the event loop.
+ *
+ * All calls of a request have the earliest deadline among them. So calls with less than half the
+ * time of the others are sent apart.
  */
 export class Batch<C extends Call> {
   readonly #sender: Sender<C>
   readonly #onRefusal: (failure: CallFailure) => void
   #calls: C[] = []
-  /** The first key of each: its lock. Its other keys go with that one. */
+  /** The first key of each call: its lock. The other keys belong to that lock. */
   readonly #locks = new Set<string>()
 
-  /** @param onRefusal called for a call that was refused among others that may not have been */
+  /** @param onRefusal receives the refusal of one call in a batch */
   constructor(sender: Sender<C>, onRefusal: (failure: CallFailure) => void) {
     this.#sender = sender
     this.#onRefusal = onRefusal
@@ -83,7 +87,10 @@ export class Batch<C extends Call> {
     this.#locks.add(keys[0] as string)
   }
 
-  /** What is about to be told of these keys must not overtake what was told of them before. */
+  /**
+   * Sends the waiting calls if one has such a key. A later request for a lock must not overtake
+   * them.
+   */
   sendBefore(keys: readonly string[]): void {
     if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()
   }
@@ -95,7 +102,7 @@ export class Batch<C extends Call> {
     const now = performance.now()
     while (calls.length > 0) {
       const longestMs = calls.reduce((ms, call) => Math.max(ms, call.endsAt - now), -Infinity)
-      // Where the event loop was blocked the time of all may be up.
+      // After a blocked event loop, the time of all calls may be over.
       const leastMs = Math.min(longestMs, longestMs / 2)
       const isHasty = (call: C) => call.endsAt - now < leastMs
       const others = calls.filter((call) => !isHasty(call))
@@ -131,7 +138,8 @@ export class Batch<C extends Call> {
         for (const [i, reply] of all.entries()) this.#answer(calls[i] as C, reply)
       },
       failed: (failure) => {
-        // None was run. It may be for the sake of one of them, whose key is out of bounds.
+        // The whole request was refused, so no call was run. One call may be the cause, with a key
+        // that is not allowed.
         if (failure.kind === 'refused') this.#sendEach(calls)
         else for (const call of calls) call.failed(failure)
       },
@@ -168,7 +176,7 @@ function argsOfAll(calls: readonly Call[], terms: Terms): Args {
   return lock.batchArgs({ longestMs, kinds, own }, terms)
 }
 
-/** What `batch` says in short, where it is what usually is answered, as the script of the call says it. */
+/** Restores the usual answers, which `batch` shortens. */
 function answerOf(reply: unknown): unknown {
   if (typeof reply === 'string') return ['granted', reply]
   if (typeof reply === 'number') return ['freed', reply]

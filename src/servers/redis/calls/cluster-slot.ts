@@ -17,12 +17,12 @@ export function slotOf(key: string): number {
   return crc % 16_384
 }
 
-/** Where a lock stands among those of a server: by its slot, so that those of one slot are side by side. */
+/** A text to sort locks by. Locks of one slot are neighbours. */
 export function orderBySlot(rawName: string): string {
   return String(slotOf(rawName)).padStart(5, '0')
 }
 
-/** The indices of the leases, those of one slot together: a script takes keys of one slot only. */
+/** The indices of the leases, grouped by slot, because a script takes keys of one slot only. */
 export function groupBySlot(leases: readonly { readonly key: string }[]): number[][] {
   const slots = new Map<number, number[]>()
   for (const [i, { key }] of leases.entries()) {

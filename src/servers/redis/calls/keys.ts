@@ -1,18 +1,17 @@
 /** The names in Redis that belong to one lock. All of them hash to one cluster slot. */
 export interface LockKeys {
-  /** The hash: owner to hold count. Its name is the raw name itself. */
+  /** The hash: owner to hold count. Its name is the raw name. */
   readonly lock: string
-  /** The fencing token counter. */
+  /** The counter of fencing tokens. */
   readonly counter: string
-  /** The channel that a release publishes to. */
+  /** The channel of releases. */
   readonly channel: string
   /** The hash and the counter, as most scripts take them. */
   readonly both: readonly string[]
 }
 
 /**
- * The names as Redisson derives them: `prefix:{raw}`, or `prefix:raw` when the raw name has a
- * `{tag}` of its own.
+ * Names as Redisson derives them: `prefix:{raw}`, or `prefix:raw` if the raw name has a `{tag}`.
  */
 export function lockKeys(rawName: string): LockKeys {
   const counter = derived('redisson_lock_token', rawName)
@@ -20,13 +19,13 @@ export function lockKeys(rawName: string): LockKeys {
   return { lock: rawName, counter, channel, both: [rawName, counter] }
 }
 
-/** What a fair lock has beside the names of every lock. */
+/** The further keys of a fair lock. */
 interface QueueKeys {
   /** Owners in the order in which they came. */
   readonly queue: string
-  /** Until when each client's places count, and its label. */
+  /** Until when the places of each client count, and the label of the client. */
   readonly waiting: string
-  /** The queue of Redisson's own fair lock, and when those in it count as dead. */
+  /** The queue of Redisson's fair lock, and when each waiter in it counts as dead. */
   readonly javaQueue: string
   readonly javaTimeouts: string
 }
@@ -40,7 +39,7 @@ export function queueKeys(rawName: string): QueueKeys {
   }
 }
 
-/** What a read-write lock has beside the names of every lock; its releases are told on a channel of its own. */
+/** The keys of a read-write lock. It has a release channel of its own. */
 export function readWriteKeys(rawName: string) {
   const { lock, counter } = lockKeys(rawName)
   const queues = [derived('holdfast_readers', rawName), derived('holdfast_writers', rawName)]
@@ -50,14 +49,15 @@ export function readWriteKeys(rawName: string) {
     five,
     six: [...five, derived('holdfast_phase', rawName)],
     channel: derived('redisson_rwlock', rawName),
-    /** What the names of its timeout keys begin with. */
+    /** The prefix of its timeout keys. */
     prefix: rawName.includes('{') ? rawName : `{${rawName}}`,
   }
 }
 
 /**
- * The names of a count-down latch. Redisson puts braces around the whole name of its channel also where that has a
- * `{tag}`: in a cluster the channel is in another slot then, and its own scripts fail; ours is not.
+ * The names of a count-down latch. Redisson puts braces around the whole name in its channel, even
+ * if the name has a `{tag}`. In a cluster, that channel is in another slot, and Redisson's own
+ * scripts fail. So Holdfast uses another channel there.
  */
 export function latchKeys(rawName: string, clustered: boolean) {
   const round = derived('holdfast_round', rawName)
@@ -67,12 +67,15 @@ export function latchKeys(rawName: string, clustered: boolean) {
     kind: kindKey(rawName),
     channel:
       clustered && rawName.includes('{') ? `${channel}:${rawName}` : `${channel}{${rawName}}`,
-    /** Where it is kept what a request came to. */
+    /** The key for the result of a request. */
     request: (id: string) => requestKey(rawName, id),
   }
 }
 
-/** Who waits for permits, and what they are told: each client on `tickets`, those of Redisson on `channel`. */
+/**
+ * The keys of clients that wait for permits, and their channels: `tickets` for Holdfast, `channel`
+ * for Redisson.
+ */
 export function waitingKeys(rawName: string) {
   return {
     queue: derived('holdfast_permit_queue', rawName),
@@ -82,17 +85,19 @@ export function waitingKeys(rawName: string) {
   }
 }
 
-/** Which kind has set the number of that name: latches and semaphores look alike in Redis. */
+/**
+ * The key of the note that names the kind of a number. Latches and semaphores look alike in Redis.
+ */
 export function kindKey(rawName: string): string {
   return derived('holdfast_kind', rawName)
 }
 
-/** What is remembered of a request that counts once, by the name of it. */
+/** The key for the result of a request that counts once. */
 export function requestKey(rawName: string, id: string): string {
   return `${derived('holdfast_request', rawName)}:${id}`
 }
 
-/** A semaphore whose permits have leases. */
+/** The keys of a semaphore whose permits have leases. */
 export function permitKeys(rawName: string) {
   const { counter } = lockKeys(rawName)
   const waiting = waitingKeys(rawName)
@@ -101,11 +106,11 @@ export function permitKeys(rawName: string) {
   const timeouts = `${rawName.includes('{') ? rawName : `{${rawName}}`}:timeout`
   return {
     ...waiting,
-    /** What `renew` takes of each hold. */
+    /** The keys of a hold for `renew`. */
     three: [timeouts, counter, holders],
     six: [rawName, timeouts, queue, alive, holders, kind],
     seven: [rawName, timeouts, counter, queue, alive, holders, kind],
-    /** What `set` and `release-ids` take, with what is remembered of the request. */
+    /** The keys for `set` and `release-ids`, with the key for the result of the request. */
     sevenFor: (request: string) => [
       ...[rawName, timeouts, queue, alive],
       requestKey(rawName, request),
@@ -114,33 +119,36 @@ export function permitKeys(rawName: string) {
   }
 }
 
-/** Where one master of several notes from whom the lock was taken by force. */
+/** The key in which one master of several stores the owners that lost the lock by force. */
 export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)
 }
 
-/** What is written before replicas are waited for: it ends at once, and is only there to be replicated. */
+/** The key that is written before WAIT. It expires at once; only its replication matters. */
 export function confirmKey(rawName: string): string {
   return derived('holdfast_confirm', rawName)
 }
 
-/** Where the leader of an election tells that it leads. */
+/** The channel on which the leader of an election announces itself. */
 export function electionChannelOf(rawName: string): string {
   return derived('holdfast_election', rawName)
 }
 
-/** The key that tells since when a master of several may vote, and as which process of the server. */
+/** The key that records since when a master of several votes, and as which server process. */
 export const BIRTH = 'holdfast_birth'
 
-/** A client is told here what it was granted, whatever the lock: this and its id. */
+/**
+ * The prefix of the inbox of a client, followed by its id. It receives the grants of all fair
+ * locks.
+ */
 export const INBOX = 'holdfast_inbox:'
 
-/** Where other clients ask that one to release a lock. */
+/** The channel on which other clients ask this client to release a lock. */
 export function requestsOf(clientId: string): string {
   return `holdfast_requests:${clientId}`
 }
 
-/** Where a client tells who it is. In a cluster each has a slot of its own. */
+/** The key in which a client reports itself. In a cluster, each client has a slot of its own. */
 export function clientKey(clientId: string): string {
   return `holdfast_client:{${clientId}}`
 }

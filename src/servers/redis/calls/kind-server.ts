@@ -7,7 +7,7 @@ import type { LockKeys } from './keys.ts'
 import { type Renewing, renew } from './renew.ts'
 import type { ScriptServer } from './script-runner.ts'
 
-/** What a kind of lock needs of its server. */
+/** The parts of the server that a kind of lock uses. */
 export interface Server extends ScriptServer {
   confirmWith(look: Renewing): Confirm | undefined
   pendingReleases(rawName: string): PendingReleases
@@ -15,7 +15,7 @@ export interface Server extends ScriptServer {
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
-/** The locks of one kind on one server, or in a cluster, whose leases are renewed by a script of the kind. */
+/** The locks of one kind on one server or cluster. The kind has its own script for renewals. */
 export abstract class KindServer {
   protected readonly server: Server
   protected readonly clientId: string

@@ -1,13 +1,14 @@
 import { ServerClock } from './server-clock.ts'
 
-/** A node of a cluster, as it is known here: the connection to it. */
+/** A node of a cluster: the connection to it. */
 interface Node {
   once(event: 'close', listener: () => void): unknown
 }
 
 /**
- * The clocks of the nodes of a cluster, which may be seconds apart. Each is learned from the answer to
- * the first request, which is refused, and forgotten with the connection: another server may be there next.
+ * The clocks of the nodes of a cluster, which can differ by seconds. A clock is learned from the
+ * refusal of the first request. It is forgotten with the connection, because the next connection
+ * may lead to another server.
  */
 export class NodeClocks {
   readonly #clocks = new Map<Node, ServerClock>()
@@ -27,7 +28,7 @@ export class NodeClocks {
     return clock
   }
 
-  /** How long after the time that it was given a request to any of them may still run, in milliseconds. */
+  /** How long after its deadline a request to any node may still run, in milliseconds. */
   get lateAtMostMs(): number {
     return Math.max(
       this.#lateAtMostMs,

@@ -12,16 +12,16 @@ export interface Renewing {
   readonly script: Script
   keysOf(rawName: string): readonly string[]
   args(group: readonly LeaseToRenew[], terms: Terms): Args
-  /** What is left of each lease in milliseconds; undefined for an answer that made no sense. */
+  /** The rest of each lease in milliseconds; undefined for an invalid value. */
   read(reply: unknown): (number | undefined)[]
 }
 
 interface RenewingServer extends ScriptServer {
-  /** @returns the indices of those that one request can carry together */
+  /** @returns the indices of the locks, grouped by what one request can handle */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** @returns for each what is left of it, or the failure of the request that it was part of */
+/** @returns for each lease the rest of it, or the failure of its request */
 export async function renew(
   server: RenewingServer,
   leases: readonly LeaseToRenew[],
@@ -51,7 +51,7 @@ export async function renew(
   return left
 }
 
-/** Those of every lock that is no read-write lock. */
+/** How the leases of plain and fair locks are renewed. */
 export function renewingLocks(leaseMs: number): Renewing {
   return {
     script: lock.renew,

@@ -10,31 +10,31 @@ import type { Terms } from '../scripts/terms.ts'
 import type { ServerClock } from './server-clock.ts'
 import { isWrongType } from './wrong-type.ts'
 
-/** What a call asks of those who send it. */
+/** The parts of the script runner that a call uses. */
 interface Sender {
   send(call: ScriptCall<unknown>): void
   sendAlone(call: ScriptCall<unknown>): void
-  /** The same refusal, with what it is that has a name which was refused. */
+  /** Adds to a refusal which thing has the refused name. */
   explain(failure: CallFailure, request: Request<unknown>): Promise<CallFailure>
-  /** The clock of a server; of which node, where they are a cluster. */
+  /** The estimated clock of the server, or of one node of a cluster. */
   clockOf(node?: Redis): ServerClock
-  /** What to tell a script that may run until then, on `performance.now()`, by that clock. */
+  /** The terms of a request that may run until `endsAt`, on `performance.now()`, by that clock. */
   termsUntil(endsAt: number, clock: ServerClock): Terms
 }
 
 /**
- * One run of a script, by its hash: a server that does not know it (a restart, SCRIPT FLUSH, a failover,
- * an evicted script) gets the source, once; one to which it came too late, because the clocks had come
- * apart, is asked once more.
+ * One run of a script, by its hash. A server may not know the hash: after a restart, SCRIPT FLUSH,
+ * a failover, or an eviction. Then it gets the source, once. If the server refuses the call as
+ * late, because the clocks have drifted apart, the call is sent once more.
  */
 export class ScriptCall<A> extends DueCall {
   readonly request: Request<A>
-  /** On `performance.now()`. */
+  /** The deadline, on `performance.now()`. */
   readonly endsAt: number
   readonly #sender: Sender
   readonly #reply: Reply<A>
   #startedAt: number
-  /** Of the server that it was sent to last. */
+  /** The clock of the server to which the call was last sent. */
   #clock: ServerClock
   #bySource = false
   #wasLate = false
@@ -49,7 +49,7 @@ export class ScriptCall<A> extends DueCall {
     this.endsAt = this.#startedAt + request.callMs
   }
 
-  /** What `client.evalsha()` does, without its ways to pass arguments, which take their time. */
+  /** Does what `client.evalsha()` does, but without its slow handling of arguments. */
   send(client: Client): Promise<unknown> {
     const { script, keys } = this.request
     const name = this.#bySource ? 'eval' : 'evalsha'
@@ -61,7 +61,10 @@ export class ScriptCall<A> extends DueCall {
     return client.sendCommand(command) as Promise<unknown>
   }
 
-  /** A cluster client is of the user's own copy of ioredis. It may send it to one node, and then to another. */
+  /**
+   * A cluster client comes from the user's own copy of ioredis. It may send the command to several
+   * nodes.
+   */
   #sendToNode(client: Cluster, name: 'eval' | 'evalsha', all: string[]): Promise<unknown> {
     const { length } = all
     const onWrite: OnWrite = (node, command) => {
@@ -121,7 +124,7 @@ export class ScriptCall<A> extends DueCall {
     if (now >= this.endsAt || !asksAgain) {
       throw new CallFailure('unsent', 'the request arrived too late, so the server did not do it')
     }
-    // One that is late for ever may do what it says that it does not.
+    // After a second 'late', the server may have run the script in spite of its answer.
     if (this.#wasLate) throw new OddAnswer(script.name, reply)
     this.#wasLate = true
     this.#bySource = false
@@ -130,7 +133,7 @@ export class ScriptCall<A> extends DueCall {
   }
 }
 
-/** Errors of Redis begin with a code. Of another it is not known what became of the script. */
+/** Errors of Redis begin with a code. After any other error, the script may have run. */
 function isOfServer(message: string): boolean {
   return /^-?[A-Z][A-Z0-9_]*\b/.test(message) || message.includes('user_script')
 }

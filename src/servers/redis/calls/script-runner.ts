@@ -14,15 +14,17 @@ import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
 import { explained } from './wrong-type.ts'
 
-/** To tell what has a name is worth no longer a call, in milliseconds. */
+/** The longest time to find out which thing has a refused name, in milliseconds. */
 const EXPLAIN_MS = 500
 
-/** What goes with them. */
+/** Is called at each request. */
 interface OnSend {
   touch(now: number): void
 }
 
-/** Scripts on one server, some of which must not run after those who sent them have given up. */
+/**
+ * Runs scripts on one server. A script with a deadline does not run after its caller has given up.
+ */
 export class ScriptRunner {
   readonly #connection: Connection
   readonly #clock: ServerClock
@@ -33,7 +35,10 @@ export class ScriptRunner {
     this.#connection.heard(failure),
   )
 
-  /** @param counterMs how long a token counter outlives its last use, in milliseconds; 0 keeps it for good */
+  /**
+   * @param counterMs how long a token counter outlives its last use, in milliseconds; 0 means
+   * forever
+   */
   constructor(connection: Connection, clock: ServerClock, counterMs: number, onSend: OnSend) {
     this.#connection = connection
     this.#onSend = onSend
@@ -41,7 +46,7 @@ export class ScriptRunner {
     this.#terms = new ConnectionTerms(connection, counterMs)
   }
 
-  /** The id of the server's process; '' when it does not tell. */
+  /** The id of the server's process; '' if the server does not report it. */
   get runId(): string {
     return this.#connection.runId
   }
@@ -50,7 +55,7 @@ export class ScriptRunner {
     return this.#connection.clustered
   }
 
-  /** What is known of the time of the server that has the key. */
+  /** The estimated clock of the server that has the key. */
   clockFor(key: string): ServerClock {
     const { clustered, client } = this.#connection
     return this.clockOf(clustered ? masterOf(client as Cluster, slotOf(key)) : undefined)
@@ -61,17 +66,17 @@ export class ScriptRunner {
     return Math.max(this.#clock.lateAtMostMs, this.#ofNodes.lateAtMostMs)
   }
 
-  /** A command that is not of the locks. */
+  /** Sends a command that is no script. */
   raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
     return this.#connection.call(timeoutMs, send)
   }
 
-  /** Runs a script; together with others where several are asked for at once. */
+  /** Runs a script, in one request with others if several calls are made at once. */
   run<A>(request: Request<A>, reply: Reply<A>): void {
     this.send(new ScriptCall(this, request, reply) as ScriptCall<unknown>)
   }
 
-  /** @returns what was read; rejects with a `CallFailure` and nothing else, after `callMs` at most */
+  /** @returns the answer; rejects only with a `CallFailure`, after at most `callMs` */
   ask<A>(request: Request<A>): Promise<A> {
     return promised((reply) => this.run(request, reply))
   }
@@ -108,7 +113,7 @@ export class ScriptRunner {
   }
 }
 
-/** What commands need of their server. */
+/** The part of a server that commands use. */
 export interface ScriptServer {
   readonly runner: ScriptRunner
 }

@@ -1,16 +1,19 @@
-/** Two readings of one clock through a network differ by about this much, in milliseconds. */
+/** Two readings of one clock over a network differ by at most about this, in milliseconds. */
 const SLACK_MS = 50
 
-/** A request may be on its way for so long at most, in milliseconds; later it is sent anew. */
+/** The longest time that a request may be under way, in milliseconds. Later it is sent again. */
 const LONGEST_WAY_MS = 90_000
 
-/** So late is every server. */
+/** A deadline that every server refuses as late. */
 const LONG_PAST_US = 1
 
-/** Two clocks drift apart by less than this share of the time: NTP adds half of it at most, and quartz a tenth. */
+/**
+ * Two clocks drift apart by less than this share of the time. NTP adds at most half of it, and
+ * quartz a tenth.
+ */
 const DRIFT = 0.001
 
-/** A bound of the server's clock less `performance.now()`, as one answer told it. */
+/** A bound of the server's clock minus `performance.now()`, from one answer. */
 interface Bound {
   readonly offsetMs: number
   /** When that answer came, on `performance.now()`. */
@@ -20,19 +23,19 @@ interface Bound {
 const UNKNOWN: Bound = { offsetMs: Number.NaN, at: 0 }
 
 /**
- * The server's clock as the client can tell it, for two purposes: to say in a request until when it
- * may still run, and to tell whether a call was made before a round of a latch began. It decides nothing else.
+ * An estimate of the server's clock, for two purposes. It gives requests a deadline in server time,
+ * and it shows if a call was made before a round of a latch began. It decides nothing else.
  */
 export class ServerClock {
   #offsetMs = Number.NaN
   #doubtMs = 0
-  /** The best bounds of the offset. */
+  /** The best known bounds of the offset. */
   #least = UNKNOWN
   #most = UNKNOWN
 
   /**
-   * @param offsetMs the server's clock less `performance.now()`, at the most that it can be
-   * @param doubtMs how much less it can be
+   * @param offsetMs the largest possible value of the server's clock minus `performance.now()`
+   * @param doubtMs how much smaller the value can be
    */
   set(offsetMs: number, doubtMs: number): void {
     this.#offsetMs = offsetMs
@@ -43,8 +46,8 @@ export class ServerClock {
   }
 
   /**
-   * The server said that it is this late, to a request sent at `sentAt` on `performance.now()`. Where
-   * that cannot be by what was known, its clock was set, forward or back.
+   * The server reported its time in the answer to a request that was sent at `sentAt`, on
+   * `performance.now()`. If the time contradicts the estimate, the clock was set forward or back.
    */
   heard(serverUs: number, sentAt: number): void {
     const wayMs = performance.now() - sentAt
@@ -54,16 +57,18 @@ export class ServerClock {
     else this.#refine(offsetMs, wayMs)
   }
 
-  /** How long after the time that it was given a request may still run, in milliseconds. */
+  /** How long after its deadline a request may still run, in milliseconds. */
   get lateAtMostMs(): number {
     return this.#doubtMs + 2 * SLACK_MS
   }
 
   /**
-   * The server's time in µs when `ms` from now have passed. If it is unknown it is past, so that the
-   * request is refused and the server tells it. In the place of its last three digits it says, in tenths
-   * of a second, how far ahead of the server's clock that is at the most: else that was set back, and the
-   * request could run long after its time.
+   * The server's time in µs when `ms` from now have passed. If the clock is unknown, it is a time
+   * in the past. Then the server refuses the request and reports its time.
+   *
+   * The last three digits are the limit of how far ahead of the server's clock this time is, in
+   * tenths of a second. If it is further ahead, the server's clock was set back, and the request
+   * could run long after its deadline.
    */
   inUs(ms: number): number {
     if (Number.isNaN(this.#offsetMs)) return LONG_PAST_US
@@ -73,24 +78,27 @@ export class ServerClock {
     return atMs * 1_000 + Math.min(tenths, 999)
   }
 
-  /** The server's time in µs at that moment on `performance.now()`, at the latest; 0 if unknown. */
+  /** The latest possible server time in µs at that moment on `performance.now()`; 0 if unknown. */
   latestUs(at: number): number {
     return Number.isNaN(this.#offsetMs) ? 0 : Math.ceil(this.#offsetMs + at + SLACK_MS) * 1_000
   }
 
-  /** The server's time in µs at that moment on `performance.now()`, as far as it is known; 0 if unknown. */
+  /** The estimated server time in µs at that moment on `performance.now()`; 0 if unknown. */
   timeUs(at: number): number {
     const offsetMs = (this.#least.offsetMs + this.#most.offsetMs) / 2
     return Number.isNaN(offsetMs) ? 0 : Math.ceil((offsetMs + at) * 1_000)
   }
 
-  /** The moment on `performance.now()` at which the server's clock said that, at the earliest. */
+  /**
+   * The earliest moment on `performance.now()` at which the server's clock can have shown this
+   * time.
+   */
   earliestAt(us: number): number {
     const at = us / 1_000 - this.#most.offsetMs
     return at - driftMs(this.#most, at)
   }
 
-  /** Keeps the better bounds of both. If they contradict each other the clock was set. */
+  /** Keeps the better bounds. If the bounds contradict each other, the clock was set. */
   #refine(offsetMs: number, wayMs: number): void {
     const at = performance.now()
     const [least, most] = [
@@ -105,7 +113,9 @@ export class ServerClock {
   }
 }
 
-/** The most that the clocks can have drifted apart between that answer and that moment, in milliseconds. */
+/**
+ * How far the clocks can have drifted apart between that answer and that moment, in milliseconds.
+ */
 function driftMs(bound: Bound, at: number): number {
   return Math.abs(at - bound.at) * DRIFT
 }

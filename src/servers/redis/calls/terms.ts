@@ -2,15 +2,18 @@ import { ALIVE_MS, CLAIM_MS } from '../../fair-server.ts'
 import type { Terms } from '../scripts/terms.ts'
 import { BIRTH, INBOX } from './keys.ts'
 
-/** What is learned when it is up. */
+/** Values that are known only when the connection is up. */
 interface Connection {
   readonly sharded: boolean
   readonly runId: string
 }
 
-/** What one connection tells the scripts. It is one object for all requests, for they are many. */
+/**
+ * The arguments that one connection adds to scripts. All requests share one object, to save
+ * time.
+ */
 export class ConnectionTerms implements Terms {
-  /** Of the request that is being sent: it is of no use after that. */
+  /** Belongs to the request that is being sent, and is invalid after that. */
   notAfterUs = 0
   readonly counterMs: number
   readonly birth = BIRTH

@@ -4,10 +4,10 @@ import { codeOf, refusal } from '../connection/failure-of.ts'
 import type { Client } from '../connection/open-client.ts'
 import { kindKey } from './keys.ts'
 
-/** Sends commands that are not of the locks, and rejects with a `CallFailure`. */
+/** Sends a command that is no script. Rejects with a `CallFailure`. */
 type Ask = <T>(send: (client: Client) => Promise<T>) => Promise<T>
 
-/** What else can have a name, as Redis calls it and as people do. */
+/** The other types of keys, and their words in errors. */
 const OF_OTHERS: Readonly<Record<string, string>> = {
   zset: 'a sorted set',
   set: 'a set',
@@ -20,16 +20,17 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
 /** The owner of a hold, of Holdfast or of Redisson; or the mode of a read-write lock. */
 const OF_LOCK = /^([\w-]{21}|[0-9a-f-]{36}):\d+|^mode$/
 
-/** Whether the server refused a key of another type, without saying what it is. */
+/** True if the server refused a key of another type without naming what the key is. */
 export function isWrongType({ message }: CallFailure): boolean {
   return codeOf(message) === 'WRONGTYPE' && !/ has (this|the) name/.test(message)
 }
 
 /**
- * Asks what has the name that a script was refused.
+ * Finds out which thing has the name that a script was refused.
  *
  * @param script its name
- * @returns the refusal with the answer in its words; as it is if the server does not tell, or the key is gone by now
+ * @returns the refusal with that thing. Unchanged if the server does not report it, or the key is
+ * gone
  */
 export async function explained(
   failure: CallFailure,
@@ -48,12 +49,12 @@ export async function explained(
       return refusal(reply, failure.cause ?? failure)
     }
   } catch {
-    // It may have no right to ask.
+    // The login may have no right to ask.
   }
   return failure
 }
 
-/** The keys of a lock beside its own have names that begin, or end, like this. */
+/** False for the other keys of a lock, whose names have these prefixes or suffixes. */
 function isRawName(key: string): boolean {
   return !/^(redisson|holdfast)_|:timeout$|:rwlock_timeout:\d+$/.test(key)
 }

@@ -1,30 +1,30 @@
-/** The first pause, and the longest one, in milliseconds, before chance has its say. */
+/** The first and the longest pause, in milliseconds, before the random factor. */
 const [FIRST_MS, LONGEST_MS] = [50, 250]
 
-/** A connection that lasts this long was a success, in milliseconds. */
+/** A connection that lasts this long counts as a success, in milliseconds. */
 const LASTING_MS = 1_000
 
-/** A single one may break by chance soon after it was made. */
+/** A single connection may break by chance soon after it was made. */
 const FEW_SHORT = 3
 
 /**
- * When a connection is made again: soon and for ever, at random moments so that many processes do
- * not come at once. One that was up and was refused at once is no better than one that never was.
+ * When to connect again: soon, forever, and at random moments, so that many processes do not come
+ * at once. A connection that was up and was refused at once counts like a failed attempt.
  */
 export class Backoff {
   #failed = 0
   #refused = 0
   #upAt = Infinity
   #timer: NodeJS.Timeout | undefined
-  /** How many connections in a row were up only for an instant. */
+  /** How many connections in a row broke at once. */
   #short = 0
 
-  /** The server refused the connection, or what was sent over it because it is the wrong server. */
+  /** The server refused the connection, or is the wrong server for what was sent. */
   refused(): void {
     this.#refused += 1
   }
 
-  /** Whether connections break again as soon as they are made. */
+  /** True if connections break again as soon as they are made. */
   get isFlapping(): boolean {
     return this.#short >= FEW_SHORT
   }
@@ -34,7 +34,7 @@ export class Backoff {
     this.#upAt = performance.now()
   }
 
-  /** Calls it when it is time for the next attempt. */
+  /** Calls `connect` when it is time for the next attempt. */
   wait(connect: () => unknown): void {
     this.#timer = setTimeout(connect, this.nextMs()).unref()
   }

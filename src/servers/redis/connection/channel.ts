@@ -1,12 +1,15 @@
 import { Linked, type LinkedList } from '../../../kit/linked-list.ts'
 import type { Subscription } from '../../subscription.ts'
 
-/** A channel that this client listens to. */
+/** A channel to which this client listens. */
 export interface Channel {
   readonly name: string
-  /** Whether a cluster may have it in one shard: all who publish to it use sharded channels where there are any. */
+  /**
+   * True if a cluster may keep it in one shard. All publishers then use sharded channels if the
+   * cluster has them.
+   */
   readonly isShardable: boolean
-  /** Whether locks do without it: a refusal is to affect no other channel. */
+  /** True if locks work without it. A refusal then must not affect other channels. */
   readonly isOptional: boolean
   confirmed: boolean
   readonly listeners: LinkedList<ChannelListener>
@@ -17,11 +20,11 @@ interface Host {
   forget(channel: Channel): void
 }
 
-/** One listener of a channel. */
 export class ChannelListener extends Linked<ChannelListener> implements Subscription {
   readonly onWake: (message?: string) => void
   readonly #channel: Channel
   readonly #host: Host
+  #isStopped = false
 
   constructor(channel: Channel, onWake: (message?: string) => void, host: Host) {
     super()
@@ -35,7 +38,13 @@ export class ChannelListener extends Linked<ChannelListener> implements Subscrip
     return this.#channel.confirmed
   }
 
+  /** Calls `onWake` unless the listener has stopped. */
+  wake(): void {
+    if (!this.#isStopped) this.onWake()
+  }
+
   stop(): void {
+    this.#isStopped = true
     const { listeners } = this.#channel
     listeners.remove(this)
     if (listeners.size === 0) this.#host.forget(this.#channel)

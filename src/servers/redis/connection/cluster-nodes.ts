@@ -5,10 +5,13 @@ import { connectionFailure, isNoNews } from './failure-of.ts'
 import { tellOfWrites } from './node-writes.ts'
 import { unrefShards, unrefSockets } from './sockets.ts'
 
-/** While a node cannot be reached, the nodes of a cluster are asked for this often, in milliseconds. */
+/**
+ * While a node is unreachable, the cluster is asked for its nodes at this interval, in
+ * milliseconds.
+ */
 const LOOK_MS = 2_000
 
-/** Where a command about that slot goes first; undefined where that is not connected. */
+/** The node that gets commands for this slot first; undefined if it is not connected. */
 export function masterOf(cluster: Cluster, slot: number): Redis | undefined {
   const address = cluster.slots[slot]?.[0]
   return cluster.nodes().find((node) => addressOf(node) === address)
@@ -19,11 +22,12 @@ function addressOf({ options }: Redis): string {
 }
 
 /**
- * The connections of a cluster client to the nodes.
+ * Watches the connections of a cluster client to its nodes.
  *
- * @param events told of nodes that cannot be reached, and can again
- * @param onMoved called when another server may have a part of the keys by now, or an emptied one: a node
- * broke its connection, or is back, or slots have another master. ioredis tells of none of these.
+ * @param events receives which nodes become unreachable, and reachable again
+ * @param onMoved called when keys may be at another server, or at an emptied one. The reason is a
+ * node that broke its connection, a node that is back, or slots with another master. No event of
+ * ioredis reports these.
  */
 export function watchNodes(
   cluster: Cluster,
@@ -33,7 +37,7 @@ export function watchNodes(
   const known = new Set<string>()
   const failing = new Set<string>()
   let again: NodeJS.Timeout | undefined
-  // Nobody else may ask for the nodes, of which one may be back, or may be listed no more.
+  // No other code may ask for the nodes. A node may be back, or may have left the cluster.
   const lookAgain = () => {
     again ??= outsideContexts(() => setTimeout(look, LOOK_MS)).unref()
   }
@@ -53,7 +57,8 @@ export function watchNodes(
       events.nodeFailed?.(address, connectionFailure(error))
       lookAgain()
     })
-    // A cluster client connects to a node when it has a command for it, and that may be much later.
+    // A cluster client connects to a node only when it has a command for it, which may be much
+    // later.
     if (failing.has(address)) node.connect().catch(() => {})
     node.on('ready', () => {
       failing.delete(address)
@@ -79,8 +84,8 @@ export function watchNodes(
 }
 
 /**
- * ioredis says ASKING before a command that it sends after a slot that moves, and lets nobody hear what comes of
- * it: a rejection would end the process. The command behind it fails by itself.
+ * ioredis sends ASKING before a command for a slot that moves, and ignores the result. Without a
+ * handler, a rejection would end the process. The command after ASKING fails by itself.
  */
 function handleAsking(node: Redis): void {
   const asking = node.asking.bind(node)
@@ -92,9 +97,9 @@ function handleAsking(node: Redis): void {
 }
 
 /**
- * A cluster client listens to plain channels at one node, and at another one when that is gone.
+ * A cluster client listens to plain channels at one node, and at another when that node is gone.
  *
- * @param onGap called when the connection has ended: messages may have been missed
+ * @param onGap called when the connection has ended, because messages may have been missed
  */
 export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
   const { subscriber } = cluster as unknown as { subscriber?: { getInstance(): Redis | null } }
@@ -113,7 +118,7 @@ export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
   for (const event of ['ready', '+node', '-node', 'refresh']) cluster.on(event, look)
 }
 
-/** ioredis disconnects the last one that it listened on each time that it looks for another one. */
+/** ioredis disconnects its last subscriber again each time that it looks for another one. */
 function disconnectOnce(client: Redis): void {
   const disconnect = client.disconnect
   client.disconnect = (reconnect) => {

@@ -1,33 +1,33 @@
 import type { CallFailure } from '../../call-failure.ts'
 
-/** What is known of the server behind a connection that is up. */
+/** The facts about the server of a connection. */
 export interface ServerFacts {
-  /** Of its version; NaN when it does not tell. */
+  /** The major version; NaN if unknown. */
   readonly major: number
-  /** The id of its process; '' when it does not tell. */
+  /** The id of the server's process; '' if the server does not report it. */
   readonly runId: string
   /**
-   * The server's clock less `performance.now()` at the most, in milliseconds; NaN when it does not
-   * tell. It is at least `clockDoubtMs` less.
+   * The largest possible value of the server's clock minus `performance.now()`, in milliseconds;
+   * NaN if unknown. The smallest possible value is `clockDoubtMs` lower.
    */
   readonly clockOffsetMs: number
-  /** How long the server's answer was under way, in milliseconds. */
+  /** How long the server's answer took, in milliseconds. */
   readonly clockDoubtMs: number
 }
 
-/** What a connection tells. */
+/** The events of a connection. */
 export interface ConnectionEvents {
   up(facts: ServerFacts): void
-  /** Of a cluster: some keys may be at another server by now, or at one that was emptied. */
+  /** In a cluster: some keys may be at another server now, or at one that was emptied. */
   moved?(): void
   down(): void
-  /** An attempt to connect has failed, or the server gives no answer, or is not ready for commands. */
+  /** An attempt to connect has failed, or the server does not answer or is not ready. */
   error(failure: CallFailure): void
-  /** After that the server has answered on the same connection. */
+  /** After an error, the server has answered on the same connection. */
   answered?(): void
-  /** The same of one node of a cluster. */
+  /** An error of one node of a cluster. */
   nodeFailed?(address: string, failure: CallFailure): void
   nodeUp?(address: string): void
-  /** A cluster has named the nodes that it is made of. */
+  /** A cluster has listed its nodes. */
   nodesListed?(addresses: ReadonlySet<string>): void
 }

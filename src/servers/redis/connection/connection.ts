@@ -21,8 +21,8 @@ import { Trouble } from './trouble.ts'
 import { UntilUp } from './until-up.ts'
 
 /**
- * One ioredis client of our own. It connects at the first call, reconnects for ever, and never
- * keeps the process alive by itself: that is up to the timers of whoever waits.
+ * One ioredis client of our own. It connects at the first call, reconnects forever, and never keeps
+ * the process alive by itself: the timers of waiting callers do that.
  */
 export class Connection {
   readonly database: number
@@ -36,10 +36,10 @@ export class Connection {
   readonly #probe: Probe
   #up = false
   #everUp = false
-  /** Whether the attempt to connect came to something, or was told of. */
+  /** True if the attempt to connect has succeeded, or its failure was reported. */
   #told = false
   #sharded = false
-  /** How many connections have ended. */
+  /** The number of ended connections. */
   #attempt = 0
   #runId = ''
   #closed = false
@@ -64,27 +64,27 @@ export class Connection {
     return this.#up
   }
 
-  /** Connects now and not at the first call. */
+  /** Connects now, and not at the first call. */
   connect(): void {
     void this.client
   }
 
-  /** Why it is down; undefined when it is up, or nothing is known. */
+  /** Why it is down; undefined if it is up, or nothing is known. */
   get whyDown(): CallFailure | undefined {
     return this.#up ? undefined : this.#lastError
   }
 
-  /** Whether channels are sharded, once it has been up. */
+  /** True if channels are sharded. Known after the first connect. */
   get sharded(): boolean {
     return this.#sharded
   }
 
-  /** The id of the server's process; '' when it does not tell. */
+  /** The id of the server's process; '' if the server does not report it. */
   get runId(): string {
     return this.#runId
   }
 
-  /** Sends it when the connection is up; it has its answer, or its failure, in `timeoutMs` at most. */
+  /** Sends the call when the connection is up. It gets its answer or failure within `timeoutMs`. */
   send(call: DueCall, timeoutMs: number): void {
     if (this.#up) {
       this.#due.send(this.client, call, timeoutMs)
@@ -97,12 +97,12 @@ export class Connection {
     )
   }
 
-  /** @returns the reply; rejects with a {@link CallFailure} and nothing else */
+  /** @returns the reply; rejects only with a {@link CallFailure} */
   call<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
     return commandOf(send, (call) => this.send(call, timeoutMs))
   }
 
-  /** Whether anything can have been sent at all. */
+  /** False if no request can have been sent. */
   get everUp(): boolean {
     return this.#everUp
   }
@@ -123,7 +123,7 @@ export class Connection {
     this.#untilUp.over(this.#lastError)
   }
 
-  /** The connection may be dead, or another node of a cluster has the slots by now. */
+  /** The connection may be dead, or another node of a cluster may have the slots. */
   suspect(client: Client): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -133,21 +133,21 @@ export class Connection {
     return this.#up && this.#due.any
   }
 
-  /** Whether they are for too long. */
+  /** True if answers have been due for too long. */
   get isSilent(): boolean {
     return this.#up && this.#due.silentMs >= this.#settings.silenceMs
   }
 
-  /** A script was refused by a server that is not, or no more, the one to talk to. */
+  /** A server that is not ready, or is the wrong one, refused a script. */
   heard(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
-    if (!isWrongServer(failure) || !this.#up) return // Once, however many hear it.
-    // A replica that was listed as one refuses a script itself, and does not tell where its master is.
+    if (!isWrongServer(failure) || !this.#up) return // Once, for any number of refusals.
+    // A node that was listed as a replica refuses a script itself, and does not name its master.
     if (this.clustered) this.suspect(this.client)
     else this.leave(failure)
   }
 
-  /** Gives up the connection that is up, for another one. */
+  /** Gives up the current connection for another one. */
   leave(why: CallFailure): void {
     if (why.kind === 'refused') this.#backoff.refused()
     if (!this.#up) return
@@ -155,10 +155,10 @@ export class Connection {
     this.#leave(this.client, why)
   }
 
-  /** Ends the connection, for another one to be opened; calls that wait for that one hear why. */
+  /** Ends the connection, to open another one. Calls that wait for that one get `why`. */
   #leave(client: Client, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
-    this.#down() // Nothing is sent any more to what is about to end.
+    this.#down() // Nothing may be sent to a connection that is about to end.
     client.disconnect(true)
   }
 
@@ -177,17 +177,17 @@ export class Connection {
     client.on('close', () => this.#ended())
     client.on('end', () => {
       this.#told = false
-      // ioredis gives up when no Sentinel answers, or the address is of no use.
+      // ioredis gives up if no Sentinel answers, or if the address is invalid.
       if (!this.#closed) this.#backoff.wait(() => client.connect().catch(() => {}))
     })
     const moved = () => this.#up && this.#events.moved?.()
     if (isCluster(client)) watchNodes(client, this.#events, moved)
     else prepareClient(client)
-    outsideContexts(() => client.connect()).catch(() => {}) // Reported by the 'error' event.
+    outsideContexts(() => client.connect()).catch(() => {}) // The 'error' event reports failures.
     return client
   }
 
-  /** Makes sure of the database, and learns what must be known before the first command. */
+  /** Checks the database, and reads the facts that are needed before the first command. */
   async #greet(client: Client): Promise<void> {
     const attempt = this.#attempt
     const { silenceMs, sharded, source } = this.#settings
@@ -195,7 +195,7 @@ export class Connection {
       const submit = (call: DueCall) => this.#due.send(client, call, silenceMs)
       const facts = await commandOf((to) => askFacts(to, source), submit)
       if (this.#closed || attempt !== this.#attempt) return
-      // ioredis 5 is "ready" before its login is answered, which may have been refused.
+      // ioredis 5 is "ready" before the answer to its login, which may be a refusal.
       if (this.#hasFailed) throw this.#lastError
       this.#sharded = sharded && facts.major >= 7 && hasShards(client)
       this.#runId = facts.runId
@@ -205,15 +205,15 @@ export class Connection {
       this.#events.up(facts)
       this.#untilUp.over()
     } catch (error) {
-      if (attempt !== this.#attempt) return // That connection is gone, and another one may be up.
-      // What failed first is the cause.
+      if (attempt !== this.#attempt) return // The connection has ended.
+      // The first failure is the cause.
       const failure = connectionFailure((this.#hasFailed && this.#lastError) || (error as Error))
       if (failure.kind !== 'unknown' && !this.#hasFailed) this.#failed(failure)
       if (client.status === 'ready') this.#leave(client, unsent(failure))
     }
   }
 
-  /** Whether the attempt that is under way has failed, and that was told. */
+  /** True if the current attempt has failed, and that was reported. */
   get #hasFailed(): boolean {
     return this.#told && !this.#up && !this.clustered
   }
@@ -229,7 +229,7 @@ export class Connection {
     if (failure.permanent) this.#untilUp.over(failure)
   }
 
-  /** Whatever ended an attempt is told, unless it was made; a cluster tells by itself when there is no node left. */
+  /** Reports why an attempt failed. A cluster reports by itself that it has no node left. */
   #ended(): void {
     this.#attempt += 1
     const isUntold = !this.#told || (this.#up && this.#backoff.isFlapping)

@@ -5,13 +5,13 @@ import { promised, type Reply } from '../../reply.ts'
 import { failureOf } from './failure-of.ts'
 import type { Client } from './open-client.ts'
 
-/** A request to one server, from when it is sent until it is answered or given up. */
+/** A request to one server, from its sending to its answer or its deadline. */
 export abstract class DueCall extends Linked<DueCall> {
-  /** @internal Where it was sent. */
+  /** @internal The client to which it was sent. */
   client: Client | undefined
   /** @internal How long it may take, in milliseconds. */
   timeoutMs = 0
-  /** @internal When it is given up, on `performance.now()`. */
+  /** @internal The deadline, on `performance.now()`. */
   givenUpAt = 0
 
   /** Writes it to the connection. */
@@ -52,35 +52,38 @@ export function commandOf<T>(
   return promised((reply) => submit(new CommandCall(send, reply)))
 }
 
-/** The connection that they are of. */
+/** The connection of the calls. */
 interface Host {
-  /** What is wrong until the next answer. */
+  /** The problem that lasts until the next answer. */
   readonly trouble: { readonly isTold: boolean; answered(): void }
-  /** A call has waited in vain. */
+  /** A call got no answer before its deadline. */
   suspect(client: Client): void
   /** The server answered with an error. */
   heard(failure: CallFailure): void
 }
 
-/** The calls of one connection that have no answer yet: each has its deadline, and all have one timer. */
+/**
+ * The calls of one connection without an answer yet. Each has a deadline, and all share one timer.
+ */
 export class DueCalls {
   readonly #silenceMs: number
   readonly #host: Host
-  /** Those whose time is not up. */
+  /** The calls before their deadline. */
   readonly #calls = new LinkedList<DueCall>()
-  /** How many have no answer, be their time up or not. */
+  /** The number of calls without an answer, before or after their deadline. */
   #due = 0
   /** Since when answers are due and none has come, on `performance.now()`. */
   #silentSince: number | undefined
-  /** Keeps the process alive while the time of a call is not up. */
+  /** Keeps the process alive while a call has time left. */
   #timer: NodeJS.Timeout | undefined
   #firesAt = Infinity
   #longSilence: NodeJS.Timeout | undefined
   #isGone = false
-  // After a blocked event loop answers may have arrived and not been read yet: they have their turn first.
+  // After a blocked event loop, answers may have arrived that are not read yet. They are handled
+  // first.
   readonly #onTime = () => void setImmediate(this.#giveUp)
 
-  /** @param silenceMs the connection is suspected after a silence of twice this long at the latest */
+  /** @param silenceMs after a silence of at most twice this time, the connection is suspected */
   constructor(silenceMs: number, host: Host) {
     this.#silenceMs = silenceMs
     this.#host = host
@@ -90,12 +93,12 @@ export class DueCalls {
     return this.#due > 0
   }
 
-  /** For how long nothing has come while answers were due, in milliseconds. */
+  /** How long no answer has come while answers were due, in milliseconds. */
   get silentMs(): number {
     return this.#silentSince === undefined ? 0 : performance.now() - this.#silentSince
   }
 
-  /** The connection is gone: some of them ioredis may never settle. */
+  /** The connection is gone. ioredis may never settle some of the calls. */
   forget(): void {
     this.#due = 0
     this.#silentSince = undefined
@@ -131,10 +134,10 @@ export class DueCalls {
     )
   }
 
-  /** To be asked when its answer has come. */
+  /** Called once for each answer. Returns true if its call still waits. */
   #isWaitedFor(call: DueCall): boolean {
     if (this.#due > 0) this.#due -= 1
-    // The others are due since now, as far as silence goes.
+    // For the other calls, the silence begins now.
     this.#silentSince = this.#due > 0 ? performance.now() : undefined
     if (!this.#calls.has(call)) return false
     this.#calls.remove(call)
@@ -142,7 +145,7 @@ export class DueCalls {
     return true
   }
 
-  /** No call is left: the timer stays for the next one, unless the connection is gone. */
+  /** No call is left. The timer stays for the next call, unless the connection is gone. */
   #rest(): void {
     if (!this.#isGone) {
       this.#timer?.unref()
@@ -178,7 +181,7 @@ export class DueCalls {
       silent.add(client as Client)
       over.push(call)
     }
-    // What makes up for a lost answer may still get through where the request did.
+    // Deferred, because a request that repairs a lost answer may still get through this connection.
     if (silent.size > 0) setImmediate(() => this.#afterSilence(silent))
     if (next !== Infinity) this.#arm(next, now)
     for (const call of over) {
@@ -190,7 +193,7 @@ export class DueCalls {
     for (const client of clients) this.#host.suspect(client)
     const since = this.#silentSince
     if (since === undefined || this.#calls.size > 0) return
-    // It may be too short yet to say anything, and nobody may call any more.
+    // The silence may be too short to prove anything, and maybe no later call is made.
     const look = () => {
       if (this.#silentSince === since) for (const client of clients) this.#host.suspect(client)
     }

@@ -1,7 +1,10 @@
 import { CallFailure } from '../../call-failure.ts'
 import { hideLogin } from './hide-login.ts'
 
-/** Refusals that pass by themselves: a server that starts, is full, fails over or is busy, or slots that move. */
+/**
+ * Refusals that pass by themselves: the server starts, is full, fails over or is busy, or slots
+ * move.
+ */
 const PASSING = new Set([
   'ASK',
   'BUSY',
@@ -18,7 +21,9 @@ const PASSING = new Set([
   'UNBLOCKED',
 ])
 
-/** Those of a server, or a cluster, that fails over or starts: they end within seconds, and without anybody's help. */
+/**
+ * Refusals while a server or cluster fails over or starts. They end within seconds, without help.
+ */
 const FAILING_OVER = new Set([
   'CLUSTERDOWN',
   'LOADING',
@@ -30,31 +35,34 @@ const FAILING_OVER = new Set([
 ])
 
 /**
- * Those of a server that is the wrong one by now: it was a master, or has lost its replicas to
- * another one, or knows nobody any more. Where the address leads elsewhere since, as that of a proxy
- * or of a service does, another connection ends there.
+ * Refusals of a wrong server: a former master, a server that lost its replicas to another one, or
+ * one that lost its logins. The address of a proxy or a service may lead elsewhere by now. Then
+ * another connection reaches the right server.
  */
 const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])
 
-/** What ioredis rejected with, as a failure. Every message of its own that is listed is tested. */
+/**
+ * Converts an error of ioredis to a failure. Tests cover each message of ioredis that is listed
+ * here.
+ */
 export function failureOf(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error
   hideLogin(error)
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && error.name === 'ReplyError') return refusal(message, error)
-  // Of a cluster, where each node refused it: ioredis tries 16 times.
+  // In a cluster, each node refused it. ioredis tries 16 times.
   const [, last] =
     /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s.exec(message) ?? []
   if (last !== undefined) return refusal(last, error)
   if (message.includes('enableOfflineQueue options is false')) {
     return new CallFailure('unsent', 'the connection was down', error)
   }
-  // ioredis speaks of its retries, of which there are none.
+  // ioredis mentions its retries, but there are none.
   const why = message.includes('max retries per request') ? '' : ` (${message})`
   return new CallFailure('unknown', `the connection broke before the answer${why}`, error)
 }
 
-/** An error reply of the server, as a failure. */
+/** Converts an error reply of the server to a failure. */
 export function refusal(reply: string, cause?: unknown): CallFailure {
   const code = codeOf(reply)
   return new CallFailure(
@@ -66,28 +74,29 @@ export function refusal(reply: string, cause?: unknown): CallFailure {
   )
 }
 
-/** Whether another connection may lead to a server that does not refuse it. */
+/** True if another connection may lead to a server that does not refuse the request. */
 export function isWrongServer({ kind, message }: CallFailure): boolean {
   return kind === 'refused' && OF_SERVER.has(codeOf(message))
 }
 
-/** Whether the server, or the cluster, serves nobody yet. */
+/** True if the server or cluster is not ready for any client. */
 export function isNotReady({ kind, message }: CallFailure): boolean {
   const code = codeOf(message)
   return kind === 'refused' && (code === 'LOADING' || code === 'CLUSTERDOWN')
 }
 
 /**
- * The first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the place in the script in
- * front of it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
+ * The first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the position in the script
+ * before it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
  */
 export function codeOf(reply: string): string {
   return (/@user_script: \d+: -([A-Z]+) /.exec(reply) ?? /^(\S*)/.exec(reply))?.[1] ?? ''
 }
 
 /**
- * An error from connecting: the server's own words, or those of the network. What a server says of a
- * connection passes: connections end and others are let in, logins are changed, rights are granted.
+ * Converts an error of a connection attempt, in the words of the server or the network. A refusal
+ * of a connection always counts as temporary: connections end and free places, and logins and
+ * rights are changed.
  */
 export function connectionFailure(error: Error): CallFailure {
   if (error instanceof CallFailure) {
@@ -98,19 +107,20 @@ export function connectionFailure(error: Error): CallFailure {
   if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error, false)
   const nested = 'lastNodeError' in error && error.lastNodeError
   const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
-  // Ours goes on: see `openClient`.
+  // Holdfast does retry: see `openClient`.
   const told = detail.replace(' and retry is disabled', '').trim()
   return new CallFailure('unsent', told || error.name, error)
 }
 
-/** Why nothing is sent: where a greeting had no answer that is known of all that would have followed it. */
+/** Why nothing is sent. If a greeting has no answer, no later command was sent. */
 export function unsent(failure: CallFailure): CallFailure {
   return failure.kind === 'unknown' ? new CallFailure('unsent', failure.message, failure) : failure
 }
 
 /**
- * Whether ioredis tells of what is nothing by itself: its SELECT was refused, which is sent once more
- * and told of then; or it left a connection that was being made, because Sentinel named another master.
+ * True if an error of ioredis means nothing by itself. One is a refused SELECT, which is sent once
+ * more and then reported. The other is a connection attempt that ioredis left because Sentinel
+ * named another master.
  */
 export function isNoNews(error: Error & { command?: { name?: string } }): boolean {
   if (error.name === 'ReplyError') return error.command?.name === 'select'

@@ -2,7 +2,7 @@ import { Cluster, type ClusterNode, type ClusterOptions } from 'ioredis'
 import { isClusterList, type Source } from '../../../options/redis-source.ts'
 import type { RedisSource } from './open-client.ts'
 
-/** What connections are opened from: of a list of nodes a `Cluster`, which never connects itself. */
+/** The source of connections. A list of nodes becomes a `Cluster`, which never connects itself. */
 export function sourceOf(source: Source): RedisSource {
   if (typeof source === 'string' || !isClusterList(source)) return source
   const { cluster, dnsLookup, natMap, keyPrefix = '', ...redisOptions } = source
@@ -16,7 +16,7 @@ export function sourceOf(source: Source): RedisSource {
   return newCluster(cluster as ClusterNode[], options)
 }
 
-/** ioredis 5 and 6 declare its constructor differently. */
+/** ioredis 5 and 6 declare this constructor differently. */
 export function newCluster(nodes: ClusterNode[], options: ClusterOptions): Cluster {
   return new (Cluster as new (nodes: ClusterNode[], options: ClusterOptions) => Cluster)(
     nodes,

@@ -10,15 +10,15 @@ import {
   type RedisSource,
 } from './open-client.ts'
 
-/** The oldest server that the scripts run on. */
+/** The oldest server version that can run the scripts. */
 const OLDEST = [6, 2] as const
 
 /**
- * Asks what must be known before the first command: the server's age and its clock. And makes sure of
- * the database: ioredis goes on in database 0 where its own SELECT is refused. It gives the name that the
- * user gave connections.
+ * Reads what must be known before the first command: the version of the server and its clock. Also
+ * selects the database, because ioredis continues in database 0 if its own SELECT is refused. Also
+ * sets the user's name for connections.
  *
- * @returns rejects when the server is too old, and when the database is not the right one
+ * @returns rejects if the server is too old, or if it refuses the database
  */
 export async function askFacts(client: Client, source: RedisSource): Promise<ServerFacts> {
   const sentAt = performance.now()
@@ -62,7 +62,7 @@ async function select(client: Redis, database: number): Promise<void> {
   }
 }
 
-/** A user whose rights do not reach INFO or TIME can have locks all the same. */
+/** A login without the right to INFO or TIME can still use locks. */
 async function unlessForbidden<T>(reply: Promise<T>): Promise<T | undefined> {
   try {
     return await reply

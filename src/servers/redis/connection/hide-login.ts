@@ -1,12 +1,12 @@
-/** The commands by which ioredis logs in. It adds a command with its arguments to the error of a refusal. */
+/** The commands that log in. ioredis adds a refused command with its arguments to the error. */
 const LOGINS = ['auth', 'hello']
 
-/** What errors of ioredis have that can be another error. */
+/** The properties of ioredis errors that can hold another error. */
 const INNER = ['cause', 'lastNodeError', 'previousErrors', 'errors'] as const
 
 /**
- * Takes the password out of an error of ioredis, which becomes the cause of ours: whoever logs an error logs its causes as
- * well.
+ * Removes the password from an error of ioredis, which becomes the cause of our error. A logger
+ * prints causes too.
  *
  * @returns the same error
  */

@@ -1,22 +1,22 @@
 import type { Redis } from 'ioredis'
 
-/** A command of ioredis, before it is written. */
+/** A command of ioredis before it is written. */
 interface Written {
   readonly name: string
   args: unknown[]
 }
 
-/** Called before the command is written to a node of a cluster, which may not be the first one. */
+/** Called before the command is written to a node of a cluster, which may not be the first node. */
 export type OnWrite = (node: Redis, command: Written) => void
 
-/** Of the command that is being made: ioredis makes it and sends it in one step. */
+/** For the command that is being made. ioredis makes it and sends it in one step. */
 let making: OnWrite | undefined
 const watched = new WeakMap<Written, OnWrite>()
 
 /**
- * A cluster client sends a command to another node where one says so, as it was made for the first. What
- * a command says of time is by the clock of one node, so it must be told before each time. ioredis has
- * no option for that, hence its method.
+ * A cluster client follows redirections with the same arguments. But a deadline depends on the
+ * clock of one node, so the arguments are changed before each write. Because ioredis has no
+ * option for that, its method is replaced.
  *
  * @param send makes one command of that name, by a cluster client
  */
@@ -31,7 +31,7 @@ export function watchWrites<T>(name: string, onWrite: OnWrite, send: () => T): T
   }
 }
 
-/** Of a node whose connection was just made, and not used yet. */
+/** Called for a node whose connection is new and not used yet. */
 export function tellOfWrites(node: Redis): void {
   const inner = node as unknown as { sendCommand(command: Written, stream?: object): unknown }
   const send = inner.sendCommand

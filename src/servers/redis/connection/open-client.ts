@@ -1,15 +1,14 @@
 import { type Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 
-// ioredis 5 and 6 declare their constructors differently; this is what they have in common.
+// ioredis 5 and 6 declare their constructors differently. This is the common part.
 const makeRedis = Redis as unknown as {
   new (url: string, options: RedisOptions): Redis
   new (options: RedisOptions): Redis
 }
 
-/** An ioredis client of either kind. */
 export type Client = Redis | Cluster
 
-/** What users give us: a URL, ioredis options, or a client of their own. */
+/** The argument `redis` of users: a URL, ioredis options, or their own client. */
 export type RedisSource = string | RedisOptions | Redis | Cluster
 
 export function isClient(source: RedisSource): source is Client {
@@ -20,16 +19,15 @@ export function isCluster(client: Client): client is Cluster {
   return client.isCluster
 }
 
-/** How a connection of our own is opened. */
 export interface ConnectionSettings {
   readonly source: RedisSource
-  /** A connection that owes answers for this long is dead, in milliseconds. */
+  /** A connection that owes answers for this long is suspected to be dead, in milliseconds. */
   readonly silenceMs: number
-  /** Whether a cluster that has sharded channels is to use them. */
+  /** True if sharded channels may be used in a cluster that has them. */
   readonly sharded: boolean
 }
 
-/** Whether this is a cluster client that can listen to sharded channels: ioredis 5.9 and later. */
+/** True for a cluster client that can listen to sharded channels: ioredis 5.9 and later. */
 export function hasShards(client: Client): boolean {
   return isCluster(client) && 'shardedSubscribers' in client
 }
@@ -40,7 +38,7 @@ export function keyPrefixOf(source: RedisSource): string {
   return options.keyPrefix ?? options.redisOptions?.keyPrefix ?? ''
 }
 
-/** Where the server is, for people. */
+/** The address of the server, for messages. */
 export function labelOf(source: RedisSource): string {
   if (isClient(source) && isCluster(source)) return 'a cluster'
   const { path, host = 'localhost', port = 6379, sentinels, name } = optionsOf(source)
@@ -48,20 +46,20 @@ export function labelOf(source: RedisSource): string {
   return path ?? `${host}:${port}`
 }
 
-/** The number of the database that the keys are in. */
+/** The number of the database of the keys. */
 export function databaseOf(source: RedisSource): number {
   return Number(optionsOf(source).db ?? 0)
 }
 
-/** The name that the user gave connections, or undefined. */
+/** The user's name for connections, or undefined. */
 export function connectionNameOf(source: RedisSource): string | undefined {
   return optionsOf(source).connectionName ?? undefined
 }
 
 /**
- * How a master is found by Sentinels. They tell when another one takes over: the old one would go on
- * granting locks for seconds. Where none of them can be asked `Connection` tries again, for the
- * timer of ioredis would keep the process alive.
+ * How Sentinels find the master. They report a failover, because the old master would grant locks
+ * for some seconds. If no Sentinel answers, `Connection` tries again, because the timer of ioredis
+ * would keep the process alive.
  */
 const BY_SENTINEL: RedisOptions = {
   role: 'master',
@@ -73,11 +71,11 @@ const BY_SENTINEL: RedisOptions = {
 /**
  * Opens a connection of our own from what the user gave. The user's client is never touched.
  *
- * The settings make ioredis send a command once or not at all: nothing is queued while the
- * connection is down, nothing is sent again after a reconnect. A socket that is silent for twice
- * `silenceMs` while answers are due, be it those to the greeting, is given up.
+ * With these settings, ioredis sends a command at most once. It queues nothing while the connection
+ * is down, and repeats nothing after a reconnect. If answers are due, even
+ * to the greeting, and a socket is silent for twice `silenceMs`, the socket is closed.
  *
- * @param retryMs how long to pause before connecting again, in milliseconds; null is for good
+ * @param retryMs how long to pause before the next connect, in milliseconds; null means never
  */
 export function openClient(
   { source, silenceMs, sharded }: ConnectionSettings,
@@ -92,15 +90,16 @@ export function openClient(
     enableAutoPipelining: false,
     maxRetriesPerRequest: 0,
     retryStrategy: retryMs,
-    // We leave a connection for reasons of our own, and a user's may be to leave it for ever.
+    // Holdfast decides itself when to leave a connection, and a user's function may leave it
+    // forever.
     reconnectOnError: null,
     socketTimeout: 2 * silenceMs,
     disconnectTimeout: 100,
     stringNumbers: false,
     readOnly: false,
     monitor: false,
-    // ioredis 5 is "ready" for good when the connection dies under a command that it sends by itself
-    // while it connects; so it sends none, and the name is given by the greeting.
+    // If the connection dies under a command that ioredis 5 sends while it connects, ioredis 5
+    // stays "ready" forever. So ioredis sends no such command, and the greeting sets the name.
     disableClientInfo: true,
     connectionName: undefined as unknown as string,
   }
@@ -120,8 +119,8 @@ export function openClient(
     return duplicate.call(source, [], options)
   }
   const options = optionsOf(source)
-  // A server that is loading its data answers in its own words, instead of not being ready; only
-  // Sentinel needs the check, for the role of the server.
+  // A server that loads its data answers with an error, and needs no ready check. Only Sentinel
+  // needs the check, for the role of the server.
   return new makeRedis({
     ...withoutTimeout(options),
     ...own,
@@ -130,13 +129,19 @@ export function openClient(
   })
 }
 
-/** The options behind what the user gave. A URL is read by ioredis, and never put before ours. */
+/**
+ * The options in what the user gave. ioredis reads a URL, and options in the URL never override
+ * ours.
+ */
 function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOptions } {
   if (typeof source === 'string') return new makeRedis(source, { lazyConnect: true }).options
   return isClient(source) ? (source.options as RedisOptions) : source
 }
 
-/** `commandTimeout` rejects a command that may still run; our own deadlines know about that. */
+/**
+ * `commandTimeout` rejects a command that may still run. Holdfast's own deadlines handle such
+ * commands.
+ */
 function withoutTimeout(options: RedisOptions): RedisOptions {
   const { commandTimeout: _, ...rest } = options
   return rest

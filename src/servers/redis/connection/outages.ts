@@ -3,22 +3,24 @@ import type { CallFailure } from '../../call-failure.ts'
 import type { OutageListener } from '../../outage.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 
-/** An outage is told again after so long, and then after twice as long each time, in milliseconds. */
+/** The pause before an outage is reported again, in milliseconds. It doubles each time. */
 const REMINDER_MS = { first: 5_000, longest: 300_000 }
 
-/** A server that can be reached for so long has recovered, in milliseconds. */
+/** For how long a server must be reachable to count as recovered, in milliseconds. */
 const PROVEN_MS = { least: 1_000, most: 60_000 }
 
-/** An outage that begins so soon after the last one is a part of the same trouble, in milliseconds. */
+/**
+ * An outage that begins this soon after the last one belongs to the same problem, in milliseconds.
+ */
 const SAME_TROUBLE_MS = 60_000
 
-/** Those that a recovery is remembered of. */
+/** The number of servers whose last recovery is remembered. */
 const MOST_REMEMBERED = 100
 
-/** One server that is out. */
+/** The outage of one server. */
 interface Ongoing {
   readonly since: number
-  /** The connections that fail. While there is none, the server has to prove itself. */
+  /** The connections that fail. When none fails, the server must stay reachable for a while. */
   readonly failing: Set<object>
   attempts: number
   failure: CallFailure
@@ -29,26 +31,27 @@ interface Ongoing {
 }
 
 /**
- * The outages of one server, or of the nodes of a cluster, as all connections of a client meet them. Each is told once
- * when it begins, at growing intervals while attempts fail, and once when it is over. It needs no timer while all is well.
+ * The outages of one server, or of the nodes of a cluster, over all connections of a client. Each
+ * outage is reported when it begins, at growing intervals while attempts fail, and when it is over.
+ * Without an outage it needs no timer.
  */
 export class Outages {
   readonly #address: string
   readonly #listener: OutageListener
   readonly #ongoing = new Map<string, Ongoing>()
   #isClosed = false
-  /** When servers have recovered last, and for how long they had to be reached before. */
+  /** When servers last recovered, and how long they had to be reachable for it. */
   readonly #recovered = new Map<string, { readonly at: number; readonly provenMs: number }>()
 
-  /** @param address of the server, or the name of the cluster */
+  /** @param address the address of the server, or the name of the cluster */
   constructor(address: string, listener: OutageListener) {
     this.#address = address
     this.#listener = listener
   }
 
-  /** The events of a connection, of which this hears first. */
+  /** Wraps the events of a connection, so that this object receives them first. */
   watch<E extends ConnectionEvents>(events: E): E & Required<ConnectionEvents> {
-    // The same one for the whole life of the connection.
+    // Identifies the connection.
     const source = {}
     return {
       ...events,
@@ -73,7 +76,7 @@ export class Outages {
     }
   }
 
-  /** Ends all of them: the client is closed. */
+  /** Ends all outages, because the client is closed. */
   close(): void {
     this.#isClosed = true
     for (const [address, one] of [...this.#ongoing]) this.#end(address, one, 'closed')
@@ -117,7 +120,10 @@ export class Outages {
     this.#listener.outageEnded(this.#told(address, one, endedAt), how)
   }
 
-  /** A server that comes up and fails again is to be told as one that is out, and not each time anew. */
+  /**
+   * A server that fails again and again must be reachable for longer each time, so that its outage
+   * is reported once.
+   */
   #provenMs(address: string, { since }: Ongoing): number {
     const last = this.#recovered.get(address)
     if (last === undefined || since - last.at > SAME_TROUBLE_MS) return PROVEN_MS.least

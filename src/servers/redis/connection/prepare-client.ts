@@ -24,8 +24,8 @@ interface Sentinel {
 }
 
 /**
- * What `unrefSockets` does, for a client of one server, and for those that it asks where the server is. Once it is
- * connected its calls have deadlines of their own, and ioredis need not set a timer for each.
+ * Applies `unrefSockets` to a client of one server and to its Sentinels. After the connect, calls
+ * have their own deadlines. So ioredis need not set a timer for each.
  */
 export function prepareClient(client: object): void {
   unrefSockets(client)
@@ -43,10 +43,11 @@ export function prepareClient(client: object): void {
 }
 
 /**
- * Of a client that finds its master by Sentinels: the connections to them, on which ioredis asks for the
- * master and is told of another one. What fails with them is tried again, and told where no Sentinel can be
- * asked. ioredis makes those that listen anew with each connection, and otherwise ends them neither with one that
- * broke, which is then ended once more by what they tell, nor with one that is closed before it is made.
+ * Prepares the connections to the Sentinels, on which ioredis asks for the master and learns of a
+ * new one. Their errors are ignored: ioredis tries again, and the client reports if no Sentinel
+ * answers. For each connection, ioredis opens new listeners at the Sentinels. It does not close the
+ * old ones if the connection broke, or was closed before it was made. A message to an old listener
+ * would end the client's connection once more. So they are closed here.
  */
 function watchSentinels(client: object): void {
   const { connector } = client as { connector?: SentinelConnector }
@@ -75,11 +76,11 @@ function watchSentinels(client: object): void {
 }
 
 /**
- * Listens with each connection: ioredis asks once, and gives up when it was in vain for a while. What this
- * Sentinel told before it is listened to would be missed, so it is asked in the same moment who the master is:
- * the one that was asked before may not have known yet.
+ * Subscribes at each connect of a Sentinel, because ioredis subscribes only once and then gives up.
+ * Messages before the subscription would be missed. So the Sentinel is also asked for the master,
+ * which may have changed since ioredis asked.
  *
- * @param answers what each of those that are listened to has named last
+ * @param answers the last master that each Sentinel has named
  */
 function listen(
   sentinel: Sentinel,
@@ -105,8 +106,9 @@ function listen(
 }
 
 /**
- * Where the Sentinel that named the master names another one now, or most of them do. A single other one may
- * have heard of nothing for long: to follow each of them would be to go back and forth.
+ * Leaves the master if the Sentinel that named it now names another one, or most Sentinels do. A
+ * single other Sentinel may be out of date. To follow each Sentinel would mean to switch back and
+ * forth.
  */
 function leaveUnlessSame(
   connector: SentinelConnector,
@@ -122,7 +124,7 @@ function leaveUnlessSame(
   const isOutvoted = 2 * sentinels.filter(namesAnother).length > sentinels.length
   if (!namesAnother(first) && !isOutvoted) return
   if (!namesAnother(first)) {
-    // Another one is asked first. `reset` counts from the one before.
+    // Another Sentinel is asked first. `reset` counts from the one before.
     connector.sentinelIterator.next()
     connector.sentinelIterator.next()
     connector.sentinelIterator.reset(true)

@@ -10,16 +10,20 @@ interface Suspect {
   leave(why: CallFailure): void
 }
 
-/** Another attempt is made after a silence of so long at the most, in milliseconds. */
+/** The longest silence before another attempt, in milliseconds. */
 const LONGEST_MS = 4_000
 
-/** Between two attempts: a socket that connects keeps a program alive, and one that ends does for 100 ms. */
+/**
+ * The pause between two attempts, in milliseconds. A socket that connects keeps a program alive,
+ * and so does one that ends, for 100 ms.
+ */
 const PAUSE_MS = 150
 
 /**
- * Tells connections that are dead from those to a server that is slow: to that one a new connection is as
- * silent. Only where that one is answered those that are not are left. So a server that stands still keeps its
- * clients, which would all come anew together when it goes on, and has one more connection of each at the most.
+ * Finds out if silent connections are dead, or if their server is slow. A slow server does not
+ * answer a new connection either. Silent connections are closed only if the new one gets an answer.
+ * So a server that stops for a while keeps its clients, which would otherwise reconnect all at
+ * once. Each client opens at most one more connection.
  */
 export class Probe {
   readonly #settings: ConnectionSettings
@@ -40,7 +44,7 @@ export class Probe {
     this.#open()
   }
 
-  /** That connection was closed. */
+  /** Called when that connection is closed. */
   forget(connection: Suspect): void {
     this.#suspects.delete(connection)
     if (this.#suspects.size === 0) this.#end()
@@ -53,7 +57,7 @@ export class Probe {
     prepareClient(client)
     client.once('ready', () => {
       const ping = client.ping().catch((error: unknown) => {
-        // That it refuses is an answer, too.
+        // A refusal is an answer too.
         if (failureOf(error).kind !== 'refused') throw error
       })
       ping.then(() => this.#isAnswered(client)).catch(() => {})
@@ -63,7 +67,10 @@ export class Probe {
     this.#timer = setTimeout(() => this.#again(), ms).unref()
   }
 
-  /** A server that goes on answers many at once: those who waited for longer are answered in the meantime. */
+  /**
+   * A server that recovers answers many requests at once. So the older connections get some time
+   * for their answers.
+   */
   #isAnswered(client: Client): void {
     if (client !== this.#client) return
     clearTimeout(this.#timer)
@@ -81,7 +88,7 @@ export class Probe {
     }
   }
 
-  /** It was silent itself, and may be dead. */
+  /** The probe was silent too, and may be dead. */
   #again(): void {
     this.#end()
     for (const one of this.#suspects) {

@@ -12,9 +12,9 @@ interface Socket {
 }
 
 /**
- * An idle connection, or one that waits to reconnect, must not keep a program alive that is done;
- * and the timer for the silence of a connection must end with it, which in ioredis 5 it does not: it
- * would destroy the next one. ioredis has no options for that, hence its fields.
+ * An idle connection, or one that waits to reconnect, must not keep a finished program alive. Also,
+ * ioredis 5 does not end the silence timer of a socket with the socket, and the timer would destroy
+ * the next socket. Because ioredis has no options for that, its fields are used.
  */
 export function unrefSockets(client: object): void {
   const inner = client as Inner
@@ -28,8 +28,9 @@ export function unrefSockets(client: object): void {
 }
 
 /**
- * Node.js may tell twice that a TLS handshake failed, when it was left in the middle: that the certificate is not
- * trusted, and that the server broke it off. ioredis listens once: the second would end the process.
+ * If a TLS handshake breaks off, Node.js may report two errors: the certificate is not trusted, and
+ * the server closed the connection. Because ioredis handles only one, the second would end the
+ * process.
  */
 function handleErrors(inner: Inner): void {
   const listen = (socket: Socket) => socket.on('error', () => {})
@@ -44,7 +45,7 @@ function handleErrors(inner: Inner): void {
   }
 }
 
-/** The same for the connections on which a cluster client listens to sharded channels. */
+/** Does the same for the connections of a cluster client to sharded channels. */
 export function unrefShards(cluster: object): void {
   const { shardedSubscribers } = cluster as {
     shardedSubscribers?: { shardedSubscribers?: Map<string, { getInstance(): object | null }> }

@@ -8,32 +8,33 @@ import type { ConnectionEvents } from './connection-events.ts'
 import { type Client, type ConnectionSettings, isCluster } from './open-client.ts'
 import type { Probe } from './probe.ts'
 
-/** While anybody listens the connection is tried this often, in milliseconds. */
+/** The interval at which the connection is tested while there are listeners, in milliseconds. */
 const PING_MS = 5_000
 
-/** A subscription that was not confirmed is asked for again after so long, in milliseconds. */
+/** The pause before an unconfirmed subscription is requested again, in milliseconds. */
 const AGAIN_MS = 250
 
-/** SUBSCRIBE takes many channels; this many at a time after a reconnect. */
+/** The number of channels in one SUBSCRIBE after a reconnect. */
 const CHUNK = 500
 
 /**
- * The messages of one server: one connection, one subscription for each channel however many
- * listen, none when nobody does. A wake-up is a hint to look again, and comes with a message,
- * when a subscription is confirmed, and when the connection breaks: a gap is never slept through.
+ * The messages of one server, over one connection. A channel has one subscription for all its
+ * listeners, and none without listeners. A wake-up is a hint to check again. It comes with a
+ * message, when a subscription is confirmed, and when the connection breaks, so that no waiter
+ * sleeps through a gap.
  */
 export class Subscriptions {
   readonly #connection: Connection
   readonly #timeoutMs: number
   readonly #channels = new Map<string, Channel>()
-  /** Where the commands go; '' when it is not known. */
+  /** The server of the commands; '' if unknown. */
   #server = ''
   #hears = false
   #closed = false
   #pings: NodeJS.Timeout | undefined
   #again: NodeJS.Timeout | undefined
 
-  /** @param watched the events of its connection, of which others hear as well */
+  /** @param watched wraps the events of the connection, so that others receive them too */
   constructor(
     settings: ConnectionSettings,
     probe: Probe,
@@ -51,8 +52,8 @@ export class Subscriptions {
   }
 
   /**
-   * @param isShardable whether a cluster may have the channel in one shard
-   * @param isOptional whether locks do without it
+   * @param isShardable true if a cluster may keep the channel in one shard
+   * @param isOptional true if locks work without it
    */
   listen(
     name: string,
@@ -70,10 +71,13 @@ export class Subscriptions {
       if (this.#connection.up) this.#subscribe([name])
       else this.#connection.connect()
     }
-    return new ChannelListener(channel, onWake, this)
+    const listener = new ChannelListener(channel, onWake, this)
+    // The last message may have come after the answer that made the caller listen.
+    if (channel.confirmed) queueMicrotask(() => listener.wake())
+    return listener
   }
 
-  /** Nobody listens to it any more. */
+  /** The last listener has stopped. */
   forget(channel: Channel): void {
     const { name } = channel
     if (this.#channels.get(name) !== channel) return
@@ -85,10 +89,10 @@ export class Subscriptions {
   }
 
   /**
-   * The commands go to another process of the server, or may: messages must come from there, and
-   * listeners be counted there.
+   * The commands may go to another server process. Messages must come from there, and listeners be
+   * counted there.
    *
-   * @param runId its id; '' when it does not tell
+   * @param runId the id of that process; '' if the server does not report it
    */
   follow(runId: string): void {
     this.#server = runId
@@ -96,12 +100,12 @@ export class Subscriptions {
     else this.#follows()
   }
 
-  /** @returns whether it is elsewhere, and leaves */
+  /** @returns true if the connection is at another server, and leaves it */
   #follows(): boolean {
     const { up, clustered, runId } = this.#connection
     if (!up || clustered || this.#server === '' || runId === '' || runId === this.#server)
       return false
-    // Once: a proxy may lead each connection elsewhere.
+    // It leaves only once, because a proxy may send each connection to another server.
     this.#server = ''
     this.#leave()
     return true
@@ -126,7 +130,7 @@ export class Subscriptions {
     const { client } = this.#connection
     client.on('message', (name: string, message: string) => this.#wake(name, message))
     client.on('smessage', (name: string, message: string) => this.#wake(name, message))
-    // Each shard has a connection of its own, which ioredis makes anew.
+    // Each shard has a connection of its own, which ioredis replaces.
     client.on('-subscriber', () => this.#missed((channel) => this.#isSharded(channel)))
     if (isCluster(client)) {
       watchSubscriber(client, () => {
@@ -135,19 +139,21 @@ export class Subscriptions {
       })
     }
     client.on('subscribersReady', () => {
-      // Before it is up it is not known which channels are sharded; then all are subscribed to.
+      // Before the connection is up, it is unknown which channels are sharded. Then all channels
+      // are subscribed to.
       if (this.#connection.up) this.#subscribe([...this.#channels.keys()])
     })
   }
 
-  // A dead connection answers nothing: its socket is given up, and the reconnect wakes everybody.
+  // A dead connection does not answer. Then its socket is closed, and the reconnect wakes all
+  // listeners.
   #ping(): void {
     if (this.#channels.size === 0) {
       clearInterval(this.#pings)
       this.#pings = undefined
     } else if (this.#connection.up) {
       this.#connection.call(this.#timeoutMs, (client) => client.ping()).catch(() => {})
-      // The connections on which a cluster client listens are not ours to try.
+      // This client cannot test the connections on which a cluster client listens.
       if (this.#connection.clustered) this.#wakeAll()
     }
   }
@@ -182,13 +188,13 @@ export class Subscriptions {
           for (const { onWake } of [...channel.listeners]) onWake()
         }
       })
-      // Whoever listens polls until it is subscribed to, here or when the connection is up again.
+      // Listeners poll until a subscription is confirmed, here or after the next connect.
       .catch(({ kind }: CallFailure) => {
         if (kind === 'unknown') this.#askAgain()
       })
   }
 
-  /** A server that was slow, or another node of a cluster, may answer now. */
+  /** A slow server, or another node of a cluster, may answer now. */
   #askAgain(): void {
     if (this.#closed) return
     this.#again ??= setTimeout(() => {
@@ -209,7 +215,7 @@ export class Subscriptions {
     for (const name of [...this.#channels.keys()]) this.#wake(name)
   }
 
-  /** Messages on these channels may have been missed, and may be yet. */
+  /** Messages on these channels may have been missed, and more may be missed. */
   #missed(which: (channel: Channel) => boolean): void {
     for (const [name, channel] of this.#channels) {
       if (!which(channel)) continue

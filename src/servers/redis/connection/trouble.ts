@@ -1,16 +1,16 @@
 import { CallFailure } from '../../call-failure.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 
-/** A server that is not ready is asked again after this time, in milliseconds. */
+/** The pause before a server that is not ready is asked again, in milliseconds. */
 const AGAIN_MS = 1_000
 
-/** What is wrong with a connection that is up: its server gives no answer, or is not ready. */
+/** The problem of a live connection: its server does not answer, or is not ready. */
 export class Trouble {
   readonly #events: ConnectionEvents
   readonly #silenceMs: number
   readonly #ping: () => void
   #timer: NodeJS.Timeout | undefined
-  /** Whether anything is wrong: the next answer ends it. */
+  /** True if there is a problem. The next answer ends it. */
   isTold = false
 
   /** @param ping asks the server for any answer */
@@ -24,7 +24,7 @@ export class Trouble {
     this.#tell(new CallFailure('unknown', `no answer within ${this.#silenceMs} ms`))
   }
 
-  /** Maybe nobody else asks it again. */
+  /** Asks the server again later, because maybe no other call does. */
   notReady(failure: CallFailure): void {
     this.#tell(failure)
     this.#timer ??= setTimeout(() => {

@@ -1,9 +1,9 @@
 import { CallFailure } from '../../call-failure.ts'
 
-/** Calls that wait for a connection. */
+/** The calls that wait for a connection. */
 export class UntilUp {
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
-  /** Resolves when it has connected for the first time, or failed to. */
+  /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly known: Promise<void>
   tellKnown!: () => void
 
@@ -13,7 +13,7 @@ export class UntilUp {
     })
   }
 
-  /** @param whyDown what has been heard of it by the time that it takes too long */
+  /** @param whyDown the last known failure, read at the timeout */
   wait(timeoutMs: number, whyDown: () => CallFailure | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = (failure?: CallFailure) => {
@@ -31,7 +31,7 @@ export class UntilUp {
     })
   }
 
-  /** @param failure why it will not be up; left out when it is */
+  /** @param failure why it will not be up; left out if it is up */
   over(failure?: CallFailure): void {
     this.tellKnown()
     for (const done of [...this.#waiting]) done(failure)

@@ -8,21 +8,24 @@ import { masterOf } from '../connection/cluster-nodes.ts'
 import { type Client, isCluster } from '../connection/open-client.ts'
 import type { Terms } from '../scripts/terms.ts'
 
-/** What an owner was granted, and how one looks whether it has it yet. */
+/** A grant, and how to check if its owner still holds it. */
 export interface Granted {
   readonly look: Renewing
   readonly lease: LeaseToRenew
 }
 
-/** How many replicas have the writes so far, and what is left of each lease, or why that is not known. */
+/**
+ * The result of one check: how many replicas have the writes, and the rest of each lease or its
+ * failure.
+ */
 export interface Confirmed {
   readonly replicas: number
-  /** Whether the master has them on disk; undefined where that was not asked. */
+  /** True if the master has the writes on disk; undefined if that was not asked. */
   readonly fsynced: boolean | undefined
   readonly left: readonly (number | CallFailure)[]
 }
 
-/** How many copies are waited for. */
+/** Which copies the call waits for. */
 interface Copies {
   readonly replicas: number
   readonly timeoutMs: number
@@ -30,11 +33,13 @@ interface Copies {
 }
 
 /**
- * Waits for the replicas of one master, and looks what is held then. WAIT counts those that have what its own
- * connection has written: so it writes something first, after all of the grants. One turn sends all of it to
- * one node: on a connection made anew meanwhile, or at another node, WAIT would tell of other writes.
+ * Waits for the replicas of one master, and then checks which holds are left. WAIT counts the
+ * replicas that have the writes of its own connection, so the call writes a key after the grants.
+ * All commands are sent in one turn to one node. On a later connection, or at another node, WAIT
+ * would count other writes.
  *
- * The looks are told by their source: they are few, and after a NOSCRIPT it would have been waited in vain.
+ * The checks are few, so they send their source. After a NOSCRIPT, the wait would have to be
+ * repeated.
  */
 export async function confirm(
   client: Client,
@@ -65,8 +70,8 @@ export async function confirm(
 }
 
 /**
- * How many replicas the master of that key lists as connected; undefined where it does not tell. One that was the
- * master before lists none, and has none of what was granted.
+ * How many replicas the master of that key lists as connected; undefined if it does not report
+ * them. A former master lists none, and may lack the grants.
  */
 export async function connectedReplicas(client: Client, key: string): Promise<number | undefined> {
   const info = await nodeOf(client, key).info('replication')
@@ -75,7 +80,10 @@ export async function connectedReplicas(client: Client, key: string): Promise<nu
   return count === undefined ? undefined : Number(count)
 }
 
-/** Which node of a cluster has the slot of the key, as far as the client knows; '' where it is one server. */
+/**
+ * The node of a cluster that has the slot of the key, as far as the client knows; '' for a single
+ * server.
+ */
 export function nodeKeyOf(client: Client, key: string): string {
   return isCluster(client) ? (client.slots[slotOf(key)]?.[0] ?? '') : ''
 }
@@ -87,13 +95,13 @@ function nodeOf(client: Client, key: string): Redis {
   return node
 }
 
-/** A node of a cluster has not, or no more, what was asked of it: the next try asks another one. */
+/** The cluster node does not have the key, or not any more. The next attempt asks another node. */
 export function moved(client: Client, message: string, cause?: unknown): CallFailure {
   if (isCluster(client)) client.refreshSlotsCache()
   return new CallFailure('refused', message, cause, false)
 }
 
-/** Those that one script can look at. */
+/** Groups the grants by what one script can check. */
 function together(
   all: readonly Granted[],
   clustered: boolean,
@@ -116,7 +124,7 @@ function readLeft({ script, read }: Renewing, reply: unknown, size: number) {
   try {
     left = read(reply)
   } catch {
-    // As with one that is too short.
+    // Handled below, like a list with the wrong length.
   }
   const isOdd = left.length !== size
   return Array.from({ length: size }, (_, i) => {

@@ -16,28 +16,28 @@ import {
   nodeKeyOf,
 } from './confirm-call.ts'
 
-/** A grant that is to be confirmed. */
 interface Open extends Granted {
   readonly reply: Reply<Confirmation>
 }
 
 /**
- * Whether replicas have what was granted, asked on a connection of its own: WAIT holds up all that comes behind
- * it. At each node one WAIT is under way; what is granted meanwhile shares the next one.
+ * Checks if replicas have the grants. It uses a connection of its own, because WAIT delays all
+ * later commands on its connection. For each node one WAIT runs at a time. Grants that come
+ * meanwhile share the next one.
  */
 export class Confirmations {
   readonly #connection: Connection
   readonly #durability: Durability
   readonly #commandTimeoutMs: number
   readonly #terms: Terms
-  /** Those that wait for the next one, by node. */
+  /** The grants that wait for the next WAIT, by node. */
   readonly #open = new Map<string, Open[]>()
-  /** Where the commands go; '' when it is not known. */
+  /** The server of the commands; '' if unknown. */
   #server = ''
 
   /**
-   * @param connection on which nothing else is asked
-   * @param commandTimeoutMs the longest that a command may take; WAIT may take its own time beside that
+   * @param connection used for nothing else
+   * @param commandTimeoutMs the longest time for a command; WAIT may take its own time in addition
    */
   constructor(connection: Connection, commandTimeoutMs: number, durability: Durability) {
     this.#connection = connection
@@ -47,16 +47,16 @@ export class Confirmations {
   }
 
   async confirm(granted: Granted): Promise<Confirmation> {
-    // Which node it is about is known when it is connected.
+    // The node is known only after the connection is up.
     if (!this.#connection.up) await this.#call(async () => {})
     return promised((reply) => this.#add({ ...granted, reply }))
   }
 
   /**
-   * The commands go to that process of the server: to wait for the replicas of another one is of no use. It may
-   * be connected to that one only later.
+   * Moves to the server process that the commands use, because the replicas of another server prove
+   * nothing. The move may come later, with the next connection.
    *
-   * @param runId its id; '' when it does not tell
+   * @param runId the id of that process; '' if the server does not report it
    */
   follow(runId: string): void {
     this.#server = runId
@@ -66,11 +66,11 @@ export class Confirmations {
     else this.isUp()
   }
 
-  /** It is connected, maybe to another server than the commands. */
+  /** The connection is up, possibly at another server than the commands. */
   isUp(): void {
     const { up, runId } = this.#connection
     if (!up || this.#server === '' || runId === '' || runId === this.#server) return
-    // Once: a proxy may lead each connection elsewhere.
+    // It leaves only once, because a proxy may send each connection to another server.
     this.#server = ''
     this.#leave()
   }
@@ -96,7 +96,7 @@ export class Confirmations {
   }
 
   async #work(node: string): Promise<void> {
-    // What was granted by one packet is read in one turn.
+    // Grants that arrive in one packet are read in one turn, so they share a WAIT.
     await turn()
     for (let all = this.#open.get(node) ?? []; all.length > 0; all = this.#open.get(node) ?? []) {
       this.#open.set(node, [])
@@ -110,7 +110,7 @@ export class Confirmations {
     const { key } = (all[0] as Open).lease
     try {
       const listed = wanted === 'all' ? await this.#listed(key) : undefined
-      // None at all is not all of them.
+      // If no replica is connected, 'all' must not be satisfied by none.
       const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
       const { replicas, fsynced, left } = listed === 0 ? NONE : await this.#wait(all, least)
       if (replicas < least || fsynced === false) {
@@ -134,7 +134,7 @@ export class Confirmations {
     )
   }
 
-  /** How many are all of them. Where that is not told one may be missing. */
+  /** How many replicas 'all' means. If the master does not report them, one may be missing. */
   async #listed(key: string): Promise<number> {
     const listed = await this.#connected(key)
     if (listed !== undefined) return listed
@@ -157,7 +157,7 @@ export class Confirmations {
 
 const NONE: Confirmed = { replicas: 0, fsynced: undefined, left: [] }
 
-/** @param left what is left of the lease, after the replicas have confirmed it */
+/** @param left the rest of the lease, read after the replicas have confirmed it */
 function tell(reply: Reply<Confirmation>, left: number | CallFailure): void {
   if (left instanceof CallFailure) reply.failed(left)
   else reply.answered({ kind: left === -2 ? 'gone' : 'confirmed' })

@@ -1,13 +1,16 @@
-/** Notes that change within so long go together, in milliseconds. */
+/** Notes that change within this time are sent together, in milliseconds. */
 const TOGETHER_MS = 25
 
-/** One that was taken away can be read for so long: who gets the lock next may ask whom it waited for. */
+/**
+ * How long a removed note stays readable, in milliseconds. The next holder of a lock may ask which
+ * owner it waited for.
+ */
 const KEPT_MS = 5_000
 
-/** So many are kept: of more the oldest go. */
+/** The limit of notes. Beyond it, the oldest are dropped. */
 const MOST = 500
 
-/** What the server is to be told of one; '' of one that is gone. */
+/** A change to send to the server; '' deletes a note. */
 export interface NoteChange {
   readonly owner: string
   readonly note: string
@@ -15,23 +18,23 @@ export interface NoteChange {
 
 interface OwnNote {
   readonly text: string
-  /** Whether any line of that owner may be at the server. */
+  /** True if the server may have any note of that owner. */
   readonly isThere: boolean
 }
 
-/** The notes of one client about its owners, and which of them the server is to be told. */
+/** The notes of one client about its owners, and the changes that the server does not have yet. */
 export class ClientNotes {
   readonly #send: () => void
-  /** By owners, the one that was set last at the end. */
+  /** By owner, in the order in which they were last set. */
   readonly #notes = new Map<string, OwnNote>()
-  /** What the server has not been told: the texts, and '' for those that are gone. */
+  /** The changes to send: the texts, and '' for deleted notes. */
   #changes = new Map<string, string>()
-  /** When those are gone that were taken away, on `performance.now()`: the first at the beginning. */
+  /** When removed notes end, on `performance.now()`, in that order. */
   readonly #ending = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #firesAt = Infinity
 
-  /** @param send told when there are changes to be sent */
+  /** @param send called when there are changes to send */
   constructor(send: () => void) {
     this.#send = send
   }
@@ -62,18 +65,18 @@ export class ClientNotes {
     }
   }
 
-  /** What the server is to be told now, as the arguments of the script. */
+  /** Returns the changes to send now, and marks them as sent. */
   take(): NoteChange[] {
     const changes = [...this.#changes].map(([owner, note]) => ({ owner, note }))
     this.#changes = new Map()
     for (const { owner, note } of changes) {
-      // In its place: it is no younger for that.
+      // The note keeps its place in the order of age.
       if (note !== '') this.#notes.set(owner, { text: note, isThere: true })
     }
     return changes
   }
 
-  /** The server may not have been told: what is so still goes with the next. */
+  /** The server may not have received these changes. Changes that still hold are sent again. */
   giveBack(changes: readonly NoteChange[]): void {
     for (const { owner, note } of changes) {
       if (this.#changes.size >= MOST || this.#changes.has(owner)) continue
@@ -81,7 +84,7 @@ export class ClientNotes {
     }
   }
 
-  /** Nothing is sent any more. */
+  /** Sends nothing more. */
   close(): void {
     clearTimeout(this.#timer)
     this.#notes.clear()

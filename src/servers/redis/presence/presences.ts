@@ -2,7 +2,9 @@ import type { OwnInfo, Presence } from '../../presence.ts'
 import type { Connection } from '../connection/connection.ts'
 import { RedisPresence } from './redis-presence.ts'
 
-/** The clients that use one connection: its own, and those that have a lock of it as a vote. */
+/**
+ * The clients that use one connection: its own, and clients that use one of its locks as a vote.
+ */
 export class Presences {
   readonly #connection: Connection
   readonly #timeoutMs: number
@@ -24,7 +26,10 @@ export class Presences {
     return presence
   }
 
-  /** The connection is up, maybe to a server that knows nobody yet: what was waiting for that goes first. */
+  /**
+   * The connection is up, possibly to a server that knows no client. The calls that waited for the
+   * connection are sent first.
+   */
   isUp(): void {
     if (this.#all.size === 0) return
     setImmediate(() => {
@@ -33,7 +38,7 @@ export class Presences {
     })
   }
 
-  /** Something was sent, at that moment on `performance.now()`. */
+  /** A request was sent, at that moment on `performance.now()`. */
   touch(now: number): void {
     for (const presence of this.#all.values()) presence.touch(now)
   }

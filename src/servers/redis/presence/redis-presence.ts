@@ -10,19 +10,21 @@ import type { Client } from '../connection/open-client.ts'
 import { touch, touchArgs } from '../scripts/presence.generated.ts'
 import { ClientNotes, type NoteChange } from './client-notes.ts'
 
-/** It is written down at most so often, unless notes change, in milliseconds. */
+/** The pause between two reports, unless notes change, in milliseconds. */
 const TOUCH_MS = 20_000
 
-/** After one that failed, such as in a cluster whose node is not connected yet, in milliseconds. */
+/**
+ * The pause after a failed report, in milliseconds. A node of a cluster may not be connected yet.
+ */
 const AGAIN_MS = 1_000
 
-/** It can be read for so long at least after the last time, in milliseconds. */
+/** How long a report stays readable, at least, in milliseconds. */
 const KNOWN_MS = 120_000
 
 /**
- * What one client tells at one server, or in one cluster. It goes behind what is sent there anyway, nobody waits
- * for it, and what becomes of it is nobody's concern: one that fails is left to the next turn, and one that is
- * refused for good is the last.
+ * Reports one client at one server or cluster. A report is sent after another request, and no call
+ * waits for it. A failed report is repeated later. After a permanent refusal, the client reports
+ * nothing more.
  */
 export class RedisPresence implements Presence {
   readonly #connection: Connection
@@ -34,11 +36,11 @@ export class RedisPresence implements Presence {
   #leaseMs: number
   #dueAt = -Infinity
   #isThere = false
-  /** Whether it tells nothing, or nothing more. */
+  /** True if this client reports nothing, or nothing more. */
   #isOver: boolean
   #hasWarned = false
 
-  /** @param closed told when it tells nothing any more */
+  /** @param closed called when it reports nothing any more */
   constructor(
     connection: Connection,
     timeoutMs: number,
@@ -56,7 +58,7 @@ export class RedisPresence implements Presence {
     this.#isOver = !tells
   }
 
-  /** Something is being sent, at that moment on `performance.now()`. */
+  /** A request is being sent, at that moment on `performance.now()`. */
   touch(now: number): void {
     if (now >= this.#dueAt) this.#send(now)
   }
@@ -69,7 +71,7 @@ export class RedisPresence implements Presence {
   renews(leaseMs: number): void {
     if (leaseMs <= this.#leaseMs) return
     this.#leaseMs = leaseMs
-    // It may be gone by the time that such a lease is renewed.
+    // The entry may expire before such a lease is renewed.
     if (2 * leaseMs > KNOWN_MS) this.#dueAt = -Infinity
     this.touch(performance.now())
   }
@@ -99,7 +101,7 @@ export class RedisPresence implements Presence {
     return info
   }
 
-  /** Takes it away: the last that is sent. */
+  /** Deletes the entry, with the last request that is sent. */
   close(): void {
     const connection = this.#connection
     if (this.#isThere && connection.up) connection.client.del(this.#key).catch(() => {})
@@ -137,7 +139,7 @@ export class RedisPresence implements Presence {
       this.#notes.giveBack(notes)
       return
     }
-    // One without the right to it is not to fill the log of the server.
+    // A client without the right to report must not fill the log of the server.
     this.#isThere = false
     this.#end()
   }

@@ -29,7 +29,7 @@ import {
 
 type Keys = ReturnType<typeof readWriteKeys>
 
-/** The read-write locks on one server, or in a cluster, as one client waits for them. */
+/** The read-write locks on one server or cluster, for one client. */
 export class RedisReadWriteServer extends KindServer implements ReadWriteServer {
   lock(rawName: string): RemoteReadWriteLock {
     return new RedisReadWriteLock(this.server, this.clientId, rawName)
@@ -146,7 +146,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
         args: (terms) => scripts.releaseArgs(asked, terms, keys),
         read: scripts.readRelease,
         callMs,
-        // Meanwhile the count may have been raised again.
+        // The count may have been raised again meanwhile, so only a full release is repeated.
         asksAgain: holds === 0,
       },
       reply,

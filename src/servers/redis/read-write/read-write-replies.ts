@@ -9,30 +9,32 @@ import { isUpgradable, isWriter } from '../../read-write-server.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
-/** Instead of the time, if the client has the upgradable lock and waits to write. */
+/** The score, instead of a time, of a client that holds the upgradable lock and waits to write. */
 const GOES_ON = '3'
 
-/** The value of a lease tells since when if it is a time in µs, and not the 1 of Redisson and old clients. */
+/**
+ * The value of a lease is a time in µs if it is at least this. Redisson and old clients write 1.
+ */
 const LEAST_TIME_US = 1e12
 
-/** The owners of Redisson begin with a UUID. Its writers issue no token. */
+/** Owners of Redisson begin with a UUID. Its writers have no token. */
 const OF_REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:/
 
-/** What `acquire-read` answered to a first acquisition. */
+/** Reads the answer of `acquire-read` to a first acquisition. */
 export function readingOf(reply: unknown): AcquireAnswer {
   const answer = scripts.readAcquireRead(reply)
   if (answer.kind === 'gone') throw odd()
   return answer.kind === 'granted' ? answer : heldOf(answer)
 }
 
-/** What `acquire-read` answered to a re-entry. */
+/** Reads the answer of `acquire-read` to a re-entry. */
 export function rereadingOf(reply: unknown): ReenterAnswer {
   const answer = scripts.readAcquireRead(reply)
   if (answer.kind === 'held') throw odd()
   return answer
 }
 
-/** What `acquire-write` answered to a first acquisition. */
+/** Reads the answer of `acquire-write` to a first acquisition. */
 export function writingOf(reply: unknown): AcquireAnswer | Gone {
   const answer = scripts.readAcquireWrite(reply)
   if (answer.kind === 'granted' && answer.token === 0) throw odd()
@@ -43,14 +45,13 @@ function heldOf<H extends { readonly sinceUs: string }>({ sinceUs, ...held }: H)
   return { ...held, since: sinceUs }
 }
 
-/** What `acquire-write` answered to a re-entry. */
+/** Reads the answer of `acquire-write` to a re-entry. */
 export function rewritingOf(reply: unknown): ReenterAnswer {
   const answer = scripts.readAcquireWrite(reply)
   if (answer.kind === 'held') throw odd()
   return answer
 }
 
-/** What `inspect` answered. */
 export function readWriteFacts(reply: unknown): ReadWriteFacts {
   const { mode, token, nowUs, readers, writers, ...found } = scripts.readInspect(reply)
   if (mode !== null && mode !== 'read' && mode !== 'write') throw odd()

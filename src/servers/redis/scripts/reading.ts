@@ -1,6 +1,6 @@
 /*
- * What the readers of replies are made of. Each of these throws at anything else than what it is for:
- * a proxy, or a server that is none, may answer what it likes, and the script may have run all the same.
+ * The parts of the readers of answers. Each throws at an invalid value, because a proxy or another
+ * server may answer anything. The script may have run even then.
  */
 
 export function odd(): Error {
@@ -16,9 +16,9 @@ export function sized(list: readonly unknown[], least: number, most = least): vo
   if (list.length < least || list.length > most) throw odd()
 }
 
-/** A whole number, also as a string; not below the least. */
+/** A whole number of at least `least`, as a number or a text. */
 export function whole(value: unknown, least: number): number {
-  // First: some values cannot be made a number, such as a symbol.
+  // This check comes first, because some values, such as a symbol, cannot become a number.
   if (!isWhole(value) || Number(value) < least) throw odd()
   return Number(value)
 }
@@ -32,7 +32,7 @@ function isWhole(value: unknown): boolean {
   return typeof value === 'string' && value !== '' && Number.isSafeInteger(Number(value))
 }
 
-/** A whole number above 0, which goes back as it came. */
+/** A whole number above 0, kept as text. */
 export function digits(value: unknown): string {
   return String(whole(value, 1))
 }

@@ -1,6 +1,6 @@
 import type { Terms } from './terms.ts'
 
-/** A Lua script as the generator writes it down from its header. */
+/** A Lua script, as the generator writes it from the header. */
 export interface Script<Argument extends string = string> {
   /** `<folder>/<file>` in lua/. */
   readonly name: string
@@ -12,19 +12,21 @@ export interface Script<Argument extends string = string> {
 
 export type Value = string | number
 
-/** What a script is given beside its keys. */
+/** The arguments of a script, without its keys. */
 export type Args = readonly Value[]
 
-/** What a script is asked, and what to make of the answer. */
+/** A call of a script, and how to read its answer. */
 export interface Request<A> {
   readonly script: Script
   readonly keys: readonly string[]
-  /** Called each time that it is sent; only then it is known how to publish, and until when it may run. */
+  /**
+   * Called at each sending, because only then the command for messages and the deadline are known.
+   */
   args(terms: Terms): Args
-  /** Throws at what the script does not answer: it may have run all the same. */
+  /** Throws at an answer that the script never gives. The script may have run even then. */
   read(reply: unknown): A
-  /** How long it may take in all, in milliseconds. */
+  /** How long the whole call may take, in milliseconds. */
   readonly callMs: number
-  /** False where what is asked for may be another thing by the time that it is asked once more. */
+  /** False if the request may mean something else when it is sent again. */
   readonly asksAgain?: boolean
 }

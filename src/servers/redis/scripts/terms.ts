@@ -1,19 +1,19 @@
-/** What the scripts are told beside what is asked for: the connection knows it, and no caller passes it. */
+/** The arguments of scripts that the connection provides, and not the caller. */
 export interface Terms {
-  /** Server time in µs after which a request is not to run; 0 is never. Of the request that is being sent. */
+  /** The server time in µs after which the current request must not run; 0 means no limit. */
   readonly notAfterUs: number
-  /** How long a token counter outlives its last use, in milliseconds; 0 keeps it for good. */
+  /** How long a token counter outlives its last use, in milliseconds; 0 means forever. */
   readonly counterMs: number
-  /** How a message is sent to those who listen to the channel of a lock. */
+  /** The command that publishes messages of a lock. */
   readonly publish: 'PUBLISH' | 'SPUBLISH'
-  /** The id of the server's process; '' when it does not tell. */
+  /** The id of the server's process; '' if the server does not report it. */
   readonly runId: string
-  /** The key that tells since when a master may vote, and as which process of the server. */
+  /** The key that records since when a master votes, and as which server process. */
   readonly birth: string
-  /** How long a grant stands before it is confirmed, in milliseconds. */
+  /** How long an unconfirmed grant lasts, in milliseconds. */
   readonly claimMs: number
   /** How long a place in a queue is kept without a heartbeat, in milliseconds. */
   readonly aliveMs: number
-  /** The prefix of the channels on which clients are told what they were granted. */
+  /** The prefix of the inbox channels of the clients. */
   readonly inbox: string
 }

@@ -1,12 +1,13 @@
-/** Nobody has used a name for so long, in milliseconds: then it is forgotten by a request of its own. */
+/** After this time without another request, names get a request of their own, in milliseconds. */
 const UNUSED_MS = 1_000
 
-/** So many go with one request: Lua passes no more than about 8,000 values. */
+/** The number of names in one request. Lua passes at most about 8,000 values. */
 const AT_ONCE = 1_000
 
 /**
- * The keys of requests whose answers a client has: the server need not remember them any longer. They go with
- * the next request for the same semaphore, or by themselves where there is none soon.
+ * The keys of requests whose answers a client has, so that the server may forget their results.
+ * They are sent with the next request for the same semaphore. If there is none soon, they get a
+ * request of their own.
  */
 export class AnsweredNames {
   readonly #forget: (keys: readonly string[]) => Promise<unknown>
@@ -14,7 +15,10 @@ export class AnsweredNames {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  /** @param forget deletes keys of one semaphore; its failures are nobody's, for all of them have an expiry */
+  /**
+   * @param forget deletes keys of one semaphore; its failures are ignored, because each key has an
+   * expiry
+   */
   constructor(forget: (keys: readonly string[]) => Promise<unknown>) {
     this.#forget = forget
   }
@@ -27,7 +31,7 @@ export class AnsweredNames {
     this.#timer ??= setInterval(() => this.#look(), UNUSED_MS).unref()
   }
 
-  /** Its answer was of no use, and is asked for again. */
+  /** The answer was not used, so the request may be sent again. */
   remove(rawName: string, key: string): void {
     const those = this.#all.get(rawName)
     if (those === undefined) return
@@ -35,7 +39,7 @@ export class AnsweredNames {
     if (at !== -1) those.keys.splice(at, 1)
   }
 
-  /** Those that go with a request that is about to be sent. */
+  /** Removes and returns the keys for a request that is about to be sent. */
   take(rawName: string, most = AT_ONCE): readonly string[] {
     const those = this.#all.get(rawName)
     if (those === undefined) return []
@@ -44,7 +48,7 @@ export class AnsweredNames {
     return those.keys
   }
 
-  /** Resolves when all are forgotten, or nobody could be told. */
+  /** Resolves when the server has forgotten all keys, or was not reachable. */
   async quiet(): Promise<void> {
     await Promise.all([...this.#all.keys()].map((rawName) => this.#forgetThose(rawName)))
   }

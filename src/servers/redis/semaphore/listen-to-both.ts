@@ -5,13 +5,13 @@ interface Server {
   listen(keys: { readonly channel: string }, onWake: (message?: string) => void): Subscription
 }
 
-/** Where those who wait for permits are told: each client on `tickets`, those of Redisson on `channel`. */
+/** The channels that wake waiters: `tickets` for Holdfast, `channel` for Redisson. */
 interface Channels {
   readonly channel: string
   readonly tickets: string
 }
 
-/** Listens for what is meant for one client, which may be told by either channel. */
+/** Listens on both channels for the messages that are meant for one client. */
 export function listenToBoth(
   server: Server,
   { channel, tickets }: Channels,
@@ -24,7 +24,7 @@ export function listenToBoth(
       if (isMeant(message, clientId)) onWake(message)
       return
     }
-    // Once for the two of them: when both are confirmed, or neither is any more.
+    // One wake-up for both channels: when both are confirmed, or neither is.
     const confirmed = both.filter((one) => one.confirmed).length
     if (confirmed !== 1) onWake()
   }

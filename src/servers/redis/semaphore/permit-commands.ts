@@ -17,10 +17,12 @@ import * as scripts from '../scripts/permits.generated.ts'
 import { listenToBoth } from './listen-to-both.ts'
 import { permitAnswer, permitFacts } from './permit-replies.ts'
 
-/** To leave the queue is worth no longer a call, in milliseconds: a place ends by itself. */
+/**
+ * The longest time for a request to leave the queue, in milliseconds. A place expires by itself.
+ */
 const LEAVE_MS = 1_000
 
-/** The semaphores on one server, or in a cluster, whose permits have leases, as one client waits for them. */
+/** The semaphores with leases on one server or cluster, for one client. */
 export class RedisPermitServer extends KindServer implements PermitServer {
   pool(rawName: string): RemotePermits {
     return new RedisPermits(this.server, this.clientId, rawName)
@@ -142,7 +144,7 @@ class RedisPermits implements RemotePermits {
   }
 }
 
-/** What `release` answered. How many heard of it makes no difference. */
+/** The number of listeners does not matter for permits. */
 function releasedOf(reply: unknown): Released {
   const { kind } = scripts.readRelease(reply)
   return kind === 'freed' ? { kind, listeners: 0 } : { kind }

@@ -4,7 +4,6 @@ import type { PermitFacts } from '../../permit-server.ts'
 import * as scripts from '../scripts/permits.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
-/** What `acquire` answered. */
 export function permitAnswer(reply: unknown): PermitAnswer {
   const answer = scripts.readAcquire(reply)
   if (answer.kind === 'too-many') {
@@ -20,7 +19,6 @@ export function permitAnswer(reply: unknown): PermitAnswer {
   return { kind, ttlMs, since, seen }
 }
 
-/** What `inspect` answered. */
 export function permitFacts(reply: unknown): PermitFacts {
   const { isSet, available, taken, nowUs, leftMs, holders, waiting, wanted } =
     scripts.readInspect(reply)

@@ -21,28 +21,28 @@ import { AnsweredNames } from './answered-names.ts'
 import { listenToBoth } from './listen-to-both.ts'
 import { additionOf, semaphoreFacts, takingOf } from './semaphore-replies.ts'
 
-/** A request is remembered for longer than anybody goes on with it by so long, in milliseconds. */
+/** A result is stored for this much longer than its request may be repeated, in milliseconds. */
 const MARGIN_MS = 60_000
 
-/** What semaphores need of their server. */
+/** The parts of the server that semaphores use. */
 interface Server extends ScriptServer {
   pendingReleases(rawName: string): PendingReleases
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
-/** A request that is remembered under its name, which its keys end with. */
+/** A request whose result is stored under its id. Its keys are added when it is sent. */
 type Named<A> = Omit<Request<A>, 'keys'>
 
-/** The semaphores on one server, or in a cluster, as one client waits for them. */
+/** The semaphores on one server or cluster, for one client. */
 export class RedisSemaphoreServer implements SemaphoreServer {
   readonly server: Server
   readonly clientId: string
-  /** How long a request is remembered there, in milliseconds. */
+  /** How long the server stores a result, in milliseconds. */
   readonly keptMs: number
   readonly answered: AnsweredNames
 
   /**
-   * @param timeoutMs how long a call may take that nobody waits for
+   * @param timeoutMs how long a call may take for which no caller waits
    * @param outageMs how long a request is sent again
    */
   constructor(server: Server, clientId: string, timeoutMs: number, outageMs: number) {
@@ -58,7 +58,7 @@ export class RedisSemaphoreServer implements SemaphoreServer {
     return new RedisSemaphore(this, rawName)
   }
 
-  /** Ends when nothing is left to be forgotten. */
+  /** Resolves when the server has forgotten all answered requests. */
   quiet(): Promise<void> {
     return this.answered.quiet()
   }
@@ -73,7 +73,10 @@ class RedisSemaphore implements RemoteSemaphore {
   readonly #rawName: string
   readonly #keys: ReturnType<typeof waitingKeys>
   readonly #four: readonly string[]
-  /** The owners, and changes, in whose name a request may run yet: they are not to be forgotten. */
+  /**
+   * The owners and changes of which a request may still run, so that the server must not forget
+   * their results.
+   */
   readonly #doubtfulOwners = new Set<string>()
   readonly #doubtful = new WeakSet<object>()
 
@@ -117,7 +120,7 @@ class RedisSemaphore implements RemoteSemaphore {
   abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
     this.#host.answered.remove(this.#rawName, requestKey(this.#rawName, owner))
     this.#doubtfulOwners.delete(owner)
-    // A request that is late finds this, and takes nothing.
+    // A late request finds 'returned', and takes nothing.
     const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
     const release = (callMs: number) =>
       promised<Released>((reply) => this.#giveBack(owner, isLast(), keptMs, callMs, reply))
@@ -209,7 +212,7 @@ class RedisSemaphore implements RemoteSemaphore {
   async #ask<A>(change: Addition | SemaphoreChange, asked: Named<A>): Promise<A> {
     try {
       const answer = await promised<A>((reply) => this.#run(change.id, asked, reply))
-      // An earlier run of it may come yet, and is to find that it is done.
+      // An earlier copy of the request may still arrive, and must find the result.
       if (!this.#doubtful.has(change)) this.#heard(change.id)
       return answer
     } catch (failure) {
@@ -218,7 +221,7 @@ class RedisSemaphore implements RemoteSemaphore {
     }
   }
 
-  /** The answer to that request was heard: it need not be remembered any longer. */
+  /** The client has the answer to that request, so the server may forget the result. */
   #heard(id: string): void {
     this.#host.answered.add(this.#rawName, requestKey(this.#rawName, id))
   }

@@ -3,7 +3,7 @@ import type { PermitAnswer } from '../../permit-pool.ts'
 import { odd } from '../scripts/reading.ts'
 import * as scripts from '../scripts/semaphore.generated.ts'
 
-/** What `acquire` answered. Permits have no token. */
+/** Permits of this kind have no token. */
 export function takingOf(reply: unknown): PermitAnswer {
   const answer = scripts.readAcquire(reply)
   if (answer.kind === 'granted') return { kind: 'granted', token: 0 }
@@ -12,12 +12,11 @@ export function takingOf(reply: unknown): PermitAnswer {
   return since === '' ? { kind, ttlMs, seen } : { kind, ttlMs, since, seen }
 }
 
-/** What `release` answered: whether there is such a semaphore. */
+/** Returns true if there is such a semaphore. */
 export function additionOf(reply: unknown): boolean {
   return scripts.readRelease(reply).kind === 'added'
 }
 
-/** What `inspect` answered. */
 export function semaphoreFacts(reply: unknown): SemaphoreFacts {
   const { isSet, available, nowUs, waiting, wanted } = scripts.readInspect(reply)
   if (waiting.length !== wanted.length) throw odd()

@@ -3,13 +3,16 @@ import { InvalidArgumentError } from '../../../errors.ts'
 import { newCluster } from '../connection/given-source.ts'
 import { isClient, isCluster, type RedisSource } from '../connection/open-client.ts'
 
-/** Where Redis is, as it can be copied to a worker thread: no clients and no functions. */
+/**
+ * The address and options of Redis, as they can be copied to a worker thread: no clients and no
+ * functions.
+ */
 export type PlainSource =
   | string
   | RedisOptions
   | { readonly nodes: ClusterNode[]; readonly options: ClusterOptions }
 
-/** @throws `InvalidArgumentError` where an option is needed that cannot be copied */
+/** @throws `InvalidArgumentError` if a needed option cannot be copied */
 export function plainSource(source: RedisSource): PlainSource {
   if (typeof source === 'string') return source
   if (!isClient(source)) return plain(source)
@@ -18,7 +21,7 @@ export function plainSource(source: RedisSource): PlainSource {
   return { nodes: startupNodes, options: plain(source.options) }
 }
 
-/** The other way round, in the thread. */
+/** Undoes `plainSource`, in the thread. */
 export function sourceOf(source: PlainSource): RedisSource {
   if (typeof source === 'string' || !('nodes' in source)) return source
   return newCluster(source.nodes, { ...source.options, lazyConnect: true })
@@ -36,7 +39,7 @@ function plain<T>(options: T): T {
   }
 }
 
-/** Functions tune an ioredis client of the user's; the settings of ours have their own. */
+/** Functions tune the user's ioredis client. The connections of Holdfast set their own. */
 function withoutFunctions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFunctions)
   if (value === null || typeof value !== 'object') return value

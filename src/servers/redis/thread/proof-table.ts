@@ -1,4 +1,4 @@
-/** A moment on both clocks, in milliseconds, on the time line of the main thread. */
+/** A moment on both clocks, in milliseconds. The monotonic clock belongs to the main thread. */
 export interface Moment {
   readonly monotonic: number
   readonly wall: number
@@ -7,14 +7,14 @@ export interface Moment {
 const SLOTS = 1_024
 
 /**
- * When each lease was last proved, in memory that two threads share: the main thread can read what
- * the worker has done at the first line after a blocked event loop, before any message arrives.
- * It grows by blocks; a block once made stays where it is.
+ * When each lease was last proved, in memory that two threads share. After its event loop was
+ * blocked, the main thread reads what the worker has done, before any message arrives. The table
+ * grows by blocks, which never move.
  */
 export class ProofTable {
   readonly #blocks: Float64Array[] = []
 
-  /** @returns the memory of a new block, for the other thread's `adopt` */
+  /** @returns the memory of a new block, for `adopt` in the other thread */
   grow(): SharedArrayBuffer {
     const memory = new SharedArrayBuffer(SLOTS * 2 * Float64Array.BYTES_PER_ELEMENT)
     this.adopt(memory)
@@ -35,7 +35,8 @@ export class ProofTable {
     return { monotonic: block?.[i] ?? 0, wall: block?.[i + 1] ?? 0 }
   }
 
-  // A reader between the two writes sees one old clock and one new one, and the worse counts.
+  // Between the two writes, a reader sees one old and one new clock. The reader uses the older of
+  // both.
   write(slot: number, at: Moment): void {
     const block = this.#blocks[Math.floor(slot / SLOTS)]
     if (block === undefined) return

@@ -6,43 +6,45 @@ import { type PlainSource, plainSource } from './plain-source.ts'
 import { type Moment, ProofTable } from './proof-table.ts'
 import { newWorker, whenUp } from './start-worker.ts'
 
-/** A lease, to what it is renewed each time, and when it ends at the latest, on the clock of the main thread. */
+/**
+ * A lease, the length of its renewals, and when it ends at the latest, on the clock of the main
+ * thread.
+ */
 export interface KeptLease {
   readonly lease: LeaseToRenew
   readonly leaseMs: number
   readonly limitAt: number
 }
 
-/** What the main thread tells the worker. */
+/** The messages to the worker. */
 export type ToWorker =
   | { readonly kind: 'block'; readonly memory: SharedArrayBuffer }
   | { readonly kind: 'keep'; readonly slot: number; readonly kept: KeptLease }
   | { readonly kind: 'forget'; readonly slot: number }
 
-/** What the worker tells the main thread. */
+/** The messages from the worker. */
 export type FromWorker =
-  /** Its program has been loaded, and stands by. */
+  /** Its program is loaded and ready. */
   | { readonly kind: 'up' }
-  /** Nothing of its own touches the slot any more. */
+  /** The worker does not use the slot any more. */
   | { readonly kind: 'freed'; readonly slot: number }
-  /** It has no connection; once, until it has had one. */
+  /** It has no connection. Sent once until it has connected. */
   | { readonly kind: 'away'; readonly reason: string; readonly refused: boolean }
 
-/** What the worker is started with. */
 export interface WorkerData {
   readonly source: PlainSource
   readonly commandTimeoutMs: number
   readonly silenceLimitMs: number
-  /** One number: when the main thread was last seen, on its own `performance.now()`. */
+  /** One number: when the main thread last ran, on its own `performance.now()`. */
   readonly heartbeat: SharedArrayBuffer
-  /** `process.hrtime`, which all threads share, less the main thread's `performance.now()`. */
+  /** `process.hrtime`, which all threads share, minus the main thread's `performance.now()`. */
   readonly hrtimeOffsetMs: number
 }
 
 /**
- * A worker thread that renews leases while this thread cannot, over a connection of its own. It
- * does nothing as long as the renewals of this thread come in time, and lets the leases end when
- * this thread has been silent for the limit.
+ * A worker thread that renews leases while this thread is blocked, over a connection of its own. It
+ * does nothing while this thread renews in time. If this thread was silent for the limit, the
+ * worker lets the leases expire.
  */
 export class RenewalThread {
   readonly #data: WorkerData
@@ -77,15 +79,15 @@ export class RenewalThread {
   }
 
   /**
-   * Starts the thread where it does not run.
+   * Starts the thread if it does not run.
    *
-   * @returns rejects with `InvalidArgumentError` where it cannot be started; undefined while it runs
+   * @returns undefined while it runs; rejects with `InvalidArgumentError` if it cannot start
    */
   ready(): Promise<void> | undefined {
     return this.#worker === undefined ? this.#start() : this.#starting
   }
 
-  /** Stands in for the renewals of this lease until `forget()`. */
+  /** Renews this lease in place of this thread, if needed, until `forget()`. */
   keep(lease: LeaseToRenew, provedAt: Moment, leaseMs: number, limitAt: number) {
     const kept = { lease, leaseMs, limitAt }
     const slot = this.#free.pop() ?? this.#newSlot()
@@ -137,7 +139,7 @@ export class RenewalThread {
     this.#worker?.postMessage(message)
   }
 
-  /** @returns settles when it stands by, or cannot */
+  /** @returns resolves when the worker is ready, and rejects if it cannot start */
   #start(): Promise<void> {
     this.#starting = this.#run().then(() => {
       this.#starting = undefined
@@ -156,7 +158,7 @@ export class RenewalThread {
       if (this.#starting === undefined) this.#onError(error)
     })
     const gone = () => {
-      if (this.#worker === worker) this.#worker = undefined // The next lock starts another.
+      if (this.#worker === worker) this.#worker = undefined // The next lock starts another worker.
     }
     worker.on('exit', gone)
     for (const memory of this.#memory) worker.postMessage({ kind: 'block', memory })

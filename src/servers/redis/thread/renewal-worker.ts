@@ -6,9 +6,9 @@ import { sourceOf } from './plain-source.ts'
 import { type Moment, ProofTable } from './proof-table.ts'
 import type { FromWorker, KeptLease, ToWorker, WorkerData } from './renewal-thread.ts'
 
-/** A lease whose last proof is older than this part of it: its main thread is late. */
+/** If the last proof of a lease is older than this share of the lease, the main thread is late. */
 const LATE_AFTER = 0.45
-/** It is looked for that each such part of the shortest one. */
+/** The worker checks for late leases at this share of the shortest lease. */
 const LOOK_EVERY = 0.1
 
 if (parentPort === null)
@@ -17,7 +17,7 @@ if (parentPort === null)
   )
 const { source, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
   workerData as WorkerData
-/** Whether the main thread has been told that there is no connection. */
+/** True if the main thread knows that there is no connection. */
 let told = false
 const node = new RedisServer(sourceOf(source), commandTimeoutMs, (error) => {
   if (told) return
@@ -28,11 +28,11 @@ const node = new RedisServer(sourceOf(source), commandTimeoutMs, (error) => {
 node.onUp(() => {
   told = false
 })
-node.connect() // When it is needed there is no time for that.
+node.connect() // A blocked main thread leaves no time to connect later.
 const table = new ProofTable()
 const leases = new Map<number, KeptLease>()
 const lastSeen = new Float64Array(heartbeat)
-/** Those of which an answer is due: one that comes late, or never, holds up no other. */
+/** Leases with a request under way. A slow request delays no other lease. */
 const asked = new Set<KeptLease>()
 
 parentPort?.on('message', (message: ToWorker) => {
@@ -49,7 +49,9 @@ parentPort?.on('message', (message: ToWorker) => {
 let looks: NodeJS.Timeout | undefined
 let nextLookAt = Infinity
 
-/** Looks who is late in so many milliseconds, if it would not sooner; and from then on while anything is kept. */
+/**
+ * Checks for late leases within `ms`, unless a check comes sooner. Repeats while leases are kept.
+ */
 function lookWithin(ms: number): void {
   if (performance.now() + ms >= nextLookAt) return
   nextLookAt = performance.now() + ms
@@ -70,7 +72,7 @@ function shortestMs(): number {
 function renewWhatIsLate(): void {
   const now = mainThreadNow()
   if (now - (lastSeen[0] ?? 0) > silenceLimitMs) return
-  // One that reaches its limit by what was proved needs no more.
+  // A lease that is proved up to its limit needs no renewal.
   const late = [...leases].filter(([slot, kept]) => {
     if (asked.has(kept)) return false
     const { leaseMs, limitAt } = kept
@@ -92,7 +94,7 @@ async function renew(late: readonly [number, KeptLease][], leaseMs: number, sent
   const left = await node.renew(group, leaseMs, Math.min(commandTimeoutMs, leaseMs / 4))
   for (const [i, [slot, kept]] of late.entries()) {
     asked.delete(kept)
-    // One that was forgotten since has no slot any more.
+    // A lease that was forgotten meanwhile has no slot any more.
     if (Number(left[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
   }
 }

@@ -3,12 +3,12 @@ import { InvalidArgumentError } from '../../../errors.ts'
 import { outsideContexts } from '../../../kit/outside-contexts.ts'
 import { workerUrl } from './worker-url.ts'
 
-/** A program that has not been loaded by then is none of ours, in milliseconds. */
+/** A program that is not loaded after this time is not the worker's program, in milliseconds. */
 const LONGEST_START_MS = 10_000
 
 /**
- * @param program the file of its program; undefined for the one in the package
- * @throws `InvalidArgumentError` where it cannot be started
+ * @param program the file of the program; undefined for the program in the package
+ * @throws `InvalidArgumentError` if the worker cannot start
  */
 export function newWorker(program: URL | undefined, workerData: object): Worker {
   try {
@@ -18,7 +18,7 @@ export function newWorker(program: URL | undefined, workerData: object): Worker 
   }
 }
 
-/** @returns rejects with `InvalidArgumentError` where its program cannot be loaded */
+/** @returns rejects with `InvalidArgumentError` if the program cannot be loaded */
 export function whenUp(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     let givingUp: NodeJS.Immediate | undefined
@@ -31,7 +31,7 @@ export function whenUp(worker: Worker): Promise<void> {
       reject(unableError(reason))
     }
     const timer = setTimeout(() => {
-      // What it said while this thread was blocked is heard first.
+      // Messages that came while this thread was blocked are handled first.
       givingUp = setImmediate(() => {
         failed(`its program did not report within ${LONGEST_START_MS} ms that it was loaded`)
         void worker.terminate()

@@ -1,8 +1,11 @@
-/** Where the worker's program lies, beside this file. The build has a CommonJS form of this. */
+/**
+ * The file of the worker's program, beside this file. The CommonJS build replaces this function.
+ */
 export function workerUrl(): URL {
-  // Looked at when the thread is started, for bundles may have no such thing; and by itself, or they would take
-  // that one file along and not what it imports.
-  // @ts-ignore TS1343: the CommonJS build does not take `import.meta`, and replaces this file.
+  // Bundlers may not support `import.meta.url`, so it is read only when the thread starts. It is
+  // read on a line of its own. If it were part of `new URL`, bundlers would copy that file without
+  // its imports.
+  // @ts-ignore TS1343: the CommonJS build replaces this file.
   const here: string = import.meta.url
   return new URL('./renewal-worker.js', here)
 }

@@ -38,12 +38,12 @@ const checks: readonly Check[] = [
 
 const LEVELS: readonly Level[] = ['error', 'warning', 'note']
 
-/** The level of each code that there is. */
+/** The level of each code. */
 export const codes: ReadonlyMap<string, Level> = new Map(
   checks.flatMap((check) => Object.entries(check.codes)),
 )
 
-/** All that the checks find, the worst first. */
+/** Runs all checks. The worst findings come first. */
 export function examine(facts: Facts): Finding[] {
   const found = checks.flatMap((check) =>
     [...check.run(facts)].map((one) => ({ level: check.codes[one.code] as Level, ...one })),

@@ -1,29 +1,31 @@
 import type { Facts, ServerFacts } from '../facts/facts.ts'
 
 /**
- * - `error`: locks do not work here, or are lost while nothing fails;
- * - `warning`: they are lost, or cannot be had, when something fails that does fail;
+ * - `error`: locks do not work here, or are lost without any failure;
+ * - `warning`: locks are lost, or cannot be acquired, after a failure that happens in practice;
  * - `note`: good to know.
  */
 export type Level = 'error' | 'warning' | 'note'
 
-/** What one check saw at one server, or of all together. */
+/** One observation of a check, about one server or about all servers. */
 export interface Sighting {
   readonly code: string
-  /** The address of the server; undefined where it is about all of them. */
+  /** The address of the server; undefined if the observation is about all servers. */
   readonly at: string | undefined
   readonly seen: string
-  /** Why somebody who uses locks cares. */
+  /** The reason why it matters to users of locks. */
   readonly why: string
-  /** Lines to paste, and such as begin with `#` to read. */
+  /** Commands to paste. Lines that begin with `#` are remarks. */
   readonly fix: readonly string[]
-  /** What it was judged by. */
+  /** The numbers that the check judged. */
   readonly numbers: Readonly<Record<string, number | string>>
 }
 
-/** Looks at facts, and at nothing else. */
+/** A check judges facts. It sends no requests. */
 export interface Check {
-  /** What it may find; a code has one level, and stays the same between releases. */
+  /**
+   * The codes that the check may report. A code has one level, and stays the same between releases.
+   */
   readonly codes: Readonly<Record<string, Level>>
   run(facts: Facts): Iterable<Sighting>
 }
@@ -32,7 +34,7 @@ export interface Finding extends Sighting {
   readonly level: Level
 }
 
-/** The line to paste for the server that runs, and where else it belongs. */
+/** The command that changes the setting of the running server, and a remark on how to keep it. */
 export function setting({ cli }: ServerFacts, name: string, value: string | number): string[] {
   const quoted = /^\S+$/.test(`${value}`) ? value : `"${value}"`
   return [
@@ -41,7 +43,7 @@ export function setting({ cli }: ServerFacts, name: string, value: string | numb
   ]
 }
 
-/** 1536000 is `1.5 MiB`. */
+/** Formats a size: 1536000 is `1.5 MiB`. */
 export function bytes(count: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   let size = count

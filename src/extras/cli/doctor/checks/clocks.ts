@@ -4,7 +4,7 @@ import type { Check } from './check.ts'
 const MOST_APART_MS = 500
 const MOST_FROM_HERE_MS = 1_000
 
-/** The clocks of the servers beside one another, and beside ours. */
+/** Compares the clocks of the servers with one another, and with the local clock. */
 export const clocks: Check = {
   codes: { 'clocks-apart': 'warning', 'clock-from-here': 'note' },
   *run({ servers, place }) {

@@ -4,7 +4,7 @@ import { type Check, setting } from './check.ts'
 
 const SLOTS = 16_384
 
-/** A cluster as a whole. */
+/** Checks the cluster as a whole. */
 export const cluster: Check = {
   codes: {
     'cluster-down': 'error',

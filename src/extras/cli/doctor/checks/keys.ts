@@ -2,7 +2,7 @@ import { shellWord } from '../../../deployment/shell-word.ts'
 import { answerOf } from '../facts/facts.ts'
 import type { Check } from './check.ts'
 
-/** Keys of locks that never end by themselves. */
+/** Checks for keys of locks that never expire. */
 export const keys: Check = {
   codes: {
     'lock-without-ttl': 'warning',

@@ -1,7 +1,7 @@
 import { infoOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
-/** Whether several masters are as many as they seem. */
+/** Checks the number of masters, and that they are different servers. */
 export const masters: Check = {
   codes: { 'even-masters': 'warning', 'same-server': 'error' },
   *run({ servers, place }) {

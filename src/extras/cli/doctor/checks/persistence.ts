@@ -1,7 +1,7 @@
 import { configOf, infoOf, isMaster, replicasOf } from '../facts/names.ts'
 import { type Check, setting } from './check.ts'
 
-/** What is left of the locks when a server was restarted. */
+/** Checks which locks are lost when a server restarts. */
 export const persistence: Check = {
   codes: {
     'no-persistence': 'warning',
@@ -13,7 +13,8 @@ export const persistence: Check = {
   },
   *run({ servers, place, terms }) {
     const masters = servers.filter(isMaster)
-    // With three the others know, and one that may have forgotten does not vote.
+    // With three masters, the others remember the locks, and a master that may have lost locks does
+    // not vote.
     const isQuorum = place === 'masters' && servers.length >= 3
     const resting: string[] = []
     for (const server of masters) {

@@ -1,7 +1,7 @@
 import { infoOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
-/** Whether the servers are what they were given as. */
+/** Checks that the servers are of the kind that the user gave. */
 export const place: Check = {
   codes: { 'is-cluster': 'error', 'is-sentinel': 'error', 'not-a-cluster': 'error' },
   *run({ servers, place }) {

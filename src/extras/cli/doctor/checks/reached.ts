@@ -3,7 +3,7 @@ import { answerOf, type Fact, NOT_ASKED } from '../facts/facts.ts'
 import { infoOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
-/** Servers that could not be looked at, and questions that they refused. */
+/** Reports servers that could not be reached, and requests that a server refused. */
 export const reached: Check = {
   codes: {
     unreachable: 'error',

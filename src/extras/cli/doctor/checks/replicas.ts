@@ -2,7 +2,7 @@ import { counted } from '../../text/words.ts'
 import { configOf, infoOf, isMaster, numberOf, replicasOf } from '../facts/names.ts'
 import { type Check, setting } from './check.ts'
 
-/** What a failover to a replica can lose. */
+/** Checks what a failover to a replica can lose. */
 export const replicas: Check = {
   codes: {
     'failover-loses-locks': 'note',
@@ -45,7 +45,7 @@ export const replicas: Check = {
           numbers: { ...numbers, good },
         }
       }
-      // Replicas of masters are of no use to a quorum, which does not trust them.
+      // A quorum does not trust the replicas of its masters.
       if (all.length === 0 || place === 'masters') continue
       if (durability === 0) {
         yield {
@@ -60,7 +60,7 @@ export const replicas: Check = {
           numbers,
         }
       }
-      // In a cluster a master that is cut off stops by itself.
+      // In a cluster, a master without contact to the others stops accepting writes.
       const stopsItself = infoOf(server, 'redis_mode') === 'cluster' && all.length === 1
       if (least === 0 && !stopsItself) {
         yield {

@@ -3,7 +3,9 @@ import { type Check, setting } from './check.ts'
 
 const MOST_LAG_SECONDS = 2
 
-/** Servers that follow others: given instead of a master, cut off, or behind. */
+/**
+ * Checks for replicas that were given as masters, that have lost their master, or that are behind.
+ */
 export const replication: Check = {
   codes: {
     'read-only-replica': 'error',

@@ -1,7 +1,7 @@
 import { answerOf } from '../facts/facts.ts'
 import type { Check } from './check.ts'
 
-/** What the login may not do. */
+/** Checks for rights that the login lacks. */
 export const rights: Check = {
   codes: { 'missing-rights': 'error', 'lock-refused': 'error', 'rights-of-kinds': 'note' },
   *run({ servers, terms }) {
@@ -64,5 +64,5 @@ export const rights: Check = {
   },
 }
 
-/** Without these nothing works. */
+/** Without the rights of these kinds, no lock works. */
 const NEEDED = new Set(['lock', 'masters', 'cluster'])

@@ -1,12 +1,13 @@
 import { answerOf } from '../facts/facts.ts'
 import type { Check } from './check.ts'
 
-/** How long answers take, beside how long they may take. */
+/** Compares the time of answers with the allowed time. */
 export const roundTrips: Check = {
   codes: { 'answers-too-late': 'error', 'answers-slow': 'warning' },
   *run({ servers, place, terms }) {
     const { leaseMs, commandTimeoutMs } = terms
-    // One of several masters has no longer than a tenth of the lease.
+    // A request to one of several masters may take a tenth of the lease, or 100 ms if that is
+    // longer.
     const shareMs = Math.max(100, leaseMs / 10)
     const limitMs = place === 'masters' ? Math.min(commandTimeoutMs, shareMs) : commandTimeoutMs
     for (const { address: at, clock } of servers) {

@@ -3,10 +3,10 @@ import { answerOf } from '../facts/facts.ts'
 import { numberOf, placeOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
-/** What Sentinels take to hand over to a replica is that, and about a second. */
+/** A failover by Sentinels takes down-after-milliseconds, and about this long. */
 const ELECTION_MS = 1_000
 
-/** Whether Sentinels can fail over, and in time. */
+/** Checks if Sentinels can fail over, and in time. */
 export const sentinels: Check = {
   codes: {
     'master-unknown': 'error',

@@ -1,7 +1,7 @@
 import { versionOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
-/** What a server is too old for. */
+/** Checks for features that a server lacks because it is too old. */
 export const version: Check = {
   codes: { 'too-old': 'error', 'old-version': 'note' },
   *run({ servers, place }) {

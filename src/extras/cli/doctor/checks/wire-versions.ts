@@ -1,14 +1,14 @@
 import { answerOf } from '../facts/facts.ts'
 import type { Check } from './check.ts'
 
-/** Clients of several versions of the wire format that share a server. */
+/** Checks if clients with several versions of the wire format share a server. */
 export const wireVersions: Check = {
   codes: { 'wire-versions-conflict': 'warning', 'several-wire-versions': 'note' },
   *run({ servers }) {
     for (const { address: at, keys } of servers) {
       const found = answerOf(keys)?.wireFormats ?? []
       if (found.length < 2) continue
-      // A version of Holdfast that reports none can share locks with version 1.
+      // A version of Holdfast that reports no wire format can share locks with version 1.
       const formats = found.map((one) => one ?? { version: 1, oldest: 1 })
       const newest = Math.max(...formats.map(({ oldest }) => oldest))
       const oldest = Math.min(...formats.map(({ version }) => version))

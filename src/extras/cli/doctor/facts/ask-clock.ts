@@ -3,10 +3,15 @@ import type { ClockFacts } from './facts.ts'
 
 const MOST_SAMPLES = 20
 const FEWEST_SAMPLES = 3
-/** A server far away is not asked for longer than that, in milliseconds. */
+/**
+ * After this time, in milliseconds, it takes only the fewest samples, because the server is slow.
+ */
 const LONGEST_MS = 1_000
 
-/** Asks for the time, one question after the other: the fastest answer tells it best. */
+/**
+ * Asks for the server time several times, one request after the other. The fastest answer is the
+ * most exact.
+ */
 export async function askClock(client: ServerClient): Promise<ClockFacts> {
   const trips: number[] = []
   let best = { tripMs: Infinity, aheadMs: 0 }
@@ -31,7 +36,7 @@ export async function askClock(client: ServerClient): Promise<ClockFacts> {
     medianMs: round(trips[trips.length >> 1] as number),
     slowestMs: round(trips.at(-1) as number),
     aheadMs: round(best.aheadMs),
-    boundMs: round(best.tripMs / 2 + 1), // Our own clock is read in whole milliseconds.
+    boundMs: round(best.tripMs / 2 + 1), // `Date.now()` has whole milliseconds.
   }
 }
 

@@ -4,7 +4,7 @@ import { askServer, type Question } from './ask-server.ts'
 import { answerOf, type ClusterFacts, type ClusterNode, factOf, type ServerFacts } from './facts.ts'
 import { namesOf } from './names.ts'
 
-/** A cluster as the first node that answers sees it, and each node of it. */
+/** Reads the cluster from the first node that answers, and then asks each node of the cluster. */
 export async function askCluster(
   starts: readonly Endpoint[],
   question: Question,
@@ -13,7 +13,7 @@ export async function askCluster(
   const views = await Promise.all(starts.map((start) => viewOf(start, question)))
   const cluster = views.find(({ nodes }) => (answerOf(nodes)?.length ?? 0) > 1) ?? views[0]
   const nodes = answerOf((cluster as ClusterFacts).nodes) ?? []
-  // One that is not in a cluster, or cannot be asked, is looked at as it was given.
+  // Without a cluster, or if no node answers, the servers are checked as the user gave them.
   if (nodes.length < 2) {
     const servers = await Promise.all(starts.map((start) => askServer(start, question)))
     return { cluster: cluster as ClusterFacts, servers }
@@ -51,7 +51,7 @@ function nodesOf(text: string, { host }: Pick<Endpoint, 'host'>): ClusterNode[] 
     .filter((line) => line !== '')
     .map((line) => {
       const [id = '', place = '', flags = '', , , , , , ...ranges] = line.split(' ')
-      // A node that nobody has spoken to yet does not know its own address.
+      // A node without contact to other nodes does not know its own address.
       const address = place.replace(/@.*/, '').replace(/^(?=:)/, host)
       const slots = ranges.map((range) => /^(\d+)(?:-(\d+))?$/.exec(range))
       const count = slots.reduce(

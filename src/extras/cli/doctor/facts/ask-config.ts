@@ -18,7 +18,10 @@ const SETTINGS = [
   'timeout',
 ]
 
-/** One by one, for services refuse some of them; a setting that is refused is left out. */
+/**
+ * Asks for one setting at a time, because services refuse some settings. A refused setting is left
+ * out.
+ */
 export async function askConfig(client: ServerClient): Promise<Fact<Names>> {
   const facts = await Promise.all(
     SETTINGS.map((name) => factOf(async () => pairsOf(await client.ask('CONFIG', 'GET', name)))),

@@ -10,8 +10,9 @@ type Place = 'server' | 'masters' | 'cluster' | 'sentinel'
 type Command = readonly string[]
 
 /**
- * Commands on one key, the first of which reads and writes it, so that a right to only one of both is found
- * out. The others are for a login that may not run that one: Redis tells of the command first.
+ * Commands on one key. The first command reads and writes, so that it finds a right to only one of
+ * both. If the login may not run it, Redis reports the command and not the key. The other commands
+ * are for such logins.
  */
 const TOUCHES: readonly ((key: string) => Command)[] = [
   (key) => ['HINCRBY', key, 'f', '1'],
@@ -25,8 +26,8 @@ const TELLS: readonly ((channel: string) => Command)[] = [
 ]
 
 /**
- * What the login may not do that locks need. `ACL DRYRUN` tells (Redis 7); where it is not there or
- * not allowed, a lock is taken for a moment on a server, and what it says is all that is known.
+ * Finds the rights that locks need and the login lacks. It uses `ACL DRYRUN` (Redis 7). If that is
+ * missing or refused, it acquires a test lock on a server, and reports only the result.
  */
 export async function askRights(
   client: ServerClient,
@@ -53,7 +54,10 @@ export async function askRights(
   return { user, by: 'ACL DRYRUN', missing: lacking, refusal: undefined }
 }
 
-/** @returns what Redis has against it; undefined where nothing, rejects where it cannot be asked */
+/**
+ * @returns the reason why Redis denies the command; undefined if it is allowed. Rejects if Redis
+ * refuses the request
+ */
 async function isDenied(
   client: ServerClient,
   user: string,
@@ -87,7 +91,9 @@ async function missingOf(
   }
 }
 
-/** Whether a name of that pattern is refused to the first command that the login may run at all. */
+/**
+ * True if the login may not use names of that pattern. The first command that it may run decides.
+ */
 async function isOutside(
   pattern: string,
   denied: (command: Command) => Promise<string | undefined>,
@@ -100,15 +106,18 @@ async function isOutside(
   return false
 }
 
-/** Redis tells a command that is not allowed from a key or a channel that is not. */
+/** True if Redis denies the command. False if it denies the key or the channel. */
 const isOfCommand = (why: string): boolean => /to run the/.test(why)
 
-/** As ACL rules and docs/reference/keys.md write it. */
+/** The name of a command in ACL rules and in docs/reference/keys.md. */
 function nameOf([command, second]: readonly string[]): string {
   return command === 'CLUSTER' ? `${command}|${second}` : String(command)
 }
 
-/** Takes a lock that nobody else knows, looks at it and releases it; its counter lives for a second. */
+/**
+ * Acquires a lock with a random name, inspects the lock and releases it. Its counter expires after
+ * a second.
+ */
 async function tryLock(
   endpoint: Endpoint,
   { keyPrefix, durability }: Terms,
@@ -130,14 +139,14 @@ async function tryLock(
   const times = { leaseMs: 2_000, counterTtlMs: 1_000, commandTimeoutMs: 500, outageMs: 1_000 }
   const durable = durability !== 0 && { durability: { replicas: durability, timeoutMs: 500 } }
   const holdfast = new Holdfast({ redis, keyPrefix, ...times, ...durable })
-  holdfast.on('error', () => undefined) // The call rejects with it as well.
+  holdfast.on('error', () => undefined) // The call rejects with the same error.
   try {
     const lock = holdfast.getLock(`holdfast-doctor:${randomUUID()}`)
     const signal = AbortSignal.timeout(2_000)
     await lock.using(() => lock.inspect(), { leaseMs: 2_000, signal })
     return undefined
   } catch (error) {
-    // Too few replicas are a finding of their own.
+    // Too few replicas are a separate finding.
     return error instanceof NotDurableError ? undefined : (error as Error).message
   } finally {
     await holdfast.close()

@@ -7,7 +7,7 @@ import { pairsOf, placeOf } from './names.ts'
 
 type WithSentinels = Extract<Where, { kind: 'sentinel' }>
 
-/** What each Sentinel knows of the master, and the master that most of them name. */
+/** Asks each Sentinel for the master, and then asks the master that most Sentinels name. */
 export async function askSentinels(
   where: WithSentinels,
   question: Question,

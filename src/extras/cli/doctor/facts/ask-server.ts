@@ -7,11 +7,11 @@ import { type Facts, factOf, NOT_ASKED, type ServerFacts, type Terms } from './f
 import { namesOf } from './names.ts'
 import { scanKeys } from './scan-keys.ts'
 
-/** How much is asked, and for how long. */
+/** The limits of the requests. */
 export interface Budget {
-  /** Of all that is asked of one server, in milliseconds. */
+  /** The time for all requests to one server, in milliseconds. */
   readonly timeoutMs: number
-  /** 0 looks at no keys. */
+  /** The number of keys to look at; 0 for none. */
   readonly scanKeys: number
 }
 
@@ -22,7 +22,7 @@ export interface Question {
   readonly as?: ServerFacts['as']
 }
 
-/** All that is looked at on one server. It never rejects: what cannot be told is told as that. */
+/** Gathers all facts of one server. Never rejects: an unknown fact states the reason. */
 export async function askServer(endpoint: Endpoint, question: Question): Promise<ServerFacts> {
   const { timeoutMs } = question.budget
   let client: ServerClient
@@ -38,7 +38,7 @@ export async function askServer(endpoint: Endpoint, question: Question): Promise
   }
 }
 
-/** The quick ones first; keys have the time that is left. */
+/** The quick requests come first. The scan of keys has the time that is left. */
 async function ask(client: ServerClient, question: Question): Promise<ServerFacts> {
   const { place, terms, budget, as = 'master' } = question
   const [info, config] = await Promise.all([

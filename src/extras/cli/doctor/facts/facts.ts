@@ -1,17 +1,17 @@
 import type { WireFormat } from '../../../../index.ts'
 
-/** Something that was asked of a server: the answer, or why there is none. */
+/** The answer of a server to one request, or the reason why there is no answer. */
 export type Fact<T> = { readonly value: T } | { readonly unknown: string }
 
-/** Of what was not to be looked at: no news to anybody. */
+/** A fact that was not wanted. It is not reported as unknown. */
 export const NOT_ASKED: Fact<never> = { unknown: 'not asked' }
 
-/** What is known of it; undefined where nothing is. */
+/** The answer; undefined if there is none. */
 export function answerOf<T>(fact: Fact<T>): T | undefined {
   return 'value' in fact ? fact.value : undefined
 }
 
-/** Asks, and keeps a refusal as what it is: something to report. */
+/** Sends a request, and turns a refusal into a fact, because refusals are reported. */
 export async function factOf<T>(ask: () => Promise<T>): Promise<Fact<T>> {
   try {
     return { value: await ask() }
@@ -20,36 +20,38 @@ export async function factOf<T>(ask: () => Promise<T>): Promise<Fact<T>> {
   }
 }
 
-/** What `INFO`, `CONFIG GET` or `CLUSTER INFO` tells, by name. */
+/** The values of `INFO`, `CONFIG GET` or `CLUSTER INFO`, by name. */
 export type Names = Readonly<Record<string, string | undefined>>
 
-/** The clock of a server, and how far away it is, by several questions one after the other. */
+/** The clock of a server, and its response time, from several requests. */
 export interface ClockFacts {
   readonly samples: number
   readonly fastestMs: number
   readonly medianMs: number
   readonly slowestMs: number
-  /** The server's time less ours, by the fastest answer; off by `boundMs` at most. */
+  /**
+   * The server time minus the local time, by the fastest answer. The error is at most `boundMs`.
+   */
   readonly aheadMs: number
   readonly boundMs: number
 }
 
-/** Keys that Holdfast or Redisson makes, and that have no TTL although they should. */
+/** Keys of Holdfast or Redisson that normally expire, but have no TTL. */
 export interface KeyFacts {
   readonly looked: number
-  /** Whether that were all keys there are. */
+  /** True if the server has no other keys. */
   readonly all: boolean
-  /** Holds that never end by themselves. */
+  /** Held locks that never expire. */
   readonly locks: readonly string[]
-  /** Counters of fencing tokens: `keepCounters` and Redisson keep them for good. */
+  /** Counters of fencing tokens. With `keepCounters` and with Redisson they are kept forever. */
   readonly counters: readonly string[]
-  /** Other keys that end by themselves as a rule. */
+  /** Other keys that normally expire. */
   readonly others: readonly string[]
-  /** The wire formats that clients report, each once; null is that of versions before there were reports. */
+  /** The wire formats that clients report, each once. Null if a client reports none. */
   readonly wireFormats: readonly (WireFormat | null)[]
 }
 
-/** What one kind of lock cannot do, for want of rights. */
+/** The rights that one kind of lock lacks. */
 export interface MissingRights {
   readonly kind: string
   readonly commands: readonly string[]
@@ -60,18 +62,18 @@ export interface RightsFacts {
   readonly user: string
   readonly by: 'ACL DRYRUN' | 'a lock'
   readonly missing: readonly MissingRights[]
-  /** What Redis said when a lock was tried. */
+  /** The error of the test lock; undefined if the test lock worked or was not needed. */
   readonly refusal: string | undefined
 }
 
-/** A server that has locks, or may come to have them. */
+/** A server that has locks, or a replica that may take over. */
 export interface ServerFacts {
   readonly address: string
-  /** The `redis-cli` that leads there. */
+  /** The `redis-cli` command for this server. */
   readonly cli: string
-  /** What it is meant to be. */
+  /** The role that the server should have. */
   readonly as: 'master' | 'replica'
-  /** Why nothing is known of it. */
+  /** The reason why the server could not be reached; undefined if it was reached. */
   readonly unreachable: string | undefined
   readonly info: Fact<Names>
   readonly config: Fact<Names>
@@ -84,7 +86,7 @@ export interface SentinelFacts {
   readonly address: string
   readonly cli: string
   readonly unreachable: string | undefined
-  /** What `SENTINEL MASTER` tells. */
+  /** The values of `SENTINEL MASTER`. */
   readonly master: Fact<Names>
 }
 
@@ -100,14 +102,14 @@ export interface ClusterFacts {
   readonly nodes: Fact<readonly ClusterNode[]>
 }
 
-/** What the client is told that is looked for. */
+/** The options of the clients that use these servers. */
 export interface Terms {
   readonly leaseMs: number
   readonly longestLeaseMs: number
   readonly commandTimeoutMs: number
   readonly outageMs: number
   readonly keyPrefix: string
-  /** How many replicas each acquisition waits for; none is 0. */
+  /** The number of replicas that each acquisition waits for; 0 for none. */
   readonly durability: number | 'all'
 }
 

@@ -1,34 +1,34 @@
 import type { Names, ServerFacts } from './facts.ts'
 import { answerOf } from './facts.ts'
 
-/** Lines of `name:value`, as `INFO` and `CLUSTER INFO` have them. */
+/** Reads lines of `name:value`, as in `INFO` and `CLUSTER INFO`. */
 export function namesOf(text: unknown): Names {
   const lines = String(text).matchAll(/^([^#:\r\n]+):(.*?)\r?$/gm)
   return Object.fromEntries([...lines].map(([, name, value]) => [name, value]))
 }
 
-/** A list in which each value follows its name, as `CONFIG GET` and `SENTINEL MASTER` have it. */
+/** Reads a list in which each value follows its name, as of `CONFIG GET` and `SENTINEL MASTER`. */
 export function pairsOf(list: unknown): Names {
   const flat = (Array.isArray(list) ? list : []).map(String)
   return Object.fromEntries(flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]]] : [])))
 }
 
-/** Where a Sentinel says that the master is. */
+/** The address of the master that a Sentinel names. */
 export function placeOf({ ip, port }: Names): string {
   return `${ip}:${port}`
 }
 
-/** One line of `INFO`; undefined where the server does not tell. */
+/** One value of `INFO`; undefined if unknown. */
 export function infoOf({ info }: ServerFacts, name: string): string | undefined {
   return answerOf(info)?.[name]
 }
 
-/** One setting; undefined where the server does not tell. */
+/** One setting; undefined if unknown. */
 export function configOf({ config }: ServerFacts, name: string): string | undefined {
   return answerOf(config)?.[name]
 }
 
-/** The same as a number; undefined also where it is none. */
+/** The text as a number; undefined if it is no number. */
 export function numberOf(text: string | undefined): number | undefined {
   const number = Number(text)
   return text === undefined || text === '' || Number.isNaN(number) ? undefined : number
@@ -41,7 +41,10 @@ interface Version {
   readonly minor: number
 }
 
-/** Which server it is. Valkey tells 7.2.4 as the version of the Redis that it is like. */
+/**
+ * The name and version of the server. Valkey also reports 7.2.4 as `redis_version`, for
+ * compatibility.
+ */
 export function versionOf(server: ServerFacts): Version | undefined {
   const valkey = infoOf(server, 'valkey_version')
   const text = valkey ?? infoOf(server, 'redis_version')
@@ -51,7 +54,7 @@ export function versionOf(server: ServerFacts): Version | undefined {
   return { name, text, major: Number(major), minor: Number(minor) }
 }
 
-/** Whether it is one that holds locks now, and answers. */
+/** True if the server was reached and is no replica. */
 export function isMaster(server: ServerFacts): boolean {
   return server.unreachable === undefined && infoOf(server, 'role') !== 'slave'
 }
@@ -62,7 +65,7 @@ interface ReplicaLine {
   readonly lagSeconds: number
 }
 
-/** The replicas of a master, as it sees them. */
+/** The replicas that the master reports. */
 export function replicasOf({ info }: ServerFacts): ReplicaLine[] {
   return Object.entries(answerOf(info) ?? {}).flatMap(([name, line]) => {
     if (!/^slave\d+$/.test(name) || line === undefined) return []

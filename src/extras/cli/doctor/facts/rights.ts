@@ -1,13 +1,13 @@
-/** The rights that each kind of lock needs: those of docs/reference/keys.md, which a test compares. */
+/** The rights that one kind of lock needs. A test compares them with docs/reference/keys.md. */
 export interface Needs {
   readonly kind: string
-  /** Commands that `ACL DRYRUN` is asked about, each with arguments that the kind would give. */
+  /** The commands for `ACL DRYRUN`, with arguments as this kind sends them. */
   readonly commands: readonly (readonly string[])[]
-  /** Keys as `~pattern`, of which each is read and written, and channels as `&pattern`. */
+  /** Keys as `~pattern`, each for reading and writing, and channels as `&pattern`. */
   readonly patterns: readonly string[]
 }
 
-/** The names that belong to one lock. */
+/** The names of the keys and channels of one lock. */
 interface ProbeNames {
   readonly lock: string
   readonly channel: string
@@ -39,7 +39,7 @@ const LOCK = (key: string, channel: string, queue: string): readonly (readonly s
   ['PING'],
 ]
 
-/** What beside needs a lock's own commands the queue of those who wait for it. */
+/** The commands for a queue of waiters that a plain lock does not need. */
 const SETS = (key: string): readonly (readonly string[])[] => [
   ['ZADD', key, '1', 'm'],
   ['ZREM', key, 'm'],
@@ -51,10 +51,10 @@ const HASHES = (key: string): readonly (readonly string[])[] => [
   ['HRANDFIELD', key],
 ]
 
-/** What tells others who has a lock. */
+/** Clients store in these keys which process they are. */
 const PRESENCE: Needs = { kind: 'presence', commands: [], patterns: ['~holdfast_client:*'] }
 
-/** What lets holders hear that somebody asks for a release. */
+/** Holders receive requests to release on these channels. */
 const REQUESTS: Needs = {
   kind: 'requests to release',
   commands: [],
@@ -62,9 +62,9 @@ const REQUESTS: Needs = {
 }
 
 /**
- * @param place what is asked about beside the locks of one server
- * @param name a lock that nobody has, prefix included
- * @param durability what acquisitions wait for; where they do, they all need it
+ * @param place decides which rights are added to the rights for one server
+ * @param name the key of an unused lock, with its prefix
+ * @param durability the replicas that acquisitions wait for; above 0, all locks need its rights
  */
 export function needsOf(
   place: 'server' | 'masters' | 'cluster' | 'sentinel',

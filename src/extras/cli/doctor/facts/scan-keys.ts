@@ -3,17 +3,17 @@ import { clientIn, endsByItself, isHeldLock } from '../../../deployment/key-name
 import type { ServerClient } from '../../../servers/open-server.ts'
 import type { KeyFacts } from './facts.ts'
 
-/** So many keys a request: a server is not kept from others by one. */
+/** The keys of one request, so that the server has time for other clients. */
 const AT_A_TIME = 200
-/** No more names are kept of each sort. */
+/** At most this many names of each sort are kept. */
 const MOST_NAMES = 20
 const LONGEST_MS = 1_000
 
 const COUNTER = /^redisson_lock_token:/
 
 /**
- * Looks for keys of locks that have no TTL, in small steps, and not beyond `mostKeys` or a second.
- * What the counts of latches and semaphores are is left out: they have none.
+ * Finds keys of locks without a TTL, in small steps, for up to `mostKeys` keys or one second. The
+ * numbers of latches and semaphores are left out, because they never have a TTL.
  */
 export async function scanKeys(
   client: ServerClient,

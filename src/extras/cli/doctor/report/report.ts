@@ -4,7 +4,7 @@ import type { Finding, Level } from '../checks/check.ts'
 import { answerOf, type Facts, type ServerFacts } from '../facts/facts.ts'
 import { infoOf, numberOf, placeOf, replicasOf, versionOf } from '../facts/names.ts'
 
-/** What is told of one server, whatever was found. */
+/** The facts of one server, which are reported even without findings. */
 export interface ServerLine {
   readonly address: string
   readonly reached: boolean
@@ -29,9 +29,9 @@ export interface SentinelLine {
   readonly master: string | null
 }
 
-/** Everything that is printed, in either form. `--json` prints this as it is. */
+/** The whole report. `--json` prints it unchanged. */
 export interface Report {
-  /** Of this shape; a greater one would have fields less, or others. */
+  /** The version of this format. A later version may lack fields, or may have other fields. */
   readonly format: 1
   readonly verdict: 'ok' | 'findings' | 'incomplete'
   readonly exitCode: number
@@ -40,13 +40,13 @@ export interface Report {
   readonly servers: readonly ServerLine[]
   readonly sentinels: readonly SentinelLine[]
   readonly findings: readonly (Omit<Finding, 'at'> & { readonly at: string | null })[]
-  /** Codes of findings that were left out. */
+  /** The codes of the findings that were left out. */
   readonly ignored: readonly string[]
 }
 
 /**
- * @param all what was found
- * @param ignored codes that count as not found
+ * @param all all findings
+ * @param ignored the codes to leave out
  */
 export function newReport(
   facts: Facts,
@@ -77,7 +77,10 @@ export function newReport(
   }
 }
 
-/** Whether something was asked for and not looked at. A node that the others take for down is a finding. */
+/**
+ * True if a given server was not checked. If the cluster reports a node as down, that is a finding
+ * instead.
+ */
 function isIncomplete({ servers, cluster }: Facts, findings: readonly Finding[]): boolean {
   const nodes = (cluster && answerOf(cluster.nodes)) ?? []
   const down = nodes.filter(({ flags }) => flags.some((flag) => /^fail\??$/.test(flag)))

@@ -9,12 +9,12 @@ interface Look {
 
 type Found = Report['findings'][number]
 
-/** As terminals are told: red, yellow, cyan. */
+/** The colours of terminals: red, yellow, cyan. */
 const COLOURS = { error: 31, warning: 33, note: 36 } as const
 const BOLD = 1
 const WIDEST = 100
 
-/** The report for people: the verdict, then what was looked at, then each finding and its cure. */
+/** Formats the report for users: the verdict, then the servers, then each finding with its fix. */
 export function textOf(report: Report, { columns, colours }: Look): string {
   const width = Math.max(40, Math.min(columns, WIDEST))
   const paint = (level: Level, text: string) => (colours ? styled(COLOURS[level], text) : text)
@@ -44,7 +44,7 @@ function verdictOf({ verdict, counts, servers, sentinels }: Report): string {
   return `Fit for locks.${told}`
 }
 
-/** Address, and what is known of it, below each other. */
+/** Aligns the addresses and the facts. */
 function table(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(0, ...rows.map(([name]) => name.length))
   return rows.map(([name, text]) => `${name.padEnd(width)}  ${escaped(text)}`).join('\n')
@@ -72,7 +72,9 @@ function serverText(line: ServerLine): [string, string] {
   return [address, parts.join(', ')]
 }
 
-/** What has one code and one reason is told once, with each server where it was seen. */
+/**
+ * Groups findings with the same code and reason. Each group is printed once, with all its servers.
+ */
 function grouped(findings: readonly Found[]): Found[][] {
   const groups = new Map<string, Found[]>()
   for (const finding of findings) {
@@ -94,11 +96,11 @@ function blockOf(
     `${paint(level, level)}  ${code}`,
     ...labelled('seen', seen),
     ...labelled('why', wrapped(why, width - 8)),
-    ...labelled('fix', fixes), // To be pasted, so in one piece.
+    ...labelled('fix', fixes), // Not wrapped, because users paste it.
   ].join('\n')
 }
 
-/** What was seen alike at several servers is told once. */
+/** Lists each observation once, with all servers that it is about. */
 function whereSeen(group: readonly Found[]): string[] {
   const places = new Map<string, string[]>()
   for (const { at, seen } of group) {
@@ -107,7 +109,9 @@ function whereSeen(group: readonly Found[]): string[] {
   return [...places].map(([seen, at]) => (at.length === 0 ? seen : `${at.join(', ')}: ${seen}`))
 }
 
-/** The lines of all fixes: remarks that stand before the commands, the commands, and those behind. */
+/**
+ * Joins the lines of all fixes: remarks before the commands, the commands, and remarks after them.
+ */
 function allOf(fixes: readonly (readonly string[])[]): string[] {
   const isRemark = (line: string) => line.startsWith('#')
   const parts = fixes.map((fix) => {
