@@ -36,11 +36,7 @@ export function openDeployment(
   return new RedisDeployment(where, timeoutMs)
 }
 
-interface ScanOptions {
-  pattern?: string
-  heldOnly?: boolean
-  signal?: AbortSignal
-}
+type ScanOptions = NonNullable<Parameters<Deployment['scan']>[0]>
 
 class RedisDeployment implements Deployment {
   readonly address: string
