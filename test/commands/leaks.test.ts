@@ -1,6 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { LeakReport } from '../../src/extras/cli/locks/leak-text.ts'
+import { findLeaks, type Leak } from '../../src/extras/deployment/find-leaks.ts'
+import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
+import type { Deployment } from '../../src/extras/deployment/rows.ts'
+import { readWhere } from '../../src/extras/servers/where.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { startRedis } from '../support/redis-server.ts'
 import { newSetting } from './setting.ts'
 
 const { server, newClient } = newSetting()
@@ -55,10 +62,41 @@ test('a key without an expiry is a leak, with a command that ends it', async () 
     {
       code: 'key-without-ttl',
       key: 'holdfast_queue:{b}',
-      fix: ['# Make it expire in a minute:', "redis-cli PEXPIRE 'holdfast_queue:{b}' 60000"],
+      fix: [
+        '# Make it expire in a minute:',
+        `redis-cli -h 127.0.0.1 -p ${server.port} PEXPIRE 'holdfast_queue:{b}' 60000`,
+      ],
     },
   ])
 }, 20_000)
+
+test('the command for a key names each master that has the key, and its database', async () => {
+  const other = await startRedis()
+  const fixOf = async (urls: string[]) => {
+    const { out } = await holdfast(['leaks', ...urls, '--json', '--lease-ms', '30'])
+    const all = out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+    expect(all).toMatchObject([{ code: 'key-without-ttl', key: 'holdfast_queue:b' }])
+    return (all[0] as LeakReport).fix.slice(1)
+  }
+  const command = (port: number, more = '') =>
+    `redis-cli -h 127.0.0.1 -p ${port}${more} PEXPIRE holdfast_queue:b 60000`
+  for (const { admin } of [server, other]) await admin.zadd('holdfast_queue:b', 1, gone)
+  const urls = [server.url, other.url]
+  expect(await fixOf(urls)).toEqual([command(server.port), command(other.port)])
+  await server.admin.del('holdfast_queue:b')
+  expect(await fixOf(urls)).toEqual([command(other.port)])
+  await other.admin.swapdb(0, 2)
+  expect(await fixOf([`${other.url}/2`])).toEqual([command(other.port, ' -n 2')])
+  await other.flush()
+})
+
+test('a key with a NUL byte gets no command, because a shell would cut its name', async () => {
+  await server.admin.zadd('holdfast_queue:{a\0b}', 1, gone)
+  const { all } = await leaks('--lease-ms', '30')
+  expect(all[0]?.fix).toEqual([
+    '# Its name contains a NUL byte, which a shell cannot pass: make it expire from a program.',
+  ])
+})
 
 test('a holder of no known process is a leak once its lease was not renewed', async () => {
   await server.admin.hset('app:dead', gone, '1')
@@ -73,6 +111,26 @@ test('a holder of no known process is a leak once its lease was not renewed', as
     `npx holdfast release --force --key-prefix=app: --url=${server.url} -- dead`,
   )
   expect(err).toContain('1 holder with a longer lease than 3000 ms could not be checked')
+})
+
+test('a holder that is not renewed is a leak even when the first look at it was slow', async () => {
+  await server.admin.hset('dead', gone, '1')
+  await server.admin.pexpire('dead', 3_000)
+  const deployment = openDeployment(readWhere({}, [server.url], {}))
+  atEnd(() => deployment.close(), { beforeCheck: true })
+  let looks = 0
+  const slow: Pick<Deployment, 'scan' | 'scanEndless' | 'inspect'> = {
+    scan: (wanted) => deployment.scan(wanted),
+    scanEndless: () => deployment.scanEndless(),
+    inspect: async (key) => {
+      if (looks++ === 0) await pause(300)
+      return deployment.inspect(key)
+    },
+  }
+  const found: Leak[] = []
+  for await (const leak of findLeaks(slow as Deployment, { leaseMs: 3_000 })) found.push(leak)
+  expect(found).toMatchObject([{ code: 'holder-not-renewed', key: 'dead', owner: gone }])
+  expect(looks).toBe(2)
 })
 
 test('a queue of live waiters before a free lock is a leak; a dead place is none, because there is nothing to do', async () => {

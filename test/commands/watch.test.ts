@@ -1,6 +1,9 @@
 import type { Terminal } from '../../src/extras/cli/command/command.ts'
 import { changes } from '../../src/extras/cli/locks/changes.ts'
+import { follow, type View } from '../../src/extras/cli/locks/follow.ts'
 import { run } from '../../src/extras/cli/run.ts'
+import type { LockRow } from '../../src/extras/deployment/rows.ts'
+import { FakeDeployment } from '../dashboard/fake-deployment.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -126,6 +129,70 @@ test('an outage is told once, and after it things go on', async () => {
   expect(JSON.parse(outage).message).toMatch(/127\.0\.0\.1:\d+ cannot be asked|closed/)
   await own.flush()
 }, 60_000)
+
+describe('a scan that takes longer than the interval', () => {
+  /** Scans twice. During the second scan the test changes locks, and the scan has an older row of `a`. */
+  async function eventsOf(change: (deployment: FakeDeployment) => void, fails = false) {
+    const hold = (owner: string) => ({ holders: [{ owner }] })
+    const deployment = new FakeDeployment()
+    for (const key of ['a', 'b', 'missed']) deployment.set(key, hold('client:1'))
+    let scans = 0
+    deployment.scan = async function* (this: FakeDeployment) {
+      const rows = (keys: string[]) => keys.flatMap((key) => this.get(key) ?? [])
+      scans++
+      yield rows(scans === 1 ? ['a', 'missed'] : ['a'])
+      if (scans === 2) change(this)
+      yield rows(scans === 1 ? [] : ['b'])
+      if (scans === 2 && fails) throw new Error('away')
+    }
+    const realNow = performance.now.bind(performance)
+    let laterMs = 0
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => realNow() + laterMs)
+    const [stop, events] = [new AbortController(), [] as string[]]
+    try {
+      let before: View = { rows: [], failure: null }
+      let looksAfter = 0
+      const options = { pattern: undefined, intervalMs: 0, signal: stop.signal }
+      for await (const view of follow(deployment, options)) {
+        for (const one of changes(before, view)) {
+          events.push('row' in one ? `${one.event} ${one.row.key} ${ownerIn(one.row)}` : one.event)
+        }
+        before = view
+        // By then the next scan is due.
+        laterMs = 6_000
+        if (scans >= 2 && ++looksAfter === 8) stop.abort()
+      }
+    } finally {
+      clock.mockRestore()
+    }
+    return events
+  }
+  const ownerIn = ({ holders }: LockRow) => holders.map(({ owner }) => owner).join()
+  const begun = ['held a client:1', 'held missed client:1']
+
+  test('brings back no holder that was seen to have changed', async () => {
+    const handOn = (deployment: FakeDeployment) =>
+      deployment.set('a', { holders: [{ owner: 'client:2' }] })
+    expect(await eventsOf(handOn)).toEqual([...begun, 'held a client:2', 'held b client:1'])
+  })
+
+  test('brings back no lock that was seen to be free', async () => {
+    expect(await eventsOf((deployment) => deployment.set('a'))).toEqual([
+      ...begun,
+      'held b client:1',
+      'free a ',
+    ])
+  })
+
+  test('that does not meet a lock is no reason to report the lock as free', async () => {
+    expect(await eventsOf(() => undefined)).toEqual([...begun, 'held b client:1'])
+  })
+
+  test('that fails loses no event', async () => {
+    const events = await eventsOf(() => undefined, true)
+    expect(events.filter((one) => one.startsWith('held b'))).toHaveLength(1)
+  })
+})
 
 test('an outage that lasts is told once, and what was seen before it stays', () => {
   const [up, down] = [

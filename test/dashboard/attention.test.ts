@@ -290,6 +290,38 @@ describeInBrowser('the page', () => {
     })
   })
 
+  test('the command and its button keep selection and focus, even when the rest of the panel changes', async () => {
+    const locks = new FakeDeployment()
+    locks.set('job', { holders: [{ owner: 'client:1' }] })
+    const { page } = await open(locks, { hash: '#locks=job' })
+    const panel = page.locator('#detail')
+    const button = panel.getByRole('button', { name: 'Copy' })
+    await button.focus()
+    await page.evaluate(
+      "getSelection().selectAllChildren(document.querySelector('#detail .command code'))",
+    )
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    const selected = () => page.evaluate('getSelection().toString()')
+    const command = await panel.locator('.command code').textContent()
+    // By the second answer the page shows the first answer.
+    const answers = async (count: number) => {
+      for (let i = 0; i < count; i++) await page.waitForResponse(/api\/lock/)
+    }
+    await answers(2)
+    expect([await focused(), await selected()]).toEqual(['Copy', command])
+    locks.set('job', { holders: [{ owner: 'client:1' }], queue: [{ owner: 'client:2' }] })
+    await panel.getByText('Waiting: 1').waitFor()
+    await answers(2)
+    expect([await focused(), await selected()]).toEqual(['Copy', command])
+    locks.set('job', {
+      holders: [{ owner: 'client:1', ttlMs: null }],
+      token: 1_700_000_000_000_009,
+    })
+    await panel.locator('.free', { hasText: 'without an expiry' }).waitFor()
+    await panel.locator('.command', { hasText: '--token 1700000000000009' }).waitFor()
+    await page.close()
+  }, 60_000)
+
   test('the button that takes a lock is red, and asks with label, host and process', async () => {
     const { page } = await open(troubles(), { hash: '#locks=shop%3Aorder%3A1001' })
     const red = await page.evaluate(

@@ -22,6 +22,11 @@ async function write(count: number, nameOf: (i: number) => string): Promise<void
   await batch.exec()
 }
 
+async function add(fields: { name: string; agoMs?: string; seq?: string }): Promise<void> {
+  const all = { event: 'acquired', owner: `c:${fields.name}`, label: 'api', ...fields }
+  await server.admin.xadd('holdfast_history', '*', ...Object.entries(all).flat())
+}
+
 test('the newest entries are kept, as many as the limits allow, also of those that come later', async () => {
   await write(200, (i) => `n${i}`)
   const followed = follow({ mostEntries: 100, mostBytes: 1e9 })
@@ -41,6 +46,34 @@ test('entries with long names are read only as far as their bytes may be kept', 
   expect(index?.bytes).toBeLessThanOrEqual(mostBytes)
   expect(index?.size).toBeGreaterThan(50)
   expect(index?.hasHold('', 'c:1999')).toBe(true)
+})
+
+test('an entry that happened before the newest one, but is written after it, is kept', async () => {
+  await add({ name: 'newest' })
+  const followed = follow()
+  expect((await followed.index())?.size).toBe(1)
+  await add({ name: 'late', agoMs: '60000' })
+  await add({ name: 'last' })
+  await eventually(async () => (await followed.index())?.hasHold('last', 'c:last'))
+  const index = await followed.index()
+  expect([index?.size, index?.hasHold('late', 'c:late')]).toEqual([3, true])
+})
+
+test('an entry that is written again after it was read counts once', async () => {
+  await add({ name: 'twice', seq: 'w-1' })
+  const followed = follow()
+  expect((await followed.index())?.size).toBe(1)
+  await add({ name: 'twice', seq: 'w-1' })
+  await add({ name: 'last' })
+  await eventually(async () => (await followed.index())?.hasHold('last', 'c:last'))
+  expect((await followed.index())?.size).toBe(2)
+})
+
+test('a first read that lasts longer than the time without requests is answered', async () => {
+  await write(2_000, (i) => `n${i}`)
+  const followed = new FollowedHistory({ redis: server.url }, undefined, 1)
+  atEnd(() => followed.close(), { beforeCheck: true })
+  expect((await followed.index())?.size).toBe(2_000)
 })
 
 test('a history that nobody has written to is none', async () => {

@@ -192,6 +192,12 @@ describe('newDashboard refuses', () => {
     ['no authorize', { redis: 'a:1', authorize: undefined }, /needs authorize/],
     ['no place', { redis: undefined }, /either redis or masters/],
     ['two places', { masters: ['a:1'] }, /either redis or masters/],
+    [
+      'a master given twice',
+      { redis: undefined, masters: ['a:1', 'b:1', 'redis://a:1'] },
+      /^a:1 was given twice\.$/,
+    ],
+    ['a node given twice', { redis: { cluster: ['a:1', 'a:1'] } }, /^a:1 was given twice\.$/],
     ['a URL of something else', { redis: 'http://user:secret@a' }, /redis:\/\/host:port/],
     ['a client', { redis: { status: 'ready' } }, /opens its own connections/],
     ['an empty cluster', { redis: { cluster: [] } }, /redis\.cluster must be a list/],

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
 import type { LockRow } from '../../src/extras/deployment/rows.ts'
 import { readWhere } from '../../src/extras/servers/where.ts'
@@ -38,6 +39,26 @@ test('in a cluster the locks of all masters are found, and looked at where they 
   expect((await deployment.look(names)).length).toBe(30)
   expect(await deployment.inspect('job:7')).toMatchObject({ token: leases[7]?.token })
   for (const { admin } of cluster.masters) expect(await admin.dbsize()).toBeGreaterThan(0)
+}, 60_000)
+
+test('a cluster that prefers hostnames, and has none, is reached by the IP addresses of its nodes', async () => {
+  const cluster = await startCluster({ masters: 2, replicas: 0 })
+  // Redis has the setting since 7.0.
+  const prefer = (type: string) => {
+    const set = ['CONFIG', 'SET', 'cluster-preferred-endpoint-type', type] as const
+    return Promise.all(cluster.masters.map(({ admin }) => admin.call(...set).catch(() => null)))
+  }
+  const client = new Holdfast({ redis: { cluster: cluster.startNodes } })
+  atEnd(() => client.close(), ending)
+  const names = Array.from({ length: 10 }, (_, i) => `job:${i}`)
+  await Promise.all(names.map((name) => client.getLock(name).lock()))
+  for (const type of ['hostname', 'unknown-endpoint', 'ip']) {
+    await prefer(type)
+    const deployment = look({ cluster: true }, [`127.0.0.1:${cluster.masters[0]?.port}`])
+    const rows = await keysOf(deployment.scan())
+    expect([type, rows.map(({ key }) => key)]).toEqual([type, names])
+    expect(deployment.unreachable).toEqual([])
+  }
 }, 60_000)
 
 test('of masters a lock is held where a majority has it, also with one of them down', async () => {
@@ -102,6 +123,32 @@ test('a login that may only read is enough, and nothing that it does is refused 
   await expect(
     keysOf(look({ user: 'looks', pass: 'secret' }, [server.url]).scan()),
   ).rejects.toThrow(/NOPERM.*scan/i)
+})
+
+test('the cost leaves out the time that the caller needs between two chunks, and counts no look twice', async () => {
+  const server = await startRedis()
+  const client = new Holdfast({ redis: server.url })
+  atEnd(() => client.close(), ending)
+  await client.getFairLock('a').lock()
+  await server.admin.zadd('holdfast_queue:{b}', 1, 'NxwZr5PVhg5sb0Me8yo04:17')
+  const deployment = look({}, [server.url])
+  const startedAt = performance.now()
+  let chunks = 0
+  let ownMs = 0
+  const work = async () => {
+    const from = performance.now()
+    await pause(300)
+    ownMs += performance.now() - from
+    await deployment.inspect('a')
+    chunks++
+  }
+  for await (const _ of deployment.scan()) await work()
+  for await (const _ of deployment.scanEndless()) await work()
+  expect(chunks).toBeGreaterThanOrEqual(2)
+  const tookMs = performance.now() - startedAt
+  expect(deployment.cost.tookMs).toBeLessThanOrEqual(Math.ceil(tookMs - ownMs))
+  expect(deployment.cost.tookMs).toBeGreaterThan(0)
+  await server.flush()
 })
 
 test('a server that comes back is asked again', async () => {

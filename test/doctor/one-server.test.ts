@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -5,7 +6,7 @@ import { Holdfast } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { leaves } from '../support/leaks.ts'
 import { sharedServer, startRedis } from '../support/redis-server.ts'
-import { diagnose, STEADY, seen, steady } from './diagnose.ts'
+import { diagnose, holdfast, STEADY, seen, steady } from './diagnose.ts'
 
 const server = sharedServer()
 
@@ -141,7 +142,7 @@ describe('keys without a TTL', () => {
     const [lock] = seen(report, 'lock-without-ttl')
     expect(lock).toMatchObject({ level: 'warning', numbers: { locks: 2 } })
     expect(lock?.seen).toMatch(/app:stuck/)
-    expect(lock?.fix.join('\n')).toContain("DEL 'app:stuck'")
+    expect(lock?.fix.join('\n')).toContain('DEL app:stuck')
     expect(seen(report, 'key-without-ttl')).toMatchObject([{ numbers: { keys: 1 } }])
     expect(seen(report, 'counter-without-ttl')).toMatchObject([{ level: 'note' }])
     expect(report.servers[0]).toMatchObject({ keysLooked: 8, allKeys: true })
@@ -150,6 +151,36 @@ describe('keys without a TTL', () => {
     const none = await diagnose([server.url, '--scan-keys', '0'])
     expect(none.codes.filter((code) => /ttl|part/.test(code))).toEqual([])
     expect(none.servers[0]?.keysLooked).toBeNull()
+  })
+
+  test('a name with control sequences or newlines steers no terminal, and its command keeps it whole', async () => {
+    leaves({ keys: true, why: 'they have no TTL' })
+    const { admin } = server
+    await admin.hset('app:\u001b[31mred\nline', owner, 1)
+    await admin.zadd('holdfast_queue:{\u202eapp}', 1, owner)
+    await admin.set('redisson_lock_token:{\u001b[2Japp}', 1)
+    const { out } = await holdfast(['doctor', server.url])
+    expect(out).not.toMatch(/[\p{Cf}\p{Zl}\p{Zp}]|[^\P{Cc}\n]/u)
+    expect(out).toContain('held, without a TTL: app:\\x1b[31mred\\nline.')
+    const report = await diagnose([server.url])
+    const command = seen(report, 'lock-without-ttl')[0]?.fix[1] ?? ''
+    const word = command.slice(command.indexOf('DEL ') + 'DEL '.length)
+    const passed = execFileSync('bash', ['-c', `printf %s ${word}`], { encoding: 'utf8' })
+    expect(passed).toBe('app:\u001b[31mred\nline')
+  })
+
+  test('a lock with a NUL byte in its name gets no command, because a shell would cut the name', async () => {
+    leaves({ keys: true, why: 'it has no TTL' })
+    await server.admin.hset('app:a\0b', owner, 1)
+    const report = await diagnose([server.url])
+    expect(seen(report, 'lock-without-ttl')).toMatchObject([
+      {
+        fix: [
+          '# If its holder is certainly gone:',
+          '# DEL from a program: a shell cannot pass a name with a NUL byte.',
+        ],
+      },
+    ])
   })
 
   test('those of Holdfast at work are none', async () => {

@@ -15,7 +15,7 @@ import { bulk, startFakeServer } from '../support/fake-server.ts'
 import { startTlsPlace } from '../support/places/tls.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startCluster } from '../support/redis-cluster.ts'
-import { sharedServer } from '../support/redis-server.ts'
+import { sharedServer, startRedis } from '../support/redis-server.ts'
 
 const server = sharedServer()
 const KEY = 'holdfast_history'
@@ -353,6 +353,58 @@ test('following begins with the last ones, in order, and outlives a cut', async 
   abort.abort()
   await reading
   await history.stop()
+})
+
+test('following outlives a server that becomes a replica, and one that answers as if it were down', async () => {
+  const own = await startRedis({ config: { 'replica-serve-stale-data': 'no' } })
+  const proxy = await startProxy(own.port)
+  const write = (name: string) => own.admin.xadd(KEY, '*', 'event', 'acquired', 'name', name)
+  await write('before')
+  const abort = new AbortController()
+  const seen: string[] = []
+  const reading = (async () => {
+    const options = { redis: proxy.url, last: 1, follow: true, signal: abort.signal }
+    for await (const { name } of readHistory(options)) seen.push(name)
+  })()
+  // A rejection is a failure of the test, and no unhandled one while it waits.
+  const ended = reading.then(
+    () => 'ended',
+    (error: Error) => error.message,
+  )
+  await eventually(async () => /blocked_clients:1/.test(await own.admin.info('clients')))
+  await own.admin.replicaof('127.0.0.1', 1)
+  await Promise.race([ended, eventually(() => proxy.count('XREAD') >= 3)])
+  await own.admin.replicaof('NO', 'ONE')
+  await write('after')
+  await Promise.race([ended, eventually(() => seen.length === 2)])
+  abort.abort()
+  expect([await ended, seen]).toEqual(['ended', ['before', 'after']])
+  await own.flush()
+}, 30_000)
+
+test.each([
+  ['LOADING Redis is loading the dataset in memory', true],
+  ['MASTERDOWN Link with MASTER is down', true],
+  ['CLUSTERDOWN The cluster is down', true],
+  ["READONLY You can't write against a read only replica.", true],
+  ['WRONGTYPE Operation against a key holding the wrong kind of value', false],
+  ['NOPERM this user has no permissions', false],
+])('following waits only while a refusal is temporary: %s', async (refusal, isTemporary) => {
+  let reads = 0
+  const fields = ['event', 'acquired', 'name', 'later'].map(bulk).join('')
+  const { port } = await startFakeServer(([command = '']) => {
+    if (/^xrevrange$/i.test(command)) return '*0\r\n'
+    if (!/^xread$/i.test(command)) return '+OK\r\n'
+    if (++reads === 1) return `-${refusal}\r\n`
+    return `*1\r\n*2\r\n${bulk(KEY)}*1\r\n*2\r\n${bulk('1-1')}*4\r\n${fields}`
+  })
+  const steps = readHistory({ redis: `redis://127.0.0.1:${port}`, follow: true })
+  const first = steps.next().then(
+    ({ value }) => value?.name,
+    (error: Error) => error.message,
+  )
+  expect(await first).toBe(isTemporary ? 'later' : refusal)
+  await steps.return(undefined)
 })
 
 test('in a cluster it is one stream in one slot', async () => {

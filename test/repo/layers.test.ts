@@ -154,7 +154,7 @@ const mayImport: Record<string, string[]> = {
     'index',
   ],
   'extras/cli/doctor/facts': ['extras/deployment', 'extras/servers', 'index'],
-  'extras/cli/doctor/checks': ['extras/cli/doctor/facts', 'extras/cli/text'],
+  'extras/cli/doctor/checks': ['extras/cli/doctor/facts', 'extras/cli/text', 'extras/deployment'],
   'extras/cli/doctor/report': [
     'extras/cli/command',
     'extras/cli/text',

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type HistoryEntry, type HistoryRedis, readHistory } from '../history/history.ts'
+import type { HistoryEntry, HistoryRedis } from '../history/history.ts'
+import { type Mark, readFrom } from '../history/read-history.ts'
 import { bytesOf, HISTORY_LIMITS, HistoryIndex, type HistoryLimits } from './history-index.ts'
 import { CLOSED, messageOf } from './poll.ts'
 
@@ -20,10 +21,6 @@ const RETRY_MS = 3_000
 
 /** In one turn of the event loop, this many entries are added to the index. */
 const ENTRIES_OF_TURN = 500
-/**
- * The followed entries begin with entries that were read before. This many of them are recognized.
- */
-const MOST_REPEATED = 1_000
 
 /**
  * Follows the history while viewers request it. It reads the existing entries once, and then only
@@ -32,30 +29,41 @@ const MOST_REPEATED = 1_000
 export class FollowedHistory {
   readonly #options: HistoryOptions
   readonly #limits: HistoryLimits
+  readonly #idleMs: number
   #index = new HistoryIndex()
   #following: AbortController | undefined
   #begun = Promise.resolve()
   #idle: NodeJS.Timeout | undefined
+  /** How many calls wait for an answer. */
+  #asking = 0
   #error: unknown
   #isClosed = false
   #failedAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: HistoryOptions, limits = HISTORY_LIMITS) {
+  constructor(options: HistoryOptions, limits = HISTORY_LIMITS, idleMs = IDLE_MS) {
     this.#options = options
     this.#limits = limits
+    this.#idleMs = idleMs
   }
 
   /** @returns null if the history has no entries; rejects if it cannot be read */
   async index(): Promise<HistoryIndex | null> {
     if (this.#isClosed) throw new Error(CLOSED)
     clearTimeout(this.#idle)
-    this.#idle = setTimeout(() => this.#rest(), IDLE_MS).unref()
-    if (this.#following === undefined && performance.now() - this.#failedAt > RETRY_MS) {
-      this.#begun = this.#begin()
+    this.#asking++
+    try {
+      if (this.#following === undefined && performance.now() - this.#failedAt > RETRY_MS) {
+        this.#begun = this.#begin()
+      }
+      await this.#begun
+      if (this.#following === undefined) throw this.#error
+      return this.#index.size === 0 ? null : this.#index
+    } finally {
+      // A first read may last longer than the idle time.
+      if (--this.#asking === 0 && !this.#isClosed) {
+        this.#idle = setTimeout(() => this.#rest(), this.#idleMs).unref()
+      }
     }
-    await this.#begun
-    if (this.#following === undefined) throw this.#error
-    return this.#index.size === 0 ? null : this.#index
   }
 
   close(): void {
@@ -78,7 +86,8 @@ export class FollowedHistory {
     this.#following = following
     const { signal } = following
     try {
-      const newestFirst = await this.#read(signal)
+      const mark: Mark = { seen: new Set() }
+      const newestFirst = await this.#read(mark, signal)
       const index = new HistoryIndex(this.#limits)
       for (let i = newestFirst.length - 1; i >= 0; i--) {
         index.add(newestFirst[i] as HistoryEntry)
@@ -86,17 +95,18 @@ export class FollowedHistory {
       }
       if (signal.aborted) return
       this.#index = index
-      void this.#follow(newestFirst.slice(0, MOST_REPEATED), signal)
+      void this.#follow(mark, signal)
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  async #read(signal: AbortSignal): Promise<HistoryEntry[]> {
+  async #read(mark: Mark, signal: AbortSignal): Promise<HistoryEntry[]> {
     const { mostEntries, mostBytes } = this.#limits
     const newestFirst: HistoryEntry[] = []
     let bytes = 0
-    for await (const entry of readHistory({ ...this.#options, signal, last: mostEntries })) {
+    const options = { ...this.#options, signal, last: mostEntries }
+    for await (const entry of readFrom(options, mark)) {
       newestFirst.push(entry)
       bytes += bytesOf(entry)
       if (bytes > mostBytes) break
@@ -104,13 +114,10 @@ export class FollowedHistory {
     return newestFirst
   }
 
-  async #follow(read: readonly HistoryEntry[], signal: AbortSignal): Promise<void> {
+  async #follow(mark: Mark, signal: AbortSignal): Promise<void> {
     try {
-      const since = read[0]?.at ?? 0
-      const known = new Set(read.map(({ id }) => id))
-      for await (const entry of readHistory({ ...this.#options, follow: true, since, signal })) {
-        if (!known.has(entry.id)) this.#index.add(entry)
-      }
+      const options = { ...this.#options, follow: true, signal }
+      for await (const entry of readFrom(options, mark)) this.#index.add(entry)
     } catch (error) {
       if (!signal.aborted) this.#fail(error)
     }

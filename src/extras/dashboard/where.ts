@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../../index.ts'
 import { type Login, readEndpoint, type Tls } from '../servers/endpoint.ts'
-import type { Where } from '../servers/where.ts'
+import { assertEachOnce, type Where } from '../servers/where.ts'
 
 /** PEM files of a TLS connection, if it needs more than Node.js uses by default. */
 export interface TlsFiles {
@@ -59,11 +59,13 @@ export function whereOf({ redis, masters, tls: files }: PlaceOptions): Where {
   }
   if (masters !== undefined) {
     const servers = endpoints(masters, 'masters')
+    assertEachOnce(servers)
     return { kind: servers.length === 1 ? 'server' : 'masters', servers }
   }
   if (typeof redis === 'string') return { kind: 'server', servers: endpoints([redis], 'redis') }
   if (typeof redis === 'object' && redis !== null && 'cluster' in redis) {
     const servers = endpoints(redis.cluster, 'redis.cluster', loginOf(redis))
+    assertEachOnce(servers)
     return { kind: 'cluster', servers }
   }
   if (typeof redis !== 'object' || redis === null || !('sentinels' in redis) || !redis.name) {

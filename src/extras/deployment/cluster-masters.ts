@@ -125,11 +125,14 @@ export class ClusterMasters implements Masters {
 }
 
 async function slotsBy(client: ServerClient, start: Endpoint) {
-  type Slots = readonly [first: number, last: number, master: readonly [string, number]]
+  type Node = readonly [host: string | null, port: number, id: string, more?: readonly string[]]
+  type Slots = readonly [first: number, last: number, master: Node]
   const slots = (await client.ask('CLUSTER', 'SLOTS')) as Slots[]
   if (slots.length === 0) throw new Error(`${addressOf(start)} knows no slots of a cluster.`)
   const endpoints = new Map<string, Endpoint>()
-  const ranges = slots.map(([first, last, [host, port]]): Range => {
+  const ranges = slots.map(([first, last, [name, port, , more]]): Range => {
+    // Redis 7 says `?` if a node has no hostname, although the cluster prefers hostnames.
+    const host = name === '?' ? ipIn(more) : name
     // A node without contact to other nodes does not know its own address.
     const endpoint = { ...start, host: host || start.host, port }
     const address = addressOf(endpoint)
@@ -137,4 +140,10 @@ async function slotsBy(client: ServerClient, start: Endpoint) {
     return { first, last, address }
   })
   return { ranges, endpoints }
+}
+
+/** The IP address in the metadata of a node, which is a list of names and values. */
+function ipIn(more: readonly string[] = []): string | undefined {
+  const i = more.indexOf('ip')
+  return i < 0 ? undefined : more[i + 1]
 }

@@ -19,6 +19,8 @@ export interface Leak {
   readonly ttlMs: number | null
   /** The lock; null if the leaked key is no lock. */
   readonly lock: LockDetail | null
+  /** The `redis-cli` for each server that has the key; empty for a lock. */
+  readonly cli: readonly string[]
 }
 
 interface LeakTerms {
@@ -60,19 +62,23 @@ export async function* findLeaks(
       const unknown = row.holders.filter(isUnknown)
       longer += unknown.filter(({ ttlMs }) => (ttlMs ?? 0) > leaseMs).length
       if (!unknown.some(({ ttlMs }) => (ttlMs ?? 0) <= leaseMs) && row.waiting === 0) continue
-      const at = performance.now()
       const lock = await deployment.inspect(row.key)
+      // At the end of the look: a slow look would otherwise count as a renewal.
+      const at = performance.now()
       if (lock !== null && isSuspect(lock, leaseMs)) suspects.push({ lock, at })
     }
   }
   if (pattern === undefined) {
-    const told = new Set<string>()
-    for await (const keys of deployment.scanEndless()) {
-      // Several masters have the same keys.
-      for (const key of keys.filter((one) => !told.has(one))) {
-        told.add(key)
-        yield { code: 'key-without-ttl', key, owner: null, ttlMs: null, lock: null }
+    // Several masters may have the same key.
+    const found = new Map<string, string[]>()
+    for await (const { keys, cli } of deployment.scanEndless()) {
+      for (const key of keys) {
+        const known = found.get(key) ?? []
+        if (!known.includes(cli)) found.set(key, [...known, cli])
       }
+    }
+    for (const [key, cli] of found) {
+      yield { code: 'key-without-ttl', key, owner: null, ttlMs: null, lock: null, cli }
     }
   }
   if (suspects.length === 0) return longer
@@ -134,10 +140,11 @@ function* confirmed(
       owner: head?.owner ?? null,
       ttlMs: null,
       lock: second,
+      cli: [],
     }
   }
 }
 
 function ofHolder(code: LeakCode, row: LockRow, { owner, ttlMs }: HolderRow): Leak {
-  return { code, key: row.key, owner, ttlMs, lock: { queue: [], votes: null, ...row } }
+  return { code, key: row.key, owner, ttlMs, lock: { queue: [], votes: null, ...row }, cli: [] }
 }

@@ -1,3 +1,4 @@
+import { redisCli } from '../servers/endpoint.ts'
 import type { Where } from '../servers/where.ts'
 import type { BareDetail } from './conclude.ts'
 import { findClients, findEndless, findHeld, findNamed } from './find-keys.ts'
@@ -10,6 +11,7 @@ import { votesOf } from './merge.ts'
 import { noteRelease } from './note-release.ts'
 import { addressOfAll, openMasters } from './open-masters.ts'
 import type { Cost, Deployment, Forced, LockDetail, LockRow, SeenHolder } from './rows.ts'
+import { timed } from './timed.ts'
 import { merged, viewsOf } from './views.ts'
 import { rowIn, withProcesses } from './with-processes.ts'
 
@@ -34,6 +36,8 @@ export function openDeployment(
   return new RedisDeployment(where, timeoutMs)
 }
 
+type ScanOptions = NonNullable<Parameters<Deployment['scan']>[0]>
+
 class RedisDeployment implements Deployment {
   readonly address: string
   readonly #where: Where
@@ -43,6 +47,9 @@ class RedisDeployment implements Deployment {
   #opened: Masters | undefined
   #costBefore = NOTHING
   #tookMs = 0
+  readonly #addMs = (ms: number) => {
+    this.#tookMs += ms
+  }
 
   constructor(where: Where, timeoutMs: number) {
     this.address = addressOfAll(where)
@@ -59,16 +66,15 @@ class RedisDeployment implements Deployment {
     return this.#opened?.unreachable ?? []
   }
 
-  async *scan({
-    pattern,
-    heldOnly = false,
-    signal,
-  }: {
-    pattern?: string
-    heldOnly?: boolean
-    signal?: AbortSignal
-  } = {}) {
-    const startedAt = performance.now()
+  scan(options: ScanOptions = {}) {
+    return timed(this.#scan(options), this.#addMs)
+  }
+
+  scanEndless(options: { signal?: AbortSignal } = {}) {
+    return timed(this.#scanEndless(options), this.#addMs)
+  }
+
+  async *#scan({ pattern, heldOnly = false, signal }: ScanOptions) {
     const masters = await this.#open()
     const seen = new Set<string>()
     const fresh = (found: Iterable<string>) => {
@@ -98,20 +104,18 @@ class RedisDeployment implements Deployment {
     } catch (error) {
       if (!signal?.aborted) this.#drop()
       throw error
-    } finally {
-      this.#tookMs += performance.now() - startedAt
     }
   }
 
-  async *scanEndless({ signal }: { signal?: AbortSignal } = {}) {
-    const startedAt = performance.now()
+  async *#scanEndless({ signal }: { signal?: AbortSignal }) {
     try {
-      for (const server of (await this.#open()).all) yield* findEndless(server, signal)
+      for (const server of (await this.#open()).all) {
+        const cli = redisCli(server.endpoint)
+        for await (const keys of findEndless(server, signal)) yield { keys, cli }
+      }
     } catch (error) {
       if (!signal?.aborted) this.#drop()
       throw error
-    } finally {
-      this.#tookMs += performance.now() - startedAt
     }
   }
 

@@ -113,6 +113,13 @@ export interface Unreachable {
   readonly reason: string
 }
 
+/** Keys that normally expire, but have no expiry. */
+export interface EndlessKeys {
+  readonly keys: readonly string[]
+  /** The `redis-cli` that leads to the server of the keys. */
+  readonly cli: string
+}
+
 /** The locks of a deployment. Only `release` writes. */
 export interface Deployment {
   /** The address for output. It contains no login. */
@@ -137,7 +144,7 @@ export interface Deployment {
     readonly signal?: AbortSignal
   }): AsyncIterable<readonly LockRow[]>
   /** Finds keys that normally expire, but have no expiry. Keys of locks themselves are left out. */
-  scanEndless(options?: { readonly signal?: AbortSignal }): AsyncIterable<readonly string[]>
+  scanEndless(options?: { readonly signal?: AbortSignal }): AsyncIterable<EndlessKeys>
   /** Reads keys again that were found before. */
   look(keys: readonly string[]): Promise<readonly LockRow[]>
   /**

@@ -37,11 +37,23 @@ const OPTIONS = [
 
 type Found = [id: string, fields: string[]]
 
+/**
+ * A position in the stream. A second reader reads what is newer than the first read, and skips
+ * repeats of entries that were read.
+ */
+export interface Mark {
+  /** The id of the newest entry at the first read; undefined before the first read. */
+  after?: string
+  /** The entries that were read, by writer and number. */
+  readonly seen: Set<string>
+}
+
 /** The entries that the caller wants. */
 interface Wish {
   readonly key: string
   readonly since: number
   readonly most: number
+  readonly mark: Mark
   /**
    * Returns the entry; undefined for a repeat, an unwanted entry or an entry that is not of
    * Holdfast.
@@ -52,23 +64,41 @@ interface Wish {
 const CHUNK = 1_000
 const BLOCK_MS = 5_000
 const ANSWER_MS = 5_000
+/**
+ * The refusals of a server that starts, is demoted, or has lost its master or its cluster. Such a
+ * refusal ends without an action of the user.
+ */
+const TEMPORARY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|UNBLOCKED)\b/
+
 /** A repeat follows within seconds, so only this many `seq` are remembered. */
 const MOST_SEEN = 50_000
 
 /**
  * Reads the history, the newest entry first. With `follow`, entries come in order of time: first
  * the `last` entries, or the entries `since`, then new entries as they are written. If Redis does
- * not answer, it waits and tries again. Each entry comes once, even if Redis has it twice. Without
- * a history there are no entries. The function opens its own connection.
+ * not answer, loads its data or becomes a replica, it waits and tries again. Each entry comes once,
+ * even if Redis has it twice. Without a history there are no entries. The function opens its own
+ * connection.
  *
  * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an
  * Error if Redis does not answer, or refuses
  */
-export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
+export function readHistory(options: ReadHistoryOptions): AsyncGenerator<HistoryEntry> {
+  return readFrom(options, { seen: new Set() })
+}
+
+/**
+ * Reads as `readHistory` does, and sets the mark. With `follow` and a mark that is set, it reads
+ * only entries after the mark.
+ */
+export async function* readFrom(
+  options: ReadHistoryOptions,
+  mark: Mark,
+): AsyncGenerator<HistoryEntry> {
   assertOptions(options, 'readHistory()', OPTIONS)
   const { redis, follow = false, signal } = options
   assertRedis(redis)
-  const wish = wishOf(options)
+  const wish = wishOf(options, mark)
   if (signal?.aborted) return
   const client = openClient(redis, follow ? 1_000 : null)
   let cause: unknown
@@ -88,12 +118,14 @@ export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<
       yield* backwards(client, wish, '+')
       return
     }
-    const [newest] = await ask(client, (one) => one.xrevrange(wish.key, '+', '-', 'COUNT', 1))
-    const from = newest?.[0] ?? '0-0'
-    const before: HistoryEntry[] = []
-    for await (const entry of backwards(client, wish, from)) before.push(entry)
-    yield* before.reverse()
-    yield* onwards(client, wish, from, signal)
+    if (mark.after === undefined) {
+      const [newest] = await ask(client, (one) => one.xrevrange(wish.key, '+', '-', 'COUNT', 1))
+      mark.after = newest?.[0] ?? '0-0'
+      const before: HistoryEntry[] = []
+      for await (const entry of backwards(client, wish, mark.after)) before.push(entry)
+      yield* before.reverse()
+    }
+    yield* onwards(client, wish, mark.after, signal)
   } catch (error) {
     if (!signal?.aborted) throw error
   } finally {
@@ -102,15 +134,19 @@ export async function* readHistory(options: ReadHistoryOptions): AsyncGenerator<
   }
 }
 
-function wishOf({ key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOptions): Wish {
+function wishOf(
+  { key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOptions,
+  mark: Mark,
+): Wish {
   if (last !== undefined && (!Number.isSafeInteger(last) || last < 0)) {
     throw new TypeError(`last must be a whole number of at least 0; got ${String(last)}.`)
   }
   const sinceMs = Number(since ?? 0)
   if (Number.isNaN(sinceMs)) throw new TypeError(`since must be a time; got ${String(since)}.`)
-  const seen = new Set<string>()
+  const { seen } = mark
   return {
     key,
+    mark,
     since: sinceMs,
     most: last ?? (follow && since === undefined ? 0 : Infinity),
     pick([id, fields]) {
@@ -125,10 +161,11 @@ function wishOf({ key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOpt
 }
 
 async function* backwards(client: Client, wish: Wish, from: string): AsyncGenerator<HistoryEntry> {
-  const { key, since, most, pick } = wish
+  const { key, since, most, mark, pick } = wish
   let [end, count] = [from, 0]
   while (count < most) {
     const chunk = await ask(client, (one) => one.xrevrange(key, end, '-', 'COUNT', CHUNK))
+    mark.after ??= chunk[0]?.[0] ?? '0-0'
     for (const found of chunk) {
       // The id has the time of writing, which is not before the event. So no older entry is wanted.
       if (Number.parseInt(found[0], 10) < since) return
@@ -145,11 +182,15 @@ async function* backwards(client: Client, wish: Wish, from: string): AsyncGenera
 
 async function* onwards(
   client: Client,
-  { key, pick }: Wish,
+  { key, mark, pick }: Wish,
   after: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<HistoryEntry> {
   let last = after
+  // The newest entries were seen first. The oldest entries must be the first that are forgotten.
+  const newestFirst = [...mark.seen]
+  mark.seen.clear()
+  for (const seq of newestFirst.reverse()) mark.seen.add(seq)
   while (!signal?.aborted) {
     let chunk: Found[] = []
     try {
@@ -157,9 +198,9 @@ async function* onwards(
       const replies = await within(read, BLOCK_MS + ANSWER_MS)
       chunk = (replies?.[0]?.[1] ?? []) as Found[]
     } catch (error) {
-      if ((error as Error).name === 'ReplyError') throw error
-      // There was no answer. ioredis connects again by itself, unless it still trusts the
-      // connection.
+      const { name, message } = error as Error
+      if (name === 'ReplyError' && !TEMPORARY.test(message)) throw error
+      // The server may be gone or demoted. A new connection leads to its successor.
       if (client.status === 'ready') client.disconnect(true)
       await pause(500, undefined, { signal })
     }

@@ -29,9 +29,10 @@ export function addressOf({ host, port, path }: Endpoint): string {
 }
 
 /** The `redis-cli` command for this server, for lines to paste. The user adds the login. */
-export function redisCli({ host, port, path, tls }: Endpoint): string {
+export function redisCli({ host, port, path, database, tls }: Endpoint): string {
   const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`
-  return `redis-cli ${where}${tls === undefined ? '' : ' --tls'}`
+  const select = database === 0 ? '' : ` -n ${database}`
+  return `redis-cli ${where}${tls === undefined ? '' : ' --tls'}${select}`
 }
 
 /** Reads a URL, `host:port`, or the path of a socket. Missing parts come from `defaults`. */

@@ -77,11 +77,16 @@ export function readWhere(
   }
   const urls = given.length > 0 ? given : [env.REDIS_URL || '127.0.0.1:6379']
   const servers = urls.map((url) => readEndpoint(url, { login, tls, secure }))
+  assertEachOnce(servers)
+  if (values.cluster) return { kind: 'cluster', servers }
+  return { kind: servers.length === 1 ? 'server' : 'masters', servers }
+}
+
+/** @throws `InvalidArgumentError` if an address is given twice: the same master would vote twice */
+export function assertEachOnce(servers: readonly Endpoint[]): void {
   const addresses = servers.map(addressOf)
   const twice = addresses.find((one, i) => addresses.indexOf(one) !== i)
   if (twice !== undefined) throw new InvalidArgumentError(`${twice} was given twice.`)
-  if (values.cluster) return { kind: 'cluster', servers }
-  return { kind: servers.length === 1 ? 'server' : 'masters', servers }
 }
 
 function sentinelsOf(

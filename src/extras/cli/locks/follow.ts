@@ -34,44 +34,52 @@ export async function* follow(
   deployment: Deployment,
   { pattern, intervalMs, signal }: Following,
 ): AsyncGenerator<View> {
-  let known = new Map<string, LockRow>()
+  const known = new Map<string, LockRow>()
+  let shown: readonly LockRow[] = []
   let scanAt = 0
-  const view = (failure: string | null = null): View => ({ rows: [...known.values()], failure })
-  const lookAgain = async () => {
-    const rows = await deployment.look([...known.keys()])
-    known = active(rows)
+  const view = (): View => {
+    shown = [...known.values()]
+    return { rows: shown, failure: null }
   }
+  const note = (keys: Iterable<string>, rows: readonly LockRow[]) => {
+    const busy = new Map(rows.filter(isBusy).map((row) => [row.key, row]))
+    for (const key of keys) if (!busy.has(key)) known.delete(key)
+    for (const [key, row] of busy) known.set(key, row)
+  }
+  const look = async (keys: readonly string[]) => note(keys, await deployment.look(keys))
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     let lookedAt = performance.now()
     try {
       if (lookedAt >= scanAt) {
         const startedAt = lookedAt
-        const found = new Map<string, LockRow>()
+        const missing = new Set(known.keys())
         for await (const rows of deployment.scan({ ...(pattern && { pattern }), signal })) {
-          for (const [key, row] of active(rows)) found.set(key, row)
+          const keys = rows.map(({ key }) => key)
+          // At once, because a look before the end of the scan has newer rows.
+          note(keys, rows)
+          for (const key of keys) missing.delete(key)
           if (isFirst || performance.now() - lookedAt < intervalMs) continue
           // With very many names, a scan takes longer than the interval. So the known locks are
           // read meanwhile.
           lookedAt = performance.now()
-          await lookAgain()
+          await look([...known.keys()])
           yield view()
         }
-        known = found
+        // A lock that was free for a moment may be missing from the scan.
+        if (missing.size > 0) await look([...missing])
         const endedAt = performance.now()
         scanAt = endedAt + Math.max(SCAN_MS, SCAN_SHARE * (endedAt - startedAt))
       } else {
-        await lookAgain()
+        await look([...known.keys()])
       }
       yield view()
     } catch (error) {
       if (signal.aborted) return
       const failure = failureOf(error)
       if (isFirst) throw error
-      yield view(failure)
+      // The rows of the last view: the next view shows what has changed since then.
+      yield { rows: shown, failure }
     }
     await pause(intervalMs, undefined, { signal }).catch(() => {})
   }
 }
-
-const active = (rows: readonly LockRow[]): Map<string, LockRow> =>
-  new Map(rows.filter(isBusy).map((row) => [row.key, row]))

@@ -51,9 +51,15 @@ function seenOf({ code, owner, ttlMs, lock }: Leak): string {
   return `It is free, but ${owner} is the head of its queue of ${lock?.queue.length}.`
 }
 
-function fixOf({ code, key, lock, ttlMs }: Leak, name: string, options: string): string[] {
+function fixOf({ code, key, lock, ttlMs, cli }: Leak, name: string, options: string): string[] {
   if (code === 'key-without-ttl') {
-    return ['# Make it expire in a minute:', `redis-cli PEXPIRE ${shellWord(key)} 60000`]
+    if (key.includes('\0')) {
+      return [
+        '# Its name contains a NUL byte, which a shell cannot pass: make it expire from a program.',
+      ]
+    }
+    const commands = cli.map((one) => `${one} PEXPIRE ${shellWord(key)} 60000`)
+    return ['# Make it expire in a minute:', ...commands]
   }
   const command = lock === null ? null : toFree(lock, { name, options }).command
   const inspect = ['npx holdfast inspect', options, '--', shellWord(name)].filter(Boolean).join(' ')

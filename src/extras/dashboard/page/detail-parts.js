@@ -1,6 +1,6 @@
 // The parts of the panel of one lock.
 import { commandOf } from './copy.js'
-import { element, printable } from './dom.js'
+import { element, printable, setText } from './dom.js'
 import { askForce, mayForce } from './force.js'
 import { count, duration, plural, processOf, time, whoOf } from './format.js'
 import { endingOf } from './lanes.js'
@@ -113,8 +113,9 @@ function moreOf(more) {
   return more > 0 ? element('p', { class: 'rest' }, `and ${count(more)} more`) : ''
 }
 
-export function freeOf({ sentences, command, needsPassword }) {
-  const parts = sentences.map((one) => element('p', {}, one))
+/** The block with the command. `setSentences` fills in its sentences. */
+export function freeOf({ command, needsPassword }) {
+  const parts = [element('div', { class: 'sentences' })]
   if (command !== null) {
     parts.push(commandOf(command, 'By force, from a terminal'))
     if (needsPassword) {
@@ -123,6 +124,16 @@ export function freeOf({ sentences, command, needsPassword }) {
     }
   }
   return element('div', { class: 'free', id: 'detail-free' }, ...parts)
+}
+
+/** Changes the sentences alone, because a reader may have selected the command. */
+export function setSentences(free, sentences) {
+  const [place] = free.children
+  while (place.children.length > sentences.length) place.lastChild.remove()
+  while (place.children.length < sentences.length) place.append(element('p'))
+  sentences.forEach((one, i) => {
+    setText(place.children[i], one)
+  })
 }
 
 /** The bars of the chart as a table. */

@@ -1,7 +1,7 @@
 // The panel of one lock: its holders, its waiters, how to free it, and its last holds.
 import { stateMark } from './columns.js'
 import { concernsOf } from './concerns.js'
-import { factsOf, freeOf, holdersOf, lastHoldsOf, queueOf } from './detail-parts.js'
+import { factsOf, freeOf, holdersOf, lastHoldsOf, queueOf, setSentences } from './detail-parts.js'
 import { byId, element, icon } from './dom.js'
 import { mayForce } from './force.js'
 import { newChart, updateChart } from './lanes.js'
@@ -16,6 +16,7 @@ const MINUTES = 5
 let shown
 let timer
 let last = ''
+let lastCommand = ''
 let found
 let chart
 let onClose = () => {}
@@ -81,21 +82,25 @@ async function again(key) {
 
 function fill({ lock, toFree }) {
   found = lock
-  const text = JSON.stringify([lock, mayForce(), toFree.command])
-  if (text === last) byId('detail-free').replaceWith(freeOf(toFree))
-  else {
+  const command = JSON.stringify([toFree.command, toFree.needsPassword])
+  const text = JSON.stringify([lock, mayForce(), command])
+  const kept = byId('detail-free')
+  const free = kept !== null && command === lastCommand ? kept : freeOf(toFree)
+  lastCommand = command
+  setSentences(free, toFree.sentences)
+  if (text !== last) {
     last = text
     const focused = document.activeElement?.dataset?.force
-    byId('detail-body').replaceChildren(
+    const body = byId('detail-body')
+    if (free !== kept) body.replaceChildren(free)
+    // The block stays in its place: a node that is moved loses its focus and its selection.
+    for (const one of [...body.childNodes]) if (one !== free) one.remove()
+    free.before(
       element('div', { id: 'detail-lead', class: 'lead' }),
       ...holdersOf(lock),
       element('h3', {}, 'How to free it'),
-      freeOf(toFree),
-      ...queueOf(lock),
-      ...pastParts(),
-      element('h3', {}, 'More'),
-      factsOf(lock),
     )
+    free.after(...queueOf(lock), ...pastParts(), element('h3', {}, 'More'), factsOf(lock))
     const wanted = `[data-force="${CSS.escape(focused ?? '')}"]`
     if (focused !== undefined) byId('detail-body').querySelector(wanted)?.focus()
   }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../../deployment/shell-word.ts'
 import { answerOf } from '../facts/facts.ts'
 import type { Check } from './check.ts'
 
@@ -13,8 +14,14 @@ export const keys: Check = {
       const found = answerOf(fact)
       if (found === undefined) continue
       const { locks, others, counters, looked } = found
-      const paste = (command: string, names: readonly string[]) =>
-        names.slice(0, 3).map((name) => `${cli} ${command} ${quoted(name)}`)
+      const paste = (command: string, names: readonly string[], ...more: string[]) =>
+        names
+          .slice(0, 3)
+          .map((name) =>
+            name.includes('\0')
+              ? `# ${command} from a program: a shell cannot pass a name with a NUL byte.`
+              : [cli, command, shellWord(name), ...more].join(' '),
+          )
       if (locks.length > 0) {
         yield {
           code: 'lock-without-ttl',
@@ -31,10 +38,7 @@ export const keys: Check = {
           at,
           seen: `${count(others)} keys of Holdfast have no TTL: ${some(others)}.`,
           why: 'Keys of Holdfast normally expire. If these keys stay, they may block waiters.',
-          fix: [
-            '# Make these keys expire in a minute:',
-            ...paste('PEXPIRE', others).map((line) => `${line} 60000`),
-          ],
+          fix: ['# Make these keys expire in a minute:', ...paste('PEXPIRE', others, '60000')],
           numbers: { keys: others.length, looked },
         }
       }
@@ -46,7 +50,7 @@ export const keys: Check = {
           why: 'Such counters are normal with keepCounters, and with Redisson. Each counter takes about 150 bytes of memory.',
           fix: [
             '# With keepCounters or Redisson, do nothing. Otherwise make the counters expire in an hour:',
-            ...paste('PEXPIRE', counters).map((line) => `${line} 3600000`),
+            ...paste('PEXPIRE', counters, '3600000'),
           ],
           numbers: { counters: counters.length, looked },
         }
@@ -62,5 +66,3 @@ const count = (names: readonly string[]): string =>
 
 const some = (names: readonly string[]): string =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')}, …` : names.join(', ')
-
-const quoted = (name: string): string => `'${name.replaceAll("'", `'\\''`)}'`

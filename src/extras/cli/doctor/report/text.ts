@@ -1,4 +1,4 @@
-import { counted, duration, wrapped } from '../../text/words.ts'
+import { counted, duration, escaped, wrapped } from '../../text/words.ts'
 import type { Level } from '../checks/check.ts'
 import type { Report, SentinelLine, ServerLine } from './report.ts'
 
@@ -47,7 +47,7 @@ function verdictOf({ verdict, counts, servers, sentinels }: Report): string {
 /** Aligns the addresses and the facts. */
 function table(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(0, ...rows.map(([name]) => name.length))
-  return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join('\n')
+  return rows.map(([name, text]) => `${name.padEnd(width)}  ${escaped(text)}`).join('\n')
 }
 
 function sentinelText({ address, why, master }: SentinelLine): [string, string] {
@@ -90,7 +90,7 @@ function blockOf(
   paint: (level: Level, text: string) => string,
 ): string {
   const [{ level, code, why }] = group as [Found]
-  const seen = whereSeen(group).flatMap((text) => wrapped(text, width - 8))
+  const seen = whereSeen(group).flatMap((text) => wrapped(escaped(text), width - 8))
   const fixes = allOf(group.map(({ fix }) => fix))
   return [
     `${paint(level, level)}  ${code}`,

@@ -1,0 +1,16 @@
+/** Reports how long each step took. The time of the caller between two steps does not count. */
+export async function* timed<T>(
+  steps: AsyncGenerator<T>,
+  report: (tookMs: number) => void,
+): AsyncGenerator<T> {
+  try {
+    for (;;) {
+      const startedAt = performance.now()
+      const next = await steps.next().finally(() => report(performance.now() - startedAt))
+      if (next.done) return
+      yield next.value
+    }
+  } finally {
+    await steps.return(undefined)
+  }
+}
