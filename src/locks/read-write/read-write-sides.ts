@@ -103,10 +103,9 @@ class Side extends HoldfastLock {
     return super.acquire(owner, meant, manner, holder, askedAt)
   }
 
-  override async holdCount(): Promise<number> {
-    const lease = this.currentOwner.heldLease()
+  override async holdCountOf(name: string | undefined): Promise<number> {
     const { holders } = await this.#facts()
-    return holders.find(({ owner }) => owner === lease?.owner)?.holdCount ?? 0
+    return holders.find(({ owner }) => owner === name)?.holdCount ?? 0
   }
 
   /** Returns the result of `peek()`, and how many clients wait to read or to write. */
