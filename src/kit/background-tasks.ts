@@ -1,14 +1,13 @@
-/** Whose they are. */
 interface Host {
-  /** Nobody else hears of that failure. */
+  /** Called with a failure that no other caller receives. */
   taskFailed(error: Error): void
-  /** Nothing goes on any more. */
+  /** Called when no task is under way any longer. */
   tasksEnded(): void
 }
 
 const NOBODY: Host = { taskFailed: () => {}, tasksEnded: () => {} }
 
-/** What goes on in the background, so that it is known when all of it is done. */
+/** Counts tasks in the background, so that callers can wait until all have ended. */
 export class BackgroundTasks {
   readonly #host: Host
   #waiting: (() => void)[] | undefined
@@ -19,9 +18,9 @@ export class BackgroundTasks {
   }
 
   /**
-   * Nobody else hears of a failure of this one.
+   * Counts a task. No other caller receives its failure.
    *
-   * @param whose who waits for it, if anybody, and must not wait for ever
+   * @param whose rejected with the failure too, so that its caller does not wait forever
    */
   run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1
@@ -35,7 +34,7 @@ export class BackgroundTasks {
     )
   }
 
-  /** Something goes on, until `end()` is called for it. */
+  /** Begins a task, which ends with `end()`. */
   begin(): void {
     this.#running += 1
   }
@@ -45,7 +44,7 @@ export class BackgroundTasks {
     this.settle()
   }
 
-  /** Somebody else hears of a failure of this one. */
+  /** Counts a task. Another caller receives its failure. */
   count(work: Promise<unknown>): void {
     this.#running += 1
     const end = () => this.end()
@@ -56,7 +55,7 @@ export class BackgroundTasks {
     return this.#running === 0
   }
 
-  /** Tells, when nothing goes on. */
+  /** If no task is under way, wakes the callers of `quiet()` and calls the host. */
   settle(): void {
     if (!this.isQuiet) return
     const waiting = this.#waiting

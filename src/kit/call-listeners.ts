@@ -1,8 +1,8 @@
 import { outsideFrames } from './frame-storage.ts'
 
 /**
- * Calls listeners as if nobody had called them: what one throws fails by itself, and not who tells. They act for
- * nobody, in whosever frame there was something to tell.
+ * Calls listeners outside all frames, so that they act for no owner. The error of a listener
+ * becomes an uncaught exception and does not fail the caller.
  */
 export function callListeners(call: () => void): void {
   try {
@@ -31,8 +31,8 @@ interface Emitter {
 }
 
 /**
- * Emits an event of that emitter as if nobody had called the listeners. If a listener throws, the listeners after it
- * are called all the same: `emit` of eventemitter3 would leave them out.
+ * Returns a function that calls the listeners of the emitter, as {@link callListeners} does. If one
+ * throws, the later listeners are called all the same: `emit` of eventemitter3 leaves them out.
  */
 export function emitBy(emitter: object): (event: string, ...args: unknown[]) => void {
   const one = emitter as Emitter

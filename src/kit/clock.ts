@@ -8,33 +8,32 @@ export interface Moment {
 }
 
 export interface Timer {
-  /** It is no reason to keep the process alive. */
+  /** The timer no longer keeps the process alive. */
   unref(): Timer
 }
 
 /**
- * Time as it passes for one client: whatever waits, or counts how long something takes, goes by it.
- *
- * Two clocks, since each lies in its own way: the monotonic one stands still while a machine is
- * suspended, the wall clock is stepped by NTP and by people.
+ * The time of one client, for all its waits and measurements. There are two clocks, because each
+ * can be wrong. The monotonic clock stands still while a machine is suspended. NTP and people
+ * change the wall clock.
  */
 export interface Clock {
   now(): Moment
-  /** The moment on the monotonic clock alone. */
+  /** The monotonic part of `now()`. */
   monotonic(): number
-  /** Calls it once, after so many milliseconds. */
+  /** Calls `work` once, after `ms` milliseconds. */
   after(ms: number, work: () => void): Timer
-  /** Calls it again and again, each time after so many milliseconds, for nobody in particular. */
+  /** Calls `work` every `ms` milliseconds, outside the async contexts of callers. */
   every(ms: number, work: () => void): Timer
   clear(timer: Timer | undefined): void
-  /** Calls it in a later turn of the event loop: what has arrived was read by then. */
+  /** Calls `work` in a later turn of the event loop, after data that has arrived was read. */
   nextTurn(work: () => void): void
 }
 
-// The one that is real: fake timers of tests replace the other, and what has arrived is read all the same.
+// Kept here, because fake timers of tests replace the global function but not the reading of data.
 const nextTurn = setImmediate
 
-/** The real time, or what tests have put in its place by then. */
+/** The real time, or the fake timers of a test. */
 export const systemClock: Clock = {
   now: () => ({ monotonic: performance.now(), wall: Date.now() }),
   monotonic: () => performance.now(),
@@ -44,17 +43,16 @@ export const systemClock: Clock = {
   nextTurn: (work) => void nextTurn(work),
 }
 
-/** The time that has passed on the worse of the two clocks, in milliseconds. */
+/** The time that has passed on the faster of the two clocks, in milliseconds. */
 export function elapsedMs(since: Moment, now: Moment): number {
   return Math.max(now.monotonic - since.monotonic, now.wall - since.wall)
 }
 
-/** How far the two clocks have come apart between two moments, in milliseconds. */
+/** How far the two clocks drifted apart between two moments, in milliseconds. */
 export function disagreementMs(since: Moment, now: Moment): number {
   return Math.abs(now.monotonic - since.monotonic - (now.wall - since.wall))
 }
 
-/** Resolves after so many milliseconds. */
 export function pause(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void clock.after(ms, resolve))
 }

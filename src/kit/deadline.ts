@@ -1,6 +1,6 @@
 import type { Clock, Timer } from './clock.ts'
 
-/** The end of a wait: it may be moved forward, and never back. While it is waited for it keeps the process alive. */
+/** The end of a wait. It moves earlier, never later. A waiting caller keeps the process alive. */
 export class Deadline {
   readonly #passed: Promise<void>
   #pass!: () => void
@@ -16,12 +16,12 @@ export class Deadline {
     })
   }
 
-  /** Whether nothing is waited for any more. */
+  /** True if the wait has ended. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** @param ms from now on; 0 is at once */
+  /** @param ms from now, in milliseconds; 0 ends the wait at once */
   notAfter(ms: number): void {
     const at = this.#clock.monotonic() + ms
     if (this.#isOver || at >= this.#at) return
@@ -31,7 +31,7 @@ export class Deadline {
     else this.#timer = this.#clock.after(ms, () => this.#end())
   }
 
-  /** Waits for the work until then; the work goes on. */
+  /** Waits for the work until the deadline. The work itself continues. */
   async awaits(work: Promise<unknown>): Promise<void> {
     await Promise.race([work, this.#passed])
     this.#end()

@@ -1,23 +1,23 @@
-/** What can be among deadlines, of one owner only. */
+/** An item with a due time. It is in one heap at most. */
 export interface Dated {
   dueAt: number
-  /** Where it is among them; -1 when it is not. */
+  /** The index in the heap; -1 outside a heap. */
   place: number
 }
 
 /**
- * Whose time is up first: a binary heap. Whoever comes last is mostly due last, so that to add and to
- * remove it takes a step or two; in general it takes log n.
+ * Items by due time, in a binary heap. A new item is usually due last, so adding and removing it
+ * takes one or two steps. In general, each takes log n steps.
  */
 export class Deadlines<T extends Dated> {
   readonly #heap: T[] = []
 
-  /** The one that is due first. */
+  /** The item that is due first. */
   get first(): T | undefined {
     return this.#heap[0]
   }
 
-  /** Adds it, or moves it to another time. */
+  /** Adds the item, or changes its due time. */
   set(one: T, dueAt: number): void {
     one.dueAt = dueAt
     if (one.place === -1) {

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Which frame the running code is in. One for all clients: on Node 20 each that was ever used costs
- * every promise a little, for good.
+ * The frame of the running code. All clients share this storage: on Node.js 20, each storage that
+ * was ever used slows down every promise.
  */
 export const frameStorage = new AsyncLocalStorage<object>()
 
-/** Calls `fn` in no frame, for listeners: in whosever frame they are called, they act for nobody. */
+/** Calls `fn` outside all frames: listeners act for no owner, whichever code calls them. */
 export function outsideFrames<T>(fn: () => T): T {
   return frameStorage.getStore() === undefined ? fn() : frameStorage.run(NONE, fn)
 }
 
-// Typed so, since `exit` would turn the storage off and on again, for all code.
+// Typed this way, because `exit` would turn the storage off and on again for all code.
 const NONE = undefined as unknown as object

@@ -6,16 +6,16 @@ import { VERSION } from './version.ts'
 /** Every copy of the package marks its handles with this symbol. */
 const COPY = Symbol.for('holdfast.copy')
 
-/** One copy of the package, as it appears in the messages of another. */
+/** One copy of the package, as messages of another copy name it. */
 interface Copy {
   readonly version: string
-  /** Where its files are, and so whether it is the ESM or the CommonJS build. */
+  /** The folder of the files, which shows if the copy is the ESM or the CommonJS build. */
   readonly path: string
 }
 
 let readInner: (handle: Handle) => object | undefined
 
-/** What users have of an internal object: its public members, and nothing else. */
+/** The object that users get: only the public members of an internal object. */
 class Handle {
   readonly #inner: object
 
@@ -37,16 +37,16 @@ class Handle {
 }
 
 interface Naming {
-  /** A variable that has such a handle, as messages name it. */
+  /** The variable that messages use for such a handle. */
   readonly variable: string
-  /** Methods that other libraries have, each with what to use instead. */
+  /** Methods that other libraries have, each with its replacement here. */
   readonly instead?: Readonly<Record<string, string>>
 }
 
 /**
  * Makes the class of the handles of one internal class.
  *
- * @param members the names of its public members, beside `toJSON`
+ * @param members the names of its public members, except `toJSON`
  */
 export function handleClassOf<T extends object, M extends keyof T>(
   Inner: { readonly name: string; readonly prototype: T },
@@ -96,7 +96,10 @@ export function handleClassOf<T extends object, M extends keyof T>(
   return HandleOfClass as never
 }
 
-/** @returns the internal object of a handle that this copy of the package made; undefined for anything else */
+/**
+ * @returns the internal object of a handle from this copy of the package; undefined for other
+ * values
+ */
 export function behind<T extends object>(
   value: unknown,
   Inner: abstract new (...args: never) => T,
@@ -105,7 +108,9 @@ export function behind<T extends object>(
   return inner instanceof Inner ? inner : undefined
 }
 
-/** Why a handle of another copy of the package is refused, as a sentence without its dot; undefined if it is none. */
+/**
+ * Why a handle of another copy is refused, without a period at the end; undefined for other values.
+ */
 export function otherCopy(value: unknown): string | undefined {
   const copy = Object(value)[COPY] as Copy | undefined
   if (copy === undefined || objectBehind(value) !== undefined) return undefined
@@ -128,7 +133,7 @@ function valueIn(prototype: object, name: PropertyKey): unknown {
   return undefined
 }
 
-/** No expression names this file in both module systems: a stack does. */
+/** The path comes from a stack, because no expression names this file in both module systems. */
 function ownCopy(): Copy {
   const [, line = ''] = (new Error().stack ?? '').split('\n')
   const file = /(?:\(|at )([^()]+?)(?::\d+)*\)?$/.exec(line)?.[1] ?? 'unknown'
@@ -138,7 +143,7 @@ function ownCopy(): Copy {
   }
 }
 
-/** As in `const { lock } = holdfast.getLock('x'); lock()`. */
+/** For calls such as `const { lock } = holdfast.getLock('x'); lock()`. */
 function detachedError(method: PropertyKey, variable: string): InvalidArgumentError {
   const call = typeof method === 'symbol' ? `[${method.description}]` : `.${String(method)}`
   return new InvalidArgumentError(
@@ -148,9 +153,9 @@ function detachedError(method: PropertyKey, variable: string): InvalidArgumentEr
 }
 
 /**
- * Makes the methods of a class fail with that error when they are called without their object.
+ * Makes each method of a class throw the error above if the method is called without its object.
  *
- * @param variable a variable that has such an object, as the message names it
+ * @param variable the variable that messages use for such an object
  */
 export function refuseDetached(
   Class: abstract new (...args: never) => object,
@@ -175,7 +180,7 @@ export function refuseDetached(
   }
 }
 
-/** The same function, by that name in stacks. */
+/** Gives the function this name in stack traces. */
 function named<F extends object>(name: PropertyKey, value: F): F {
   const text = typeof name === 'symbol' ? `[${name.description}]` : name
   return Object.defineProperty(value, 'name', { value: text })

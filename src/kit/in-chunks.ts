@@ -1,4 +1,4 @@
-/** The items in their order, those together whose sizes come to no more than `most`. */
+/** Splits the items, in their order, into chunks whose sizes add up to at most `most`. */
 export function inChunks<T>(items: readonly T[], sizeOf: (item: T) => number, most: number): T[][] {
   const chunks: T[][] = []
   let left = 0

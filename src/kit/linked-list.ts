@@ -1,4 +1,4 @@
-/** What can be in a chain, and in one only. */
+/** An item that can be in one list at a time. */
 export abstract class Linked<T extends Linked<T>> {
   /** @internal */
   declare list: LinkedList<T> | undefined
@@ -7,7 +7,7 @@ export abstract class Linked<T extends Linked<T>> {
   /** @internal */
   declare after: T | undefined
 
-  // Fields of a class with many subclasses are slow to define, and quick to assign.
+  // Assigned here, because fields of a class with many subclasses are slow to define.
   constructor() {
     this.list = undefined
     this.before = undefined
@@ -16,9 +16,9 @@ export abstract class Linked<T extends Linked<T>> {
 }
 
 /**
- * Those who come and go by the thousand, in the order in which they came. A `Set` would do, but it
- * makes a new table every few of them, and each table that has grown old keeps those alive that came
- * after it until all of the heap is collected: `npm run bench -- --only a,b`.
+ * Items in the order of their addition, made for thousands of short-lived items. A `Set` makes a
+ * new table after every few changes. An old table keeps all later items alive until a full garbage
+ * collection: `npm run bench -- --only a,b`.
  */
 export class LinkedList<T extends Linked<T>> {
   #first: T | undefined
@@ -41,7 +41,10 @@ export class LinkedList<T extends Linked<T>> {
     return member.list === this
   }
 
-  /** Puts it last, out of the chain that it was in. One that is in this chain stays where it is. */
+  /**
+   * Adds the item at the end, and removes it from its previous list. An item of this list keeps its
+   * place.
+   */
   add(member: T): void {
     if (member.list === this) return
     member.list?.remove(member)
@@ -66,7 +69,7 @@ export class LinkedList<T extends Linked<T>> {
     this.#size -= 1
   }
 
-  /** In the order in which they came. Nothing may be removed meanwhile: go round a copy. */
+  /** Iterates in the order of addition. To remove items meanwhile, iterate over a copy. */
   *[Symbol.iterator](): Generator<T> {
     for (let member = this.#first; member !== undefined; member = member.after) yield member
   }

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Calls `fn` in the async context that this module was loaded in: for timers and connections that outlive whoever was
- * the first to need them. What a caller binds to its request, a span or a transaction, is not theirs, nor to be kept in
- * memory by them.
+ * Calls `fn` in the async context in which this module was loaded. Timers and connections outlive
+ * the caller that first needed them. So they must not keep that caller's span or transaction in
+ * memory, or run inside it.
  */
 export const outsideContexts: <T>(fn: () => T) => T = AsyncLocalStorage.snapshot()

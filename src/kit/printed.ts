@@ -1,10 +1,10 @@
-/** The name under which Node.js looks for how an object is logged. */
+/** Node.js calls the method of this name to log an object. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never
 
-/** What `util.inspect`, and so `console.log`, hands over. */
+/** The function that `util.inspect`, and so `console.log`, passes to that method. */
 export type Inspect = (value: unknown, options: object) => string
 
-/** An object that logs show as its `toJSON()` returns it, because its own fields are of no interest. */
+/** An object that logs show as the result of its `toJSON()`, because its fields are internal. */
 export abstract class Printed {
   abstract toJSON(): Record<string, unknown>
 
@@ -14,7 +14,7 @@ export abstract class Printed {
   }
 }
 
-/** The same for an object that extends something else. */
+/** As {@link Printed}, for objects that extend another class. */
 export function printed(
   one: { toJSON(): Record<string, unknown> },
   options: object,

@@ -2,7 +2,7 @@
 type PublicMethod = (...args: never) => unknown
 
 /**
- * The public method that the running code is in, for as long as that has not returned: stacks of its callers begin
- * behind it. Undefined after an `await`, and in callbacks.
+ * The public method that is running, until it returns. Stack traces of its callers begin after it.
+ * It is undefined after an `await` and in callbacks.
  */
 export const publicCall: { method: PublicMethod | undefined } = { method: undefined }

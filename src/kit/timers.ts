@@ -1,5 +1,11 @@
-/** What a timer of Node.js can count, in milliseconds; a longer wait is cut here, and whoever waits looks again. */
+/**
+ * The longest timer of Node.js, in milliseconds. A longer wait is cut to this time and then checked
+ * again.
+ */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** What is to be done later in this turn follows it: `queueMicrotask` makes an async resource each time. */
+/**
+ * Work for later in this turn follows this promise: `queueMicrotask` makes an async resource each
+ * time.
+ */
 export const NOW = Promise.resolve()

@@ -1,2 +1,1 @@
-/** That of the package. */
 export const VERSION = '0.1.0'

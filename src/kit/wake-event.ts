@@ -1,14 +1,13 @@
 import type { Clock, Timer } from './clock.ts'
 import { LONGEST_TIMER_MS, NOW } from './timers.ts'
 
-/** Who waits for a wake-up. */
 interface Woken {
   woken(): void
 }
 
 /**
- * Something to wait for, once at a time. A wake-up while nobody waits is kept for the next wait, so
- * none is lost between a look and a wait.
+ * An event that at most one caller waits for at a time. A wake-up without a waiting caller is kept
+ * for the next wait. So no wake-up between a check and a wait is lost.
  */
 export class WakeEvent {
   #isSet = false
@@ -25,17 +24,21 @@ export class WakeEvent {
     this.#wake()
   }
 
-  /** Whether somebody waits right now. */
+  /** True while a caller waits. */
   get isAwaited(): boolean {
     return this.#awaitedBy !== undefined
   }
 
-  /** Forgets the wake-ups so far: what they told of is about to be looked at. */
+  /**
+   * Forgets earlier wake-ups, because the caller is about to check the state that they reported.
+   */
   reset(): void {
     this.#isSet = false
   }
 
-  /** Calls `woken` once: after the next wake-up, or after `ms` milliseconds at the latest, and never at once. */
+  /**
+   * Calls `woken` once, at the next wake-up or after `ms` milliseconds, and never synchronously.
+   */
   wake(one: Woken, ms = LONGEST_TIMER_MS): void {
     if (this.#isSet) {
       void NOW.then(() => one.woken())
@@ -45,7 +48,7 @@ export class WakeEvent {
     this.#timer = this.#clock.after(Math.min(ms, LONGEST_TIMER_MS), () => this.#wake())
   }
 
-  /** Resolves at the next wake-up, or after `ms` milliseconds at the latest. */
+  /** Resolves at the next wake-up, or after `ms` milliseconds. */
   wait(ms?: number): Promise<void> {
     return new Promise((resolve) => {
       this.wake({ woken: resolve }, ms)

@@ -7,7 +7,7 @@ import { reenter } from './reenter.ts'
 import { isOver, traceAcquire } from './tracing.ts'
 import { whenReady } from './when-ready.ts'
 
-/** @returns the lease, or null when it was not to be had in the time given */
+/** @returns the lease; null if the waiter did not acquire the lock within `waitMs` */
 export function acquire(
   lock: LocalLock,
   kind: LockKind,

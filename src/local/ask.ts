@@ -13,17 +13,23 @@ import type { LocalLock } from './local-lock.ts'
 
 export type Answer = AcquireAnswer | HandOverAnswer | QueueAnswer | ReenterAnswer
 
-/** A proper answer; or null, and how long to pause before asking again. */
+/**
+ * The answer of the server. Without an answer, `grant` is null, and the next attempt follows after
+ * `pauseMs`.
+ */
 export interface Asked<A extends Answer> {
   readonly grant: A | null
-  /** Before the request was sent: the moment that a lease counts from. */
+  /** When the request was about to be sent: the lease counts from this moment. */
   readonly sentAt: Moment
   readonly pauseMs: number
-  /** Whether the request may have been granted all the same. */
+  /** True if the server may have granted the request although no answer arrived. */
   readonly unknown: boolean
 }
 
-/** A call outlives its waiter by this long: the waiter, not the call, says what its end means. */
+/**
+ * A request may take this long after the wait timeout of its waiter, in milliseconds. So the waiter
+ * ends first, and the error names the wait timeout.
+ */
 const AFTER_THE_WAIT_MS = 20
 
 /** How long the next request of the waiter may take, in milliseconds. */
@@ -31,7 +37,7 @@ export function callMsFor({ retryBudget, leftMs }: Waiter): number {
   return Math.min(retryBudget.callMs, leftMs + AFTER_THE_WAIT_MS)
 }
 
-/** The name that the waiter asks under: its own until it is granted, or has given up. */
+/** The owner id of the waiter's requests. The waiter keeps it until it is granted or abandoned. */
 export function nameOf(waiter: Waiter): string {
   const { owner, kind } = waiter.request
   waiter.wireOwner ??= owner.newName() + (kind.nameSuffix ?? '')
@@ -39,22 +45,25 @@ export function nameOf(waiter: Waiter): string {
 }
 
 /**
- * One request on behalf of a waiter. A failure that uses up its retry budget rejects it; what stays
- * unknown is released in the background, once the name is abandoned.
+ * One request of a waiter. A failure that uses up the retry budget rejects the waiter. If the
+ * outcome is unknown, a background release follows when the owner id is abandoned.
  */
 export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   readonly #lock: LocalLock
   readonly #waiter: Waiter
   readonly #callMs: number
-  /** How late a request could be as far as was known when this one was sent, in milliseconds. */
+  /**
+   * How long after its deadline this request could still run, in milliseconds, as known when it was
+   * sent.
+   */
   readonly #lateMs: number
   readonly #then: (asked: Asked<A>) => void
 
   /**
-   * To be made just before the request is sent.
+   * Construct it immediately before the request is sent.
    *
    * @param callMs the time that the request may take, in milliseconds
-   * @param then called once, with what came of it
+   * @param then called once, with the result
    */
   constructor(lock: LocalLock, waiter: Waiter, callMs: number, then: (asked: Asked<A>) => void) {
     super(lock.services.clock.now())
@@ -70,12 +79,12 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   answered(grant: A): void {
     const waiter = this.#waiter
     const { sentAt } = this
-    // A grant is a proper answer where it comes in time to be of use.
+    // `Holds.granted` counts a grant as an answer, and only if its lease is still valid.
     const unasked = grant.kind === 'held' && grant.unasked
     if (grant.kind !== 'granted' && !unasked) waiter.retryBudget.answered(sentAt.monotonic)
     waiter.asking = false
     if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
-      // Some of several masters granted it, or may yet: the name is not used again.
+      // Some masters granted the lock, or may still grant it, so the owner id is not used again.
       abandonName(this.#lock, waiter)
     }
     this.#settle({ grant, sentAt, pauseMs: 0, unknown: false })
@@ -86,10 +95,10 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
     const { sentAt } = this
     const unknown = failure.kind === 'unknown'
     const now = this.#lock.services.clock.monotonic()
-    // What is asked together is sent when all have asked.
+    // A joint request is sent only after all its locks have asked, which may be now.
     if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)
     if (unknown || failure.kind === 'unsent') waiter.endIfTimeIsUp()
-    // Given up with its waiter, before an answer could be expected: that says nothing of the server.
+    // The waiter gave up before an answer was due, so the failure says nothing about the server.
     const silentMs = now - sentAt.monotonic
     const saysNothing = unknown && waiter.settled && !waiter.retryBudget.isUnusual(silentMs)
     const pauseMs = saysNothing ? 0 : waiter.retryBudget.failed(failure, sentAt.monotonic)
@@ -104,14 +113,15 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   }
 
   #inDoubt(latestMs: number): void {
-    // More is known once it is connected, and the next server may be nearer.
+    // The delay may have become known since then, and the next server may be nearer: the longer
+    // delay counts.
     const lateMs = Math.max(this.#lateMs, this.#lock.services.server.lateAtMostMs)
     const untilMs = latestMs + this.#callMs + lateMs
     this.#waiter.doubtUntilMs = Math.max(this.#waiter.doubtUntilMs, untilMs)
   }
 }
 
-/** Sends one request on behalf of a waiter, as {@link Asking} says. */
+/** Sends one request for a waiter, as {@link Asking} describes. */
 export function ask<A extends Answer>(
   lock: LocalLock,
   waiter: Waiter,
@@ -123,7 +133,10 @@ export function ask<A extends Answer>(
   })
 }
 
-/** The waiter has no more use for its name: what it was not answered may be granted, or be yet. */
+/**
+ * Gives up the owner id of the waiter. A request without an answer may have been granted, or may
+ * still be granted, so a background release follows.
+ */
 export function abandonName(lock: LocalLock, waiter: Waiter): void {
   const { wireOwner, doubtUntilMs, request, queued } = waiter
   if (wireOwner === undefined) return

@@ -25,7 +25,7 @@ import { Revocations } from './revocations.ts'
 import { ServerRenewer } from './server-renewer.ts'
 import { ShortLeases } from './short-leases.ts'
 
-/** What all locks of one client share, wherever they live. */
+/** Shared by all locks of one client, on every server or quorum. */
 export interface Client {
   readonly owners: Owners
   readonly frames: Frames
@@ -34,7 +34,7 @@ export interface Client {
   readonly requests: HolderRequests
 }
 
-/** All that it takes for a client to have locks at one place. */
+/** Shared by all locks of one client on one server or quorum. */
 export class Backend {
   readonly registry: LocalLocks
   readonly #server: LockServer
@@ -80,7 +80,7 @@ export class Backend {
       },
       standIn,
     )
-    // After a reconnect it may be another server, or an emptied one.
+    // After a reconnect, the server may be another server, or may have lost its data.
     this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
     const responseTime = new ResponseTime()
     const limits = {
@@ -119,22 +119,26 @@ export class Backend {
     )
   }
 
-  /** Gives nothing new. @returns when nothing is held any more */
+  /**
+   * Grants nothing new.
+   *
+   * @returns resolves when the client holds nothing
+   */
   drain(): Promise<void> {
     return this.registry.drain()
   }
 
   /**
-   * Releases what is held and lets nobody wait any more. The servers stay open.
+   * Releases all holds and rejects all waiters. The connections stay open.
    *
-   * @returns what was held
+   * @returns the holds that this call ended
    */
   async close(): Promise<CutOffHold[]> {
     const { cutOff, released } = this.registry.close()
     if (this.#server.everUp) {
-      // A little longer than a call may take: what stays unanswered is then known, and settled.
+      // The extra 50 ms let unanswered requests time out first, so that their outcome is settled.
       await within(this.#closeMs + 50, released)
-      // After a blocked event loop calls whose time is up have not been given up yet.
+      // After a blocked event loop, requests that have timed out fail only in the next turn.
       await turn()
       await within(this.#closeMs, this.#server.quiet())
     }

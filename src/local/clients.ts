@@ -3,35 +3,36 @@ import { clientOf, isOfHoldfast } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
 
-/** This many are remembered. */
+/** At most this many clients are remembered. */
 const MOST = 100
 
-/** This many are asked about at the same time, in the background. */
+/** At most this many background requests about clients run at once. */
 const MOST_AT_ONCE = 10
 
-/** One that told nothing is asked about again after this time, in milliseconds. */
+/** After this time, in milliseconds, the server is asked again about an unknown client. */
 const ASK_AGAIN_MS = 10_000
 
-/** The clients of this process that are open, by their ids. */
+/** The open clients of this process, by client id. */
 const ofThisProcess = new Map<string, ClientInfo>()
 
-/** What is needed of a client. */
 interface Services {
   readonly presence: Presence
   readonly own: ClientInfo
   readonly clock: Clock
-  /** How long one question may take, in milliseconds. */
+  /** The timeout of one request, in milliseconds. */
   readonly limits: { readonly commandTimeoutMs: number }
 }
 
-/** The clients that were asked about, and this one: what a client tells of itself never changes. */
+/**
+ * This client, and the clients that it asked about. Answers are kept, because they never change.
+ */
 export class Clients {
   readonly #presence: Presence
   readonly #own: ClientInfo
   readonly #clock: Clock
   readonly #callMs: number
   readonly #known = new Map<string, ClientInfo>()
-  /** When those were asked about in the background of whom nothing is known. */
+  /** When the server was last asked about each client in the background, on the monotonic clock. */
   readonly #askedAt = new Map<string, number>()
   #asking = 0
   #isRefused = false
@@ -44,21 +45,26 @@ export class Clients {
     ofThisProcess.set(own.client, own)
   }
 
-  /** The client of that owner, if it is known. */
+  /** @returns null if the client of that owner is unknown */
   find(owner: string): ClientInfo | null {
     const client = clientOf(owner)
     if (client === this.#own.client) return this.#own
     return ofThisProcess.get(client) ?? this.#known.get(client) ?? null
   }
 
-  /** Where the client of that owner is: `here` is this client, `process` is another one of this process. */
+  /**
+   * `here`: the owner is of this client. `process`: the owner is of another client in this process.
+   */
   nearnessOf(owner: string): 'here' | 'process' | 'elsewhere' {
     const client = clientOf(owner)
     if (client === this.#own.client) return 'here'
     return ofThisProcess.has(client) ? 'process' : 'elsewhere'
   }
 
-  /** Asks, and rejects with a `CallFailure` and nothing else; null where nobody knows. */
+  /**
+   * Asks the server. Rejects only with a `CallFailure`; returns null if the server does not know
+   * the client.
+   */
   async ask(owner: string, callMs: number): Promise<ClientInfo | null> {
     const info = await this.#presence.clientInfo(clientOf(owner), callMs)
     if (info === null) return null
@@ -67,7 +73,7 @@ export class Clients {
     return info
   }
 
-  /** Whether {@link learn} would ask. */
+  /** True if {@link learn} would send a request. */
   mayLearn(owner: string): boolean {
     if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !isOfHoldfast(owner)) return false
     const askedAt = this.#askedAt.get(clientOf(owner)) ?? -Infinity
@@ -75,9 +81,9 @@ export class Clients {
   }
 
   /**
-   * Asks once who the client of that owner is, because somebody waits for that owner.
+   * Asks once about the client of that owner, because a waiter waits for that owner.
    *
-   * @returns when that is answered, or has failed; undefined if it is not asked
+   * @returns resolves when the request is answered or has failed; undefined if no request is sent
    */
   learn(owner: string): Promise<void> | undefined {
     if (!this.mayLearn(owner)) return undefined
@@ -98,7 +104,8 @@ export class Clients {
       await this.ask(owner, this.#callMs)
     } catch (error) {
       const { kind, permanent } = error as CallFailure
-      // A login without the right asks no more: each refusal is a line in the server's log.
+      // A login without the right stops asking, because each refusal adds a line to the server's
+      // log.
       this.#isRefused ||= kind === 'refused' && permanent
     } finally {
       this.#asking -= 1

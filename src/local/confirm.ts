@@ -6,7 +6,10 @@ import type { Waiter } from '../waiting/waiter.ts'
 import { type Answer, type Asked, abandonName } from './ask.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/** Who hears of a grant only when it is confirmed, where it has to be; of all else as it comes. */
+/**
+ * With `confirm`, a grant reaches `then` only after replicas confirmed it. Other answers pass at
+ * once.
+ */
 export function whenConfirmed<A extends Answer>(
   lock: LocalLock,
   waiter: Waiter,
@@ -18,9 +21,12 @@ export function whenConfirmed<A extends Answer>(
 }
 
 /**
- * What was asked, when it is known whether a grant counts. One that does not is none: fewer replicas than wanted
- * have it, which rejects the waiter; or it is not known how many, and it is asked again under the same name; or
- * the waiter wants it no more. Whoever gives up the name then releases what was granted.
+ * Finds out if a grant counts. In these cases it does not count, and the result has no grant:
+ * - Fewer replicas than wanted have the grant. The waiter is rejected.
+ * - The number of replicas is unknown. The waiter asks again under the same owner id.
+ * - The waiter no longer wants the lock.
+ *
+ * The grant is released when the waiter gives up its owner id.
  */
 export async function confirmed<A extends Answer>(
   lock: LocalLock,
@@ -41,12 +47,12 @@ export async function confirmed<A extends Answer>(
   waiter.notYet = undefined
   open.close()
   if (!waiter.settled && answer.kind === 'confirmed') return asked
-  // It has been granted all the same.
+  // The server has granted the lock, so abandoning the owner id must release the grant.
   waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, lock.services.clock.monotonic())
   const nothing = { grant: null, sentAt: asked.sentAt, pauseMs: 0, unknown: true }
   if (waiter.settled) return nothing
   if (answer.kind === 'short') {
-    // Before the next one who waits here asks for it.
+    // The release goes before the request of the next waiter of this client.
     abandonName(lock, waiter)
     waiter.reject(new NotDurableError(lock.name, answer, request.kind.words))
     return nothing
@@ -59,5 +65,5 @@ export async function confirmed<A extends Answer>(
 
 const GONE = 'the lock was granted, but was gone before the replicas confirmed it'
 
-/** It was aborted or closed, or its time is up. */
+/** The waiter was aborted, closed or timed out. */
 const wantedNoMore = (): Confirmation => ({ kind: 'gone' })

@@ -1,10 +1,9 @@
-/** One that may be in use. */
 interface Used {
-  /** Whether nobody here has or wants it. */
+  /** True if this client neither holds nor wants the lock. */
   readonly isIdle: boolean
 }
 
-/** Locks of a client that gives nothing new, until nobody has or wants any of them. */
+/** The locks in use of a draining client, until all of them are idle. */
 export class Draining {
   readonly done: Promise<void>
   readonly #inUse: Set<Used>
@@ -18,7 +17,7 @@ export class Draining {
     if (this.#inUse.size === 0) this.#end()
   }
 
-  /** Nobody has or wants that one. */
+  /** Called when this client neither holds nor wants the lock any longer. */
   free(lock: Used): void {
     if (this.#inUse.delete(lock) && this.#inUse.size === 0) this.#end()
   }

@@ -3,16 +3,16 @@ import { CallFailure } from '../servers/call-failure.ts'
 import { renewalOf, toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/** Makes the lease last at least this long from now; rejects when that was not confirmed. */
+/** Makes the lease last at least `leaseMs` from now; rejects if the server did not confirm that. */
 export async function extend(lock: LocalLock, hold: Hold, leaseMs: number): Promise<void> {
   if (!(await lengthen(lock, hold, leaseMs))) throw hold.over()
 }
 
 /**
- * The same for a hold that may end meanwhile.
+ * As {@link extend}, for a hold that may end meanwhile.
  *
- * @param longestCallMs asks again after this, in milliseconds
- * @returns whether it is held, and was lengthened
+ * @param longestCallMs the longest time of one request before a retry, in milliseconds
+ * @returns true if the lease was extended; false if the hold has ended
  */
 export async function lengthen(
   lock: LocalLock,
@@ -25,9 +25,9 @@ export async function lengthen(
   for (hold.loseIfOver(); hold.live; ) {
     const sentAt = clock.now()
     const callMs = Math.min(retryBudget.callMs, longestCallMs)
-    // It may reach the server without an answer.
+    // The request may reach the server even if its answer is lost.
     hold.untouched = false
-    // A repeat is no reason to be held beyond the limit.
+    // A retry must not extend the lease beyond the limit of the hold.
     const wantedMs = hold.upToLimit(leaseMs, sentAt)
     hold.leaseMs = Math.max(hold.leaseMs, wantedMs)
     const [left] = await renewalOf(hold, server).renew([toRenew(hold)], wantedMs, callMs)

@@ -5,14 +5,17 @@ import { FreeListener, FreeWait, type Reading } from '../waiting/free-watchers.t
 import { type Limits, RetryBudget } from '../waiting/retry-budget.ts'
 import type { WaitLimits } from '../waiting/timed-wait.ts'
 
-/** One lock, and how one who watches it reads whether it is free. */
+/** One lock, and how its watchers check if it is free. */
 export interface Watchable<S> extends Watched<S>, Reading<S> {
   readonly name: string
-  /** Those with the same key share their looks. For a plain lock it is the raw name. */
+  /**
+   * Locks with the same key share one subscription and one check. For a plain lock it is the raw
+   * name.
+   */
   readonly watchKey: string
 }
 
-/** The locks of one client that somebody watches until they are free. */
+/** The locks of one client that calls of `whenFree` and listeners of `onFree` watch. */
 export class FreeWatches {
   readonly #limits: Limits
   readonly #emit: Emit
@@ -23,7 +26,10 @@ export class FreeWatches {
     this.#emit = emit
   }
 
-  /** @returns null if it was not free in time; and otherwise whether it was not free at once */
+  /**
+   * @returns null if the lock was not free in time; otherwise, `waited` is false if the lock was
+   * free at once
+   */
   wait<S>(lock: Watchable<S>, limits: WaitLimits): Promise<{ waited: boolean } | null> {
     const watch = this.#watchOf(lock)
     const budget = new RetryBudget(lock.name, this.#limits, watch.health)
@@ -32,7 +38,7 @@ export class FreeWatches {
     return wait.promise
   }
 
-  /** @returns ends it */
+  /** @returns a function that ends the listening */
   listen<S>(lock: Watchable<S>, listener: () => void): () => void {
     const watch = this.#watchOf(lock)
     const newBudget = () => new RetryBudget(lock.name, this.#limits, watch.health)
@@ -44,7 +50,7 @@ export class FreeWatches {
     return stop
   }
 
-  /** Whether this client hears of each release of that lock. */
+  /** True if this client receives a message for each release of that lock. */
   hears(rawName: string): boolean {
     if (this.#all.size === 0) return false
     const watch = this.#all.get(rawName) ?? this.#all.get(sidesOf(rawName))
@@ -66,5 +72,5 @@ export class FreeWatches {
   }
 }
 
-/** The key of a read-write lock, whose sides are watched together. */
+/** The key of a read-write lock. All its sides share one watch. */
 export const sidesOf = (rawName: string): string => `${rawName}\0sides`

@@ -1,35 +1,41 @@
 import { type Clock, pause, type Timer } from '../kit/clock.ts'
 
-/** A turn is over after so many acquisitions, or so many milliseconds, if others wait. */
+/**
+ * While other clients wait, a turn ends after this many acquisitions, or after this many
+ * milliseconds.
+ */
 const MOST_ACQUISITIONS = 64
 const LONGEST_MS = 5
 
-/** So many tokens are asked for beside the one that the turn begins with. */
+/** The number of tokens that a turn requests in addition to its first token. */
 export const RESERVE = MOST_ACQUISITIONS - 1
 
-/** How long a client that had its turn lets others ask first, in milliseconds. */
+/**
+ * A client whose turn has ended pauses for a random time, in milliseconds, so that others ask
+ * first.
+ */
 const STEP_BACK_MS = { least: 1, spread: 1 }
 const LONGEST_POLITENESS_MS = 1_000
 
 /**
- * Others who wait may be known to nobody: they cannot listen, and look at the lock now and then. When
- * a client has passed the lock around for so long it stays away for a part of that time.
+ * Waiters of other clients that cannot subscribe only poll the lock, so the server does not count
+ * them. After hand-overs for this time, in milliseconds, the client pauses for a part of that time.
  */
 const UNBROKEN_MS = 1_000
 const AWAY = { part: 0.04, longestMs: 250 }
 
 /**
- * One client's turn at a lock, from its first acquisition to the one after which it lets others
- * have it. Without this a client could pass the lock around for ever, or take it again before
- * those that its release has woken can ask. When its turn is over it steps back behind them for
- * about as long as they need for theirs. Measured with `node bench/probes/lock/hand-over.mjs`.
+ * One client's turn at a lock, from its first acquisition until it gives other clients a chance.
+ * Without a limit, a client could hand the lock over forever. It could also acquire the lock again
+ * before woken waiters ask. After its turn, the client pauses for about as long as the other
+ * clients need for their turns. Measured with `node bench/probes/lock/hand-over.mjs`.
  */
 export class HandOverBudget {
   #acquisitions = 0
   #startedAt = 0
   #releasedAt = 0
   #politeUntil = 0
-  /** Since when the lock has not been free for anybody else; undefined while it is. */
+  /** Since when no other client could acquire the lock; undefined while the lock is free. */
   #unbrokenSince: number | undefined
   #awayUntil = 0
   #reminder: Timer | undefined
@@ -46,7 +52,8 @@ export class HandOverBudget {
       this.#acquisitions = 0
     }
     this.#acquisitions += 1
-    // One who did not wait may have taken it while the others stayed away: that was no break.
+    // A call that did not wait may acquire the lock during the pause: then other clients had no
+    // chance.
     if (this.#awayUntil !== 0 && now >= this.#awayUntil) this.#unbrokenSince = now
     else this.#unbrokenSince ??= now
     this.#awayUntil = 0
@@ -57,28 +64,28 @@ export class HandOverBudget {
     return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS
   }
 
-  /** Whether it is time that those have a chance who are known to nobody. */
+  /** True if waiters that only poll must get a chance now. */
   get isUnbroken(): boolean {
     return this.isUsedUp && this.#unbrokenMs >= UNBROKEN_MS
   }
 
-  /** The lock was let go, for anybody to take. */
+  /** The lock was released, and any client may acquire it. */
   letGo(): void {
     this.#unbrokenSince = undefined
   }
 
-  /** The lock is let go, and those who wait here are not to ask for it for a while. */
+  /** The lock is released, and the waiters of this client pause before their next request. */
   stayAway(): void {
     const ms = Math.min(this.#unbrokenMs * AWAY.part, AWAY.longestMs)
     this.#awayUntil = this.#clock.monotonic() + ms
   }
 
-  /** How long those who wait here are not to ask yet, in milliseconds. */
+  /** How long the waiters of this client still pause, in milliseconds. */
   get awayMs(): number {
     return Math.max(0, this.#awayUntil - this.#clock.monotonic())
   }
 
-  /** @param others how many other clients were woken by the release */
+  /** @param others the number of other clients that the release woke */
   released(others: number): void {
     this.#releasedAt = this.#clock.monotonic()
     if (!this.isUsedUp) return
@@ -90,9 +97,9 @@ export class HandOverBudget {
   }
 
   /**
-   * Whether there is nothing to remember of it.
+   * True if nothing about the turn needs to be remembered.
    *
-   * @param later called when that may have changed, if there is
+   * @param later called when the answer may have changed, if it is false
    */
   isForgotten(later: () => void): boolean {
     const politeMs = this.#politeMs
@@ -102,12 +109,12 @@ export class HandOverBudget {
     return false
   }
 
-  /** Whether others are to be let ask first. */
+  /** True if other clients should ask first. */
   get isPolite(): boolean {
     return this.#politeMs > 0
   }
 
-  /** Resolves when others have had their chance to ask. */
+  /** Resolves when other clients have had time to ask. */
   async stepBack(): Promise<void> {
     const ms = STEP_BACK_MS.least + Math.random() * STEP_BACK_MS.spread
     await pause(this.#clock, ms)

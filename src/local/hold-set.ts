@@ -5,19 +5,19 @@ import type { Owner } from '../owner/owner.ts'
 const NONE: readonly Hold[] = []
 
 /**
- * Who has one lock in one client: several owners by holds of shared kinds, or one by a hold of an
- * exclusive kind. An owner may have both, and nobody else has any then.
+ * The holds of one lock in one client: several shared holds, or one exclusive hold. The owner of
+ * the exclusive hold may also have a shared hold. No other owner has a hold then.
  */
 export class HoldSet {
   #exclusive: Hold | undefined
-  /** Most locks never have any. */
+  /** Created on first use, because most locks never have shared holds. */
   #shared: Set<Hold> | undefined
 
   get exclusive(): Hold | undefined {
     return this.#exclusive
   }
 
-  /** All of them: none is released, or known to be lost. */
+  /** No hold in the set is released or known to be lost. */
   get all(): Hold[] {
     const shared = this.#shared ?? NONE
     return this.#exclusive === undefined ? [...shared] : [this.#exclusive, ...shared]
@@ -27,7 +27,7 @@ export class HoldSet {
     return this.#exclusive === undefined && !this.#shared?.size
   }
 
-  /** The hold that an acquisition of that kind re-enters for this owner. */
+  /** The hold that an acquisition of this kind and this owner re-enters. */
   of(owner: Owner, { isShared, isCounted }: HoldKind): Hold | undefined {
     if (isCounted) return undefined
     if (!isShared) return this.#exclusive?.owner === owner ? this.#exclusive : undefined
@@ -35,13 +35,18 @@ export class HoldSet {
     return undefined
   }
 
-  /** The hold that the owner has as another kind than the one it asks for. */
+  /**
+   * The owner's hold of the other sort: an exclusive hold for a shared request, and the reverse.
+   */
   beside({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): Hold | undefined {
     if (this.isEmpty || kind.isCounted) return undefined
     return this.all.find((hold) => hold.owner === owner && hold.kind.isShared !== kind.isShared)
   }
 
-  /** Whether a request has to wait for one of them: for another owner's, unless both are of shared kinds. */
+  /**
+   * True if a hold of another owner excludes this request. Shared holds do not exclude shared
+   * requests.
+   */
   keepsOut({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): boolean {
     if (this.#exclusive !== undefined && this.#exclusive.owner !== owner) return true
     if (kind.isShared) return false
@@ -49,7 +54,7 @@ export class HoldSet {
     return false
   }
 
-  /** Those that are over when this one was granted. */
+  /** The holds that must have ended, because the server granted this hold. */
   protected notBeside({ owner, kind }: Hold): Hold[] {
     return this.all.filter((hold) => {
       if (kind.isShared && hold.kind.isShared) return false
@@ -64,7 +69,7 @@ export class HoldSet {
     } else this.#exclusive = hold
   }
 
-  /** @returns whether it was among them */
+  /** @returns true if the hold was in the set */
   protected remove(hold: Hold): boolean {
     if (this.#exclusive !== hold) return this.#shared?.delete(hold) ?? false
     this.#exclusive = undefined

@@ -4,29 +4,28 @@ import type { Hold } from '../lease/hold.ts'
 import { ReleaseRequestedError } from '../lease/release-requested-error.ts'
 import type { RevocationRequest } from './revocation-messages.ts'
 
-/** The client that is asked. */
 interface Client {
   readonly emit: Emit
-  /** Whether anybody listens for the event `releaseRequested`. */
+  /** True if the event `releaseRequested` has a listener. */
   hasListeners(): boolean
 }
 
-/** So many requests are remembered, of those that may come twice. */
+/** The number of requests that are remembered, because a request may arrive twice. */
 const MOST_REMEMBERED = 100
 
 /**
- * The requests to release holds of one client, wherever they live. One counts as heard if the hold is there, and its
- * holder listens: to the event, or to the signal of a lease.
+ * The requests to release holds of one client, on all servers. A request counts as heard if the
+ * hold exists and its holder listens. A holder listens to the event, or to the signal of a lease.
  */
 export class HolderRequests {
   readonly #client: Client
-  /** The holds of each place. */
+  /** For each server or quorum, a function that returns its holds. */
   readonly #places = new Set<() => readonly Hold[]>()
-  /** One for each hold whose signal somebody has. */
+  /** One controller for each hold whose signal a caller read. */
   readonly #signals = new WeakMap<Hold, AbortController>()
   /** The first request for each hold. */
   readonly #requested = new WeakMap<Hold, ReleaseRequestedError>()
-  /** Whose holders were told, by the ids of requests. */
+  /** The owners whose holders heard a request, by the id of the request. */
   readonly #remembered = new Map<string, readonly string[]>()
   #mayHaveListeners = false
 
@@ -34,29 +33,29 @@ export class HolderRequests {
     this.#client = client
   }
 
-  /** The event is listened to from now on. */
+  /** Called when the event gets a listener. */
   listenerAdded(): void {
     this.#mayHaveListeners = true
   }
 
-  /** Asked at each acquisition, so that is quick where nobody ever listened. */
+  /** Each acquisition reads this, so it is fast if the event never had a listener. */
   get hasListeners(): boolean {
     this.#mayHaveListeners &&= this.#client.hasListeners()
     return this.#mayHaveListeners
   }
 
-  /** @returns takes the place away again */
+  /** @returns a function that removes the holds again */
   add(holds: () => readonly Hold[]): () => void {
     this.#places.add(holds)
     return () => this.#places.delete(holds)
   }
 
-  /** Whether anybody would hear of a request for that hold. */
+  /** True if a listener would receive a request for that hold. */
   isHeardBy(hold: Hold): boolean {
     return this.#signals.has(hold) || this.hasListeners
   }
 
-  /** Aborts when the release of that hold is requested, or has been. */
+  /** Aborts when the release of the hold is requested, or at once if it was requested before. */
   signalOf(hold: Hold): AbortSignal {
     let controller = this.#signals.get(hold)
     if (controller === undefined) {
@@ -68,7 +67,7 @@ export class HolderRequests {
     return controller.signal
   }
 
-  /** @returns the owners whose holders have been told, even if that was done by the same request before */
+  /** @returns the owners whose holders heard the request, now or when it arrived before */
   hear(request: RevocationRequest): readonly string[] {
     const before = this.#remembered.get(request.id)
     if (before !== undefined) return before
@@ -76,7 +75,7 @@ export class HolderRequests {
     const wanted = new Set(request.owners)
     const meant = holds.filter(({ id }) => wanted.has(id.wireOwner))
     const heard = meant.filter((hold) => this.#tell(hold, request)).map(({ id }) => id.wireOwner)
-    // If nobody has heard of it a repeat may find somebody.
+    // If no holder heard the request, a retry may reach a new listener.
     if (heard.length > 0) this.#remember(request.id, heard)
     return heard
   }

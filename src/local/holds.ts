@@ -12,13 +12,12 @@ import { LaterCallers } from './later-callers.ts'
 import { traceHold } from './lock-facts.ts'
 import type { Services } from './services.ts'
 
-/** The lock that they are of. */
 interface Lock {
   readonly name: string
   readonly rawName: string
   readonly services: Services
   remoteOf(hold: Hold): KindVerbs
-  /** It is not in this client's hands any more. */
+  /** Called when this client may no longer hold the lock. */
   lookAgain(): void
 }
 
@@ -38,8 +37,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * @param leaseMs that the grant stands for
-   * @returns the hold that a grant makes; null when it came too late to be of use, or had come before
+   * @param leaseMs the lease that the server granted, in milliseconds
+   * @returns the new hold; null if the grant arrived after its lease expired, or arrived before
    */
   granted(
     waiter: Waiter,
@@ -65,7 +64,7 @@ export class Holds extends HoldSet {
       this,
     )
     if (hold.remainingMs() > 0) {
-      // The name is the hold's now, with what was asked under it in vain.
+      // The hold takes over the owner id, and the requests under that id that have no answer.
       hold.inDoubtUntil(waiter.doubtUntilMs)
       waiter.doubtUntilMs = 0
       waiter.wireOwner = undefined
@@ -73,7 +72,8 @@ export class Holds extends HoldSet {
       onHeld?.(() => toRenew(hold))
       return hold
     }
-    // Asking again renews it; if that comes to nothing it is in doubt, and will be settled.
+    // The next request renews this grant. If that request fails, the background release ends the
+    // grant.
     hold.end()
     waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#services.clock.monotonic())
     const late = new CallFailure('unknown', LATE, undefined, false, false)
@@ -84,14 +84,14 @@ export class Holds extends HoldSet {
   }
 
   begin(hold: Hold): void {
-    // Its time may have run out just now.
+    // The lease may have expired just now.
     if (!hold.live) return
-    // Permits may be many, and end none of each other.
+    // Permits are independent: a new hold of permits ends no other hold.
     if (!this.isEmpty && !hold.kind.isCounted) {
       for (const other of this.notBeside(hold)) {
         other.lose('gone', 'the server gave the lock to another owner')
       }
-      // Of its owner a store has seen this token, and would refuse a lower one.
+      // A store has seen this token from this owner, and would reject a lower token.
       const beside = this.beside(hold)
       if (beside?.kind.isShared) beside.token = Math.max(beside.token, hold.token)
     }
@@ -102,14 +102,16 @@ export class Holds extends HoldSet {
     this.#laterCallers.look()
   }
 
-  /** What is left of that hold: in milliseconds, or -2 when the lock is not held in its name. */
+  /** The rest of the lease in milliseconds, or -2 if the server has no hold with this owner id. */
   async look(hold: Hold): Promise<number | CallFailure> {
     const { server, limits } = this.#services
     const asked = renewalOf(hold, server).renew([hold.id], 0, limits.commandTimeoutMs)
     return (await asked)[0] as number | CallFailure
   }
 
-  /** This hold was ended by force; its grant may have been read and not begun yet. */
+  /**
+   * `forceUnlock()` ended this hold. The client may have the grant, but not have begun the hold.
+   */
   forced(seen: SeenHold): void {
     const own = this.all.find((hold) => isOf(hold, seen))
     if (own !== undefined) {
@@ -123,14 +125,14 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * @param waitedMs how long it was waited for
-   * @param acquire the call that has it, where somebody hears of that
+   * @param waitedMs how long the caller waited, in milliseconds
+   * @param acquire the fact of the acquiring call, if the channel has a listener
    */
   tell(hold: Hold, waitedMs: number, acquire: AcquireFact | undefined): void {
     hold.told = true
     this.#services.revocations.began()
     if (isTraced(holdTrace)) traceHold(this.#lock, hold, acquire)
-    // By hand: a spread that something is added to takes longer than the rest of the acquisition.
+    // Written out: a spread with an added property takes longer than the rest of the acquisition.
     const { lockName: name, id, token } = hold
     this.#services.emit('acquired', { name, owner: id.wireOwner, token, waitedMs })
     const from = this.#forcedFrom
@@ -138,9 +140,10 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * One more acquisition that the watchdog keeps, if it does. The first of them sets the limit.
+   * Adds an acquisition for the watchdog to renew, if it wants that. The first acquisition sets the
+   * limit.
    *
-   * @param sentAt when it was asked for, on the monotonic clock
+   * @param sentAt when the request was sent, on the monotonic clock
    */
   watch(hold: Hold, request: AcquireRequest, sentAt = hold.beganAt): void {
     if (!request.watched || !hold.live) return
@@ -149,7 +152,9 @@ export class Holds extends HoldSet {
     this.#renewTo(hold, Math.max(hold.renewMs, request.leaseMs))
   }
 
-  /** @param leaseMs of the acquisition that the watchdog keeps no more */
+  /**
+   * @param leaseMs the lease of the acquisition that the watchdog stops renewing, in milliseconds
+   */
   unwatch(hold: Hold, leaseMs: number): void {
     const { watched } = hold
     watched.splice(watched.lastIndexOf(leaseMs), 1)
@@ -168,17 +173,17 @@ export class Holds extends HoldSet {
     }
   }
 
-  /** Ends the hold for its owner at once; Redis is to be told next. */
+  /** Ends the hold for its owner at once. The caller then sends the release to the server. */
   end(hold: Hold, reason: ClosedError | undefined): void {
     this.#services.watchdog.untrack(hold)
-    // Before whoever relies on it hears of its end.
+    // The hold leaves the set first, because `hold.end` calls listeners.
     this.remove(hold)
     hold.end(reason)
     if (reason === undefined) hold.trace?.letGo()
     else hold.trace?.ended('closed')
   }
 
-  /** @returns whether the lock was still held when Redis was told of its end */
+  /** @returns true if the lock was still held when the server ran the release */
   left(hold: Hold, wasHeld: boolean): boolean {
     if (!wasHeld) hold.loseGone()
     else if (hold.told) this.#services.emit('released', eventOf(hold))
@@ -186,7 +191,7 @@ export class Holds extends HoldSet {
     return wasHeld
   }
 
-  /** A hold tells it of itself. */
+  /** Called by the hold when it is lost. */
   lost(hold: Hold, error: LeaseLostError): void {
     const isByTime = error.reason === 'expired'
     this.#services.watchdog.untrack(hold)
@@ -202,12 +207,11 @@ export class Holds extends HoldSet {
   }
 }
 
-/** Who it was passed on to in this client has the same name. */
+/** The token is compared too, because a hand-over inside the client keeps the owner id. */
 function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {
   return id.wireOwner === owner && (token === null || token === lastToken)
 }
 
-/** What listeners hear of a hold. */
 function eventOf(hold: Hold): HoldEvent {
   return { name: hold.lockName, owner: hold.id.wireOwner, token: hold.token }
 }

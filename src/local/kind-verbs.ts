@@ -4,59 +4,62 @@ import type { HoldKind } from '../lease/hold-kind.ts'
 import type { LeaseToRenew } from '../servers/answers.ts'
 import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
 
-/** The verbs that one kind of lock has at the place where its locks live. */
+/** The requests of one kind of lock to its server or quorum. */
 export interface KindVerbs
   extends Pick<RemoteLock, 'acquire' | 'reenter' | 'release' | 'abandon' | 'ranOut' | 'listen'>,
     Partial<Pick<RemoteLock, 'handOver'>> {
-  /** The same for kinds whose waiters are told by the same messages; left out where it is these verbs. */
+  /** Shared by kinds whose waiters receive the same messages. Default: these verbs. */
   readonly listensWith?: object
-  /** A waiter has given up before it could ask: the place of its client in the queue there may be nobody's. */
+  /** A waiter gave up before its first request. The place of the client may have no waiter left. */
   leave?(): void
 }
 
-/** Renews leases, says which of them one request can be about, and confirms grants where that is wanted. */
+/** Renews leases, groups leases for one request, and confirms grants if that is wanted. */
 export type Renewal = Pick<LockServer, 'renew' | 'groups' | 'confirm'>
 
-/** The lock that they are about, and the verbs that the place has for every lock. */
+/** A lock, as the verbs of a kind see it. */
 export interface LockThere {
   /** As it was given to `getLock`. */
   readonly name: string
   readonly rawName: string
   readonly remote: RemoteLock
   readonly services: { readonly clock: Clock }
-  /** Those of this client who want it, and who of them is next to ask. */
+  /** The waiters of this client. `first` asks next. */
   readonly waiters: {
     readonly first:
       | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
       | undefined
-    /** The same of those who wait aside. */
+    /** As `first`, of the waiters that wait aside. */
     readonly firstAside: object | undefined
   }
-  /** Those of this client who have it, with the longest lease that was asked for of each, in milliseconds. */
+  /**
+   * The holds of this client. `leaseMs` is the longest lease that was requested for a hold, in
+   * milliseconds.
+   */
   readonly holds: {
     readonly all: readonly Pick<Hold, 'id' | 'leaseMs' | 'loseGone' | 'over'>[]
   }
 }
 
-/** How locks of one kind are acquired and released at their place, and how their leases are renewed. */
+/** How a kind of lock is acquired, released and renewed on its server or quorum. */
 export interface RemoteKind extends HoldKind {
   /**
-   * Its verbs, which a lock keeps: this is called once for each. Left out where they are those that
-   * the place has for every lock. Without a `handOver` no release passes the lock on inside the client.
+   * Creates the requests of one lock: called once for each lock. Default: the requests that every
+   * kind can use. Without `handOver`, no release hands the lock over inside the client.
    */
   newVerbs?(lock: LockThere): KindVerbs
-  /** Whether its place knows who waits, and has to be told of who waits no more. */
+  /** True if the server keeps a list of waiters and must learn when a waiter gives up. */
   readonly announcesWaits?: true
-  /** Left out where its leases are renewed together with those of every lock. */
+  /** Default: its leases are renewed together with the leases of other kinds. */
   readonly renewal?: Renewal
 }
 
-/** @param ofAll how the leases of every lock are renewed at the place */
+/** @param ofAll the renewal of kinds that have none of their own */
 export function renewalOf(one: Pick<Hold, 'kind'>, ofAll: Renewal): Renewal {
   return kindOf(one).renewal ?? ofAll
 }
 
-/** A hold as several masters are told of it: one that lost it is given back what is so by then. */
+/** Getters, because a master that lost the hold later gets its state of that later time. */
 export function toRenew(hold: Hold): LeaseToRenew {
   return {
     ...hold.id,
@@ -68,7 +71,7 @@ export function toRenew(hold: Hold): LeaseToRenew {
   }
 }
 
-/** The kind of a hold or of a request. Rooms that know no server know it as less than it is. */
+/** Every kind is a `RemoteKind`; folders that know no server use the narrower type. */
 export function kindOf({ kind }: { readonly kind: HoldKind }): RemoteKind {
   return kind as RemoteKind
 }

@@ -3,27 +3,26 @@ import type { Hold } from '../lease/hold.ts'
 import type { HoldId } from '../lease/stand-in.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 
-/** Who has the lock in this client. */
 interface Holds {
   readonly exclusive: Hold | undefined
-  /** What is left of that hold: in milliseconds, or -2 when the lock is not held in its name. */
+  /** The rest of the lease in milliseconds, or -2 if the server has no hold with this owner id. */
   look(hold: Hold): Promise<number | CallFailure>
 }
 
-/** After a look that was not answered, in milliseconds. */
+/** The pause after a check without an answer, in milliseconds. */
 const LOOK_AGAIN_MS = 50
 
 /**
- * A lock that is passed on inside the client may go to a call that was made after Redis last said
- * that the client has it. Meanwhile somebody else may have got it. So Redis is asked at once, while
- * that call has it: one look is under way at most, and covers all who had called before it was sent.
+ * A hand-over inside the client may reach a call that is newer than the server's last confirmation.
+ * Another client may hold the lock by then. So the client checks at once, while the new holder
+ * works. At most one check is under way. It covers all earlier calls.
  */
 export class LaterCallers {
   readonly #holds: Holds
   readonly #clock: Clock
   #looking = false
   #id: HoldId | undefined
-  /** When the last look at that id was sent that found the lock held. */
+  /** When the last check that found `#id` held was sent, on the monotonic clock. */
   #seenAt = 0
 
   constructor(holds: Holds, clock: Clock) {
@@ -31,7 +30,7 @@ export class LaterCallers {
     this.#clock = clock
   }
 
-  /** To be called when somebody has the lock to whom it was passed on. */
+  /** Called after each hand-over inside the client. */
   look(): void {
     if (!this.#looking && this.#unseen !== undefined) void this.#look()
   }

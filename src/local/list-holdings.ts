@@ -2,7 +2,6 @@ import type { Hold } from '../lease/hold.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import type { CutOffHold, Holdings, WaitingEntry } from './holdings.ts'
 
-/** One lock of the client. */
 interface Lock {
   readonly name: string
   readonly holds: { readonly all: readonly Hold[]; readonly exclusive: Hold | undefined }
@@ -19,11 +18,11 @@ export function countsOf(locks: Iterable<Lock>): { held: number; waiting: number
   return counts
 }
 
-/** @param now on the monotonic clock */
+/** @param now the time on the monotonic clock, in milliseconds */
 export function holdingsOf(locks: readonly Lock[], now: number): Holdings {
   const held = locks.flatMap(({ holds }) => holds.all.map((hold) => heldEntry(hold, now)))
   return {
-    // One whose time is up is lost, even before that is reported.
+    // A hold whose lease has expired is lost, even before the client reports the loss.
     held: held.filter(({ remainingMs }) => remainingMs !== 0),
     waiting: locks.flatMap((lock) => lock.waiters.all.map((waiter) => waitingEntry(lock, waiter))),
   }
@@ -60,7 +59,7 @@ export function finite(ms: number): number | null {
   return ms === Infinity ? null : ms
 }
 
-/** All of several, the longest first. */
+/** Merges the lists, the longest times first. */
 export function together(all: readonly Holdings[]): Holdings {
   return {
     held: all.flatMap(({ held }) => held).sort((a, b) => b.heldMs - a.heldMs),
@@ -68,11 +67,11 @@ export function together(all: readonly Holdings[]): Holdings {
   }
 }
 
-/** What sets entries of one kind apart from those of others. */
+/** The fields that differ between kinds. */
 function kindAndMore({ kind, owner }: Pick<Hold, 'kind' | 'owner'>) {
   const { name, isCounted, nameSuffix } = kind
   if (owner.label !== undefined) return { kind: 'election', label: owner.label } as const
-  // The names of holds of permits end with their number, as in `:2`.
+  // Owner ids of permits end with the number of permits, as in `:2`.
   if (isCounted && nameSuffix !== undefined)
     return { kind: name, permits: Number(nameSuffix.slice(1)) }
   return { kind: name }

@@ -10,7 +10,6 @@ import { assertNotLonger } from './longest-lease.ts'
 import { release } from './release.ts'
 import { leasesOf } from './services.ts'
 
-/** A lease of one lock of this client. */
 export class LocalLease extends HeldLease {
   readonly #lock: LocalLock
   readonly #renewMs: number
@@ -57,10 +56,10 @@ export class LocalLease extends HeldLease {
 }
 
 /**
- * The lease of a request that has the lock; `unlock()` finds it under its holder.
+ * Creates the lease of a granted request. `unlock()` finds it by the holder of the request.
  *
- * @param calledFrom where the call came from, if that is wanted
- * @param lease left out if it is one of every lock
+ * @param calledFrom the stack trace of the call, if warnings need it
+ * @param lease default: a `LocalLease`
  * @internal
  */
 export function newLease(
@@ -75,7 +74,8 @@ export function newLease(
   if (heldWatch === undefined) hold.keptIn = kept
   else {
     heldWatch.held(lease, hold, calledFrom)
-    // The hold is known as long as it is renewed, and the lease only to those who may release it.
+    // The hold is reachable while it is renewed; the lease only while a caller can still release
+    // it.
     const known = new WeakRef(kept)
     hold.keptIn = { lookAfter: () => known.deref()?.lookAfter() }
   }

@@ -18,42 +18,41 @@ import { type KindVerbs, kindOf, type RemoteKind } from './kind-verbs.ts'
 import type { QueuedWaiters } from './queued-waiters.ts'
 import type { Services } from './services.ts'
 
-/** Where it is kept. */
 interface Host {
-  /** Nobody here has or wants the lock. */
+  /** This client neither holds nor wants the lock. */
   becameFree(lock: LocalLock): void
-  /** Nor is there anything to remember of it. */
+  /** As `becameFree`, and nothing about the lock needs to be remembered. */
   becameIdle(lock: LocalLock): void
 }
 
 /**
- * One lock in this client: who has it, and who waits for it. However many wait here, only the first of
- * them asks for it, and when it is released with somebody waiting, it goes to that one directly. The
- * verbs stand on this: `acquire`, `reenter`, `release` and `extend`.
+ * One lock in this client: its holds and its waiters. Only the first waiter asks the server. A
+ * release hands the lock over to a waiter of this client directly. `acquire`, `reenter`, `release`
+ * and `extend` build on this.
  */
 export class LocalLock extends Linked<LocalLock> {
-  /** The name of the lock, as it was given to `getLock`. */
+  /** As it was given to `getLock`. */
   readonly name: string
   readonly rawName: string
-  /** The verbs that the place has for every lock. */
+  /** The requests that every kind can use. */
   readonly remote: RemoteLock
   readonly services: Services
   readonly holds: Holds
-  /** What the last of its waiters who asked has seen of it: the others do not ask. */
+  /** The last state that the server reported. Waiters that do not ask use it too. */
   sight: Sight | undefined
   readonly waiters = new WaitQueue()
   readonly handOverBudget: HandOverBudget
   readonly tasks = new BackgroundTasks(this)
-  /** Why nobody gets it here any more. */
+  /** Set when the client closes: the error for waiters. */
   closed: ClosedError | undefined
-  /** Whether the lock is on its way from one owner in this client to another. */
+  /** True while a hand-over request is under way. */
   isHandingOver = false
-  /** Set while somebody here waits in turn, or has it so. */
+  /** Set while an owner of this client waits in turn, or holds the lock after that. */
   queued: QueuedWaiters | undefined
   readonly #host: Host
-  // What follows is made when it is needed: many locks are held, and few of them waited for.
+  // Created on first use, because a client holds many locks, and few of them have waiters.
   #releases: ReleaseListener | undefined
-  /** Those of kinds that have verbs of their own. */
+  /** The requests of kinds that have their own. */
   #verbs: WeakMap<RemoteKind, KindVerbs> | undefined
   #health: ServerHealth | undefined
 
@@ -83,7 +82,7 @@ export class LocalLock extends Linked<LocalLock> {
     this.#host.becameIdle(this)
   }
 
-  /** The verbs of the kind that the hold or the request is of. */
+  /** The requests of the kind of this hold or request. */
   remoteOf(one: Pick<Hold, 'kind'>): KindVerbs {
     const kind = kindOf(one)
     if (kind.newVerbs === undefined) return this.remote
@@ -96,38 +95,38 @@ export class LocalLock extends Linked<LocalLock> {
     return verbs
   }
 
-  /** Whether nobody here has or wants the lock. */
+  /** True if this client neither holds nor wants the lock. */
   get isIdle(): boolean {
     return this.waiters.isEmpty && !this.isOccupied && this.tasks.isQuiet
   }
 
-  /** The lock is in this client's hands, or passes between them. */
+  /** True if this client holds the lock, or a hand-over is under way. */
   get isOccupied(): boolean {
     return this.isHandingOver || !this.holds.isEmpty
   }
 
-  /** Whether a request has to wait for somebody in this client. */
+  /** True if the request must wait for an owner of this client. */
   keepsOut(request: Pick<Hold, 'owner' | 'kind'>): boolean {
     return this.isHandingOver || this.holds.keepsOut(request)
   }
 
-  /** Whether the owner has the lock in this client, as far as it knows. */
+  /** True if the owner holds the lock, as far as this client knows. */
   isHeldBy(owner: Owner): boolean {
     return this.holds.all.some((hold) => hold.owner === owner)
   }
 
-  /** Who of those meant has it in this client, so that others have to wait who want it as that kind. */
+  /** The first matching owner whose hold excludes requests of this kind. */
   holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined {
     const keepsOut = (hold: Hold) => !hold.kind.isShared || !kind.isShared
     return this.holds.all.find((hold) => keepsOut(hold) && isMeant(hold.owner))?.owner
   }
 
-  /** Whether an acquisition of this owner is under way. */
+  /** True if an acquisition of this owner is under way. */
   isPending(owner: Owner): boolean {
     return this.waiters.has(owner)
   }
 
-  /** What those who wait here know of the server they know together. */
+  /** The waiters of one lock share their knowledge about the server. */
   newSharedBudget({ kind, waitMs }: Pick<Waiter['request'], 'kind' | 'waitMs'>): RetryBudget {
     this.#health ??= new ServerHealth(this.services.clock)
     return new RetryBudget(this.name, this.services.limits, this.#health, kind.words, waitMs)
@@ -137,9 +136,9 @@ export class LocalLock extends Linked<LocalLock> {
     return new RetryBudget(this.name, this.services.limits, undefined, words)
   }
 
-  /** It is known that the waiter has to wait for somebody else. */
+  /** Called when the waiter must wait for another owner. */
   announce(waiter: Waiter): void {
-    // One that has given up meanwhile waits for nobody.
+    // A waiter that has settled waits for no owner.
     if (waiter.announced || waiter.settled) return
     waiter.announced = true
     this.services.waitReports.began(this)
@@ -148,18 +147,18 @@ export class LocalLock extends Linked<LocalLock> {
     this.services.emit('wait', { name: this.name })
   }
 
-  /** The waiter wants the lock no more, be it that it has got it. */
+  /** Called when the waiter settles, with or without the lock. */
   settled(waiter: Waiter): void {
     const { waiters, tasks } = this
     waiters.leave(waiter)
     if (waiters.isEmpty) {
       this.services.waitReports.ended(this)
-      // Whoever comes next knows no less without it.
+      // A clear state holds nothing that the next waiter needs.
       if (this.#health?.isClear) this.#health = undefined
-      // Where something is under way for the last one its end will do.
+      // Otherwise the end of the task under way calls `tasksEnded`.
       if (!tasks.isQuiet && !this.#releases?.isListening) return
     }
-    // Later, for all of them may be about to leave: by one signal, or at close().
+    // Later, because one signal, or `close()`, may make all waiters leave at once.
     this.advanceLater()
   }
 
@@ -167,27 +166,27 @@ export class LocalLock extends Linked<LocalLock> {
     void NOW.then(() => this.advance())
   }
 
-  /** Listens for releases by others, for those who wait here. */
+  /** Listens for releases by other clients, for the waiters of this client. */
   get releases(): ReleaseListener {
     this.#releases ??= new ReleaseListener(this)
     return this.#releases
   }
 
-  /** Whether no release by another client can be missed. */
+  /** True if this client cannot miss a release by another client. */
   get hearsReleases(): boolean {
     return this.#releases?.isConfirmed === true
   }
 
   /**
-   * How many of those whom a release is told to are this client: 1 or 0; -1 where the server counts too
-   * few, so that there always seems to be one more.
+   * How many listeners of a release are this client: 1 or 0. It is -1 if the server counts too few
+   * listeners. Then the difference always leaves one more listener.
    */
   get listeners(): number {
     if (!this.services.server.countsListeners) return -1
     return this.hearsReleases || this.services.freeWatches.hears(this.rawName) ? 1 : 0
   }
 
-  /** @param message by which it is told, if it is */
+  /** @param message the message that reported it, if any */
   mayBeFree(message?: string): void {
     const { first, firstAside, firstBeside } = this.waiters
     if (first?.isMeant(message)) first.wakeEvent.set()
@@ -195,7 +194,7 @@ export class LocalLock extends Linked<LocalLock> {
     if (firstBeside?.isMeant(message)) firstBeside.wakeEvent.set()
   }
 
-  /** The first in each line looks after itself; the last to leave stops listening. */
+  /** Starts or wakes the first waiter of each line. Without waiters, the subscription ends. */
   advance(): void {
     const { waiters } = this
     if (waiters.isQueueEmpty) {
@@ -214,9 +213,9 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /**
-   * The lock is not in this client's hands any more, or may not be.
+   * Called when this client no longer holds the lock, or may no longer hold it.
    *
-   * @param following who has it now, if that is known
+   * @param following the new holder, if known
    */
   lookAgain(following?: NextHolder): void {
     this.advance()
@@ -225,18 +224,19 @@ export class LocalLock extends Linked<LocalLock> {
     else if (following === undefined && !this.isOccupied) this.queued?.lookAgain()
   }
 
-  /** Somebody used force: if the hold was this client's it is over at once. */
+  /** Called after a forced release. If the hold is of this client, it ends at once. */
   forced(seen: SeenHold): void {
     this.holds.forced(seen)
     this.lookAgain()
   }
 
   /**
-   * Goes on freeing in the background. The name is not used again.
+   * Releases the owner id in the background until the server confirms that. The id is not used
+   * again.
    *
-   * @param of a hold in that name, or a request
-   * @param untilMs until when a delayed request in that name may still run
-   * @param leaseMs the longest lease that it could have
+   * @param of a hold or request with this owner id
+   * @param untilMs until when a delayed request with this id may still run, on the monotonic clock
+   * @param leaseMs the longest lease that this id may have, in milliseconds
    */
   abandon(of: Pick<Hold, 'kind'>, owner: string, untilMs: number, leaseMs: number): void {
     this.remoteOf(of).abandon(owner, untilMs, leaseMs)

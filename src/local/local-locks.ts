@@ -26,10 +26,10 @@ import { closeAll } from './release.ts'
 import type { Revocations } from './revocations.ts'
 import { leasesOf, type Services } from './services.ts'
 
-/** Where the lock objects of one client meet: one lock for each name in use. */
+/** The local locks of one client on one server or quorum: one for each name in use. */
 export class LocalLocks {
   readonly frames: Frames
-  /** Leases of several locks, whose kind alone knows what they are. */
+  /** The leases of multi-locks, whose type only their kind knows. */
   readonly multiLeases: HeldLeases<Kept>
   readonly defaults: Defaults
   readonly clients: Clients
@@ -38,7 +38,7 @@ export class LocalLocks {
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new LocksByName()
-  /** What `close()` took away, until the server has confirmed its release. */
+  /** The holds that `close()` ended, until the server confirms their release. */
   readonly #releasing = new Set<CutOffHold>()
   #draining: Draining | undefined
   #closed = false
@@ -100,9 +100,9 @@ export class LocalLocks {
   }
 
   /**
-   * Puts a question to Redis that changes no hold, and takes failures as every other call does.
+   * Sends a request to Redis that changes no hold. Failures are handled as in every other request.
    *
-   * @param failed what did not come about; where that depends on the failure, it is called with each
+   * @param failed names the failed step for the error; a function if that depends on the failure
    */
   async ask<T>(
     lockName: string,
@@ -116,9 +116,9 @@ export class LocalLocks {
   }
 
   /**
-   * How each of several masters does.
+   * The health of each master.
    *
-   * @throws `InvalidArgumentError` where there is one server
+   * @throws `InvalidArgumentError` if the client has one server
    */
   async masters(): Promise<readonly MasterHealth[]> {
     this.assertOpen()
@@ -131,28 +131,25 @@ export class LocalLocks {
     return server.health(this.holds.map(toRenew), limits.commandTimeoutMs)
   }
 
-  /** All that is held. */
   get holds(): Hold[] {
     return [...this.#all.values()].flatMap(({ holds }) => holds.all)
   }
 
-  /** How much is held and waited for. */
   get counts(): { held: number; waiting: number } {
     return countsOf(this.#all.values())
   }
 
-  /** What is held and waited for; after `close()` what is still being released. */
+  /** Includes the holds that `close()` is still releasing. */
   get holdings(): Holdings {
     const { held, waiting } = holdingsOf([...this.#all.values()], this.clock.monotonic())
     return { held: [...held, ...this.#releasing], waiting }
   }
 
-  /** How many locks are kept in mind. */
   get size(): number {
     return this.#all.size
   }
 
-  /** The lock, when it is held or waited for here; undefined when it is neither. */
+  /** The lock if this client holds or wants it. */
   find(rawName: string): LocalLock | undefined {
     return this.#all.inUse(rawName)
   }
@@ -163,12 +160,12 @@ export class LocalLocks {
     )
   }
 
-  /** A lock tells it of itself: nobody has or wants it. */
+  /** Called by a lock that this client neither holds nor wants. */
   becameFree(lock: LocalLock): void {
     this.#draining?.free(lock)
   }
 
-  /** The same, and there is nothing to remember of it. */
+  /** Called after `becameFree`, if nothing about the lock needs to be remembered. */
   becameIdle(lock: LocalLock): void {
     this.#all.becameIdle(lock)
   }
@@ -177,7 +174,7 @@ export class LocalLocks {
     if (this.#closed) throw closedError(lockName)
   }
 
-  /** While the client drains, who has a lock may have it once more, and nobody gets another. */
+  /** While the client drains, only an owner that holds the lock may acquire it again. */
   assertAdmits(lockName: string, rawName?: string, owner?: Owner): void {
     this.assertOpen(lockName)
     if (this.#draining === undefined) return
@@ -185,14 +182,17 @@ export class LocalLocks {
     throw closingError(lockName)
   }
 
-  /** A hold of one acquisition, which the watchdog keeps, is held for so long from now at most, in milliseconds. */
+  /** Limits a watched hold with one acquisition to this time from now, in milliseconds. */
   limit(hold: Hold, maxHoldMs: number): void {
     if (maxHoldMs === Infinity || hold.watched.length !== 1 || !hold.live) return
     hold.limit(maxHoldMs, this.clock.monotonic())
     this.#services.watchdog.watch(hold)
   }
 
-  /** A hold that was asked to end is renewed for so long from now at most, in milliseconds. */
+  /**
+   * Limits the renewals of a hold whose release was requested to this time from now, in
+   * milliseconds.
+   */
   limitDrain(hold: Hold, maxDrainMs: number): void {
     if (maxDrainMs === Infinity || !hold.live) return
     hold.drainMs = maxDrainMs
@@ -205,9 +205,9 @@ export class LocalLocks {
   }
 
   /**
-   * Lets nobody wait any more for what it does not have already, and gives nothing new.
+   * Grants nothing new. Rejects the waiters, except owners that already hold the lock.
    *
-   * @returns when nothing is held any more
+   * @returns resolves when this client holds nothing
    */
   drain(): Promise<void> {
     if (this.#draining === undefined) {
@@ -222,9 +222,9 @@ export class LocalLocks {
   }
 
   /**
-   * Releases what is held and lets nobody wait any more.
+   * Releases all holds and rejects all waiters.
    *
-   * @returns what was held; and when all of it is released
+   * @returns the holds that this call ended; `released` resolves when the releases have ended
    */
   close(): { cutOff: CutOffHold[]; released: Promise<unknown> } {
     this.#closed = true
@@ -238,7 +238,7 @@ export class LocalLocks {
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }
 
-  /** Nobody waits for a release any more. */
+  /** `close()` no longer waits for the releases. */
   closed(): void {
     this.#releasing.clear()
   }

@@ -12,7 +12,6 @@ import type { Clock } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import { HoldTrace } from '../lease/hold-trace.ts'
 
-/** The lock that facts are about. */
 export interface FactLock {
   readonly name: string
   readonly services: { readonly source: FactSource; readonly clock: Clock }
@@ -20,7 +19,10 @@ export interface FactLock {
 
 type Writable<F> = { -readonly [K in keyof F]: F[K] }
 
-/** A fact about it, with what all of them carry. By hand: spreads take longer than all else that is told. */
+/**
+ * Creates a fact with the common fields. Without spreads, which take longer than the rest of the
+ * report.
+ */
 export function factOf<F extends LockFact>(
   { name, services }: FactLock,
   { kind }: Pick<Hold, 'kind'>,
@@ -29,7 +31,7 @@ export function factOf<F extends LockFact>(
   return { client, label, name, kind: kind.name, notes } as Writable<F>
 }
 
-/** Tells of a hold that its caller has from now on. */
+/** Reports that the caller has the hold from now on. */
 export function traceHold(lock: FactLock, hold: Hold, acquire: AcquireFact | undefined): void {
   const fact = factOf<HoldFact>(lock, hold)
   fact.owner = hold.id.wireOwner
@@ -38,13 +40,13 @@ export function traceHold(lock: FactLock, hold: Hold, acquire: AcquireFact | und
   fact.limitMs = hold.renewMs === 0 ? hold.leaseMs : hold.limitMs
   fact.acquire = acquire
   hold.trace = new HoldTrace(fact, lock.services.clock)
-  // It may be over by now: whoever hears of it may close the client.
+  // The hold may have ended, because a listener can close the client.
   const { loss } = hold
   if (loss instanceof LeaseLostError) hold.trace.ended(loss.reason, loss)
   else if (loss !== undefined) hold.trace.ended('closed')
 }
 
-/** @param fact undefined where nobody hears of it */
+/** @param fact undefined if the channel has no listener */
 export function tellRelease(
   fact: ReleaseFact | undefined,
   outcome: NonNullable<ReleaseFact['outcome']>,

@@ -2,12 +2,15 @@ import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import type { RemoteKind } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/** What sets one kind of lock apart: handed in, so that nothing here depends on any of them. */
+/**
+ * Everything that differs between kinds of locks. Kinds are passed in, so this folder imports none
+ * of them.
+ */
 export interface LockKind extends RemoteKind {
-  /** Whether those who wait are served in turn: who is to have it soon has to stay among them. */
+  /** True if waiters are served in FIFO order. A waiter then must stay queued to keep its place. */
   readonly waitsInTurn: boolean
-  /** Why it cannot be a vote among several, in words that follow its name; left out where it can. */
+  /** Why locks of this kind cannot vote in a RedLock, in words that follow the name. */
   readonly whyNoVote?: string
-  /** Somebody who wants it: one who races for it, or queues. */
+  /** Creates a waiter, which races for the lock or queues. */
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
 }

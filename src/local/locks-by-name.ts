@@ -1,13 +1,13 @@
 import { LinkedList } from '../kit/linked-list.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/** This many idle locks are kept for their next use: those that were used last. */
+/** At most this many idle locks are kept for their next use: the most recently used. */
 const MOST_IDLE = 512
 
-/** The locks of one client by their names: those in use, and those that have become idle lately. */
+/** The locks of one client by name: the locks in use, and recently used idle locks. */
 export class LocksByName {
   readonly #all = new Map<string, LocalLock>()
-  /** Those that nobody has or wants. The one that was used last is at the end. */
+  /** The most recently used lock is at the end. */
   readonly #idle = new LinkedList<LocalLock>()
 
   get size(): number {
@@ -18,13 +18,13 @@ export class LocksByName {
     return this.#all.values()
   }
 
-  /** The lock of that name if somebody has or wants it. */
+  /** The lock, if this client holds or wants it. */
   inUse(rawName: string): LocalLock | undefined {
     const lock = this.#all.get(rawName)
     return lock?.isIdle ? undefined : lock
   }
 
-  /** The lock of that name, which is about to be used. */
+  /** The lock, which is no longer idle, because the caller is about to use it. */
   get(rawName: string): LocalLock | undefined {
     const known = this.#all.get(rawName)
     if (known !== undefined) this.#idle.remove(known)
@@ -36,13 +36,15 @@ export class LocksByName {
     return lock
   }
 
-  /** Nobody has or wants the lock, and there is nothing to remember of it. */
+  /**
+   * Called when this client neither holds nor wants the lock, and need remember nothing about it.
+   */
   becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle
     if (this.#idle.size <= MOST_IDLE || first === undefined) return
     this.#idle.remove(first)
-    // One that is in use again comes back; and one that was forgotten may have a successor.
+    // A lock in use is added again later. A forgotten lock may have a successor of the same name.
     if (first.isIdle && this.#all.get(first.rawName) === first) this.#all.delete(first.rawName)
   }
 }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../errors.ts'
 import type { Services } from './services.ts'
 
-/** A master that may have forgotten rests for the longest lease, and for no longer. */
+/** A master that may have lost its data does not vote until the longest lease has passed. */
 export function assertNotLonger(
   { longestLeaseMs }: Pick<Services, 'longestLeaseMs'>,
   lockName: string,

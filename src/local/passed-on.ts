@@ -5,21 +5,21 @@ import type { Waiter } from '../waiting/waiter.ts'
 import type { Holds } from './holds.ts'
 import type { Services } from './services.ts'
 
-/** The lock that is passed on. */
 interface Lock {
   readonly holds: Holds
   readonly services: Pick<Services, 'clock'>
 }
 
-/** A lease of which more is used is not passed on. */
+/** A lease of which a larger part has passed is not handed over without a request. */
 const MOST_USED = 0.02
 
 /**
- * Whom the lock passes to without a word to Redis, where it has it in the name of a hold that
- * ends: the lease is the same and has only just begun, and its tokens are not used up. Where the
- * waiter asked after Redis last said that the lock is held, Redis is asked again as it has it.
+ * Hands the lock over to the waiter without a request. The waiter's hold keeps the owner id in
+ * Redis. The wanted lease must be the same and must have just begun, and a reserved token must be
+ * left. If the waiter's call is newer than the server's last confirmation, the client checks the
+ * lock at once.
  *
- * @returns the hold of the waiter; null where Redis is to be asked
+ * @returns the hold of the waiter; null if the hand-over needs a request
  */
 export function passedOn({ holds, services }: Lock, hold: Hold, waiter: Waiter): Hold | null {
   const { clock } = services

@@ -4,7 +4,7 @@ import type { Emit } from '../events.ts'
 import type { Outage, OutageListener } from '../servers/outage.ts'
 import { nextStep } from '../waiting/next-step.ts'
 
-/** What is wrong with a server, by how attempts fail: at first, and when it goes on. */
+/** The error's words for each kind of failure: when an outage begins, and while it continues. */
 const WRONG = {
   unsent: ['cannot be reached', 'has not been reached'],
   unknown: ['gives no answer', 'has given no answer'],
@@ -12,24 +12,26 @@ const WRONG = {
   unsupported: ['cannot be used', 'could not be used'],
 } as const
 
-/** The client that tells. */
 interface Client {
   readonly owners: { readonly clientId: string }
   readonly settings: { readonly label: string }
   readonly emit: Emit
 }
 
-/** What a place tells beside its answers, and outages above all: by the events of a client, and by a diagnostics channel. */
+/**
+ * Reports outages and background errors of a server, by events of a client and a diagnostics
+ * channel.
+ */
 export class PlaceEvents implements OutageListener {
   readonly #client: Client
-  /** Those that began while somebody listened to the channel. */
+  /** The outages that began while the channel had a listener, by address. */
   readonly #facts = new Map<string, OutageFact>()
 
   constructor(client: Client) {
     this.#client = client
   }
 
-  /** Something failed that no call can reject with. */
+  /** Reports a failure that no call can reject with. */
   error(error: Error): void {
     this.#client.emit('error', error)
   }

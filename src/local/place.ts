@@ -2,27 +2,27 @@ import type { Clock } from '../kit/clock.ts'
 import type { StandIn } from '../lease/stand-in.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 
-/** Where the locks of one client live. */
+/** The server or quorum with the locks of a client. */
 export interface Place {
   readonly server: LockServer
-  /** A longer lease is refused, in milliseconds; left out where any is taken. */
+  /** The longest lease that clients may request, in milliseconds. Default: no limit. */
   readonly longestLeaseMs?: number
-  /** A shorter lease is hardly of use there, in milliseconds; left out if any may be. */
+  /** The client warns about shorter leases, in milliseconds. Default: no warning. */
   readonly leastLeaseMs?: number
-  /** The time of the client; left out where that is the real one. */
+  /** Default: the system clock. */
   readonly clock?: Clock
-  /** Renews while the main thread cannot. */
+  /** Renews leases while the main thread is blocked. */
   readonly standIn?: StandIn | undefined
 }
 
-/** A place as a client opens it for itself. */
+/** A server or quorum that a client opened for itself. */
 export interface ClientPlace extends Place {
-  /** Put before every lock name, unless the client has a prefix of its own. */
+  /** The prefix of every lock name, unless the client has its own prefix. */
   readonly keyPrefix: string
-  /** Whether the names of a lock have to share a slot. */
+  /** True if all keys of one lock must share a slot of a cluster. */
   readonly clustered: boolean
-  /** Where it is, for people; no login. */
+  /** The address for errors and logs, without a login. */
   readonly address?: string
-  /** Ends what was opened for the client, which has let go of all locks. */
+  /** Closes all that was opened for the client. The client holds no locks by then. */
   close(): Promise<void>
 }

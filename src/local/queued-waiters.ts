@@ -1,15 +1,18 @@
 import type { AcquirePath } from '../diagnostics.ts'
 import type { Owner } from '../owner/owner.ts'
 
-/** Those of this client who wait for the lock in turn, each at a place of its own in the queue there. */
+/**
+ * The waiters of this client that wait for one lock in turn. Each has its own place in the server's
+ * queue.
+ */
 export interface QueuedWaiters {
   readonly isEmpty: boolean
-  /** A release says that this owner has the lock. */
+  /** A release reported that this owner holds the lock. */
   granted(owner: string, token: number, path?: AcquirePath): void
   /** The lock may be free. */
   lookAgain(): void
-  /** Somebody's acquisition may make those of the same owner re-entries. */
+  /** The owner acquired the lock, so its other waiters may re-enter. */
   wake(owner: Owner): void
-  /** Nobody of this client waits for the lock or has it. */
+  /** Called when no owner of this client waits for the lock or holds it. */
   close(): void
 }

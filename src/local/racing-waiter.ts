@@ -14,13 +14,14 @@ import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
 import { release } from './release.ts'
 
-/** A waiter that does not wait asks again so often where the votes were split: maybe nobody has the lock. */
+/**
+ * A waiter with `asksOnce` asks this often again after split votes, because the lock may be free.
+ */
 const MOST_SPLITS = 3
 
-/** A waiter for a lock of this client. */
 export abstract class LocalWaiter extends Waiter {
   readonly lock: LocalLock
-  /** Where its call came from, if that is wanted. */
+  /** The stack trace of the call, if warnings need it. */
   declare calledFrom?: Error
 
   constructor(lock: LocalLock, request: AcquireRequest) {
@@ -40,10 +41,10 @@ export abstract class LocalWaiter extends Waiter {
       return
     }
     holds.watch(hold, request)
-    // Before listeners hear of it: one of them may abort, and its caller has it already.
+    // Before the events: a listener may abort, although the caller already holds the lock.
     this.resolve(hold, path)
     holds.tell(hold, this.waitedMs, request.fact)
-    // A listener may have released it.
+    // A listener may have released the hold.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
     const { isShared, isCounted, waitsAside } = request.kind
@@ -59,7 +60,7 @@ export abstract class LocalWaiter extends Waiter {
     }
   }
 
-  /** Confirms what it is granted; undefined where that counts without. */
+  /** Confirms a grant on replicas; undefined if grants count without that. */
   get confirm(): Confirm | undefined {
     return renewalOf(this.request, this.lock.services.server).confirm
   }
@@ -69,10 +70,10 @@ export abstract class LocalWaiter extends Waiter {
   }
 }
 
-/** Waits among those of its client, of whatever kind, and asks for the lock when its turn has come. */
+/** Waits in the queue of its client, and asks the server when no other waiter is before it. */
 export class RacingWaiter extends LocalWaiter {
   #splits = 0
-  /** When the last answer came by which it has to wait, on the monotonic clock. */
+  /** When the last refusal arrived, on the monotonic clock. */
   protected refusedAt = -Infinity
 
   start(): void {
@@ -85,7 +86,7 @@ export class RacingWaiter extends LocalWaiter {
     const { first, firstBeside } = lock.waiters
     const isBehind = (isBeside ? firstBeside : first) !== undefined
     if (isBehind || lock.keepsOut(this.request)) lock.announce(this)
-    // Whoever hears of it may abort.
+    // A listener may have aborted the call.
     if (this.settled) return
     if (isBeside) lock.waiters.queueBeside(this)
     else lock.waiters.queue(this)
@@ -98,12 +99,18 @@ export class RacingWaiter extends LocalWaiter {
     this.woken()
   }
 
-  /** Asks, or waits for what it has to wait for first; until it has the lock, or is settled. */
+  /**
+   * Takes the next step until the waiter holds the lock or is settled: asks, or waits until it may
+   * ask.
+   */
   woken(): void {
     this.#safely(() => this.#goOn())
   }
 
-  /** Should anything go wrong in here, the waiter does not wait for ever, nor whoever closes the client. */
+  /**
+   * An unexpected error rejects the waiter. Without that, the waiter and `close()` would wait
+   * forever.
+   */
   #safely(step: () => void): void {
     try {
       step()
@@ -142,7 +149,7 @@ export class RacingWaiter extends LocalWaiter {
     }
   }
 
-  /** How long to wait for this client to have the lock no more, in milliseconds, before the next request. */
+  /** How long a hold of this client delays the next request, in milliseconds. */
   protected get keptOutMs(): number {
     return this.lock.keepsOut(this.request) ? Infinity : 0
   }
@@ -198,16 +205,17 @@ export class RacingWaiter extends LocalWaiter {
     } else if (!this.asksOnce) {
       lock.announce(this)
       const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
-      // Of several who may have it beside each other the first asks again.
+      // If several waiters may hold the lock together, only the first asks again.
       if (this.list?.first !== this) this.#sleepHere()
-      // A client that has a majority may pass the lock around while nobody seems to wait.
+      // After split votes: a client with a majority may hand the lock over while it sees no
+      // waiters.
       else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
       else lock.services.clock.after(splitMs, () => this.woken())
     } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
       this.#splits += 1
       lock.services.clock.after(splitMs, () => this.woken())
     } else {
-      // Where its owner has got the lock meanwhile it re-enters.
+      // If its owner acquired the lock meanwhile, the waiter re-enters.
       if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
       this.woken()
     }
@@ -220,9 +228,9 @@ export class RacingWaiter extends LocalWaiter {
 
   #end(): void {
     const { lock, request } = this
-    // One that never asked may have left a place to nobody.
+    // A waiter that never asked may leave its client's place in the queue without a waiter.
     if (this.wireOwner === undefined) lock.remoteOf(request).leave?.()
-    // While the lock is on its way to it, it has use for its name.
+    // A hand-over that is under way to this waiter still uses the owner id.
     else if (!this.asking) abandonName(lock, this)
     lock.tasks.end()
   }

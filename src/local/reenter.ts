@@ -6,10 +6,10 @@ import { toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 import { release } from './release.ts'
 
-/** The waiter's owner has the lock already: it re-enters that hold. */
+/** Re-enters the hold that the waiter's owner already has. */
 export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   lock.waiters.unqueue(waiter)
-  // Not from within here: the next one may be of the same owner, and many more after it.
+  // Not recursively: the next waiters may be of the same owner, and may be many.
   if (lock.waiters.isQueueEmpty) lock.advance()
   else lock.advanceLater()
   lock.tasks.begin()
@@ -28,7 +28,7 @@ function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   }
   const leaseMs = hold.upToLimit(waiter.request.leaseMs, lock.services.clock.now())
   const callMs = callMsFor(waiter)
-  // It may reach the server without an answer.
+  // The request may reach the server even if its answer is lost.
   hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
   lock
     .remoteOf(hold)
@@ -68,7 +68,7 @@ function heard(
   giveUp(lock, hold, waiter)
 }
 
-/** The hold count that was raised for the waiter is lowered again. */
+/** Lowers the hold count that was raised for the waiter. */
 function giveUp(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   hold.inDoubtUntil(waiter.doubtUntilMs)
   if (!waiter.settled) waiter.reject(hold.over())

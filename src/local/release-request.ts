@@ -8,15 +8,15 @@ import type { LocalLock } from './local-lock.ts'
 import { tellRelease } from './lock-facts.ts'
 
 /**
- * Tells the server the hold count, which was lowered, until it has confirmed that. It is told as it is
- * when sent, so that repeats and others who lower it at the same time agree.
+ * Sends the lowered hold count until the server confirms it. Each attempt sends the current count,
+ * so that retries and other releases at the same time agree.
  */
 abstract class ReleaseRequest implements Reply<Released> {
-  /** Whether the lock was still held; rejects when that was not confirmed. */
+  /** True if the lock was still held; rejects if the server did not confirm the release. */
   readonly result: Promise<boolean>
   protected readonly lock: LocalLock
   protected readonly hold: Hold
-  /** Whether a request that was not answered may have been carried out. */
+  /** True if a request without an answer may have run. */
   protected mayBeDone = false
   readonly #what: string
   readonly #retryBudget: RetryBudget
@@ -24,7 +24,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   #resolve!: (wasHeld: boolean) => void
   #reject!: (error: Error) => void
 
-  /** @param what did not come about, when it was not confirmed */
+  /** @param what for the error: the step that the server did not confirm */
   constructor(lock: LocalLock, hold: Hold, what: string) {
     this.lock = lock
     this.hold = hold
@@ -39,7 +39,7 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   abstract answered(answer: Released): void
 
-  /** It was not confirmed in the time that its budget allows. */
+  /** Called when the retry budget is used up. */
   protected givenUp(_error: Error): void {}
 
   failed(failure: CallFailure): void {
@@ -51,7 +51,7 @@ abstract class ReleaseRequest implements Reply<Released> {
       return
     }
     if (hold.count <= 0) {
-      // Nobody knows what it has until that is settled.
+      // The state of the server is unknown until the background release settles it.
       hold.inDoubtUntil(lock.services.clock.monotonic())
       lock.abandonHold(hold)
     }
@@ -63,7 +63,7 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   protected send(): void {
     const { id, lastToken } = this.hold
-    // Also where `close()` had ended it before its holder released it.
+    // The count is negative if `close()` ended the hold before its holder released it.
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     this.#sentAt = this.lock.services.clock.monotonic()
@@ -77,17 +77,19 @@ abstract class ReleaseRequest implements Reply<Released> {
   }
 }
 
-/** The last release of a hold: frees the lock. */
+/** The final release of a hold: it frees the lock. */
 export class FreeRequest extends ReleaseRequest {
   readonly #firstSentAt: number
   readonly #staysAway: boolean
   readonly #fact: ReleaseFact | undefined
 
   /**
-   * @param fact to be told what became of it
-   * @param options.mayBeDoneAt when an earlier request was sent that may have freed it, so that "gone" is
-   * no loss; one that was never sent, or was refused, has freed nothing
-   * @param options.staysAway whether those who wait here are to leave it to others for a while
+   * @param fact receives the outcome
+   * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock. Then
+   * "gone" is no loss. It is undefined without such a request, or if the request was never sent or
+   * was refused.
+   * @param options.staysAway true if the waiters of this client pause, so that other clients can
+   * ask
    */
   constructor(
     lock: LocalLock,
@@ -111,7 +113,7 @@ export class FreeRequest extends ReleaseRequest {
     const { holds, handOverBudget, listeners } = lock
     ended(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
-    // Whose turn it is with permits is known at their place, and nobody has to step back.
+    // The server assigns freed permits to waiters, so no client needs to step back.
     handOverBudget.released(hold.kind.isCounted ? 0 : (freed?.listeners ?? 0) - listeners)
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
@@ -128,7 +130,7 @@ export class FreeRequest extends ReleaseRequest {
   }
 }
 
-/** The release of one acquisition of several. */
+/** The release of one of several acquisitions. */
 export class LowerRequest extends ReleaseRequest {
   constructor(lock: LocalLock, hold: Hold) {
     super(lock, hold, 'one of its acquisitions was not released')
@@ -141,7 +143,7 @@ export class LowerRequest extends ReleaseRequest {
       this.settle(true)
       return
     }
-    // Where the last release came first it tells what there was to end.
+    // If the final release came first, that release has reported any loss.
     if (hold.live) hold.loseGone()
     this.settle(hold.loss === undefined)
   }
@@ -154,10 +156,11 @@ export class LowerRequest extends ReleaseRequest {
 }
 
 /**
- * The server has nothing of it any more; unless a request on its way takes it again, which may have
- * come after the one that ended it.
+ * Called when the server no longer has the hold. A delayed re-entry may still acquire it again
+ * after the release, so the owner id is then released in the background.
  *
- * @param sentAtMs when the first request was sent that may have ended it, on the monotonic clock
+ * @param sentAtMs when the first request that may have ended the hold was sent, on the monotonic
+ * clock
  */
 export function ended(lock: LocalLock, hold: Hold, sentAtMs: number): void {
   if (hold.doubtUntilMs > sentAtMs) lock.abandonHold(hold)

@@ -15,10 +15,11 @@ import { ended, FreeRequest, LowerRequest } from './release-request.ts'
 import { traceRelease } from './tracing.ts'
 
 /**
- * Undoes one acquisition of the hold.
+ * Releases one acquisition of the hold.
  *
- * @param renewMs the lease for which the watchdog kept it; 0 where it did not
- * @returns whether the lock was still held; rejects when that was not confirmed
+ * @param renewMs the lease that the watchdog renews for this acquisition, in milliseconds; 0 if
+ * none
+ * @returns true if the lock was still held; rejects if the server did not confirm the release
  */
 export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<boolean> {
   hold.loseIfExpired()
@@ -27,18 +28,19 @@ export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<b
     if (hold.count === 0) lock.abandonHold(hold)
     return Promise.resolve(false)
   }
-  // It is untracked at its end, whoever keeps it.
+  // `end` also removes the hold from the watchdog.
   if (hold.count <= 0) return end(lock, hold)
   if (renewMs > 0) lock.holds.unwatch(hold, renewMs)
   return new LowerRequest(lock, hold).result
 }
 
 /**
- * Lets nobody wait any more for these locks and frees what is held, which goes on in the background.
+ * Rejects all waiters of these locks and releases all holds. The releases continue in the
+ * background.
  *
- * @param now on the monotonic clock
- * @param releasing has each hold until the server has confirmed its release
- * @returns what was held; and when all of it is released
+ * @param now the time on the monotonic clock, in milliseconds
+ * @param releasing contains each hold until the server has confirmed its release
+ * @returns the holds that this call ended; `released` resolves when the releases have ended
  */
 export function closeAll(
   locks: readonly LocalLock[],
@@ -62,7 +64,7 @@ function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] 
   lock.waiters.rejectAll(reason)
   return held.flatMap(({ hold, entry }) => {
     hold.loseIfExpired()
-    // Whoever hears of the end of one may have released the next.
+    // A listener to the end of one hold may have released the next.
     if (!hold.live) return []
     hold.count = 0
     lock.tasks.run(end(lock, hold, reason))
@@ -71,11 +73,11 @@ function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] 
 }
 
 /**
- * Ends the hold: the lock is passed on inside the client without a word to the server, handed over
- * inside the client in one step, or freed.
+ * Ends the hold. The client hands the lock over without a request, hands it over in one request, or
+ * frees it.
  *
- * @param reason why nobody here is to have the lock next, if so
- * @returns whether the lock was still held; rejects when that was not confirmed
+ * @param reason set if no waiter of this client may get the lock
+ * @returns true if the lock was still held; rejects if the server did not confirm the release
  */
 function end(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
   lock.holds.end(hold, reason)
@@ -83,7 +85,7 @@ function end(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean
   return traceRelease(lock, hold, (fact) => letGo(lock, hold, reason, fact))
 }
 
-/** @param fact to be told what becomes of it */
+/** @param fact receives the outcome */
 function letGo(
   lock: LocalLock,
   hold: Hold,
@@ -92,7 +94,7 @@ function letGo(
 ): Promise<boolean> {
   const { holds, handOverBudget } = lock
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
-  // One that is not waiting just now is about to ask by itself. And nobody is given it twice at once.
+  // A waiter that is awake is about to ask by itself. Only one hand-over may be under way.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver)
     return new FreeRequest(lock, hold, fact).result
   if (handOverBudget.isUnbroken) {
@@ -111,22 +113,26 @@ function letGo(
   return Promise.resolve(true)
 }
 
-/** Who waits here and may be given the lock directly: for the same kind, where that can be handed over. */
+/**
+ * The waiter that gets the lock directly: the first, if its kind is the same and has a hand-over.
+ */
 function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
   const { first } = lock.waiters
   if (first === undefined || first.request.kind !== hold.kind || !lock.holds.isEmpty) {
     return undefined
   }
-  // Whoever is to have it next asks for it, and is confirmed as the first one was.
+  // With replicas, the next waiter must ask, because its grant needs a confirmation too.
   if (lock.services.server.confirm !== undefined) return undefined
   return lock.remoteOf(hold).handOver === undefined ? undefined : first
 }
 
-/** What is done with the answer is done at once: whoever aborts or closes meanwhile comes before or after. */
+/**
+ * The answer is handled in one synchronous step, so an abort or a close comes before or after it.
+ */
 function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact): Promise<boolean> {
   const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
-  // Those here who wait in turn listen with the same subscription, but are others.
+  // Queued waiters of this client share its subscription, but count as other waiters.
   const others = queued?.isEmpty === false ? 1 : 0
   const listening = handOverBudget.isUsedUp ? lock.listeners - others : null
   const { callMs } = lock.newBudget(hold.kind)
@@ -143,7 +149,7 @@ function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact)
   })
 }
 
-/** @returns whether the lock was still held; rejects when that was not confirmed */
+/** @returns true if the lock was still held; rejects if the server did not confirm the release */
 function handedOver(
   lock: LocalLock,
   hold: Hold,
@@ -152,8 +158,8 @@ function handedOver(
   fact?: ReleaseFact,
 ): boolean | Promise<boolean> {
   const { holds, handOverBudget } = lock
-  // Nothing is lost by going on one by one: the release and the acquisition are both safe to
-  // repeat, and find out how far the hand-over came.
+  // Separate requests lose nothing: a release and an acquisition are safe to repeat after a partial
+  // hand-over.
   if (grant === null) {
     if (next.settled) abandonName(lock, next)
     next.wakeEvent.set()

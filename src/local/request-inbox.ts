@@ -4,16 +4,17 @@ import { WakeEvent } from '../kit/wake-event.ts'
 import type { RequestChannel } from '../servers/request-channel.ts'
 import type { Subscription } from '../servers/subscription.ts'
 
-/** How often the host is asked whether it is still needed, in milliseconds. */
+/** How often the inbox checks if it is still needed, in milliseconds. */
 const CHECK_MS = 5_000
 
-/** Whose messages come there. */
 interface Host {
   isNeeded(): boolean
   received(message: string): void
 }
 
-/** Where the messages to one client come, while the client needs them: no subscription before, and none for long after. */
+/**
+ * Receives messages to one client, with a subscription that lasts while the client needs messages.
+ */
 export class RequestInbox {
   readonly #channel: RequestChannel
   readonly #clientId: string
@@ -21,7 +22,7 @@ export class RequestInbox {
   readonly #host: Host
   #subscription: Subscription | undefined
   #check: Timer | undefined
-  /** Set when it may be confirmed. */
+  /** Woken when the subscription may be confirmed. */
   readonly #waiting = new Set<WakeEvent>()
   isClosed = false
 
@@ -43,7 +44,7 @@ export class RequestInbox {
     })
   }
 
-  /** @returns whether no message can be missed, after so many milliseconds at the latest */
+  /** @returns true if no message can be missed; false if that is not confirmed within `ms` */
   async isConfirmed(ms: number): Promise<boolean> {
     this.open()
     const endsAt = this.#clock.monotonic() + ms

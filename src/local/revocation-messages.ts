@@ -1,29 +1,29 @@
 import type { Requester } from '../events.ts'
 import { oneLine } from '../kit/printable.ts'
 
-/** A message to a client that is asked to release holds of those owners. */
+/** Asks a client to release the holds of these owners. */
 export interface RevocationRequest {
   readonly kind: 'request'
-  /** Unique, also if the message comes twice. */
+  /** A unique id: a message that arrives twice has the same id. */
   readonly id: string
   readonly owners: readonly string[]
   readonly reason: string | null
   readonly by: Requester
 }
 
-/** What that client answers. */
+/** The client's answer to a request. */
 interface RevocationAnswer {
   readonly kind: 'answer'
-  /** That of the request. */
+  /** The id of the request. */
   readonly id: string
   readonly client: string
-  /** The owners whose holds there are, and whose holders have been told. */
+  /** The owners whose holders heard the request. */
   readonly heard: readonly string[]
 }
 
 /** Longer text is cut. */
 const MOST_CHARACTERS = 200
-/** More owners than any client of Holdfast names in one message. */
+/** No client of Holdfast names more owners in one message. */
 const MOST_OWNERS = 10_000
 
 const CLIENT_ID = /^[\w-]{1,64}$/
@@ -32,7 +32,7 @@ export function written(message: RevocationRequest | RevocationAnswer): string {
   return JSON.stringify(message)
 }
 
-/** @returns undefined for what is no such message: whoever may publish there can send anything */
+/** @returns undefined for other text, because every client that may publish can send anything */
 export function readMessage(text: string): RevocationRequest | RevocationAnswer | undefined {
   const message = parsed(text)
   if (typeof message?.id !== 'string') return undefined
@@ -54,7 +54,7 @@ export function readMessage(text: string): RevocationRequest | RevocationAnswer 
   }
 }
 
-/** Text of others, as logs and errors may have it. */
+/** Cuts and cleans the text of another client for logs and errors. */
 export const shown = (text: string): string => oneLine(text, MOST_CHARACTERS)
 
 function parsed(text: string): Record<string, unknown> | undefined {

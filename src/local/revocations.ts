@@ -9,17 +9,18 @@ import type { HolderRequests } from './holder-requests.ts'
 import { RequestInbox } from './request-inbox.ts'
 import { type RevocationRequest, readMessage, shown, written } from './revocation-messages.ts'
 
-/** The client at one place. */
 interface Client extends Requester {
   readonly requests: HolderRequests
-  /** What it holds there. */
   holds(): readonly Hold[]
 }
 
-/** Sends within so many milliseconds, and again if that failed. */
+/** Calls `send` with its time limit in milliseconds, and again if that failed. */
 type Sender = (send: (callMs: number) => Promise<number | null>) => Promise<number | null>
 
-/** Polite revocation at one place: a client asks another one to release a lock soon. Nothing is taken by force. */
+/**
+ * Polite revocation: a client asks another client to release a lock soon. No lock is taken by
+ * force.
+ */
 export class Revocations {
   readonly #channel: RequestChannel
   readonly #client: Client
@@ -40,27 +41,27 @@ export class Revocations {
     })
   }
 
-  /** A hold has begun. */
+  /** Called when a hold begins. */
   began(): void {
     if (this.#client.requests.hasListeners) this.#inbox.open()
   }
 
-  /** Somebody listens to the event from now on. */
+  /** Called when the event gets a listener. */
   listenerAdded(): void {
     if (this.#isHeard()) this.#inbox.open()
   }
 
-  /** Aborts when the release of that hold is requested. */
+  /** Aborts when the release of the hold is requested. */
   signalOf(hold: Hold): AbortSignal {
     if (hold.live) this.#inbox.open()
     return this.#client.requests.signalOf(hold)
   }
 
   /**
-   * Asks the holders to release what those owners hold.
+   * Asks the holders to release the holds of these owners.
    *
    * @param id unique among all requests
-   * @returns how many of them have heard it
+   * @returns how many owners' holders heard the request
    */
   async request(
     id: string,
@@ -100,7 +101,7 @@ export class Revocations {
     for (const open of this.#open.values()) open.end()
   }
 
-  /** Whether anybody would hear of a request for what is held. */
+  /** True if a listener would receive a request for a hold of this client. */
   #isHeard(): boolean {
     const { requests } = this.#client
     return this.#client.holds().some((hold) => requests.isHeardBy(hold))
@@ -114,7 +115,7 @@ export class Revocations {
       const { id, by } = message
       const heard = this.#client.requests.hear(message)
       const answer = written({ kind: 'answer', id, client: this.#client.client, heard })
-      // If it is lost the requester takes the request for not heard.
+      // Without the answer, the requester counts the request as not heard.
       this.#channel.send(by.client, answer, this.#limits.commandTimeoutMs).catch(() => {})
     }
   }
@@ -136,7 +137,7 @@ export class Revocations {
 function byClient(owners: readonly string[]): Map<string, string[]> {
   const all = new Map<string, string[]>()
   for (const owner of new Set(owners)) {
-    // Those of Redisson hear of no request.
+    // Owners of Redisson cannot receive requests.
     if (!isOfHoldfast(owner)) continue
     const client = clientOf(owner)
     all.set(client, [...(all.get(client) ?? []), owner])
@@ -144,7 +145,7 @@ function byClient(owners: readonly string[]): Map<string, string[]> {
   return all
 }
 
-/** One request of this client, until all clients that it went to have answered. */
+/** One request of this client, until all asked clients have answered. */
 class OpenRevocation {
   readonly done: Promise<void>
   heard = 0

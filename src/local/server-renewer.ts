@@ -2,7 +2,7 @@ import type { Hold } from '../lease/hold.ts'
 import type { Answer, Renewer } from '../lease/renewer.ts'
 import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
 
-/** Asks one server about leases: about those of each renewal by requests of their own. */
+/** Renews leases on one server. Kinds with their own renewal use separate requests. */
 export class ServerRenewer implements Renewer<Hold> {
   readonly #server: Renewal
 
@@ -24,7 +24,7 @@ export class ServerRenewer implements Renewer<Hold> {
     })
   }
 
-  /** @param holds those of one group */
+  /** @param holds the holds of one group */
   async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
     const [first] = holds
     if (first === undefined) return []

@@ -12,31 +12,34 @@ import type { ClientInfo, Presence } from '../servers/presence.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
 import type { WaitReports } from '../waiting/wait-reports.ts'
 
-/** What all locks of one client at one place share. */
+/** Shared by all locks of one client on one server or quorum. */
 export interface Services {
   readonly source: FactSource
   readonly server: LockServer
   readonly watchdog: Watchdog
   readonly clock: Clock
-  /** Left out where nobody is to be warned of leases that are held for long. */
+  /** Undefined if the client does not warn about leases that are held for long. */
   readonly heldWatch: HeldWatch | undefined
   readonly limits: Limits
   readonly emit: Emit
-  /** Who asks for the release of what is held. */
+  /** Receives requests of other clients to release holds. */
   readonly revocations: { began(): void; signalOf(hold: Hold): AbortSignal }
-  /** The locks that somebody watches without acquiring them. */
+  /** The locks that callers watch without acquiring them. */
   readonly freeWatches: { hears(rawName: string): boolean }
   readonly own: ClientInfo
-  /** What clients of this place tell each other. */
+  /** Reports this client to others, and finds other clients. */
   readonly presence: Presence
   readonly waitReports: WaitReports
-  /** The leases that an `unlock()` could mean: of exclusive kinds. */
+  /** The leases of exclusive kinds, which `unlock()` can mean. */
   readonly leases: HeldLeases<HeldLease>
-  /** Of shared kinds: an owner who has both releases each by a lock object of its kind. */
+  /**
+   * The leases of shared kinds. An owner with both releases each through a lock object of that
+   * kind.
+   */
   readonly sharedLeases: HeldLeases<HeldLease>
-  /** Told of each lease that is granted. */
+  /** Called for each granted lease. */
   readonly shortLeases: { granted(lockName: string, kind: HoldKind, leaseMs: number): void }
-  /** A longer lease is refused, in milliseconds. */
+  /** The longest lease that is allowed, in milliseconds. */
   readonly longestLeaseMs: number
 }
 

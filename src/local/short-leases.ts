@@ -2,34 +2,36 @@ import { OF_LOCK } from '../errors.ts'
 import { warn } from '../kit/warning.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 
-/** In less than this a process or a network may well pause, in milliseconds. */
+/** A process or a network can easily pause for this long, in milliseconds. */
 export const LEAST_LEASE_MS = 200
 
-/** A lease shorter than this many answers of the server is hardly ever renewed or released in time. */
+/**
+ * A lease needs this many response times. A shorter lease is rarely renewed or released in time.
+ */
 const LEAST_ANSWERS = 10
 
-/** A time that was meant as seconds is shorter than this, in milliseconds. */
+/** A lease below this, in milliseconds, was perhaps meant as seconds. */
 const MAYBE_SECONDS = 1_000
 
-/** How long each answer of a server takes at least, in milliseconds; 0 while that is not known. */
+/** The shortest response time of a server, in milliseconds; 0 while it is unknown. */
 interface ResponseTime {
   readonly quickestMs: number
 }
 
-/** Warns once for each client of leases that are too short for its connection. */
+/** Warns once for each client about leases that are too short for its connection. */
 export class ShortLeases {
   readonly #leastMs: number
   readonly #responseTime: ResponseTime
   #isTold: boolean
 
-  /** @param leastMs a shorter lease is hardly of use at this place, in milliseconds; 0 if any may be */
+  /** @param leastMs the shortest lease without a warning, in milliseconds; 0 for no warnings */
   constructor(leastMs: number, responseTime: ResponseTime) {
     this.#leastMs = leastMs
     this.#responseTime = responseTime
     this.#isTold = leastMs === 0
   }
 
-  /** A lease of this client was granted. */
+  /** Called for each granted lease. */
   granted(lockName: string, kind: HoldKind, leaseMs: number): void {
     if (this.#isTold) return
     const { quickestMs } = this.#responseTime

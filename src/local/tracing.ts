@@ -6,7 +6,9 @@ import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import type { LocalLock } from './local-lock.ts'
 import { type FactLock, factOf } from './lock-facts.ts'
 
-/** Tells of a call, which ends where its waiter is settled. @param begin what the call does at once */
+/**
+ * Reports an acquisition, which ends when its waiter settles. @param begin starts the acquisition
+ */
 export function traceAcquire(
   lock: FactLock,
   request: AcquireRequest,
@@ -24,7 +26,10 @@ export function traceAcquire(
   })
 }
 
-/** Whoever hears that it starts may have aborted it, when nobody heard of that yet, or closed the client. */
+/**
+ * A listener to the start may have aborted the call before the waiter listened, or closed the
+ * client.
+ */
 export function isOver({ closed }: Pick<LocalLock, 'closed'>, waiter: Waiter): boolean {
   const { signal } = waiter.request
   if (signal?.aborted) waiter.reject(signal.reason)
@@ -32,7 +37,7 @@ export function isOver({ closed }: Pick<LocalLock, 'closed'>, waiter: Waiter): b
   return waiter.settled
 }
 
-/** Tells of the end of a hold at the server. @param release says what became of it, by `tellRelease` */
+/** Reports the release of a hold. @param release reports the outcome by `tellRelease` */
 export function traceRelease(
   lock: FactLock,
   hold: Hold,

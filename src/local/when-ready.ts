@@ -4,7 +4,7 @@ import type { LocalLock } from './local-lock.ts'
 
 const DUE = 'the watchdog thread had not been started yet'
 
-/** Nothing is asked for before it can be kept as is promised. */
+/** Sends no request before the watchdog can renew its lease as promised. */
 export async function whenReady(
   ready: Promise<void>,
   lock: LocalLock,
@@ -13,7 +13,7 @@ export async function whenReady(
 ): Promise<void> {
   const { words } = waiter.request.kind
   lock.tasks.begin()
-  // Nobody knows whether somebody has it.
+  // The client has not asked the server yet, so the holder is unknown.
   waiter.notYet = (what) =>
     unavailableError(
       lock.name,

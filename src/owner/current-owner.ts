@@ -4,7 +4,7 @@ import type { HeldLeases } from './held-leases.ts'
 import { Holder, type Kept } from './holder.ts'
 import type { Owner } from './owner.ts'
 
-/** What is known of the locks of one client at one place, those that are held or waited for. */
+/** The locks of one client on one server or quorum that are held or waited for. */
 interface LocksInUse {
   readonly frames: Frames
   readonly clock: Pick<Clock, 'monotonic'>
@@ -12,37 +12,40 @@ interface LocksInUse {
 }
 
 interface LockInUse {
-  /** Whether that owner has it in this client. */
+  /** True if the owner holds the lock in this client. */
   isHeldBy(owner: Owner): boolean
-  /** Whether that owner is about to have it. */
+  /** True if an acquisition of the owner is under way. */
   isPending(owner: Owner): boolean
 }
 
-/** Why an `unlock()` may be another task's: of one that lost its lease, or of one that got none or still waits. */
+/**
+ * Why an `unlock()` may belong to another task. `loss`: that task lost its lease. `others`: that
+ * task got no lease, or still waits.
+ */
 export type Doubt = 'loss' | 'others'
 
 interface EndedInDoubt {
   readonly token: number
-  /** On the monotonic clock, as all moments here. */
+  /** On the monotonic clock, like all moments in this file. */
   readonly endedAt: number
 }
 
 /**
- * For whom the running code acts when it uses one lock object. What that acquires for nobody else,
- * each time as an owner of its own, is kept here.
+ * Finds the owner for which the running code uses one lock object. It also keeps the leases that
+ * the lock object acquires outside all frames, each for a new owner.
  */
 export class CurrentOwner<L extends Kept> extends Holder {
-  /** The owner that the lock object was made with. It goes before all frames. */
+  /** The owner that `getLock` received. It comes before all frames. */
   readonly explicit: Owner | undefined
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
-  /** How many calls of its own are under way, and when one last ended with nothing. */
+  /** How many calls outside frames are under way, and when the last call without a lease ended. */
   #underWay = 0
   #gotNothingAt = -Infinity
-  /** The lease that an `unlock()` ended last which may have been another task's. */
+  /** The last lease that an `unlock()` ended although it may have been another task's. */
   #endedInDoubt: EndedInDoubt | undefined
-  /** Whether the task that had it may yet come with an `unlock()` of its own. */
+  /** True if the task of that lease may still call `unlock()`. */
   #mayYetCome = false
 
   constructor(
@@ -58,14 +61,17 @@ export class CurrentOwner<L extends Kept> extends Holder {
     this.#registry = registry
   }
 
-  /** The owner to re-enter as: the explicit one, or that of a frame around that holds the lock. */
+  /**
+   * The owner that re-enters: the explicit owner, or the owner of an enclosing frame that holds the
+   * lock.
+   */
   enclosing(): Owner | undefined {
     if (this.explicit !== undefined) return this.explicit
     const lock = this.#registry.find(this.#rawName)
     return lock && this.#find((owner) => lock.isHeldBy(owner))
   }
 
-  /** The owner of a bare acquisition; undefined when it is to be one of its own. */
+  /** The owner of a bare acquisition; undefined if the acquisition needs a new owner. */
   ofBareCall(): Owner | undefined {
     const holder = this.enclosing()
     if (holder !== undefined) return holder
@@ -78,14 +84,14 @@ export class CurrentOwner<L extends Kept> extends Holder {
   }
 
   /**
-   * Under whom `unlock()` finds what an owner of its own acquires: the frame that has to do with this
-   * lock, else this.
+   * `unlock()` finds the lease of a new owner under this holder: the innermost frame for this lock,
+   * or this object.
    */
   leaseHolder(): Holder {
     return this.#find() ?? this
   }
 
-  /** The lease that an `unlock()` by the running code undoes, live or lost. */
+  /** The lease that an `unlock()` of the running code releases, live or lost. */
   leaseToUndo(): L | undefined {
     const latestOf = (owner: Owner) =>
       this.#heldLeases.latest(owner, this.#rawName, ({ scoped }) => !scoped)
@@ -101,27 +107,29 @@ export class CurrentOwner<L extends Kept> extends Holder {
     if (!gotLease) this.gotNothing()
   }
 
-  /** Also for a call that was refused before it began. */
+  /** Also called for a call that was refused before it began. */
   gotNothing(): void {
     this.#gotNothingAt = this.#registry.clock.monotonic()
   }
 
   /**
-   * Why the `unlock()` that is about to undo a lease may be that of another task than the one that has it;
-   * undefined where it is not in doubt. What this object has lost beside it is forgotten.
+   * Why the `unlock()` that is about to release this lease may belong to another task; undefined if
+   * there is no doubt. It also forgets the other lost leases of this object.
    *
-   * There is nothing that could refuse such a call. Whose it is cannot be known: it has no lease, and the
-   * context that Node.js keeps for it is that of whoever called, not of what an `await` before has given.
-   * To count calls does not tell either, for what is one `unlock()` too many is known only when the last
-   * one finds nothing. But one task makes its calls one after the other: nothing else of this object is
-   * under way, or has ended with nothing, between the call for its lease and its `unlock()`.
+   * The client cannot refuse such a call, because it cannot know the task. The call has no lease.
+   * The async context of Node.js is the context of the caller, and an `await` before does not
+   * change it. Counting calls does not help either. Only the last `unlock()` finds nothing, so the
+   * client learns too late of one call too many.
+   *
+   * But one task makes its calls one after the other. After its call for the lease and before its
+   * `unlock()`, no other call of this object is under way or ends without a lease.
    */
   doubtAbout(lease: L): Doubt | undefined {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined
     const hasLost = this.#heldLeases.forgetLost(this, this.#rawName)
     const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt
     const doubt = hasLost ? 'loss' : hasOthers || this.#mayYetCome ? 'others' : undefined
-    // Else each would make the next one doubtful, for good.
+    // Otherwise each `unlock()` in doubt would put the next in doubt, forever.
     this.#mayYetCome = hasOthers
     if (doubt !== undefined) {
       this.#endedInDoubt = { token: lease.token, endedAt: this.#registry.clock.monotonic() }
@@ -129,7 +137,10 @@ export class CurrentOwner<L extends Kept> extends Holder {
     return doubt
   }
 
-  /** The lease that an `unlock()` in doubt has ended, for the one that then finds nothing. Told once. */
+  /**
+   * The lease that an `unlock()` in doubt ended, for the later `unlock()` that finds nothing.
+   * Returned once.
+   */
   takeEndedInDoubt(): { readonly token: number; readonly agoMs: number } | undefined {
     const ended = this.#endedInDoubt
     this.#endedInDoubt = undefined
@@ -146,8 +157,8 @@ export class CurrentOwner<L extends Kept> extends Holder {
   }
 
   /**
-   * What the explicit owner has, or the innermost frame that has any; what is kept here where no
-   * frame has to do with this lock.
+   * The lease of the explicit owner, or of the innermost frame with a lease. If no frame is for
+   * this lock, the lease that this object keeps.
    */
   #of(leaseOf: (owner: Owner) => L | undefined, own: () => L | undefined): L | undefined {
     if (this.explicit !== undefined) return leaseOf(this.explicit)

@@ -1,32 +1,32 @@
 import { frameStorage } from '../kit/frame-storage.ts'
 import type { Owner } from './owner.ts'
 
-/** A lock that code in a frame of `using` re-enters, and as whom. */
+/** A lock that code in a frame of `using` re-enters, and its owner. */
 export interface Carried {
-  /** Sets the locks of one client, and of one place where they live, apart from all others. */
+  /** Identifies one client with one server or quorum. */
   readonly place: object
   readonly lock: string
   readonly owner: Owner
 }
 
-/** Code that acts for somebody: what runs in it, and what that has started, until it ends. */
+/** The code inside `run` or `using`, and all that this code has started, until the frame ends. */
 interface Frame {
-  /** Of a frame of `run`: whose it is, and for whom all inside acts. */
+  /** Only for `run`: the client of the frame, and the owner of all acquisitions inside it. */
   thread: { readonly of: Frames; readonly owner: Owner } | undefined
-  /** Of a frame of `using`: what it was opened for, and nothing else. */
+  /** Only for `using`: the locks of the frame. */
   carried: readonly Carried[]
   over: boolean
   outer: Frame | undefined
 }
 
 /**
- * The frames of one client: which owners the running code acts for, innermost first.
+ * The frames of one client: the owners of the running code, the innermost first.
  *
- * `run` opens a frame as `AsyncLocalStorage` does, and nothing else does. (`enterWith` would leak it
- * into the caller and its siblings, who would then share the lock.)
+ * `run` opens a frame with `AsyncLocalStorage.run`. `enterWith` would leak the frame into the
+ * caller and its other tasks, which would then share the lock.
  */
 export class Frames {
-  /** Calls `fn` in a frame that acts for this owner with any lock, and ends with `fn`. */
+  /** Calls `fn` in a frame that acts for this owner with every lock. The frame ends with `fn`. */
   run<T>(owner: Owner, fn: () => T): T {
     const frame = newFrame({ of: this, owner }, [])
     const end = () => endOf(frame)
@@ -41,7 +41,7 @@ export class Frames {
       end()
       return result
     }
-    // Not beside it: a rejection that nobody handles would then be told twice, or never.
+    // Returns the chained promise: a rejection beside it would be reported twice, or never.
     return result.then(
       (value) => {
         end()
@@ -54,7 +54,7 @@ export class Frames {
     ) as T
   }
 
-  /** The owner of the innermost frame of `run`; undefined outside any. */
+  /** The owner of the innermost frame of `run`; undefined outside such frames. */
   thread(): Owner | undefined {
     for (let frame = current(); frame !== undefined; frame = frame.outer) {
       if (frame.thread?.of === this) return frame.thread.owner
@@ -62,7 +62,7 @@ export class Frames {
     return undefined
   }
 
-  /** The first owner, from the innermost frame outwards, who may have that lock and is accepted. */
+  /** The first accepted owner that acts for this lock, from the innermost frame outwards. */
   find(
     place: object,
     lock: string,
@@ -80,7 +80,7 @@ export class Frames {
   }
 }
 
-/** A frame of `using`, which carries these locks, of whatever clients, until `end` is called. */
+/** A frame of `using` for these locks, of any clients, until `end` is called. */
 export function frameOf(carried: readonly Carried[]) {
   const frame = newFrame(undefined, carried)
   return {
@@ -89,12 +89,12 @@ export function frameOf(carried: readonly Carried[]) {
   }
 }
 
-/** The innermost frame that the running code is in, of whatever client; undefined outside any. */
+/** The innermost frame of the running code, of any client; undefined outside all frames. */
 export function innermostFrame(): object | undefined {
   return current()
 }
 
-/** Whether the running code is in that frame. */
+/** True if the running code is inside that frame. */
 export function isInside(wanted: object): boolean {
   for (let frame = current(); frame !== undefined; frame = frame.outer) {
     if (frame === wanted) return true
@@ -104,13 +104,13 @@ export function isInside(wanted: object): boolean {
 
 function newFrame(thread: Frame['thread'], carried: readonly Carried[]): Frame {
   const outer = current()
-  // Those that are over would else be kept for as long as one is opened from within another.
+  // Skips ended frames, which would otherwise stay in memory while frames open inside each other.
   for (let frame = outer; frame !== undefined; frame = frame.outer)
     frame.outer = ongoing(frame.outer)
   return { thread, carried, over: false, outer }
 }
 
-/** Timers and connections may keep the frame that they were made in: it forgets for whom it acted. */
+/** Timers and connections may keep an ended frame in memory, so the frame drops its owners. */
 function endOf(frame: Frame): void {
   frame.over = true
   frame.thread = undefined
@@ -121,7 +121,7 @@ function current(): Frame | undefined {
   return ongoing(frameStorage.getStore() as Frame | undefined)
 }
 
-/** What was started in a frame and goes on after its end is in those around it only. */
+/** Code that outlives its frame acts in the enclosing frames only. */
 function ongoing(frame: Frame | undefined): Frame | undefined {
   let one = frame
   while (one?.over) one = one.outer

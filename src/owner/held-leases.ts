@@ -1,26 +1,29 @@
 import { type Clock, systemClock, type Timer } from '../kit/clock.ts'
 import type { Holder, Kept, LeaseList } from './holder.ts'
 
-/** The last one that was lost is remembered for so long, in milliseconds: an hour. */
+/** The last lost lease is remembered for this time, in milliseconds: one hour. */
 const LAST_KEPT_MS = 3_600_000
 
-/** So many lost ones are remembered at most, whatever the times. */
+/** At most this many lost leases of a list are remembered. */
 const MOST_LOST = 100
 
-/** Lists are looked through no more often than this, in milliseconds. */
+/** The shortest and the longest pause between two sweeps of the lists, in milliseconds. */
 const LEAST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * Which leases an `unlock()` could mean: those of an owner, or those that a lock object acquired
- * outside any frame. Each on its lock, in the order of their acquisition.
+ * The leases that an `unlock()` can mean: the leases of an owner, or of a lock object outside all
+ * frames. Each list has the leases of one lock, in the order of acquisition.
  *
- * One that was lost stays until an `unlock()` has told of it, but not for good: for as long again as
- * it lasted; for as long as one is held whose call began before, and which is surely another task's;
- * and the last of them for an hour.
+ * A lost lease stays until an `unlock()` reports it, but not forever. It stays for the length of
+ * its lease. It stays longer while a lease is held whose call began before the loss, because that
+ * is another task's lease. The last lost lease stays for an hour.
  */
 export class HeldLeases<L extends Kept> {
-  /** Where something was lost: holders that nobody knows any more go with all that they keep. */
+  /**
+   * The lists with lost leases. Weak, so that an unreachable holder is collected with all its
+   * leases.
+   */
   #lookedAfter: WeakRef<LeaseList>[] = []
   #timer: Timer | undefined
   #closed = false
@@ -30,7 +33,7 @@ export class HeldLeases<L extends Kept> {
     this.#clock = clock
   }
 
-  /** @returns where it is until it is released or forgotten */
+  /** @returns the list of the lease until it is released or forgotten */
   add(holder: Holder, rawName: string, lease: L): LeaseList {
     const list = holder.listFor(this, rawName)
     list.add(lease)
@@ -38,7 +41,10 @@ export class HeldLeases<L extends Kept> {
     return list
   }
 
-  /** Something of it was lost, or may be: it will be forgotten in time, used or not. */
+  /**
+   * Called if a lease in the list is lost, or may be lost. Sweeps then forget it, even if no call
+   * uses the list.
+   */
   lookAfter(list: LeaseList): void {
     if (list.isLookedAfter || list.size === 0) return
     list.isLookedAfter = true
@@ -46,14 +52,14 @@ export class HeldLeases<L extends Kept> {
     this.#arm(LEAST_PAUSE_MS)
   }
 
-  /** The one that is held, if any. */
+  /** The latest lease that is held, if any. */
   live(holder: Holder, rawName: string): L | undefined {
     return findLast<L>(holder.leasesOf(this, rawName), ({ live }) => live)
   }
 
   /**
-   * Nested code undoes its latest acquisition first. Where that was asked for while another was
-   * held that is lost now, it is no nested code: then as in {@link earliest}.
+   * Nested code releases its latest acquisition first. If a lease was lost after the latest call
+   * began, the calls are not nested. Then the lost lease comes first, as in {@link earliest}.
    */
   latest(holder: Holder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -63,9 +69,9 @@ export class HeldLeases<L extends Kept> {
   }
 
   /**
-   * Tasks that share a lock object cannot be told apart. Where one that is held was asked for while
-   * another was held that is lost now, they are two tasks: the one who comes late gets its own loss
-   * and not the other's lock. Else the one that is held comes first.
+   * Tasks that share a lock object cannot be distinguished. If a lease was lost after the call for
+   * the held lease began, there are two tasks. The late task then gets its own loss and not the
+   * other task's lock. In all other cases the held lease comes first.
    */
   earliest(holder: Holder, rawName: string): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -75,7 +81,10 @@ export class HeldLeases<L extends Kept> {
     return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held
   }
 
-  /** Forgets what was lost there. Returns whether there was any, whose holder may yet come. */
+  /**
+   * Forgets the lost leases. Returns true if there were any, because their tasks may still call
+   * `unlock()`.
+   */
   forgetLost(holder: Holder, rawName: string): boolean {
     const leases = holder.leasesOf(this, rawName)
     let any = false
@@ -115,11 +124,11 @@ export class HeldLeases<L extends Kept> {
   }
 }
 
-/** @returns when to look again, on the monotonic clock; Infinity when nothing is left */
+/** @returns when to check again, on the monotonic clock; Infinity if no lease is left */
 function forget(leases: LeaseList, clock: Clock): number {
   const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
   let excess = leases.size - MOST_LOST
-  // Who of those that hold it asked first.
+  // When the earliest call for a lease that is held began.
   let askedAt = Infinity
   for (let lease = leases.first; lease !== undefined; lease = lease.after) {
     if (!lease.live) continue

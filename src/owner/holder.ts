@@ -1,25 +1,25 @@
 import { type Linked, LinkedList } from '../kit/linked-list.ts'
 
-/** What is kept: a lease of one lock, or of several. */
+/** A lease of one lock, or of several, that is kept for `unlock()`. */
 export interface Kept extends Linked<Kept> {
-  /** Whether somebody else than `unlock()` releases it. */
+  /** True if other code than `unlock()` releases it. */
   readonly scoped: boolean
-  /** Whether it is neither released nor lost. */
+  /** True if it is neither released nor lost. */
   readonly live: boolean
-  /** When it was lost, on the monotonic clock; undefined while it was not. */
+  /** When it was lost, on the monotonic clock; undefined if it is not lost. */
   readonly lostAt: number | undefined
   /**
-   * When its call began, on the monotonic clock; Infinity for one that acts for an owner whose calls
-   * follow each other.
+   * When its call began, on the monotonic clock. It is Infinity if the calls of the owner follow
+   * each other.
    */
   readonly askedAt: number
   readonly leaseMs: number
   readonly token: number
-  /** What is the same for all acquisitions of one hold, which are lost together. */
+  /** The same object for all acquisitions of one hold, which are lost together. */
   readonly of: object
 }
 
-/** Sets the leases of one place and kind apart, and forgets what was lost of them. */
+/** Separates leases by server and kind, and forgets lost leases. */
 interface Keeper {
   lookAfter(list: LeaseList): void
 }
@@ -29,7 +29,7 @@ export class LeaseList extends LinkedList<Kept> {
   readonly holder: Holder
   readonly keeper: Keeper
   readonly lock: string
-  /** Whether it is looked through now and then, also when it is empty. */
+  /** True if sweeps check the list, even when it is empty. */
   isLookedAfter = false
 
   constructor(holder: Holder, keeper: Keeper, lock: string) {
@@ -44,28 +44,32 @@ export class LeaseList extends LinkedList<Kept> {
     if (this.size === 0) this.holder.dropEmpty(this)
   }
 
-  /** Something of it was lost, or may be: it will be forgotten in time, used or not. */
+  /**
+   * Called if a lease in the list is lost, or may be lost. Sweeps then forget it, even if no call
+   * uses the list.
+   */
   lookAfter(): void {
     this.keeper.lookAfter(this)
   }
 }
 
-/** Keeps the leases of one owner. */
+/** Keeps the leases of one owner or one lock object. */
 export abstract class Holder {
-  // Not in a `WeakMap` of holders: most of them come and go, and it costs the garbage collector more
-  // than all else that a lock does. Most have leases of one lock only, and come back for the same.
+  // Not in a `WeakMap` of holders. Most holders are short-lived, and a `WeakMap` costs the garbage
+  // collector more than the rest of an acquisition. Most holders use one lock only, again and
+  // again.
   #first: LeaseList | undefined
   #others: Map<Keeper, Map<string, LeaseList>> | undefined
 
   /**
-   * A call whose lease is to be kept here has begun.
+   * Called when a call begins whose lease this holder would keep.
    *
    * @internal
    */
   began(): void {}
 
   /**
-   * Such a call has come to its end: with a lease, or with nothing.
+   * Called when such a call ends, with or without a lease.
    *
    * @internal
    */
@@ -79,7 +83,7 @@ export abstract class Holder {
   }
 
   /**
-   * The list that one more lease goes to.
+   * The list for a new lease.
    *
    * @internal
    */
@@ -101,7 +105,8 @@ export abstract class Holder {
 
   /** @internal */
   dropEmpty(list: LeaseList): void {
-    // Whoever looks after it finds it until then: it would else be looked after once more each time.
+    // Sweeps drop their lists themselves. Dropped here, a list would be added to the sweeps again
+    // each time.
     if (list !== this.#first && !list.isLookedAfter) {
       this.#others?.get(list.keeper)?.delete(list.lock)
     }

@@ -18,20 +18,21 @@ export class Owner extends Holder {
   /** Unique in the client. */
   readonly id: string
   /**
-   * The innermost frame around its one acquisition, if that is nobody else's.
+   * For an owner of one acquisition: the innermost frame around that acquisition.
    *
    * @internal
    */
   madeIn: object | undefined
   /**
-   * The number of the lock object that made it for one acquisition, if that is nobody else's. Not the object: an
-   * owner is known as long as its lock is renewed, and the object only to those who may release it.
+   * For an owner of one acquisition: the number of the lock object that made it. Not the object
+   * itself: renewals keep the owner reachable, and only code that can release the lock may keep the
+   * object reachable.
    *
    * @internal
    */
   madeBy: number | undefined
   /**
-   * The label of the candidate, if it is one of an election.
+   * The label of the candidate, if the owner is a candidate of an election.
    *
    * @internal
    */
@@ -54,9 +55,10 @@ export class Owner extends Holder {
   }
 
   /**
-   * A name for one attempt at a lock, never to be used again: `<clientId>:<id>`, and then with a number
-   * behind it. What is told to Redis late, in the name of one attempt, cannot touch what another has got;
-   * nor can a server that forgot a release take the next attempt for the one that was released.
+   * A new owner id for one attempt at a lock: `<clientId>:<id>`, and later with a number after it.
+   * No id is used twice, so a late request of one attempt cannot change what another attempt
+   * acquired. And a server that forgot a release cannot mistake the next attempt for the released
+   * one.
    *
    * @internal
    */
@@ -67,7 +69,7 @@ export class Owner extends Holder {
   }
 
   /**
-   * Whether that is the name of one of its attempts.
+   * True if `wireOwner` is the owner id of one of its attempts.
    *
    * @internal
    */
@@ -77,7 +79,7 @@ export class Owner extends Holder {
   }
 
   /**
-   * Whether it is about to have that lock together with others.
+   * True while a multi-lock of this owner acquires that lock.
    *
    * @internal
    */
@@ -100,9 +102,9 @@ export class Owner extends Holder {
 const HandleOfOwner = handleClassOf(Owner, MEMBERS, { variable: 'owner' })
 
 /**
- * The owner that `getLock` was given, or undefined.
+ * The owner that `getLock` received, or undefined.
  *
- * @throws `InvalidArgumentError` for another option, or an owner that is not of that client
+ * @throws `InvalidArgumentError` for another option, or an owner of another client
  */
 export function ownerOf(options: unknown, clientId: string): Owner | undefined {
   const { owner } = optionsOf(options, 'The options of a lock', ['owner']) as { owner?: unknown }

@@ -1,6 +1,6 @@
 import { Owner } from './owner.ts'
 
-/** The owners of one client. Their ids are unique in it, whichever of its locks they are for. */
+/** The owners of one client. Their ids are unique among all locks of the client. */
 export class Owners {
   readonly clientId: string
   #made = 0
@@ -9,7 +9,7 @@ export class Owners {
     this.clientId = clientId
   }
 
-  /** @param suffix what its name is to tell beside the number: no `/`, `:` or space is in it */
+  /** @param suffix follows the number in the id; it contains no `/`, `:` or space */
   next(suffix = ''): Owner {
     this.#made += 1
     return new Owner(this.clientId, `${this.#made}${suffix}`)

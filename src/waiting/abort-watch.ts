@@ -1,11 +1,10 @@
 import { Linked, LinkedList } from '../kit/linked-list.ts'
 
-/** Whoever an abort ends. */
 interface Abortable {
   reject(reason: unknown): void
 }
 
-/** All who wait with one signal, while anybody does. */
+/** All watches of one signal, while there are any. */
 class Shared {
   readonly all = new LinkedList<AbortWatch>()
   readonly #signal: AbortSignal
@@ -28,8 +27,8 @@ class Shared {
 const shared = new Map<AbortSignal, Shared>()
 
 /**
- * One who is ended by an abort, until `stop()`. A signal has one listener however many there are: to
- * take out one of many takes as long as there are many, and Node.js warns of more than ten.
+ * Rejects its target if the signal aborts, until `stop()`. All watches of a signal share one
+ * listener. Removing one of many listeners is slow, and Node.js warns about more than ten.
  */
 export class AbortWatch extends Linked<AbortWatch> {
   readonly target: Abortable

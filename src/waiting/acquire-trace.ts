@@ -7,20 +7,18 @@ import {
 } from '../diagnostics.ts'
 import { ClosedError, RedisUnavailableError } from '../errors.ts'
 
-/** What it got. */
 interface Hold {
   readonly id: { readonly wireOwner: string }
   readonly token: number
 }
 
-/** The waiter of the call. */
 interface Waiter {
   readonly request: { readonly signal: AbortSignal | undefined }
   readonly announced: boolean
   readonly waitedMs: number
 }
 
-/** @param hold null where it was not to be had in time */
+/** @param hold null if the lock was not acquired in time */
 export function tellResult(
   fact: AcquireFact,
   waiter: Waiter,

@@ -5,25 +5,28 @@ import type { FreeWatcher, Seen } from './free-watchers.ts'
 import { ReleaseListener, untilLookMs } from './release-listener.ts'
 import { OpenRequest, ServerHealth } from './server-health.ts'
 
-/** After a failure that ended one wait, the others ask again, in milliseconds. */
+/**
+ * After a failure that ended one wait, the other waits ask again after this time, in milliseconds.
+ */
 const AFTER_FAILURE_MS = 250
 
 /**
- * A lock may be let go and taken all the time. After so many looks in quick succession each pauses for longer before
- * the next, in milliseconds.
+ * A busy lock is released and acquired all the time. After `looks` checks in quick succession, the
+ * pause before each check doubles, up to `longestMs`. After `calmMs` milliseconds without a check,
+ * the count starts again.
  */
 const BUSY = { looks: 8, longestMs: 64, calmMs: 250 }
 
-/** Where a lock lives, as one who does not acquire it sees it. */
+/** The requests for a lock that callers watch without acquiring it. */
 export interface Watched<S> {
   look(callMs: number): Promise<S>
-  /** As `RemoteLock` has it. */
+  /** As in `RemoteLock`. */
   listen(onWake: (message?: string) => void): Subscription
 }
 
 /**
- * All of one client who want to know when one lock is free. They share one subscription and each look. A message is
- * a hint to look; what the server answers decides.
+ * All calls and listeners of one client that wait until one lock is free. They share one
+ * subscription and each check. A message only starts a check, and the answer of the server decides.
  */
 export class FreeWatch<S> {
   readonly health: ServerHealth
@@ -33,15 +36,15 @@ export class FreeWatch<S> {
   readonly #all = new Set<FreeWatcher<S>>()
   readonly #listener: ReleaseListener
   #isLooking = false
-  /** Whether there is reason for another look as soon as the present one is answered. */
+  /** True if another check must follow the current one. */
   #looksAgain = false
-  /** What came since the last look. */
+  /** The messages since the last check. */
   #messages = new Set<string>()
   #lookedAt = -Infinity
   #looksInARow = 0
   #timer: Timer | undefined
 
-  /** @param ended called when nobody watches any more */
+  /** @param ended called when no watcher is left */
   constructor(watched: Watched<S>, clock: Clock, ended: () => void) {
     this.health = new ServerHealth(clock)
     this.#watched = watched
@@ -50,7 +53,7 @@ export class FreeWatch<S> {
     this.#listener = new ReleaseListener({ mayBeFree: () => this.look() })
   }
 
-  /** Whether no release can be missed. */
+  /** True if no release can be missed. */
   get isConfirmed(): boolean {
     return this.#listener.isConfirmed
   }
@@ -82,7 +85,7 @@ export class FreeWatch<S> {
   async #lookWhileNeeded(): Promise<void> {
     let waitMs = 0
     do {
-      // Calls of one turn of the event loop share the first look.
+      // Calls of one turn of the event loop share the first check.
       await Promise.resolve()
       const pauseMs = this.#nextPauseMs()
       if (pauseMs > 0) await pause(this.#clock, pauseMs)
@@ -104,9 +107,9 @@ export class FreeWatch<S> {
     return Math.max(0, wantedMs - sinceMs)
   }
 
-  /** @returns how long to wait for a message before the next look, in milliseconds */
+  /** @returns how long to wait for a message before the next check, in milliseconds */
   async #look(): Promise<number> {
-    // A watcher that comes after the request was sent needs another look.
+    // A watcher that is added after the request was sent needs another check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as FreeWatcher<S>
     const messages = this.#messages
@@ -138,11 +141,11 @@ export class FreeWatch<S> {
       }
     }
     if (pauseMs !== null) return pauseMs
-    // Listeners go on after each failure, even after one that stays.
+    // Listeners continue after each failure, even after a permanent one.
     return this.#isWaitedFor ? AFTER_FAILURE_MS : untilLookMs()
   }
 
-  /** Whether any call waits, and not only listeners. */
+  /** True if a call waits; false if there are only listeners. */
   get #isWaitedFor(): boolean {
     return [...this.#all].some(({ keepsAlive }) => keepsAlive)
   }

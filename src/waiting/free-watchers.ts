@@ -3,31 +3,33 @@ import { callListeners } from '../kit/call-listeners.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { TimedWait, type WaitLimits } from './timed-wait.ts'
 
-/** What one look says to one watcher. */
+/** The result of one check for one watcher. */
 export interface Seen {
   readonly isFree: boolean
-  /** When it is free at the latest if nobody renews, in milliseconds; -1 if that is not known. */
+  /**
+   * When the lock is free if no client renews the lease, in milliseconds from now; -1 if unknown.
+   */
   readonly ttlMs: number
 }
 
-/** What "free" means for one watcher. */
+/** Decides when a lock is free for one watcher. */
 export interface Reading<S> {
   readFree(state: S): Seen
-  /** Whether a message says that the lock was free for this watcher for a moment. */
+  /** True if the message shows that the lock was free for this watcher for a moment. */
   isRelease(message: string): boolean
 }
 
-/** One who wants to know when a lock is free. */
+/** A call or a listener that waits until a lock is free. */
 export interface FreeWatcher<S> {
   readonly retryBudget: RetryBudget
-  /** Whether the process stays alive for it. */
+  /** True if it keeps the process alive. */
   readonly keepsAlive: boolean
-  /** @param messages that came since the last look */
+  /** @param messages the messages since the last check */
   saw(state: S, messages: ReadonlySet<string>): Seen
   reject(reason: unknown): void
 }
 
-/** One call of `whenFree()`. Its result tells whether it had to wait. */
+/** One call of `whenFree()`. Its result has `waited`: true if the lock was not free at first. */
 export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> implements FreeWatcher<S> {
   readonly keepsAlive = true
   protected readonly notSeen = 'not seen to be free'
@@ -56,7 +58,10 @@ export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> impleme
   }
 }
 
-/** One listener of `onFree()`. It is called for each change, and not for a lock that is free at first. */
+/**
+ * One listener of `onFree()`. It is called for each change to free, and not if the lock is free at
+ * first.
+ */
 export class FreeListener<S> implements FreeWatcher<S> {
   readonly keepsAlive = false
   retryBudget: RetryBudget
@@ -68,8 +73,8 @@ export class FreeListener<S> implements FreeWatcher<S> {
   #isFailing = false
 
   /**
-   * @param newBudget makes the budget for failures in a row
-   * @param failed is called once for failures in a row; without an error when the client was closed
+   * @param newBudget makes the retry budget for a series of failures
+   * @param failed called once for a series of failures; without an error if the client was closed
    */
   constructor(
     reading: Reading<S>,

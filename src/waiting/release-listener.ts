@@ -1,28 +1,32 @@
 import type { RemoteLock } from '../servers/lock-server.ts'
 import type { Subscription } from '../servers/subscription.ts'
 
-/** While the subscription is not confirmed the lock is looked at this often, in milliseconds. */
+/**
+ * The pause between checks of the lock while the subscription is not confirmed, in milliseconds.
+ */
 const POLL_MS = { least: 100, spread: 150 }
 
 /**
- * The lock is looked at this often whatever the lease, in milliseconds: of a key that is deleted, or released
- * without a message, no waiter hears. Not by all clients at once.
+ * The longest pause between checks of the lock, in milliseconds. No message reports a deleted key,
+ * or a release without a message. The random part spreads the checks of many clients.
  */
 const LOOK_MS = { least: 5_000, spread: 1_000 }
 
-/** A lock that was found to be held for no longer than this is looked at later each time. */
+/**
+ * While a check finds this much of the lease left, or less, the pause doubles each time, in
+ * milliseconds.
+ */
 const SHORT_MS = 5
 const LONGEST_SHORT_MS = 128
 
 type Listenable = Pick<RemoteLock, 'listen'> & { readonly listensWith?: object }
 
-/** Whose waiters they are. */
 interface Host {
-  /** It is worth looking at the lock. */
+  /** Called when the lock may be free. */
   mayBeFree(message?: string): void
 }
 
-/** Listens for releases by other clients, while anybody of one local lock waits for them. */
+/** Listens for releases by other clients, while a waiter of one local lock waits for them. */
 export class ReleaseListener {
   readonly #host: Host
   #source: object | undefined
@@ -33,7 +37,7 @@ export class ReleaseListener {
     this.#host = host
   }
 
-  /** Whether no release can be missed. */
+  /** True if no release can be missed. */
   get isConfirmed(): boolean {
     return this.#listening?.confirmed === true
   }
@@ -43,12 +47,12 @@ export class ReleaseListener {
   }
 
   /**
-   * Listens from now on. The confirmation wakes as a message does, so that the lock is tried once
-   * more when no release can be missed any longer.
+   * Starts to listen. The confirmation wakes as a message does. The lock is then checked once more,
+   * and no later release can be missed.
    *
-   * @param remote what the next one who waits asks: other kinds may be told by other channels
-   * @param ttlMs what is left of the holder's lease; -1 when it has no expiry
-   * @returns how long to wait for a message before looking again, in milliseconds
+   * @param remote the verbs of the next waiter, because kinds may use different channels
+   * @param ttlMs the rest of the holder's lease in milliseconds; -1 if it has no expiry
+   * @returns how long to wait for a message before the next check, in milliseconds
    */
   listen(remote: Listenable, ttlMs: number): number {
     const source = remote.listensWith ?? remote
@@ -63,7 +67,7 @@ export class ReleaseListener {
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)
   }
 
-  /** A server that says for ever that there is nothing left of a lease is not asked for ever. */
+  /** Slows down the checks if a server always answers that the lease is about to end. */
   #untilFree(ttlMs: number): number {
     this.#shortMs = ttlMs > SHORT_MS ? 1 : Math.min(this.#shortMs * 2, LONGEST_SHORT_MS)
     return Math.max(ttlMs + 1, this.#shortMs - 1)
@@ -76,7 +80,7 @@ export class ReleaseListener {
   }
 }
 
-/** How long to wait for a message at most, in milliseconds. */
+/** The longest wait for a message, in milliseconds. */
 export function untilLookMs(): number {
   return LOOK_MS.least + Math.random() * LOOK_MS.spread
 }

@@ -1,16 +1,19 @@
-/** Of the usual time for an answer a longer silence is not usual any more. */
+/** A silence is unusual if it is this many times longer than the mean response time. */
 const TIMES = 4
 
-/** A silence no longer than this is usual anyway, in milliseconds: nothing may have been heard yet. */
+/** A shorter silence is always usual, in milliseconds, because there may be no mean yet. */
 const SHORT_MS = 50
 
-/** One answer moves the mean by so much. */
+/** The weight of the newest answer in the mean. */
 const WEIGHT = 1 / 8
 
-/** After fewer answers, each to a request later than the answer before, all may have been late for one reason. */
+/**
+ * The shortest time counts after this many answers, each to a request that was sent after the
+ * answer before. Fewer answers may all be late for one reason.
+ */
 const ENOUGH = 10
 
-/** How long one client waits for an answer as a rule. */
+/** The response time of one client's server. */
 export class ResponseTime {
   #meanMs: number | undefined
   #quickestMs = Infinity
@@ -18,7 +21,7 @@ export class ResponseTime {
   #roundEndedAt = 0
   #isDue = false
 
-  /** An answer came then to a request that was sent then; both by the clock that never goes back. */
+  /** Records an answer. Both moments are on the monotonic clock. */
   took(sentAt: number, answeredAt: number): void {
     const ms = answeredAt - sentAt
     this.#isDue = false
@@ -29,7 +32,7 @@ export class ResponseTime {
     this.#rounds++
   }
 
-  /** An answer was waited for in vain, by somebody who then asks for something else. */
+  /** Called when a caller gives up an answer and then sends another request. */
   missed(): void {
     this.#isDue = true
   }
@@ -38,12 +41,15 @@ export class ResponseTime {
     return this.#meanMs !== undefined
   }
 
-  /** How long each answer takes at least, in milliseconds; 0 while there were few. A busy process does not count. */
+  /**
+   * The shortest response time in milliseconds; 0 after few answers. A busy process does not raise
+   * it.
+   */
   get quickestMs(): number {
     return this.#rounds < ENOUGH ? 0 : this.#quickestMs
   }
 
-  /** A silence that says nothing yet, in milliseconds. */
+  /** The longest silence that is usual, in milliseconds. */
   get usualMs(): number {
     if (this.#isDue) return 0
     return Math.max(SHORT_MS, TIMES * (this.#meanMs ?? 0))

@@ -13,28 +13,29 @@ import { nextStep, stepOfMasters } from './next-step.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 
-/** What bounds every call of one client. */
+/** The limits of every call of one client. */
 export interface Limits {
   readonly clock: Clock
-  /** The longest that one call to Redis may take, in milliseconds. */
+  /** The longest time of one request to Redis, in milliseconds. */
   readonly commandTimeoutMs: number
-  /** How long a silent or refusing Redis is put up with, in milliseconds. */
+  /** How long a call tolerates a Redis server that is silent or refuses, in milliseconds. */
   readonly outageMs: number
-  /** The same in an outage, for a call that waits so long at most: 0 is not at all, Infinity without an end. */
+  /**
+   * As `outageMs`, for a waiting call in an outage. A `waitMs` of 0 is no wait, Infinity is no
+   * limit.
+   */
   readonly patienceMs: (waitMs: number) => number
-  /** How long its answers take. */
   readonly responseTime: ResponseTime
-  /** Why the connection is down; undefined when it is up, or nothing is known. */
+  /** Why the connection is down; undefined if it is up or if its state is unknown. */
   readonly whyDown: () => CallFailure | undefined
 }
 
-/** A call with less time than this is not worth sending, in milliseconds. */
+/** A request with less time than this is not sent, in milliseconds. */
 const LEAST_CALL_MS = 20
 
 /**
- * How long one operation puts up with a Redis that does not answer as it should. Failures that
- * pass are tried again until it has had `outageMs` of them, or as many as a call that waits puts up with; others end it
- * at once.
+ * Limits how long one operation tolerates failures of Redis. Temporary failures are retried for
+ * `outageMs`, or for `patienceMs` if the call waits. Permanent failures end the operation at once.
  */
 export class RetryBudget {
   readonly #lockName: string
@@ -45,9 +46,9 @@ export class RetryBudget {
   readonly #patienceMs: number
 
   /**
-   * @param health what it shares with others; left out when it is alone
-   * @param words of what the name is
-   * @param waitMs how long its call waits at most, in milliseconds; 0 is not at all
+   * @param health shared with other operations; default: its own
+   * @param words the words of errors for this kind of lock
+   * @param waitMs the longest wait of the call, in milliseconds; 0 is no wait
    */
   constructor(
     lockName: string,
@@ -64,7 +65,6 @@ export class RetryBudget {
     this.#patienceMs = waitMs === 0 ? limits.outageMs : limits.patienceMs(waitMs)
   }
 
-  /** That of its client. */
   get clock(): Clock {
     return this.#limits.clock
   }
@@ -74,46 +74,46 @@ export class RetryBudget {
     return this.#health
   }
 
-  /** How long the next call may take. */
+  /** How long the next request may take, in milliseconds. */
   get callMs(): number {
     return Math.max(1, Math.min(this.#limits.commandTimeoutMs, this.#leftMs))
   }
 
-  /** Whether it is time to give up. */
+  /** True if the operation must give up. */
   get isUsedUp(): boolean {
     const failure = this.#failure
     return failure !== undefined && (failure.permanent || this.#leftMs < LEAST_CALL_MS)
   }
 
   /**
-   * Whether nobody can tell by now who has the lock.
+   * True if the holder of the lock cannot be known now.
    *
-   * @param known whether it was known at the start
+   * @param known true if the holder was known at the start
    */
   isOutage(known: boolean): boolean {
     if (this.#failure !== undefined) return true
     const { silentMs, answeredAt } = this.health
     const longMs = this.#limits.commandTimeoutMs / 2
     if (known || answeredAt >= this.#startedAt) return silentMs >= longMs
-    // Nobody has told who has it. Where the answer is not later than usual nothing is wrong.
+    // No answer has named the holder. If the answer is not later than usual, there is no outage.
     if (this.#limits.whyDown() !== undefined) return true
     return this.isUnusual(silentMs)
   }
 
-  /** Whether answers do not take so long as a rule. */
+  /** True if answers usually arrive sooner. */
   isUnusual(silentMs: number): boolean {
     return silentMs > Math.min(this.#limits.commandTimeoutMs / 2, this.#limits.responseTime.usualMs)
   }
 
-  /** A proper answer came to a request that was sent then. */
+  /** Records a proper answer to a request that was sent at `sentAt`, on the monotonic clock. */
   answered(sentAt: number): void {
     this.health.answered()
     this.#limits.responseTime.took(sentAt, this.health.answeredAt)
   }
 
   /**
-   * @param sentAt when the failed call began
-   * @returns how long to pause before the next try, in milliseconds; null when it is time to give up
+   * @param sentAt when the failed request was sent, on the monotonic clock
+   * @returns the pause before the next attempt in milliseconds; null if the operation must give up
    */
   failed(failure: CallFailure, sentAt: number): number | null {
     this.health.failed(failure, sentAt)
@@ -124,10 +124,10 @@ export class RetryBudget {
   }
 
   /**
-   * Calls until there is an answer. A failure that stays rejects with what to tell the caller; whatever is no
-   * failure of a call rejects as it is.
+   * Calls until there is an answer. A permanent failure rejects with the error for the caller. An
+   * error that is no `CallFailure` rejects unchanged.
    *
-   * @param whatFailed what did not come about, after that failure
+   * @param whatFailed for the error: returns the failed step
    */
   async ask<T>(
     call: (callMs: number) => Promise<T>,
@@ -145,10 +145,11 @@ export class RetryBudget {
   }
 
   /**
-   * Pauses before the next try; throws what to tell the caller when it is time to give up.
+   * Pauses before the next attempt, or throws the error for the caller if the operation must give
+   * up.
    *
-   * @param what did not come about
-   * @param giveUp called before it throws
+   * @param what for the error: the failed step
+   * @param giveUp called before the error is thrown
    */
   async pauseAfter(
     failure: CallFailure,
@@ -165,10 +166,10 @@ export class RetryBudget {
   }
 
   /**
-   * What to tell the caller: the last failure, in words for people.
+   * The error for the caller: the last failure in plain words.
    *
-   * @param what did not come about
-   * @param due what there is no answer of, where nothing has failed
+   * @param what the failed step
+   * @param due the missing answer, if no request has failed
    */
   error(what: string, due = 'the answer was still due'): Error {
     const own = this.#failure
@@ -183,7 +184,7 @@ export class RetryBudget {
     }
     if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
       const why = failure?.message ?? due
-      // Of several masters some may have answered: each has its reason.
+      // Some masters may have answered, so the message has the reason of each.
       const said = isOfMasters(why)
         ? `for ${forMs} ms ${why}`
         : `Redis gave no ${failure instanceof OddAnswer ? 'valid ' : ''}answer for ${forMs} ms (${why})`
@@ -199,7 +200,7 @@ export class RetryBudget {
       const message = `${lock}: ${named} (WRONGTYPE). Use another name for one of the two.`
       return new RedisRefusedError(message, this.#lockName, causeOf(failure))
     }
-    // Of several masters each has its words.
+    // The message of a quorum already quotes each master.
     const said = isOfMasters(words) ? words : `Redis answered "${words}"`
     return new RedisRefusedError(
       `${lock}: ${said}${failure.permanent ? '' : ` for ${forMs} ms`}.${nextStep(words)}`,
@@ -209,7 +210,7 @@ export class RetryBudget {
     )
   }
 
-  /** A failure from before this operation began is not its own. */
+  /** Ignores a failure from before this operation began. */
   get #failure(): CallFailure | undefined {
     const health = this.#health
     return health !== undefined && health.failedAt >= this.#startedAt ? health.failure : undefined
@@ -222,7 +223,7 @@ export class RetryBudget {
   get #leftMs(): number {
     const failure = this.#failure
     if (failure === undefined) return this.#limits.outageMs
-    // A client that never had an answer has the wrong address rather than an outage.
+    // If a client never had an answer, a wrong address is more likely than an outage.
     const isPatient = failure.isOutage && this.#limits.responseTime.hasAnswer
     return (isPatient ? this.#patienceMs : this.#limits.outageMs) - this.#failingMs
   }
@@ -230,7 +231,7 @@ export class RetryBudget {
 
 const isOfMasters = (words: string): boolean => words.startsWith('no majority')
 
-/** What ioredis or the network said, from under our own words for it. */
+/** The original error of ioredis or the network. */
 function causeOf(failure: unknown): unknown {
   let cause = failure
   while (cause instanceof CallFailure && cause.cause !== undefined) cause = cause.cause

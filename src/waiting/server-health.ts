@@ -5,7 +5,7 @@ import { OddAnswer } from '../servers/call-failure.ts'
 
 /** A request that has no answer yet. */
 export class OpenRequest extends Linked<OpenRequest> {
-  /** Just before it was sent. */
+  /** Just before the request was sent. */
   readonly sentAt: Moment
 
   constructor(sentAt: Moment) {
@@ -13,19 +13,22 @@ export class OpenRequest extends Linked<OpenRequest> {
     this.sentAt = sentAt
   }
 
-  /** It is answered, or given up. */
+  /** Called when the request is answered or given up. */
   close(): void {
     this.list?.remove(this)
   }
 }
 
-/** How Redis does, as far as those who wait for one lock know together. */
+/** The health of Redis, as the waiters of one lock know it together. */
 export class ServerHealth {
   /** Requests that have no answer yet, earliest first. */
   readonly #open = new LinkedList<OpenRequest>()
   /** The failure since the last proper answer, or undefined. */
   failure: CallFailure | undefined
-  /** How many calls have failed since then, when the first of them was sent and the last failed. */
+  /**
+   * How many calls have failed since the last answer, when the first was sent, and when the last
+   * failed.
+   */
   failures = 0
   failingSince = 0
   failedAt = 0
@@ -36,18 +39,18 @@ export class ServerHealth {
     this.#clock = clock
   }
 
-  /** To be closed when it is settled, in whatever way. */
+  /** The caller closes the request when it is settled. */
   sent(request: OpenRequest): OpenRequest {
     this.#open.add(request)
     return request
   }
 
-  /** Whether no answer is due, and nothing has failed. */
+  /** True if no answer is due and no call has failed. */
   get isClear(): boolean {
     return this.#open.size === 0 && this.failure === undefined
   }
 
-  /** For how long an answer has been due, in milliseconds; 0 when none is. */
+  /** How long the oldest answer has been due, in milliseconds; 0 if none is due. */
   get silentMs(): number {
     const { first } = this.#open
     return first === undefined ? 0 : this.#clock.monotonic() - first.sentAt.monotonic
@@ -61,7 +64,7 @@ export class ServerHealth {
 
   failed(failure: CallFailure, sentAt: number): void {
     if (this.failure === undefined) this.failingSince = sentAt
-    // What was answered says more than that there was no answer to the last short try.
+    // An odd answer says more than the missing answer to a last, short attempt.
     const saysLess = this.failure instanceof OddAnswer && failure.kind === 'unknown'
     if (!saysLess) this.failure = failure
     this.failures += 1

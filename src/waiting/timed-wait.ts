@@ -3,16 +3,16 @@ import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { AbortWatch } from './abort-watch.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
-/** How long one call waits at most, and what ends it before. */
+/** The longest wait of one call, and the signal that ends it earlier. */
 export interface WaitLimits {
-  /** In milliseconds; Infinity for a wait without a limit. */
+  /** In milliseconds; Infinity for no limit. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
 
 /**
- * One call that waits until something is seen and acquires nothing. It is settled once: with a result, with null at
- * the end of its time, by an abort or by a failure.
+ * A call that waits for an observation and acquires nothing. It settles once: with a result, with
+ * null when `waitMs` is over, by an abort or by a failure.
  */
 export abstract class TimedWait<T> {
   readonly promise: Promise<T | null>
@@ -26,7 +26,7 @@ export abstract class TimedWait<T> {
   #resolve!: (result: T | null) => void
   #reject!: (reason: unknown) => void
 
-  /** @param settled is called when the wait is settled */
+  /** @param settled called when the wait settles */
   constructor({ waitMs, signal }: WaitLimits, retryBudget: RetryBudget, settled: () => void) {
     this.retryBudget = retryBudget
     this.#waitMs = waitMs
@@ -40,10 +40,10 @@ export abstract class TimedWait<T> {
     if (waitMs !== Infinity) this.#armDeadline()
   }
 
-  /** Whether any look has been answered. */
+  /** True if a check was answered. */
   protected abstract get isKnown(): boolean
 
-  /** What did not come about, for the error of an outage. */
+  /** The failed step, for the error of an outage. */
   protected abstract get notSeen(): string
 
   resolve(result: T | null): void {
@@ -71,12 +71,12 @@ export abstract class TimedWait<T> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
       if (this.#leftMs > 1) this.#armDeadline()
-      // After a blocked event loop the answer may have arrived and not been read yet.
+      // After a blocked event loop, the answer may have arrived without being read yet.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  /** Null says that it was not seen in time. During an outage nobody can say that. */
+  /** Null says that the state was not seen in time. During an outage that is unknown. */
   #timeIsUp(): void {
     if (this.retryBudget.isOutage(this.isKnown)) {
       this.reject(this.retryBudget.error(`${this.notSeen} within ${Math.round(this.#waitMs)} ms`))

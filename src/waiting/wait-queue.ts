@@ -2,43 +2,48 @@ import { LinkedList } from '../kit/linked-list.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Waiter } from './waiter.ts'
 
-/** So many are looked through one by one for those of an owner; of more it is counted. */
+/**
+ * Up to this many waiters are searched one by one. For more, the waiters of each owner are counted.
+ */
 const FEW = 32
 
 /**
- * Everybody in one client who wants one lock: those who queue for it here, and others, who try once,
- * re-enter, or wait in turn in Redis.
+ * All waiters of one client for one lock. Some are in its lines. The others ask once, re-enter, or
+ * wait in turn in Redis.
  */
 export class WaitQueue {
   readonly #queue = new LinkedList<Waiter>()
-  /** Further lines, which most locks never have: of kinds that wait aside, and of owners that have it as another kind. */
+  /**
+   * More lines, which most locks never have: for kinds that wait aside, and for owners that hold
+   * the lock as another kind.
+   */
   #more: { readonly aside: LinkedList<Waiter>; readonly beside: LinkedList<Waiter> } | undefined
   readonly #others = new LinkedList<Waiter>()
-  /** How many each owner has, while there are many. */
+  /** The number of waiters of each owner, while there are many waiters. */
   #counts: Map<Owner, number> | undefined
 
   get isEmpty(): boolean {
     return this.size === 0
   }
 
-  /** Whether several want it. */
+  /** True if several waiters want the lock. */
   get isShared(): boolean {
     return this.size > 1
   }
 
-  /** Whether nobody else at the front of the queue wants the same kind and is still to ask, or to ask again. */
+  /** True if every other waiter of this kind at the front of the queue is asking already. */
   isLastOfKind(waiter: Waiter): boolean {
     if (this.#queue.size < 2) return true
     const { kind } = waiter.request
     for (const one of this.#queue) {
-      // Those behind one of another kind do not ask before that one.
+      // Waiters behind a waiter of another kind do not ask before that waiter.
       if (!kind.isCounted && one.request.kind !== kind) return true
       if (one !== waiter && !one.asking) return false
     }
     return true
   }
 
-  /** Those at the front who may have it beside each other. */
+  /** The waiters at the front that may hold the lock together. */
   sharedAtFront(): Waiter[] {
     const some: Waiter[] = []
     for (const one of this.#queue) {
@@ -48,28 +53,31 @@ export class WaitQueue {
     return some
   }
 
-  /** Whose turn it is. */
+  /** The waiter that asks next. */
   get first(): Waiter | undefined {
     return this.#queue.first
   }
 
-  /** The same of those who wait aside. */
+  /** As `first`, of the waiters that wait aside. */
   get firstAside(): Waiter | undefined {
     return this.#more?.aside.first
   }
 
-  /** The same of those whose owner has it as another kind: others in here may wait for that owner. */
+  /**
+   * As `first`, of waiters whose owner holds the lock as another kind. Waiters in the queue may
+   * wait for it.
+   */
   get firstBeside(): Waiter | undefined {
     return this.#more?.beside.first
   }
 
-  /** Of the first in each line the one that has waited for longest. */
+  /** The longest waiter among the first of each line. */
   get oldest(): Waiter | undefined {
     const firsts = [this.first, this.firstAside, this.firstBeside, this.#others.first]
     return firsts.reduce((a, b) => (a && b ? (b.waitedMs > a.waitedMs ? b : a) : (a ?? b)))
   }
 
-  /** Whether nobody waits in any line. */
+  /** True if no waiter is in any line. */
   get isQueueEmpty(): boolean {
     return (this.first ?? this.firstAside ?? this.firstBeside) === undefined
   }
@@ -97,7 +105,7 @@ export class WaitQueue {
     return this.#more
   }
 
-  /** No turn will come for it; it is still waited for. */
+  /** Takes the waiter out of its line, but keeps it as a waiter. */
   unqueue(waiter: Waiter): void {
     if (waiter.list !== undefined) this.#others.add(waiter)
   }
@@ -114,14 +122,14 @@ export class WaitQueue {
     return this.all.some(({ request }) => request.owner === owner)
   }
 
-  /** Those in the queue who wait for the same owner as this one. */
+  /** The other waiters in line with the same owner. */
   queuedWith(waiter: Waiter): Waiter[] {
     const { owner } = waiter.request
     if (this.isEmpty || !this.has(owner)) return []
     return this.#inLines.filter((one) => one !== waiter && one.request.owner === owner)
   }
 
-  /** @param isMeant left out where all are */
+  /** @param isMeant default: all waiters */
   rejectAll(reason: Error, isMeant?: (waiter: Waiter) => boolean): void {
     for (const waiter of this.all) if (isMeant?.(waiter) !== false) waiter.reject(reason)
   }

@@ -2,16 +2,17 @@ import type { Clock, Timer } from '../kit/clock.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
 import type { Presence } from '../servers/presence.ts'
 
-/** Shorter waits are not reported, and reports are at least so far apart, in milliseconds. */
+/**
+ * Shorter waits are not reported, and there is at least this time between reports, in milliseconds.
+ */
 const REPORT_MS = 1_000
 
-/** At most so many locks are in one report: those that were waited for longest. */
+/** At most this many locks are in one report: the locks with the longest waits. */
 const MOST = 100
 
 /** Locks with longer names are left out. */
 const LONGEST_NAME = 255
 
-/** One lock of the client. */
 interface Lock {
   readonly rawName: string
   readonly waiters: { readonly oldest: Waiter | undefined }
@@ -28,8 +29,8 @@ interface Since {
 }
 
 /**
- * Reports since when this client waits for which locks, so that tools can list the waiters of a plain lock, whose keys
- * have nothing of them. No lock depends on it.
+ * Reports which locks this client waits for, and since when. So tools can list the waiters of a
+ * plain lock, whose keys do not contain them. No lock depends on these reports.
  */
 export class WaitReports {
   readonly #presence: Presence
@@ -43,14 +44,14 @@ export class WaitReports {
     this.#clock = clock
   }
 
-  /** Somebody in this client has to wait for the lock. */
+  /** Called when a waiter of this client must wait for the lock. */
   began(lock: Lock): void {
     if (this.#locks.has(lock)) return
     this.#locks.set(lock, undefined)
     this.#reportLater()
   }
 
-  /** Nobody in this client waits for the lock any more. */
+  /** Called when this client no longer waits for the lock. */
   ended(lock: Lock): void {
     if (this.#locks.delete(lock) && this.#locks.size === 0) this.#report('{}')
   }

@@ -18,7 +18,7 @@ export class WaitTimeoutError extends HoldfastError {
   }
 }
 
-/** @param why who had the lock, or one of several, if that is known */
+/** @param why the holder of the lock, or of one lock of several, if known */
 export function lockTimeout(
   lockName: string,
   waitMs: number,

@@ -14,90 +14,93 @@ import { AbortWatch } from './abort-watch.ts'
 import { tellFailure, tellResult } from './acquire-trace.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
-/** One call to acquire a lock, as its caller meant it. */
+/** One call to acquire a lock, with the caller's options. */
 export interface AcquireRequest {
   readonly owner: Owner
-  /** The lease in milliseconds: a fixed one, or the watchdog's. */
+  /** The lease in milliseconds: fixed, or renewed by the watchdog. */
   readonly leaseMs: number
   readonly watched: boolean
-  /** For how long the watchdog keeps it at most, in milliseconds; Infinity without an end. */
+  /** How long the watchdog renews the hold at most, in milliseconds; Infinity for no limit. */
   readonly maxHoldMs: number
   readonly kind: HoldKind
-  /** How long to wait in milliseconds: 0 is not at all, Infinity without an end. */
+  /** The longest wait in milliseconds; 0 for no wait, Infinity for no limit. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
-  /** Whether somebody else was found to have it before. */
+  /** True if an earlier attempt found another holder. */
   readonly known: boolean
-  /** Whether it asks once although it has time. */
+  /** True if the waiter asks only once, although it has time. */
   readonly asksOnce: boolean
-  /** Set where it is asked for together with others. */
+  /** Set if the lock is requested together with other locks. */
   readonly together: Asker | undefined
-  /** Under whom the lease is kept for `unlock()`. */
+  /** `unlock()` finds the lease under this holder. */
   readonly holder: Holder
-  /** Whether somebody else than `unlock()` releases the lease. */
+  /** True if other code than `unlock()` releases the lease. */
   readonly scoped: boolean
-  /** When its call began, on the monotonic clock, if it is an owner of its own; else Infinity. */
+  /** When the call began, on the monotonic clock; Infinity if its owner makes other calls too. */
   readonly askedAt: number
-  /** Where its call came from, if that is wanted and known to who makes the request alone. */
+  /** The stack trace of the call, if warnings need it and the waiter cannot take it. */
   readonly calledFrom?: Error | undefined
   readonly askedBy?: {
-    /** It waits, and that owner has the lock. */
+    /** Called when the waiter waits, and this owner holds the lock. */
     waitsFor(holder: string): void
-    /** It comes to nothing, and why if it fails. */
+    /** Called when the waiter ends without the lock, with a reason if it failed. */
     gotNothing(waiter: Waiter, reason?: unknown): void
   }
-  /** Set where somebody hears of it. */
+  /** Set if the diagnostics channel has a listener. */
   fact?: AcquireFact
 }
 
-/** What was last seen of a lock that somebody else holds. Moments are on the monotonic clock, unless both are given. */
+/**
+ * The last observation of a lock that another owner holds. Moments are on the monotonic clock,
+ * unless both clocks are given.
+ */
 export interface Sight {
   /** `<clientId>:<owner>` */
   readonly holder: string
-  /** When it was seen to be held by that one. */
+  /** When this holder was seen. */
   readonly at: Moment
-  /** Since when it is held, if that is known. */
+  /** When the hold began, if known. */
   readonly heldSince: number | null
-  /** When the lease ends, unless it is renewed; null if it has no expiry, or that is not known. */
+  /** When the lease ends without a renewal; null if it has no expiry or if that is unknown. */
   readonly endsAt: number | null
-  /** Of a fair lock, how many queue for it. */
+  /** Only of a fair lock: the number of its waiters. */
   readonly queueLength: number | null
 }
 
-/** Takes one lock, or several together. */
+/** Acquires one lock, or several together. */
 export type Asker = Pick<RemoteLock, 'acquire'>
 
 /**
- * A request until it is settled: by a grant, by the end of its time, by an abort, by a failure, and
- * only once. A grant that comes afterwards is passed on by whoever finds the waiter settled.
+ * A request until it settles, once: by a grant, its wait timeout, an abort or a failure. If a grant
+ * arrives after that, the code that finds the waiter settled releases the lock.
  */
 export abstract class Waiter extends Linked<Waiter> {
   readonly request: AcquireRequest
   readonly promise: Promise<Lease | null>
   readonly retryBudget: RetryBudget
-  /** Rings when it is worth looking at the lock again. */
+  /** Set when the lock is worth another request. */
   readonly wakeEvent: WakeEvent
-  /** Whether its turn has come and it looks after itself. */
+  /** True if its turn has come and it asks by itself. */
   contending = false
-  /** Whether it sleeps until this client has the lock no more, or until it is the first here. */
+  /** True while it sleeps until a hold of this client ends, or until it is first. */
   waitsHere = false
-  /** Whether it is known, and was told, that it has to wait for somebody else. */
+  /** True if it was reported that it waits for another owner. */
   announced = false
-  /** The name that it asks under, once it has asked. */
+  /** The owner id of its requests; undefined before the first request. */
   wireOwner: string | undefined
-  /** Whether it may stand in the queue in Redis under that name. */
+  /** True if this owner id may be in the queue in Redis. */
   queued = false
-  /** Whether a request on its behalf is under way. */
+  /** True while one of its requests is under way. */
   asking = false
-  /** What to tell where its time ends while it waits for something else than that somebody lets go of the lock. */
+  /** Set if it waits for something other than a release: makes its wait timeout error. */
   notYet: ((what: string) => Error) | undefined
-  /** Until when a request that was given up could still be granted, on the monotonic clock. */
+  /** Until when a request without an answer could still be granted, on the monotonic clock. */
   doubtUntilMs = 0
-  /** Who was last seen to have it. */
+  /** The last observation of the holder. */
   sight: Sight | undefined
-  /** Of a fair lock: its place when it came to the queue, or 1 since it is the next. */
+  /** Only of a fair lock: the place when it joined the queue; 1 when it is next. */
   queuePosition: number | undefined
-  /** Whether it is another one of several locks that was not to be had. */
+  /** True if another lock of a multi-lock was not available. */
   isForAnother = false
   #settled = false
   #resolve!: (lease: Lease | null) => void
@@ -107,7 +110,7 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly #abort: AbortWatch | undefined
   readonly #settledIn: { settled(waiter: Waiter): void }
 
-  /** @param settledIn told when it is settled, of whatever kind */
+  /** @param settledIn called when the waiter settles, in any way */
   constructor(
     request: AcquireRequest,
     retryBudget: RetryBudget,
@@ -129,19 +132,19 @@ export abstract class Waiter extends Linked<Waiter> {
     if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
   }
 
-  /** Begins to wait, or to ask. */
+  /** Starts to wait, or to ask. */
   abstract start(): void
 
-  /** Asks and waits until it has the lock or is settled. */
+  /** Asks and waits until the waiter holds the lock or is settled. */
   abstract contend(): void
 
-  /** It has the lock. @param path as with `resolve` */
+  /** Called when the waiter holds the lock. @param path as in `resolve` */
   abstract granted(hold: Hold, path?: AcquirePath): void
 
-  /** What its caller gets for a hold is the handle of this. */
+  /** The caller gets the handle of this lease. */
   abstract newLease(hold: Hold): { readonly handle: Lease }
 
-  /** Whether it is worth asking after that message, if it was told by one. */
+  /** True if the lock is worth another request after this message. */
   isMeant(_message?: string): boolean {
     return true
   }
@@ -150,7 +153,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return this.#settled
   }
 
-  /** Whether it does not wait for those who have the lock. */
+  /** True if it does not wait for other holders. */
   get asksOnce(): boolean {
     return this.request.waitMs === 0 || this.request.asksOnce
   }
@@ -159,13 +162,13 @@ export abstract class Waiter extends Linked<Waiter> {
     return this.retryBudget.clock.monotonic() - this.#startedAt
   }
 
-  /** What is left of its time, in milliseconds; Infinity when it has no end of its own. */
+  /** The rest of `waitMs` in milliseconds; Infinity if the call does not wait or waits forever. */
   get leftMs(): number {
     const { waitMs } = this.request
     return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)
   }
 
-  /** @param path how it was got, where that is not seen by whether it had to wait */
+  /** @param path how the lock was acquired, if `announced` does not show that */
   resolve(hold: Hold | null, path?: AcquirePath): void {
     if (!this.#settle(hold !== null)) return
     if (hold === null) this.request.askedBy?.gotNothing(this)
@@ -182,14 +185,14 @@ export abstract class Waiter extends Linked<Waiter> {
     if (fact !== undefined) tellFailure(fact, this, reason)
   }
 
-  /** Who has what it waits for, where that is known. */
+  /** Records the holder that the waiter waits for, if known. */
   saw(seen: Seen): void {
     this.queuePosition = seen.position ?? this.queuePosition
     this.isForAnother = seen.isOther === true
     const { holder, ageMs = null, ttlMs = -1, length } = seen
     if (!holder) return
     const at = this.retryBudget.clock.now()
-    // An answer without an age says no less of the same holder than the one before.
+    // An answer without an age keeps the earlier facts about the same holder.
     const before = this.sight?.holder === holder ? this.sight : undefined
     this.sight = {
       holder,
@@ -214,7 +217,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return true
   }
 
-  /** After a blocked event loop the end of its call may be seen before its own, which comes first. */
+  /** After a blocked event loop, a request may time out before its waiter, which goes first. */
   endIfTimeIsUp(): void {
     if (this.leftMs <= 1) this.#timeIsUp()
   }
@@ -224,13 +227,13 @@ export abstract class Waiter extends Linked<Waiter> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
       if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
-      // After a blocked event loop the grant may have arrived and not been read yet.
+      // After a blocked event loop, the grant may have arrived without being read yet.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  // Null says that it was not to be had in the time given. Where Redis is silent for longer than usual
-  // nobody can know that.
+  // Null says that the lock was not available in time. If Redis is silent for longer than usual,
+  // that is unknown.
   #timeIsUp(): void {
     if (this.#settled) return
     const { notYet, retryBudget } = this

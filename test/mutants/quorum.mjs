@@ -63,7 +63,7 @@ end
     id: 'unheard-vote-kept-on-refusal',
     mistake: 'Where a majority refuses for good a vote that was not heard is not given back.',
     file: 'src/servers/quorum/quorum-lock.ts',
-    search: `      // Nobody asks again: also what was not heard is given back.
+    search: `      // The caller does not ask again, so grants without an answer are released too.
       agreement.abandon(this.#keys, owner)
 `,
     replace: '',

@@ -2,7 +2,7 @@ import type { JointAnswer } from '../answers.ts'
 import { refuseReadWrite } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 
-/** Takes several locks at once, or none. A repeat finds all of them taken, and takes nothing. */
+/** Acquires all of the locks, or none. A repeat changes no holder. */
 export function acquireAll(
   { server, counterMs }: { readonly server: MemoryServer; readonly counterMs: number },
   locks: readonly { readonly rawName: string; readonly owner: string }[],
@@ -19,7 +19,7 @@ export function acquireAll(
     return { kind: 'held', ttlMs: all[taken]?.record.ttlMs(now) ?? 0, index: taken }
   }
   const missing = isOwn.indexOf(false)
-  // A new token would put an end to the holds that are still in use.
+  // A new token would end the holds that are still in use.
   if (missing !== -1 && isOwn.includes(true)) return { kind: 'held', ttlMs: -2, index: missing }
 
   const last = Math.max(...all.map(({ record }) => record.lastToken))

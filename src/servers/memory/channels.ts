@@ -4,7 +4,7 @@ import { later } from './later.ts'
 
 type Listener<M> = (message?: M) => void
 
-/** Who listens to what. However many listeners a connection has in a channel, it counts as one. */
+/** The listeners of each channel. A connection counts once, however many listeners it has. */
 export class Channels<M> {
   readonly #clock: Clock
   readonly #all = new Map<string, Map<object, Set<Listener<M>>>>()
@@ -13,7 +13,7 @@ export class Channels<M> {
     this.#clock = clock
   }
 
-  /** The first call comes by itself: what was told before is not known to whoever begins to listen. */
+  /** Calls the listener once without a message, because it has missed earlier messages. */
   listen(name: string, connection: object, listener: Listener<M>): Subscription {
     const listeners = this.#listenersOf(name, connection)
     listeners.add(listener)
@@ -28,7 +28,7 @@ export class Channels<M> {
     }
   }
 
-  /** @returns how many connections it is sent to */
+  /** @returns how many connections receive the message */
   publish(name: string, message: M): number {
     const count = this.count(name)
     if (count > 0) later(this.#clock, () => this.#call(name, message))
@@ -40,17 +40,17 @@ export class Channels<M> {
     return this.#all.get(name)?.size ?? 0
   }
 
-  /** Those that anybody listens to. */
+  /** The channels that have listeners. */
   get names(): string[] {
     return [...this.#all.keys()]
   }
 
-  /** Calls everybody without a message. */
+  /** Calls all listeners without a message. */
   callAll(): void {
     for (const name of this.names) this.#call(name)
   }
 
-  /** The connection is gone. */
+  /** Removes the listeners of a closed connection. */
   leave(connection: object): void {
     for (const [name, connections] of this.#all) {
       connections.get(connection)?.clear()

@@ -4,19 +4,19 @@ import type { MemoryServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import type { Mark } from './records/queue-record.ts'
 
-/** Who is to have a lock that is let go. */
+/** The options of {@link FairGrants.giveToNext}. */
 interface Giving {
-  /** Who asks, is awake, and has it for its lease when it is the first or nobody queues. */
+  /** The owner that asks. An owner that is first, or finds no queue, gets its own lease. */
   readonly asker?: { readonly owner: string; readonly leaseMs: number }
   /** The client that asks, which is alive. */
   readonly own?: string
-  /** Whether that client reads in the answer who of it has the lock. */
+  /** True if that client reads the new holder in the answer, so that it needs no message. */
   readonly silent?: boolean
   /** The token of the hold that ends. */
   readonly above?: number
 }
 
-/** Who is next in the queue of one lock, in one request. */
+/** Finds the next owner in the queue of one lock, for one request. */
 export class FairGrants {
   readonly #server: MemoryServer
   readonly #record: LockRecord
@@ -34,14 +34,14 @@ export class FairGrants {
   stayAlive(client: string, listens: boolean, label: string): void {
     const { queue } = this.#record
     const mark = queue.mark(client)
-    // Mostly it was done just before.
+    // Usually another request did the same just before.
     if (mark?.seen === listens && mark.untilMs - this.#now > 0.75 * ALIVE_MS) return
     const untilMs = this.#now + ALIVE_MS
     queue.setMark(client, { untilMs, seen: listens && this.#isHeard(client), label }, this.#now)
     queue.keepUntil(this.#now + 2 * ALIVE_MS)
   }
 
-  /** The first in the queue who is alive; those before it are taken out. */
+  /** The first owner in the queue whose client is alive. Owners before it are removed. */
   firstAlive(own: string): string | undefined {
     const { queue } = this.#record
     for (let first = queue.first; first !== undefined; first = queue.first) {
@@ -53,11 +53,12 @@ export class FairGrants {
   }
 
   /**
-   * Gives the lock, which nobody else is to have, to the first in the queue who is alive, for the claim
-   * window; or to who asks. Whoever was taken for dead and is not is put back by its next heartbeat.
+   * Gives the free lock to the first owner in the queue whose client is alive, for the claim
+   * window. If the queue is empty, the asker gets it. An owner that only seemed dead returns to the
+   * queue with its next heartbeat.
    *
-   * @returns who has it, and was told by a message unless it reads it in the answer; null when nobody
-   * queues
+   * @returns the new holder, which receives a message unless it reads the answer; null if the queue
+   * is empty
    */
   giveToNext({ asker, own = asker && clientOf(asker.owner), silent, above }: Giving) {
     const { queue } = this.#record
@@ -86,7 +87,7 @@ export class FairGrants {
     return { owner, token: this.#server.mint(this.#record, this.#now, terms) }
   }
 
-  /** A client whose listening was seen, and who listens no more, is gone. */
+  /** A client that was seen listening, and no longer listens, is gone. */
   #isAlive(client: string, mark: Mark | undefined): boolean {
     if (mark === undefined || mark.untilMs < this.#now) return false
     return !mark.seen || this.#isHeard(client)

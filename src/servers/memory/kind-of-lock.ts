@@ -4,30 +4,30 @@ import type { LockRecord } from './records/lock-record.ts'
 
 const OTHER_LOCK = hasThisName('a lock that is no read-write lock')
 
-/** Why the name is not to be had for a lock of one owner, in the words of the server; null when it is. */
+/** Why a plain lock cannot use the name, in the words of the server; null if it can. */
 export function whyNoPlainLock(record: LockRecord): string | null {
   return whyNoLock(record) ?? (record.isReadWrite ? hasThisName(WHAT_HAS_IT.readWrite) : null)
 }
 
-/** Refuses a name that somebody has as a read-write lock, or that no lock has. */
+/** Refuses a name that a read-write lock, a latch or a semaphore uses. */
 export function refuseReadWrite(record: LockRecord): void {
   const why = whyNoPlainLock(record)
   if (why !== null) throw refusal(why)
 }
 
-/** Refuses a name that somebody has as a lock of another kind. */
+/** Refuses a name that a plain lock, a latch or a semaphore uses. */
 export function refuseOthers(record: LockRecord): void {
   if (onlyLocks(record).holder !== null) throw refusal(OTHER_LOCK)
 }
 
-/** Refuses a name that a latch or a semaphore has, in which nothing is to be released either. */
+/** Refuses a name that a latch or a semaphore uses. Releases refuse such a name too. */
 export function onlyLocks(record: LockRecord): LockRecord {
   const why = whyNoLock(record)
   if (why !== null) throw refusal(why)
   return record
 }
 
-/** Refuses a name that somebody has as a lock of any kind, or that another kind of number has. */
+/** Refuses a name that a lock of any kind uses, or a latch or semaphore of another kind. */
 export function refuseOtherKinds(record: LockRecord, own: NumberKind): void {
   if (record.isReadWrite) throw refusal(hasThisName(WHAT_HAS_IT.readWrite))
   if (record.holder !== null) throw refusal(hasThisName(WHAT_HAS_IT.lock))

@@ -24,32 +24,35 @@ import { MemoryReadWriteServer } from './memory-read-write-server.ts'
 import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
 import { type MemoryServer, OUT } from './memory-server.ts'
 
-/** What was done before an outage, and is answered in it. */
+/**
+ * The failure of a request that ran before an outage, and whose answer was due during the outage.
+ */
 const LOST = new CallFailure('unknown', 'the server in memory went down before it answered')
 
 /**
- * One client's connection to a server in memory. A request is carried out when it is sent, and
- * answered in a later turn of the event loop: none comes late, and none is lost but by an outage.
+ * One client's connection to a server in memory. The server runs a request when it is sent, and
+ * answers in a later turn of the event loop. So no request is late, and only an outage loses
+ * answers.
  */
 export class MemoryConnection implements LockServer {
   readonly server: MemoryServer
-  /** How long a token is remembered after its last use, in milliseconds; 0 is for good. */
+  /** How long a token is remembered after its last use, in milliseconds; 0 is forever. */
   readonly counterMs: number
   readonly whyNoVote = 'is a lock in memory, which is not an independent master'
   readonly lateAtMostMs = 0
   readonly countsListeners = true
-  /** No answer of it takes any time. */
+  /** The releases have a time limit of 0 ms, because answers take no time. */
   readonly pendingReleases: PendingReleases
   readonly #onUp = new Set<() => void>()
   #semaphores: MemorySemaphoreServer | undefined
   #presence: MemoryPresence | undefined
   #connected = false
-  /** Since when it is known that the server is out, on the monotonic clock. */
+  /** When this connection noticed the outage, on the monotonic clock. */
   #outSince: number | undefined
   readonly #onOutage: OutageListener | undefined
   #closed: CallFailure | undefined
 
-  /** @param label what the facts of its client are told with */
+  /** @param label the label of its client in facts */
   constructor(server: MemoryServer, counterMs: number, label = '', onOutage?: OutageListener) {
     this.#onOutage = onOutage
     this.server = server
@@ -57,7 +60,6 @@ export class MemoryConnection implements LockServer {
     this.pendingReleases = new PendingReleases(0, label, server.clock)
   }
 
-  /** Carries a request out. */
   request<T>(work: (now: number) => T): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
     if (!this.#connected) this.connect()
@@ -80,7 +82,7 @@ export class MemoryConnection implements LockServer {
     })
   }
 
-  /** Calls `onMessage` with each message, and first without one. */
+  /** Calls `onMessage` with each message, and once at first without a message. */
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription {
     if (this.#closed !== undefined) return { confirmed: false, stop: () => {} }
     return channels.listen(name, this, onMessage)
@@ -122,7 +124,7 @@ export class MemoryConnection implements LockServer {
     return new MemoryPermitServer(this, clientId)
   }
 
-  /** The only ones of this connection. */
+  /** One object for the connection, because it remembers answered requests. */
   semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
     this.#semaphores ??= new MemorySemaphoreServer(this, clientId, outageMs)
     return this.#semaphores
@@ -154,12 +156,12 @@ export class MemoryConnection implements LockServer {
     return this.request((now) => acquireAll(this, locks, leaseMs, now))
   }
 
-  /** One request can be about any of them. */
+  /** One request can be for any locks. */
   groups(locks: readonly { readonly key: string }[]): number[][] {
     return [[...locks.keys()]]
   }
 
-  /** Nothing goes before their names. */
+  /** An empty prefix: locks are ordered by their names alone. */
   orderOf(): string {
     return ''
   }
@@ -172,7 +174,7 @@ export class MemoryConnection implements LockServer {
     return this.#closed ?? this.server.whyOut
   }
 
-  /** Whether it is worth to wait for its answers. */
+  /** True if a caller can expect answers. */
   get everUp(): boolean {
     return this.server.whyOut === undefined
   }

@@ -18,7 +18,6 @@ import { heldBy } from './memory-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 import { timeUs } from './records/moments.ts'
 
-/** What the queues need of their connection. */
 interface Connection {
   readonly server: MemoryServer
   readonly counterMs: number
@@ -29,15 +28,15 @@ interface Connection {
 }
 
 /**
- * The queues of fair locks on a server in memory, as one client has places in them. Each verb does
- * what the script of its name does on a server of Redis, and can be repeated as that can.
+ * The queues of fair locks on a server in memory, as one client uses them. Each method does what
+ * the Redis script of the same name does, and can be repeated in the same way.
  */
 export class MemoryFairServer implements FairServer {
   readonly #connection: Connection
   readonly #clientId: string
   readonly #label: string
 
-  /** @param label what `inspect` shows for this process */
+  /** @param label the label that `inspect` shows for this process */
   constructor(connection: Connection, clientId: string, label: string) {
     this.#connection = connection
     this.#clientId = clientId
@@ -91,7 +90,7 @@ export class MemoryFairServer implements FairServer {
         const token = record.counter?.token ?? server.mint(record, now, { leaseMs, counterMs })
         return { kind: 'granted', token }
       }
-      // A free lock is first given to whom it belongs: whoever asks moves the queue on.
+      // If the lock is free, grants it to the head of the queue before this request is handled.
       const next = record.holder === null ? grants.giveToNext({ asker: { owner, leaseMs } }) : null
       if (next?.owner === owner) return { kind: 'granted', token: next.token }
       const ttlMs = next === null ? record.ttlMs(now) : Math.max(record.ttlMs(now), 0)
@@ -125,7 +124,7 @@ export class MemoryFairServer implements FairServer {
       }
       const isOther = token !== '' && record.counter !== null && record.counter.token !== token
       if (record.heldBy(owner) === null || isOther) return { kind: 'gone' }
-      // Who ends all of an owner's in the background does not look at the answer.
+      // A background release of all that an owner has does not read the answer.
       const silent = token !== ''
       const following = grants.giveToNext({ own: clientOf(owner), silent, above: token || 0 })
       if (following !== null) {
@@ -155,7 +154,7 @@ export class MemoryFairServer implements FairServer {
     if (record.holder === null) grants.giveToNext({ own: this.#clientId })
     const holder = record.holder?.owner ?? ''
     const ttlMs = record.ttlMs(now)
-    // Whoever heads the queue looks when a claim window ends; it must not be one who is gone.
+    // The head of the queue checks the lock when a claim window ends, so its client must be alive.
     const isClaim = ttlMs >= 0 && ttlMs <= CLAIM_MS
     return {
       ttlMs,

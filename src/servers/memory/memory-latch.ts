@@ -7,18 +7,16 @@ import { refuseOtherKinds } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 
-/** What one latch needs of its connection. */
 interface Connection {
   readonly server: MemoryServer
   request<T>(work: (now: number) => T): Promise<T>
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
 }
 
-/** One count-down latch on a server in memory. */
 export class MemoryLatch implements RemoteLatch {
   readonly #connection: Connection
   readonly #rawName: string
-  /** The answers to requests, for as long as these may be sent again: an outage may have lost them. */
+  /** The answers to requests that may be sent again: an outage may have lost an answer. */
   readonly #answers = new WeakMap<OnceRequest, unknown>()
 
   constructor(connection: Connection, rawName: string) {

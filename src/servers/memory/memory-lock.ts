@@ -20,7 +20,6 @@ import type { MemoryServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import { ageMs } from './records/moments.ts'
 
-/** What one lock needs of its connection. */
 interface Connection {
   readonly server: MemoryServer
   readonly counterMs: number
@@ -32,8 +31,8 @@ interface Connection {
 const GONE = { kind: 'gone' } as const
 
 /**
- * One lock on a server in memory. Each verb does what the script of its name does on a server of
- * Redis, and can be repeated as that can.
+ * One lock on a server in memory. Each method does what the Redis script of the same name does, and
+ * can be repeated in the same way.
  */
 export class MemoryLock implements RemoteLock {
   readonly #connection: Connection
@@ -69,7 +68,7 @@ export class MemoryLock implements RemoteLock {
   handOver({ from, to, listening, reserve }: Passing, reply: Reply<HandOverAnswer>): void {
     const { server, counterMs } = this.#connection
     this.#reply(reply, (record, now) => {
-      // A repeat finds it done.
+      // A repeat finds the hand-over done.
       if (record.heldBy(to.owner) !== null) return granted(record.lastToken || from.token)
       if (record.heldBy(from.owner) === null || record.lastToken > from.token) return GONE
       const others = listening === null ? 0 : server.releases.count(this.#rawName) - listening
@@ -143,7 +142,7 @@ export class MemoryLock implements RemoteLock {
     replyWith(this.#request(verb), reply)
   }
 
-  /** Refused where somebody has the name as a read-write lock: but for a release, which finds nothing. */
+  /** Refuses the name of a read-write lock. A release skips this check, and finds no hold there. */
   #request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     const { server } = this.#connection
     return this.#connection.request((now) => {
@@ -154,7 +153,10 @@ export class MemoryLock implements RemoteLock {
   }
 }
 
-/** Who has it, for those who do not get it: the token is the time when it was issued. */
+/**
+ * The holder, for callers that are refused. The age follows from the token, which is the time of
+ * its issue.
+ */
 export function heldBy(record: LockRecord, now: number): Held {
   const { holder, counter } = record
   const heldMs = counter && ageMs(counter.token, now)

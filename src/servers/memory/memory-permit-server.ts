@@ -17,12 +17,11 @@ import { MemoryPool, type PoolConnection, waitingFacts } from './memory-pool.ts'
 import { acquiredPermits, lookAgainMs, ownersIn, someHolders } from './permit-facts.ts'
 import { timeUs } from './records/moments.ts'
 
-/** What semaphores whose permits have leases need of their connection. */
 interface Connection extends PoolConnection {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** The semaphores on a server in memory whose permits have leases, as one client waits for them. */
+/** The semaphores with leases on a server in memory, as one client waits for them. */
 export class MemoryPermitServer implements PermitServer {
   readonly #connection: Connection
   readonly #clientId: string
@@ -60,8 +59,8 @@ export class MemoryPermitServer implements PermitServer {
 }
 
 /**
- * One semaphore on a server in memory whose permits have leases. Each verb does what the script of its name does
- * on a server of Redis, and can be repeated as that can.
+ * One semaphore with leases on a server in memory. Each method does what the Redis script of the
+ * same name does, and can be repeated in the same way.
  */
 class MemoryPermits implements RemotePermits {
   readonly #pool: MemoryPool
@@ -96,7 +95,7 @@ class MemoryPermits implements RemotePermits {
       if (!isRepeat && (!waiting.isNext(client, sinceUs, now) || permits > available)) {
         if (waits) waiting.enter(client, sinceUs, permits, now)
         const ttlMs = lookAgainMs(semaphore, client, now)
-        // It may not have heard of it.
+        // The client that is next may have missed its message.
         pool.tellNext(semaphore, now, client)
         const holders = waits ? someHolders(semaphore, now) : []
         const seen = { isSet, available, taken, holders }
@@ -166,13 +165,14 @@ class MemoryPermits implements RemotePermits {
       const result = how === 'drain' ? Math.max(available, 0) : 1
       if (how === 'add') semaphore.add(permits)
       else if (how !== 'drain') semaphore.add(permits - available - taken)
-      // What is not there has nothing to be taken away.
+      // A semaphore that is not set has no permits to drain.
       else if (isSet) semaphore.add(-result)
       if (how !== 'drain') semaphore.kind = 'permits'
       requests.set(request, result, now + keptMs)
       const first = waiting.first(now)
       const isEnough = first !== undefined && first.permits <= semaphore.available
-      // Also who wants more than there are now: it is told so when it asks.
+      // A client that wants more permits than exist is woken too: the answer to its next request
+      // says so.
       if (isEnough || (first && first.permits > semaphore.available + taken))
         pool.tell(first.client)
       return result

@@ -10,7 +10,6 @@ import type { LockRecord } from './records/lock-record.ts'
 import { timeUs } from './records/moments.ts'
 import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
-/** What one semaphore needs of its connection. */
 export interface PoolConnection {
   readonly server: MemoryServer
   readonly counterMs: number
@@ -19,7 +18,10 @@ export interface PoolConnection {
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
 }
 
-/** One semaphore on a server in memory, as one client waits for it: what both kinds of them have. */
+/**
+ * The parts that both kinds of semaphores share: one semaphore in memory, as one client waits for
+ * it.
+ */
 export class MemoryPool {
   readonly connection: PoolConnection
   readonly clientId: string
@@ -38,7 +40,7 @@ export class MemoryPool {
     this.kind = kind
   }
 
-  /** Refused if a lock, a latch or the other semaphore has that name. */
+  /** Refused if a lock, a latch or the other kind of semaphore uses the name. */
   request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     return this.connection.request((now) => {
       const record = this.connection.server.record(this.rawName, now)
@@ -47,7 +49,9 @@ export class MemoryPool {
     })
   }
 
-  /** Since when who asks has waited, in µs: as it was told before, or so long before now. */
+  /**
+   * When the waiter began to wait, in µs: from an earlier answer, or from the client's clock.
+   */
   sinceUs({ since, beganAt }: PermitAttempt, now: number): number {
     if (since !== '') return Number(since)
     return (
@@ -57,9 +61,9 @@ export class MemoryPool {
   }
 
   /**
-   * Tells the client that is next, where there is enough for it.
+   * Wakes the client that is next, if there are enough permits for it.
    *
-   * @param but the client that need not be told
+   * @param but the client that needs no message
    */
   tellNext({ waiting, available }: SemaphoreRecord, now: number, but?: string): void {
     if (available <= 0) return
@@ -80,7 +84,7 @@ export class MemoryPool {
   }
 }
 
-/** The clients in which somebody waits. */
+/** The clients that wait. */
 export function waitingFacts(
   { waiting }: SemaphoreRecord,
   most: number,

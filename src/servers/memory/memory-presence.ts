@@ -1,13 +1,12 @@
 import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../presence.ts'
 import type { MemoryServer } from './memory-server.ts'
 
-/** What is needed of a connection. */
 interface Connection {
   readonly server: MemoryServer
   request<T>(work: (now: number) => T): Promise<T>
 }
 
-/** What a client tells the others of a server in memory: they know it until its connection is closed. */
+/** Reports a client to the other clients of a server in memory, until its connection is closed. */
 export class MemoryPresence implements Presence {
   readonly #connection: Connection
   readonly #client: string
@@ -22,7 +21,7 @@ export class MemoryPresence implements Presence {
 
   renews(): void {}
 
-  // Tools read it, and there are none for a server in memory.
+  // Only tools read these reports, and no tool reads a server in memory.
   reportWaits(): void {}
 
   set(owner: string, text: string | undefined): void {

@@ -18,7 +18,6 @@ import { ReadWriteTurns } from './read-write-turns.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import { type Place, placeOf } from './records/waiting-record.ts'
 
-/** What one read-write lock needs of its connection. */
 export interface ReadWriteConnection {
   readonly server: MemoryServer
   readonly counterMs: number
@@ -30,8 +29,8 @@ export interface ReadWriteConnection {
 const GONE = { kind: 'gone' } as const
 
 /**
- * One read-write lock on a server in memory. Each verb does what the script of its name does on a
- * server of Redis, and can be repeated as that can.
+ * One read-write lock on a server in memory. Each method does what the Redis script of the same
+ * name does, and can be repeated in the same way.
  */
 export class MemoryReadWriteLock implements RemoteReadWriteLock {
   readonly #connection: ReadWriteConnection
@@ -54,7 +53,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const place = placeOf(waits ? this.#clientId : '', owner, beside)
       const { member, client } = place
       const wanted = isUpgradable(owner) ? 'upgradable' : 'read'
-      // In the place of a client either a reader or a writer waits, whichever asks now.
+      // One place serves the readers and the writers of a client: now it is the place of a reader.
       if (wanted === 'read' && member === client) waiting.leave({ member, wanted: 'write' })
       const isHeld = readWrite.heldBy(owner) !== null
       const isShut =
@@ -94,12 +93,13 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         if (record.counter !== null) return granted(this.#lastToken(record, leaseMs, now))
       } else {
         const isUpgrade = isUpgradable(beside)
-        // Somebody else may have written since.
+        // Another owner may have written since.
         if (isUpgrade && readWrite.ttlMsOf(beside, now) === -2) return GONE
         const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
-        // In the place of a client either a reader or a writer waits, whichever asks now.
+        // One place serves the readers and the writers of a client: now it is the place of a
+        // writer.
         if (place.member === place.client) waiting.leave({ member: place.member, wanted: 'read' })
-        // It may have released the upgradable lock since.
+        // The owner may have released the upgradable lock since.
         if (!isUpgrade) waiting.leave({ member: owner, wanted: 'upgrade' })
         const first = waiting.first('write', now)
         const isNext = isUpgrade || first === undefined || first.member === place.member
@@ -110,7 +110,8 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
           const held = { kind: 'held', since } as const
           if (!isFree)
             return { ...held, ttlMs: readWrite.ttlMs(now), ...holderOf(record, beside, now) }
-          // It is for those who are let in to read, and for who has waited for longer.
+          // The lock is reserved for the readers of this phase, or for a client that has waited for
+          // longer.
           const firstForMs = isNext ? 0 : waiting.countsForMs(first, now)
           const ttlMs = Math.max(waiting.phaseLeftMs(now), firstForMs)
           return { ...held, ttlMs, holder: '', ageMs: null }
@@ -142,9 +143,9 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       if (isLast) readWrite.waiting.leave(place)
       const hold = readWrite.heldBy(owner)
       if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {
-        // It may have waited under its own name.
+        // The owner may have waited under its own owner id.
         const hasLeft = readWrite.waiting.leave({ ...place, member: owner }) || isLast
-        // Whoever waited behind the one who has left is next now.
+        // The waiter behind the waiter that left is next now.
         if (hasLeft && readWrite.mode !== 'write') {
           readWrite.dropDead(now)
           turns.tellNext()
@@ -184,12 +185,12 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
     return this.#connection.listen(server.readWriteReleases, this.#rawName, onWake)
   }
 
-  /** This client waits there. @returns since when, as the server tells time */
+  /** Notes that this client waits. @returns since when, in µs of the server's time */
   #waits({ readWrite }: LockRecord, place: Place, now: number, ms: number) {
     return readWrite.waiting.enter(place, this.#connection.server.tokenFloor(now), now, ms)
   }
 
-  /** The token of the last writer, which is remembered for longer. */
+  /** The token of the last writer. The server now remembers it for longer. */
   #lastToken(record: LockRecord, leaseMs: number, now: number): number {
     const { server, counterMs } = this.#connection
     if (record.counter === null) return server.mint(record, now, { leaseMs, counterMs })
@@ -207,7 +208,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
   }
 }
 
-/** One whose time ran out has it no more, though nobody has looked since. */
+/** Drops the owner's hold if it has expired and no request has dropped it yet. */
 function dropIfDead({ readWrite }: LockRecord, owner: string, now: number): void {
   if (readWrite.heldBy(owner) !== null && readWrite.ttlMsOf(owner, now) === -2) {
     readWrite.dropDead(now)

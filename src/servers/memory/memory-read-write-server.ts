@@ -3,7 +3,6 @@ import type { CallFailure } from '../call-failure.ts'
 import type { ReadWriteServer, RemoteReadWriteLock } from '../read-write-server.ts'
 import { MemoryReadWriteLock, type ReadWriteConnection } from './memory-read-write-lock.ts'
 
-/** What read-write locks need of their connection. */
 interface Connection extends ReadWriteConnection {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }

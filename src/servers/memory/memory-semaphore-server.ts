@@ -6,9 +6,12 @@ import { MemorySemaphore } from './memory-semaphore.ts'
 export class MemorySemaphoreServer implements SemaphoreServer {
   readonly #connection: PoolConnection
   readonly #clientId: string
-  /** How long a request is remembered there, in milliseconds. */
+  /** How long the server remembers a request, in milliseconds. */
   readonly keptMs: number
-  /** The requests whose answers this client has: they are forgotten with the next one for the same semaphore. */
+  /**
+   * The requests whose answers this client has received. The server forgets them with the next
+   * request for the same semaphore.
+   */
   readonly #answered = new Map<string, Set<string>>()
 
   constructor(connection: PoolConnection, clientId: string, outageMs: number) {
@@ -22,26 +25,26 @@ export class MemorySemaphoreServer implements SemaphoreServer {
     return new MemorySemaphore(this, pool)
   }
 
-  /** Its answer was heard: it need not be remembered any longer. */
+  /** The client has received the answer, so the server can forget the request. */
   heard(rawName: string, id: string): void {
     const ids = this.#answered.get(rawName)
     if (ids === undefined) this.#answered.set(rawName, new Set([id]))
     else ids.add(id)
   }
 
-  /** Its answer was of no use. */
+  /** The client cannot use the answer, so the server must still remember the request. */
   unheard(rawName: string, id: string): void {
     this.#answered.get(rawName)?.delete(id)
   }
 
-  /** Those that go with a request that is about to be made. */
+  /** The answered requests to send with the next request. */
   take(rawName: string): Iterable<string> {
     const ids = this.#answered.get(rawName) ?? []
     this.#answered.delete(rawName)
     return ids
   }
 
-  /** Nothing is left to be forgotten. */
+  /** Makes the server forget all answered requests at once. */
   quiet(): void {
     const { server } = this.#connection
     const { now } = server

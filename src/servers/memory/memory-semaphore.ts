@@ -17,7 +17,7 @@ import type { Subscription } from '../subscription.ts'
 import { type MemoryPool, waitingFacts } from './memory-pool.ts'
 import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
-/** Which answers the client has: what they were about need not be remembered any longer. */
+/** Notes which answers the client has received, because the server can forget these requests. */
 interface Host {
   /** How long a request is remembered, in milliseconds. */
   readonly keptMs: number
@@ -27,8 +27,8 @@ interface Host {
 }
 
 /**
- * One semaphore on a server in memory. Each verb does what the script of its name does on a server of Redis, and
- * can be repeated as that can.
+ * One semaphore on a server in memory. Each method does what the Redis script of the same name
+ * does, and can be repeated in the same way.
  */
 export class MemorySemaphore implements RemoteSemaphore {
   readonly #host: Host
@@ -65,7 +65,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       waiting.enter(client, sinceUs, permits, now)
       const first = waiting.first(now)
       const isOther = first !== undefined && first.client !== client
-      // It stood where another of its waiters had stood, who had waited for longer.
+      // The client's place moved back, because this waiter began to wait later than the one before.
       if (wasFirst && isOther) pool.tellNext(semaphore, now)
       const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - now)) : -1
       return { kind: 'held', ttlMs, since: String(sinceUs), seen }
@@ -103,7 +103,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       semaphore.waiting.leave(pool.clientId)
       if (wasFirst) pool.tellNext(semaphore, now)
     })
-    // Its place ends by itself.
+    // The place expires by itself.
     left.catch(() => {})
   }
 
@@ -184,7 +184,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       if (isLast) waiting.leave(pool.clientId)
       if (keptMs > 0) requests.set(owner, 'returned', now + keptMs)
       else if (done !== 'returned') requests.forget([owner])
-      // One that is gone meanwhile is not made again.
+      // A semaphore that was deleted meanwhile is not created again.
       const isBack = typeof done === 'number' && semaphore.isSet
       if (isBack) semaphore.add(done)
       if (isBack || wasFirst) pool.tellNext(semaphore, now)
@@ -198,7 +198,7 @@ export class MemorySemaphore implements RemoteSemaphore {
     return answer
   }
 
-  /** A request that is remembered by its name. */
+  /** Runs a request that the server remembers by its id. */
   #named<T>(id: string, verb: Named<T>): Promise<T> {
     const { rawName } = this.#pool
     const answered = this.#host.take(rawName)
@@ -210,7 +210,7 @@ export class MemorySemaphore implements RemoteSemaphore {
   }
 }
 
-/** @param done what came of it before */
+/** @param done the result of an earlier run */
 type Named<T> = (
   semaphore: SemaphoreRecord,
   now: number,

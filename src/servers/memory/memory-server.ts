@@ -7,38 +7,36 @@ import { Channels } from './channels.ts'
 import { LockRecord } from './records/lock-record.ts'
 import { timeUs } from './records/moments.ts'
 
-/** From so many locks on those that nobody has, wants or remembers are looked for. */
+/** The server looks for unused records only if it has at least this many records. */
 const FEW = 1_024
 
-/** Why nobody is answered in an outage. */
+/** The failure of every request during an outage. */
 export const OUT = new CallFailure('unsent', 'the server in memory is down')
 
-/** How a token is issued. */
 interface Minting {
   readonly leaseMs: number
-  /** How long the last token is remembered, in milliseconds; 0 is for good. */
+  /** How long the last token is remembered, in milliseconds; 0 is forever. */
   readonly counterMs: number
-  /** How many tokens are wanted beside the one. */
+  /** How many tokens are wanted in addition to the first. */
   readonly reserve?: number
-  /** A token that is known to the caller, and maybe to nobody else. */
+  /** A token that the caller knows, although the record may have forgotten it. */
   readonly above?: number
 }
 
-/** A connection that is open. */
 interface Connected {
-  /** Everything there may be another than it was. */
+  /** The whole state of the server may have changed. */
   lookAgain(): void
-  /** The server answers nobody, and later it does again. */
+  /** The server stops answering. It answers again from `cameBack` on. */
   wentOut(): void
   cameBack(): void
 }
 
 /**
- * A server in the memory of this process: what it has of all locks, its clock and its channels. Each
- * client has a connection of its own to it.
+ * A server in the memory of this process, with locks, a clock and channels. Each client has its own
+ * connection to the server.
  */
 export class MemoryServer {
-  /** No other server has it. */
+  /** Unique among all servers. */
   readonly id = `memory:${randomUUID()}`
   readonly #now: () => number
   readonly #records = new Map<string, LockRecord>()
@@ -47,30 +45,30 @@ export class MemoryServer {
   #lastFloor = 0
   /** Releases, by the raw names of the locks. */
   readonly releases: Channels<string>
-  /** The same of read-write locks. */
+  /** As `releases`, for read-write locks. */
   readonly readWriteReleases: Channels<string>
-  /** What is told to those who await latches, by their raw names. */
+  /** Messages to the awaiters of latches, by the raw names of the latches. */
   readonly latchMessages: Channels<string>
-  /** Its clients by their ids, and what they note of their owners. */
+  /** Its clients by id, and the notes of clients by owner. */
   readonly clients = new Map<string, ClientInfo>()
   readonly notes = new Map<string, string>()
   /** The clients that are next for permits, by the raw names of the semaphores. */
   readonly tickets: Channels<string>
   /** Grants in turn, by the ids of the clients. */
   readonly grants: Channels<FairGrant>
-  /** Who begins to lead, by the raw names of the locks of elections. */
+  /** New leaders, by the raw names of the locks of elections. */
   readonly elections: Channels<string>
-  /** What clients send each other, by the ids of those that it is for. */
+  /** Messages between clients, by the id of the receiver. */
   readonly revocations: Channels<string>
 
-  /** That of its clients. */
+  /** The clock of its clients. */
   readonly clock: Clock
-  /** Why nobody can reach it; undefined while all can. */
+  /** Why no client can reach it; undefined while there is no outage. */
   whyOut: CallFailure | undefined
 
   /**
-   * @param now the time in milliseconds since the epoch
-   * @param clock that of its clients
+   * @param now returns the server's time in milliseconds since the epoch
+   * @param clock the clock of its clients
    */
   constructor(now = () => Date.now(), clock: Clock = systemClock) {
     this.#now = now
@@ -84,12 +82,13 @@ export class MemoryServer {
     this.revocations = new Channels(clock)
   }
 
-  /** The time on its clock. */
   get now(): number {
     return this.#now()
   }
 
-  /** What it has of a lock by now. It is not to be kept: the next request may find another. */
+  /**
+   * The present state of a lock. Do not keep the record: the next request may find another record.
+   */
   record(rawName: string, now: number): LockRecord {
     let record = this.#records.get(rawName)
     if (record === undefined) {
@@ -99,7 +98,10 @@ export class MemoryServer {
     return record
   }
 
-  /** Issues the next token of a lock: above all before it, also where they are forgotten. */
+  /**
+   * Issues the next token of a lock: higher than all earlier tokens, and even than forgotten
+   * tokens.
+   */
   mint(
     record: LockRecord,
     now: number,
@@ -112,9 +114,9 @@ export class MemoryServer {
   }
 
   /**
-   * The time in µs, but never the same again: a clock may have no digits for that.
+   * The time in µs, made unique, because a clock may be too coarse for that.
    *
-   * @param reserve so many after it are not to come again either
+   * @param reserve how many values after it must not come again either
    */
   tokenFloor(now: number, reserve = 0): number {
     const floor = Math.max(timeUs(now), this.#lastFloor + 1)
@@ -122,38 +124,38 @@ export class MemoryServer {
     return floor
   }
 
-  /** Frees the lock, and tells those who listen. */
+  /** Frees the lock. Returns how many connections receive the message. */
   free(record: LockRecord): number {
     record.holder = null
     return this.releases.publish(record.rawName, '0')
   }
 
-  /** What it has of any lock by now. */
+  /** The present state of all locks. */
   get records(): readonly LockRecord[] {
     this.#sweep()
     return [...this.#records.values()]
   }
 
-  /** Of how many locks it has anything, or had. */
+  /** The number of records, including unused records. */
   get size(): number {
     return this.#records.size
   }
 
-  /** Called before each request: what it has of locks that are of no use to anybody goes by and by. */
+  /** Called before each request. If there are many records, removes the unused ones. */
   tidy(): void {
     if (this.#records.size < this.#sweepAt) return
     this.#sweep()
     this.#sweepAt = Math.max(FEW, 2 * this.#records.size)
   }
 
-  /** Everything that it has is gone; nobody is told. */
+  /** Deletes the state of all locks, without messages. */
   clear(): void {
     this.#records.clear()
   }
 
   /**
-   * As after a reconnect: all clients look again at what they hold and wait for. For whoever sets its
-   * clock, or empties it as a restart does.
+   * Makes all clients check their holds and waits again, as after a reconnect. For tests that set
+   * the clock, or that empty the server as a restart does.
    */
   lookAgain(): void {
     for (const connection of [...this.#connections]) connection.lookAgain()
@@ -166,13 +168,13 @@ export class MemoryServer {
     this.revocations.callAll()
   }
 
-  /** From now on it answers nobody, and what it was about to answer is lost. What it has of locks it keeps. */
+  /** Stops all answers, even for requests that have run. The state of the locks is kept. */
   beginOutage(): void {
     this.whyOut = OUT
     for (const connection of [...this.#connections]) connection.wentOut()
   }
 
-  /** All clients reach it again. */
+  /** All clients reach the server again. */
   endOutage(): void {
     this.whyOut = undefined
     for (const connection of [...this.#connections]) connection.cameBack()

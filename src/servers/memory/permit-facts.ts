@@ -2,10 +2,13 @@ import type { AcquiredPermit } from '../permit-server.ts'
 import { timeUs } from './records/moments.ts'
 import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
-/** A client that waits is told who has so many of the permits. */
+/** A client that waits learns the holders of this many permits. */
 const TOLD = 4
 
-/** When it is worth looking again: when the one who is next may be dead, or permits come back; -1 is not known. */
+/**
+ * When to check again: when the client that is next may be dead, or when permits expire; -1 if
+ * unknown.
+ */
 export function lookAgainMs(semaphore: SemaphoreRecord, client: string, now: number): number {
   const first = semaphore.waiting.first(now)
   const isOther = first !== undefined && first.client !== client
@@ -13,7 +16,7 @@ export function lookAgainMs(semaphore: SemaphoreRecord, client: string, now: num
   return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - Math.floor(now)))
 }
 
-/** The permits that are taken, as many as are wanted. */
+/** The acquired permits, at most `most`. */
 export function acquiredPermits(
   takers: SemaphoreRecord['takers'],
   most: number,
@@ -28,7 +31,7 @@ export function acquiredPermits(
   return acquired
 }
 
-/** Who has the first of the permits, for a client that waits. */
+/** The holders of the first permits, for a client that waits. */
 export function someHolders(semaphore: SemaphoreRecord, now: number) {
   const told: SemaphoreRecord['takers'][number][] = []
   let permits = 0
@@ -40,7 +43,7 @@ export function someHolders(semaphore: SemaphoreRecord, now: number) {
   return ownersIn(told, now)
 }
 
-/** For how long each of them has had its permits. */
+/** How long each owner has had its permits. */
 export function ownersIn(takers: SemaphoreRecord['takers'], now: number) {
   return takers.map(([owner, { sinceUs }]) => {
     return { owner, ageMs: Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000)) }

@@ -4,7 +4,7 @@ import type { LockRecord } from './records/lock-record.ts'
 import { ageMs, timeUs } from './records/moments.ts'
 import { GOES_ON, type Waiting } from './records/waiting-record.ts'
 
-/** Who has a read-write lock, and who waits for it. */
+/** The holders of a read-write lock, and its waiters. */
 export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts {
   const { readWrite, counter } = record
   const { waiting } = readWrite
@@ -37,7 +37,7 @@ export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts 
   }
 }
 
-/** One who has it, other than the one who asks, and for how long. */
+/** A holder other than the owner that asks, and the age of its hold. */
 export function holderOf(record: LockRecord, but: string, now: number): Seen {
   const { readWrite } = record
   const owners = readWrite.owners.filter((owner) => owner !== but)
@@ -46,7 +46,7 @@ export function holderOf(record: LockRecord, but: string, now: number): Seen {
   return { holder: alive, ageMs: ageMsOf(record, alive, now) }
 }
 
-/** Of one who writes its token tells, as in Redis. */
+/** The age of a writer follows from its token, as in Redis. */
 function ageMsOf({ readWrite, counter }: LockRecord, owner: string, now: number): number | null {
   if (isWriter(owner)) return counter && ageMs(counter.token, now)
   const hold = readWrite.heldBy(owner)

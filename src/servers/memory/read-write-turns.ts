@@ -3,23 +3,26 @@ import { isUpgradable, isWriter } from '../read-write-server.ts'
 import type { ReadWriteRecord } from './records/read-write-record.ts'
 import { GOES_ON } from './records/waiting-record.ts'
 
-/** Who may have one read-write lock next, in one request. */
+/** Finds the next owners of one read-write lock, for one request. */
 export class ReadWriteTurns {
   readonly #readWrite: ReadWriteRecord
   readonly #now: number
   readonly #publish: (message: string) => number
 
-  /** @param publish tells all who listen, and returns how many these are */
+  /** @param publish sends a message to all listeners and returns how many receive it */
   constructor(readWrite: ReadWriteRecord, now: number, publish: (message: string) => number) {
     this.#readWrite = readWrite
     this.#now = now
     this.#publish = publish
   }
 
-  /** An owner has left. @returns how many were told that the lock is free, or free to read */
+  /**
+   * Called when an owner has left. @returns how many listeners receive that the lock is free, or
+   * free to read
+   */
   freed(owner: string): number {
     const { mode } = this.#readWrite
-    // If the lease that ends is the longest, the lock is to last for as long as those that are left.
+    // If the longest lease has ended, the expiry of the lock must follow the leases that are left.
     const lockMs = this.#readWrite.ttlMs(this.#now)
     const wasLongest = lockMs - this.#readWrite.ttlMsOf(owner, this.#now) < 100
     this.#readWrite.remove(owner)
@@ -28,9 +31,9 @@ export class ReadWriteTurns {
   }
 
   /**
-   * Tells those who are next: all who wait to read, and the first of the queue.
+   * Wakes the waiters that are next: all that wait to read, and the first of the queue.
    *
-   * @param wasWritten whether a writer has left, after whom those who wait to read are next
+   * @param wasWritten true if a writer has left; then the waiting readers are next
    */
   tellNext(wasWritten = false): void {
     const { waiting, size } = this.#readWrite
@@ -39,7 +42,8 @@ export class ReadWriteTurns {
     const reader = waiting.first('read', this.#now)
     const areReadersNext = reader && (wasWritten || !waitsToWrite || waiting.isPhase)
     if (areReadersNext) {
-      // Even if nobody waits to write yet: one who comes before them would be the second writer that they wait for.
+      // Even without a waiting writer: a writer that comes before these readers would be their
+      // second.
       if (wasWritten) waiting.beginPhase(this.#now + CLAIM_MS)
       this.#publish('2')
     }
@@ -48,7 +52,10 @@ export class ReadWriteTurns {
     if (!waitsToWrite || (isAlone && !areReadersNext)) this.#publish(String(first.sinceUs))
   }
 
-  /** Whoever waits to write is told if nobody reads any more, or if it waits for an upgrade when it is alone. */
+  /**
+   * Wakes the waiting writer if no reader is left, or if it waits for an upgrade and is the only
+   * reader.
+   */
   #readerLeft(owner: string, wasLongest: boolean): number {
     const readWrite = this.#readWrite
     const first = readWrite.waiting.first('write', this.#now)
@@ -58,10 +65,13 @@ export class ReadWriteTurns {
     return 0
   }
 
-  /** The lock is free, or free to read after it was written. @returns how many were told */
+  /**
+   * Called when the lock is free, or free to read after a write. @returns how many listeners
+   * receive that
+   */
   #wake(wasWritten: boolean): number {
     this.#readWrite.dropDead(this.#now)
-    // What is told to clients of Redisson, of whom there are none here.
+    // This message is for clients of Redisson, and a server in memory has none.
     const listeners = this.#publish(wasWritten ? '01' : '00')
     this.tellNext(wasWritten)
     return listeners

@@ -2,28 +2,30 @@ import { setTimeout } from 'node:timers'
 import { outsideContexts } from '../../kit/outside-contexts.ts'
 import { warn } from '../../kit/warning.ts'
 
-/** Time that only passes if somebody calls `advance()`. */
+/** Time that only calls of `advance()` move. */
 interface StandingTime {
-  /** How many timers keep calls waiting; those that would keep no process alive do not count. */
+  /**
+   * How many timers keep calls waiting. Timers that would not keep a process alive do not count.
+   */
   readonly awaited: number
-  /** After which time the first of them goes off, in milliseconds. */
+  /** When the first of these timers is due, in milliseconds from now. */
   readonly firstInMs: number
 }
 
-/** In real time, in milliseconds: a test runner gives up after a few seconds. */
+/** The time between checks, in real milliseconds: a test runner gives up after a few seconds. */
 const LOOK_MS = 500
 
-// The real one: fake timers of tests replace the other.
+// Kept here, because fake timers of tests replace the global function.
 const realTimeout = setTimeout
 
-/** All of this process, for its end. */
+/** All instances of this process, for the check when it ends. */
 const all = new Set<WeakRef<StuckTime>>()
 
-/** Warns once if calls wait for virtual time that nobody lets pass: a forgotten `advance()`. */
+/** Warns once if calls wait for virtual time that no code moves: a forgotten `advance()`. */
 export class StuckTime {
   readonly #time: StandingTime
   #isLooking = false
-  /** Whether calls waited at the last look, and nobody has called `advance()` since. */
+  /** True if calls waited at the last check and no code has called `advance()` since. */
   #waited = false
   #isTold = false
 
@@ -33,19 +35,19 @@ export class StuckTime {
     all.add(new WeakRef(this))
   }
 
-  /** Somebody may begin to wait. */
+  /** Called when a call may begin to wait. */
   look(): void {
     if (this.#isLooking || this.#isTold) return
     this.#isLooking = true
     outsideContexts(() => realTimeout(() => this.#look(), LOOK_MS)).unref()
   }
 
-  /** Time passes. */
+  /** Called by `advance()`. */
   advanced(): void {
     this.#waited = false
   }
 
-  /** The process has nothing else to do. */
+  /** Warns if calls wait. Also called when the process has nothing else to do. */
   tell(): void {
     const { awaited, firstInMs } = this.#time
     if (awaited === 0 || this.#isTold) return

@@ -1,19 +1,21 @@
 import { type Clock, type Moment, systemClock, type Timer } from '../../kit/clock.ts'
 import { StuckTime } from './stuck-time.ts'
 
-/** It began at some time, as a process that has run for a while. */
+/** The clock starts at this time, like the clock of a process that has run for a while. */
 const STARTED_AT_MS = 1_000
 
-/** No moment is the same as the one before, as with a real clock; in milliseconds. */
+/**
+ * Each reading moves the clock by this time, in milliseconds: a real clock shows no moment twice.
+ */
 const STEP_MS = 1e-6
 
-/** A timer goes off after a millisecond at the earliest, as those of Node.js. */
+/** The shortest timer, in milliseconds, as in Node.js. */
 const LEAST_MS = 1
 
-/** So many turns of the event loop without a sign of life, and nothing is under way any more. */
+/** After this many turns of the event loop without activity, no work is under way. */
 const QUIET_TURNS = 3
 
-/** Whatever goes on for longer than so many turns does not wait for time to pass. */
+/** Work that needs more turns than this does not wait for time to pass. */
 const MOST_TURNS = 100_000
 
 class VirtualTimer implements Timer {
@@ -28,20 +30,23 @@ class VirtualTimer implements Timer {
     this.work = work
   }
 
-  /** No virtual timer keeps a process alive; this one would not in real time either. */
+  /**
+   * A virtual timer never keeps a process alive. After `unref()` it also counts for no waiting
+   * call.
+   */
   unref(): this {
     this.isAwaited = false
     return this
   }
 }
 
-/** Time that passes when it is told to, and only then. */
+/** A clock whose time only `advance()` moves. */
 export class VirtualClock implements Clock {
   readonly #wallStartMs = Date.now()
   #elapsedMs = 0
-  /** In the order in which they were made. */
+  /** In the order of their creation. */
   readonly #timers = new Set<VirtualTimer>()
-  /** How often anybody has asked for a turn, for a timer or for the time. */
+  /** Counts the activity of code: each use of a turn, a timer or the time. */
   #signs = 0
   #advancing: Promise<void> = Promise.resolve()
   readonly #stuck = new StuckTime(this)
@@ -92,8 +97,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets so many milliseconds pass: every timer that is due by then goes off at its time, in order, and the
-   * next one when all that followed is done.
+   * Moves the time by `ms` milliseconds. Each timer that is due by then runs at its time, in order.
+   * The next timer runs when all work after the previous one is done.
    */
   advance(ms: number): Promise<void> {
     this.#stuck.advanced()
@@ -132,7 +137,7 @@ export class VirtualClock implements Clock {
     return first
   }
 
-  /** Ends when nothing is under way that does not wait for time to pass. */
+  /** Resolves when the only work under way waits for time to pass. */
   async #settle(): Promise<void> {
     let signs = -1
     for (let turns = 0, quiet = 0; quiet < QUIET_TURNS && turns < MOST_TURNS; turns++) {

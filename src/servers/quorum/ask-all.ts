@@ -1,27 +1,27 @@
 import type { CallFailure } from '../call-failure.ts'
 
-/** What one of many was asked, and what came back. */
+/** One member and its answer. */
 export interface Vote<M, A> {
   readonly member: M
   readonly answer: A
 }
 
-/** Whether the answers so far decide: at once, or after a short wait for the rest of them. */
+/** True if the answers decide now; `nearly` if they decide after a short wait for the rest. */
 type Decided = boolean | 'nearly'
 
 /**
- * The rest is waited for as long again as it took so far, within these bounds, in milliseconds: those
- * who are as far away as the ones that have answered are about to answer as well.
+ * The wait for the rest is as long as the answers took so far, within these bounds, in
+ * milliseconds. Members at a similar distance are about to answer too.
  */
 const GRACE_MS = { least: 3, most: 250 }
 
 /**
- * Asks all at once, and goes on as soon as the answers so far decide.
+ * Asks all members at once, and resolves as soon as the answers decide.
  *
- * @param isDecided looks at the votes so far
- * @param late gets the votes that come after that
- * @param graceFactor how many times as long as usual the rest is waited for
- * @returns the votes that came before that: all, when nothing was decided
+ * @param isDecided checks the votes so far
+ * @param late receives each vote that arrives after that
+ * @param graceFactor multiplies the wait for the rest
+ * @returns the votes that arrived before that; all votes if they never decided
  */
 export function askAll<M, T>(
   members: readonly M[],

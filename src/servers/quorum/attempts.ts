@@ -6,28 +6,27 @@ import { PendingReleases } from '../pending-releases.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import type { MasterSettings } from './master-settings.ts'
 
-/** What was asked for in one name. */
+/** The requests under one owner id. */
 interface Attempt {
-  /** Until when a request that was given up could still take the lock, on `performance.now()`. */
+  /** Until when an unanswered request could still acquire the lock, on `performance.now()`. */
   doubtUntilMs: number
-  /** Whether the lock was granted in that name, or may be. */
+  /** True if the owner id holds the lock, or may hold it. */
   mayHaveIt: boolean
-  /** How many requests in that name are under way, and when the last one was sent, in order. */
+  /** How many acquisitions are under way, and the sequence number of the last one sent. */
   pending: number
   sent: number
   whenAnswered: (() => void)[] | undefined
-  /** How many requests are under way that end what the name has, and when the last was sent that did. */
+  /** How many releases are under way, and when the last answered one was sent. */
   endings: number
   endedAtMs: number
-  /** The lock, once the name is not used any more; and when it may be released. */
+  /** The lock, once the owner id is abandoned; and from when it may be released. */
   abandoned: LockKeys | undefined
   fromMs: number
 }
 
-/** How long to pause before what was not confirmed is released again, in milliseconds. */
+/** The pause before a release without a confirmation is repeated, in milliseconds. */
 const PAUSE_MS = 50
 
-/** What is to be known of the master. */
 interface Server {
   readonly everUp: boolean
   readonly lateAtMostMs: number
@@ -37,7 +36,7 @@ interface Server {
 
 type Release = (keys: LockKeys, ending: Ending) => Promise<Released>
 
-/** In which names one client has locks on one master of several, or may have: each is used once. */
+/** The owner ids with which one client holds, or may hold, locks on one master. */
 export class Attempts {
   readonly #server: Server
   readonly #release: Release
@@ -49,9 +48,7 @@ export class Attempts {
   readonly #ignoreUps: () => void
   #sends = 0
 
-  /**
-   * @param release lowers a count there, or ends what a name has
-   */
+  /** @param release lowers a hold count on the master, or ends the hold of an owner id */
   constructor(server: Server, release: Release, { callMs, restMs, label }: MasterSettings) {
     this.#server = server
     this.#release = release
@@ -62,7 +59,7 @@ export class Attempts {
   }
 
   /**
-   * Remembers the name while the lock may be in it there.
+   * Remembers the owner id while it may hold the lock on the master.
    *
    * @param ask calls `onSend` at its last request, or some time after it
    */
@@ -110,7 +107,7 @@ export class Attempts {
       (failure: CallFailure) => {
         const isUnknown = failure.kind === 'unknown'
         if (isUnknown) {
-          // It has its whole time from when it is connected, and how late it can be is known only then.
+          // The request's time begins at the connection, and its delay is known only after that.
           const latestMs = everUp ? askedAt : performance.now()
           const lateMs = Math.max(lateAtMostMs, this.#server.lateAtMostMs)
           claim.doubtUntilMs = Math.max(claim.doubtUntilMs, latestMs + timeoutMs + lateMs)
@@ -121,9 +118,7 @@ export class Attempts {
     )
   }
 
-  /**
-   * Ends what the name has there, or lowers its count: not by its token, for names are used once.
-   */
+  /** Ends the hold, or lowers its count. Without a token, because owner ids are used once. */
   release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
     const work =
       holds > 0
@@ -133,7 +128,7 @@ export class Attempts {
     return work
   }
 
-  /** Ends when no request in that name is under way. */
+  /** Resolves when no acquisition under this owner id is under way. */
   async answered(owner: string): Promise<void> {
     const claim = this.#attempts.get(owner)
     while (claim !== undefined && claim.pending > 0) {
@@ -145,10 +140,10 @@ export class Attempts {
   }
 
   /**
-   * The name is not used again: where it may have the lock, or may be granted it yet, that is released,
-   * and in the background again until it is confirmed.
+   * Gives up the owner id. If it may hold the lock, or may still be granted it, a background
+   * release follows until the master confirms that.
    *
-   * @param fromMs when to release it, on `performance.now()`; at once where it is left out
+   * @param fromMs when to release it, on `performance.now()`; default: at once
    */
   abandon(keys: LockKeys, owner: string, fromMs = 0): void {
     const claim = this.#attempts.get(owner)
@@ -156,7 +151,7 @@ export class Attempts {
     if (claim.abandoned === undefined) claim.fromMs = fromMs
     claim.abandoned = keys
     if (claim.pending > 0 && claim.endings === 0 && fromMs === 0) {
-      // Right behind what is asked; once that is answered it is known whether this was enough.
+      // The release directly follows the acquisition. Its answer shows if this release was enough.
       this.release(keys, owner, 0, this.#callMs).catch(() => {})
     } else {
       if (claim.pending > 0) this.#releases.count(this.answered(owner))
@@ -165,9 +160,9 @@ export class Attempts {
   }
 
   /**
-   * A request goes out that ends what the name has.
+   * Counts a request that ends the hold of the owner id.
    *
-   * @returns to be called with the moment when it was sent, or without one if it was not answered
+   * @returns call it with the moment of sending, or without an argument if there was no answer
    */
   ending(keys: LockKeys, owner: string): (sentAtMs?: number) => void {
     const claim = this.#attempts.get(owner)
@@ -177,9 +172,9 @@ export class Attempts {
   }
 
   /**
-   * Ends when no release is under way or pending.
+   * Resolves when no release is under way or pending.
    *
-   * @param isNeeded whether it is waited for while it is down
+   * @param isNeeded true if the result must wait for this master even while the master is down
    */
   async quiet(isNeeded = () => false): Promise<void> {
     const isWorthIt = () => this.#server.whyDown === undefined || isNeeded()
@@ -189,7 +184,7 @@ export class Attempts {
     }
   }
 
-  /** Nothing is released in the background any more. */
+  /** Stops the releases in the background. */
   close(): void {
     this.#ignoreUps()
     this.#pending.close()
@@ -203,7 +198,7 @@ export class Attempts {
     try {
       const released = await this.#free(keys, owner, 0, timeoutMs)
       if (claim !== undefined && claim.pending > 0) await this.answered(owner)
-      // It may have been asked for behind the release.
+      // An acquisition may have been sent after the release.
       if (claim !== undefined && claim.sent > sends && this.#attempts.has(owner)) {
         await this.#free(keys, owner, 0, timeoutMs)
       }
@@ -226,7 +221,7 @@ export class Attempts {
     this.#releaseIfOver(owner, claim, fromMs)
   }
 
-  /** Once nothing in that name is under way, what it may have is released in the background. */
+  /** Releases what the owner id may hold, once no request under it is under way. */
   #releaseIfOver(owner: string, claim: Attempt, leastFromMs = 0): void {
     const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = claim
     if (keys === undefined || pending > 0 || endings > 0) return

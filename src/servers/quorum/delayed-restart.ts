@@ -2,7 +2,10 @@ import { BIRTH } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
-/** Servers that are known to have had a mark, or to have voted. The memory outlives the data of the server. */
+/**
+ * Servers that are known to have had a mark, or to have voted. The set outlives the data of the
+ * server.
+ */
 const used = new WeakSet<ScriptServer>()
 
 export function noteUse(node: ScriptServer): void {
@@ -14,8 +17,8 @@ export function isUsed(node: ScriptServer): boolean {
 }
 
 /**
- * Whether a master has no mark, or was claimed for a new deployment that is not founded yet. Any other mark is
- * `known`: the master may have voted.
+ * `none`: the master has no mark. `claimed`: a client has claimed it for a new deployment that is
+ * not founded yet. `known`: it has another mark, so it may have voted.
  */
 export type MarkState = 'none' | 'claimed' | 'known'
 
@@ -25,21 +28,20 @@ export async function stateOfMark(node: ScriptServer, timeoutMs: number): Promis
   return /^\d+ [^ /]*\/[^ /]+ /.test(mark) ? 'claimed' : 'known'
 }
 
-/** @returns the longest lease that it was told of, in milliseconds; 0 where it knows of none */
+/** @returns the longest lease that the master knows of, in milliseconds; 0 if it knows none */
 export async function longestKnown(node: ScriptServer, timeoutMs: number): Promise<number> {
   const [, ms = 0] = / [0-9a-f]+ (\d+)$/.exec((await markOf(node, timeoutMs)) ?? '') ?? []
   return Number(ms)
 }
 
-/** What a master says of its votes. */
 interface Mark {
-  /** Whether it was written by the server as it is now; if not, its rest has not begun. */
+  /** True if the server wrote the mark in its present life. If not, its rest has not begun. */
   readonly isOwn: boolean
-  /** How long it does not vote yet, in milliseconds. */
+  /** How long the master rests before it votes, in milliseconds. */
   readonly restsForMs: number
 }
 
-/** @param longestMs the longest lease that this client takes, in milliseconds */
+/** @param longestMs the longest lease that this client acquires, in milliseconds */
 export async function ownMark(
   node: ScriptServer,
   longestMs: number,
@@ -60,7 +62,7 @@ function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
   return node.runner.raw(timeoutMs, (client) => client.get(BIRTH))
 }
 
-/** @returns whether it writes everything to disk before it answers */
+/** @returns true if the server writes each change to disk before it answers */
 export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolean> {
   return node.runner.raw(timeoutMs, async (client) => {
     const [info, config] = await Promise.all([
@@ -72,9 +74,10 @@ export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolea
 }
 
 /**
- * Tells a master since when it votes, unless it has been told.
+ * Tells a master since when it votes, if the master does not know.
  *
- * @param restMs how long the longest lease may be: one that may have forgotten rests so long
+ * @param restMs the longest possible lease, in milliseconds: a master that may have lost its data
+ * rests for this time
  */
 export async function enrol(
   node: ScriptServer,

@@ -5,34 +5,35 @@ import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import type { Forgot } from '../redis/replies.ts'
 import { enrol, longestKnown, noteUse } from './delayed-restart.ts'
 
-/** Why a master does not vote. */
+/** The reason why a master does not vote yet. */
 const mayHaveForgotten = (leftMs: number) =>
   'it restarted, was emptied or was a replica recently, and may have lost leases: it votes in about ' +
   `${leftMs} ms`
 
-/** A master may take so long at least to be told since when it votes, in milliseconds. */
+/** The request that tells a master since when it votes has at least this time, in milliseconds. */
 const TELL_MS = 100
 
-/** The server of a master. */
 interface Server extends ScriptServer {
   readonly whyDown: CallFailure | undefined
 }
 
-/** What is to be known of the other masters. */
 interface Peers {
   readonly all: () => readonly Server[]
-  /** Lets all of them vote at once if they are a new deployment; whether one was founded, or may have been. */
+  /**
+   * Lets all masters vote at once if they are a new deployment. Resolves to true if they were
+   * founded, or may have been.
+   */
   readonly found: () => Promise<boolean>
 }
 
-/** Tells one master of several since when it votes, when it does not know. */
+/** Tells one master since when it votes, if the master does not know. */
 export class Enrolment {
   readonly #node: Server
   readonly #longestMs: number
   readonly #peers: Peers
   #runId = ''
 
-  /** @param longestMs the longest lease that this client takes, in milliseconds */
+  /** @param longestMs the longest lease that this client acquires, in milliseconds */
   constructor(node: Server, longestMs: number, peers: Peers) {
     this.#node = node
     this.#longestMs = longestMs
@@ -40,7 +41,8 @@ export class Enrolment {
   }
 
   /**
-   * Tells the master since when it votes, if it was not told, and asks it once more. Rejects if it may not vote yet.
+   * Tells the master since when it votes, if the master does not know, and asks for its vote once
+   * more. Rejects if the master may not vote yet.
    */
   async remind(
     { sinceUs }: Forgot,
@@ -48,10 +50,10 @@ export class Enrolment {
     askAgain: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
   ): Promise<AcquireAnswer> {
     let votesAtUs = sinceUs
-    // One that rests may be claimed for a deployment that another client is founding.
+    // A master that rests may be claimed for a deployment that another client is founding.
     const isFounded = await this.#peers.found()
     if (votesAtUs === null || isFounded) {
-      // It counts for the next request even when it comes too late for this one.
+      // The mark serves the next request, even when it comes too late for this one.
       if (votesAtUs === null) await this.#tell(Math.max(TELL_MS, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()
       if (leftMs < 1) throw new CallFailure('unsent', 'it has only just learned when it may vote')
@@ -62,20 +64,20 @@ export class Enrolment {
     throw new CallFailure('unsent', mayHaveForgotten(this.#leftMs(votesAtUs)))
   }
 
-  /** The master has answered as one that votes: its deployment is not new, even when its data is lost later. */
+  /** The master has voted, so its deployment is not new, even if its data is lost later. */
   voted<A>(answer: A): A {
     noteUse(this.#node)
     return answer
   }
 
-  /** How long it is until then, in milliseconds; as long as it can be where that is not known. */
+  /** The time until then in milliseconds; the longest possible time if that is unknown. */
   #leftMs(atUs: number | null): number {
     const nowUs = this.#node.runner.clockFor('').latestUs(performance.now())
     if (atUs === null || nowUs === 0) return this.#longestMs
     return Math.max(1, Math.ceil((atUs - nowUs) / 1_000))
   }
 
-  /** One that was started anew rests from now on, and not from when it is next asked for a vote. */
+  /** A restarted master rests from now on, and not only from the next request for its vote. */
   anew(timeoutMs: number): void {
     const { runId } = this.#node.runner
     const known = this.#runId
@@ -85,8 +87,8 @@ export class Enrolment {
   }
 
   /**
-   * One that was emptied does not know any more how long leases can be; the others may. Those that do
-   * not answer in half of the time are left out.
+   * An emptied master has forgotten the longest lease, but the other masters may know it. Masters
+   * that do not answer in half of the time are left out.
    */
   async #tell(timeoutMs: number): Promise<void> {
     let longestMs = this.#longestMs

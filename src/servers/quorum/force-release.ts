@@ -5,7 +5,10 @@ import { askAll } from './ask-all.ts'
 import { type AskedMasters, answersOf, mostOften, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
 
-/** Who has the lock on a majority of masters, or may have, where some do not answer. */
+/**
+ * The holder on a majority of masters. Masters without an answer count as if they had the same
+ * holder.
+ */
 export async function seenByMost(
   { masters, size: { all, majority }, failure }: AskedMasters<Master>,
   keys: LockKeys,
@@ -21,16 +24,16 @@ export async function seenByMost(
   if (holders.length < majority) throw failure(votes, false)
   const most = mostOften(holders.filter((holder) => holder !== null))
   if (most === undefined) return null
-  // Those who are yet to answer may have it in that name too.
+  // Masters without an answer may have the same holder.
   const mayHaveIt = most.times + (all - holders.length) >= majority
   return mayHaveIt ? { owner: most.value, token: null } : null
 }
 
 /**
- * Takes the lock from that name on all masters. It is done when a majority has confirmed, in one
- * round, that the name does not have the lock there and will not be given it back.
+ * Ends the hold of that owner id on all masters. It is done when a majority has confirmed in one
+ * round that the owner id has no hold. No repair restores the hold after that.
  *
- * @returns whether one of them had it
+ * @returns true if a master had the hold
  */
 export async function forceReleaseOnMost(
   { masters, size: { majority }, failure }: AskedMasters<Master>,

@@ -7,14 +7,14 @@ import * as quorum from '../redis/scripts/quorum.generated.ts'
 import { isDurable, isUsed, type MarkState, noteUse, stateOfMark } from './delayed-restart.ts'
 import type { MasterSettings } from './master-settings.ts'
 
-/** Another client may be founding the same deployment: that is waited for, in milliseconds. */
+/** Another client may be founding the same deployment: how long to wait for it, in milliseconds. */
 const OTHERS_MS = 1_000
 
-/** A request whose answer was lost is sent again after so long, in milliseconds. */
+/** The pause before a request without an answer is repeated, in milliseconds. */
 const AGAIN_MS = 20
 
 interface Server extends ScriptServer {
-  /** Ends when the first connection is up, or has failed. */
+  /** Resolves when the first connection is up or has failed. */
   readonly known: Promise<void>
 }
 
@@ -26,12 +26,13 @@ interface Claim {
 }
 
 /**
- * Lets masters vote at once that have never been used: all of them, or none.
+ * Lets masters that have never been used vote at once: all of them, or none.
  *
- * First each is claimed, which only one without a mark can be. A claim does not let it vote. When all are claimed for
- * one deployment, the first master lets one client found it, and that client lets the others vote. A master that is
- * emptied at any time in between has lost its claim, and rests. So does each of them if one has a mark already, or
- * cannot be asked.
+ * First the client claims each master. Only a master without a mark can be claimed, and a claimed
+ * master does not vote yet. When all are claimed for one deployment, the first master lets one
+ * client found it. The founding client then lets the other masters vote. A master that is emptied
+ * meanwhile loses its claim and rests. All masters rest if one of them already has a mark, or if
+ * one cannot be asked.
  */
 export class Founding {
   readonly #nodes: readonly Server[]
@@ -44,9 +45,9 @@ export class Founding {
   }
 
   /**
-   * Ends when all vote, or when this client cannot make them vote. Never rejects.
+   * Resolves when all masters vote, or when this client cannot make them vote. Never rejects.
    *
-   * @returns whether masters may vote by now that did not before
+   * @returns true if masters that did not vote before may vote now
    */
   found(): Promise<boolean> {
     if (this.#nodes.some(isUsed)) return Promise.resolve(false)
@@ -66,7 +67,7 @@ export class Founding {
     await within(2 * callMs, Promise.all(this.#nodes.map(({ known }) => known))).catch(() => {})
     const startedAt = performance.now()
     for (let pauseMs = 5; performance.now() - startedAt < OTHERS_MS; pauseMs *= 2) {
-      // One that does not answer now may have a mark.
+      // A master that does not answer now may have a mark.
       const states = await this.#states().catch((): MarkState[] => [])
       const marked = this.#nodes.filter((_, i) => states[i] === 'known')
       for (const node of marked) noteUse(node)
@@ -81,10 +82,11 @@ export class Founding {
     return Promise.all(this.#nodes.map((node) => stateOfMark(node, this.#settings.callMs)))
   }
 
-  /** @returns whether this client has founded it */
+  /** @returns true if this client has founded the deployment */
   async #foundOnce(): Promise<boolean> {
     const { callMs, restMs } = this.#settings
-    // In the same order for all clients: so those that found at once claim the same master first.
+    // The order is the same for all clients, so that clients at the same time claim the same master
+    // first.
     const [first, ...others] = [...this.#nodes].sort((a, b) =>
       a.runner.runId < b.runner.runId ? -1 : 1,
     ) as [Server, ...Server[]]
@@ -110,7 +112,7 @@ export class Founding {
     return true
   }
 
-  /** @returns null if it may have voted, or is claimed for another deployment */
+  /** @returns null if the master may have voted, or is claimed for another deployment */
   async #claim(node: ScriptServer, deployment: string, restMs: number): Promise<Claim | null> {
     const { callMs } = this.#settings
     const durable = await isDurable(node, callMs)
@@ -126,7 +128,10 @@ export class Founding {
   }
 }
 
-/** Asks again where the answer was lost: a repeat changes nothing, and the others wait for it. */
+/**
+ * Asks again if an answer was lost. A repeat changes nothing, and the other masters wait for the
+ * answer.
+ */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   const endsAt = performance.now() + OTHERS_MS
   for (;;) {

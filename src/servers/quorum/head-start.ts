@@ -9,41 +9,41 @@ import type { Master } from './master.ts'
 import type { RoundTrips } from './round-trips.ts'
 
 /**
- * How long the master that is asked first may take until the others are asked, in milliseconds, at the
- * least: where masters are further away, as long as they usually take.
+ * How long the first master may take before the others are asked, in milliseconds. If masters
+ * usually need longer, their usual time counts.
  */
 const HEAD_START_MS = 15
 
-/** Who was refused by the first looks at all of them after this, in milliseconds. */
+/** A client that the first master refused checks all masters after this time, in milliseconds. */
 const LOOK_MS = { least: 100, spread: 200 }
 
-/** Who lost so often in a row to others has many beside it. */
+/** A client that lost this often in a row has many competitors. */
 const FEW = 2
 
 /**
- * All ask at a random moment, so that none is always the first; who has just had the lock lets the
- * others go before. In milliseconds.
+ * Each client asks after a random pause, so that no client is always first. A client that has just
+ * held the lock pauses longer. In milliseconds.
  */
 const COURTESY_MS = { least: 2, most: 8 }
 
-/** Of a lock that others want too: where it was let go since it was last asked for. */
+/** The masters that released a contended lock since the last request for it, and when. */
 interface Freed {
   readonly masters: Set<Master>
   readonly at: number
 }
 
-/** What was let go is free for no longer than this and a few round trips, in milliseconds. */
+/** A released lock stays free for this time and two round trips at most, in milliseconds. */
 const FREE_MS = 50
 
-/** How many others seem to want a lock. */
+/** How many other clients seem to want a lock. */
 interface Crowd {
-  /** How often in a row it was asked for in vain when it had been let go. */
+  /** How many requests in a row failed although the lock had been released. */
   losses: number
-  /** The same for the last times that it was had. */
+  /** As `losses`, before the last successful requests. */
   before: number
 }
 
-/** What comes of asking one master first: its vote, and that it refused. */
+/** The vote of the master that was asked first, and the refusal if the master refused. */
 interface First {
   readonly master: Master
   readonly vote: Promise<AcquireAnswer>
@@ -51,11 +51,11 @@ interface First {
 }
 
 /**
- * Many who are woken by one release would split the votes if all of them asked all masters. So
- * they ask one master first, and only who gets its vote asks the others. All agree on which that
- * is, as a rule: one that is known to have let the lock go, the least by an order that is the same
- * for all. Nothing depends on it; who does not agree splits the votes as before. It costs the winner
- * a round trip, so that few do without. Measured with `node bench/probes/quorum/contention.mjs`.
+ * If all waiters that one release wakes asked all masters, they would split the votes. So they ask
+ * one master first, and only the waiter with that vote asks the others. Usually all choose the same
+ * master. It is the first master that has released the lock, in an order that all clients share.
+ * Another choice only splits the votes as before. The head start costs the winner a round trip, so
+ * clients with few competitors do without. Measured with `node bench/probes/quorum/contention.mjs`.
  */
 export class HeadStart {
   readonly #masters: readonly Master[]
@@ -72,7 +72,7 @@ export class HeadStart {
     this.#keys = keys
   }
 
-  /** A release on a majority of the masters is worth a look, and on fewer a moment later. */
+  /** Wakes after a release on a majority of masters, or a moment after a release on fewer. */
   listen(onWake: (message?: string) => void): Subscription {
     const { majority } = this.#size
     let message: string | undefined
@@ -90,7 +90,7 @@ export class HeadStart {
     const all = this.#masters.map((master) =>
       master.listen(this.#keys, (one) => {
         if (one !== undefined) this.#isFree(master)
-        // No release is missed while a majority is listened to.
+        // While a majority has confirmed subscriptions, no release is missed.
         else if (confirmed() > majority) return
         message ??= one
         releases.told(master, one !== undefined && master === this.#firstOf(byRank))
@@ -107,7 +107,7 @@ export class HeadStart {
     }
   }
 
-  /** This client let it go, and others may have been told. */
+  /** This client released the lock, which may have woken waiters of other clients. */
   released(votes: Votes<Released, Master>): void {
     for (const { member, answer } of votes) {
       if (!isAnswer(answer) || answer.kind !== 'freed') continue
@@ -115,7 +115,7 @@ export class HeadStart {
     }
   }
 
-  /** This client got it. */
+  /** This client acquired the lock. */
   won(): void {
     const crowd = this.#crowd
     crowd.before = Math.max(crowd.losses, Math.floor(crowd.before / 2))
@@ -123,15 +123,15 @@ export class HeadStart {
   }
 
   /**
-   * Asks one master, where others may ask at the same moment.
+   * Asks one master alone, if other clients may ask at the same moment.
    *
-   * @returns undefined where none is to be asked first
+   * @returns undefined if no master needs to be asked first
    */
   askFirst(ask: (master: Master) => Promise<AcquireAnswer>): Promise<First> | undefined {
     const master = this.#takeFirst()
     if (master === undefined) return undefined
     const { losses, before } = this.#crowd
-    // It is put right when the lock is had.
+    // `won()` resets this if the lock is acquired.
     this.#crowd.losses += 1
     if (losses + before < FEW) return undefined
     const headStartMs = Math.max(HEAD_START_MS, this.#roundTrips.majorityMs)
@@ -169,14 +169,14 @@ export class HeadStart {
   }
 }
 
-/** Lets others go before for a moment, at random; then asks the one alone, for its head start. */
+/** Pauses for a random moment, then asks this master alone for the head start. */
 async function askAlone(
   master: Master,
   { losses, before }: Crowd,
   headStartMs: number,
   ask: (master: Master) => Promise<AcquireAnswer>,
 ): Promise<First> {
-  // The longer it has waited, the sooner it asks.
+  // A client that has lost more often asks sooner.
   const longestMs = Math.max(COURTESY_MS.least, Math.min(before, COURTESY_MS.most) / (1 + losses))
   const courtesyMs = Math.random() * longestMs
   if (courtesyMs >= COURTESY_MS.least / 4) await pause(courtesyMs)
@@ -186,13 +186,13 @@ async function askAlone(
   return { master, vote, held }
 }
 
-/** The one who has it there may have the others as well, or not: that is looked at soon. */
+/** The holder on this master may have no majority, so the next check is soon. */
 function lookAfterMs({ ttlMs }: Held): number {
   const ms = LOOK_MS.least + Math.random() * LOOK_MS.spread
   return ttlMs < 0 ? ms : Math.min(ms, ttlMs)
 }
 
-/** What it resolves to, unless that is late, or a failure. */
+/** The result of the work; undefined if it is late or a failure. */
 async function soon<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let answer: T | undefined
   const coming = work.then(

@@ -3,7 +3,10 @@ import type { CallFailure } from '../call-failure.ts'
 import type { MasterHealth } from '../master-health.ts'
 import type { Master } from './master.ts'
 
-/** How a master does: by its mark, and by what it knows of leases that are held. Asks both in one round trip. */
+/**
+ * The health of a master: its mark, and the held leases that are missing. One round trip asks for
+ * both.
+ */
 export async function healthOf(
   master: Master,
   leases: readonly LeaseToRenew[],

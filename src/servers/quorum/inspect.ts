@@ -5,7 +5,7 @@ import { askAll } from './ask-all.ts'
 import { type AskedMasters, answersOf, type Majority, mostOften } from './majority.ts'
 import type { Master } from './master.ts'
 
-/** What masters know of a lock: each of a majority, at least; it throws when no majority answers. */
+/** The state of a lock on each master of a majority, or of more. Throws if no majority answers. */
 export async function lookAtMost<F extends HolderFacts>(
   { masters, size, failure }: AskedMasters<Master>,
   keys: LockKeys,
@@ -22,7 +22,10 @@ export async function lookAtMost<F extends HolderFacts>(
   return facts
 }
 
-/** All of them together; null where one does not tell, for others may share the rest. */
+/**
+ * The ids of all masters together; null if one is unknown, because another quorum may share the
+ * rest.
+ */
 export async function identifyAll(
   masters: readonly Master[],
   size: Majority,

@@ -1,34 +1,38 @@
 /**
- * How long the first message waits for those of a majority, in milliseconds; longer where masters are
- * further away: for as long as a majority takes to answer, since a release has the same ways to go.
+ * How long the first message waits for a majority, in milliseconds. If a majority usually needs
+ * longer to answer, that time counts, because a release travels as far.
  */
 const GATHER_MS = 10
 
-/** Messages of masters that had sent none count as of the same release for so long, and two round trips. */
+/**
+ * A master's first message is of the same release for this time, in milliseconds, and two round
+ * trips.
+ */
 const ROUND_MS = 100
 
 /**
- * What one waiting client hears of the releases of one lock. A release is told by each master, and
- * the lock cannot be had before a majority has let it go: so that is waited for, or a moment.
+ * Wakes one waiting client after releases of one lock. Each master reports a release, and the lock
+ * is available only when a majority has released it. So the client waits for a majority of
+ * messages, or for a moment.
  */
 export class MajorityWakeUp {
   readonly #majority: number
   readonly #roundTripMs: () => number
   readonly #onWake: () => void
-  /** Those that have told of the release that is just heard of. */
+  /** The masters that have reported the current release. */
   readonly #heard = new Set<object>()
   #startedAt = 0
   #woken = false
   #timer: NodeJS.Timeout | undefined
 
-  /** @param roundTripMs how long a majority takes to answer at the moment */
+  /** @param roundTripMs the present response time of a majority, in milliseconds */
   constructor(majority: number, roundTripMs: () => number, onWake: () => void) {
     this.#majority = majority
     this.#roundTripMs = roundTripMs
     this.#onWake = onWake
   }
 
-  /** @param isFirst whether it is the one that is to be asked first: then there is nothing to wait for */
+  /** @param isFirst true if this master will be asked first, so that no wait is needed */
   told(master: object, isFirst: boolean): void {
     const now = performance.now()
     if (this.#woken) {
@@ -63,7 +67,7 @@ export class MajorityWakeUp {
     this.#onWake()
   }
 
-  /** No majority has told of it: each message from now on may be news. */
+  /** No majority reported the release, so each further message may report another one. */
   #giveUp(): void {
     this.#timer = undefined
     this.#begin(performance.now())

@@ -2,21 +2,19 @@ import type { Granted, HolderFacts, LockFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { Vote } from './ask-all.ts'
 
-/** One of those who vote. */
 interface Voter {
-  /** How it is named in errors. */
+  /** Its name in errors. */
   readonly label: string
   readonly server: { readonly whyDown: CallFailure | undefined }
 }
 
 export type Votes<A, V extends Voter = Voter> = readonly Vote<V, A | CallFailure>[]
 
-/** What a master was asked for has several answers. */
 interface Answer {
   readonly kind: string
 }
 
-/** What one master answered for each lease, or why it did not. */
+/** The answer of one master for each lease, or its failure. */
 export type Renewals = (number | CallFailure)[] | CallFailure
 
 export function isAnswer<T>(answer: T | CallFailure): answer is T {
@@ -33,7 +31,7 @@ export function isGranted<A extends Answer, V>(
   return isAnswer(vote.answer) && vote.answer.kind === 'granted'
 }
 
-/** How many answered so. */
+/** How many masters gave this answer. */
 export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind: K): number {
   let times = 0
   for (const { answer } of votes) if (isAnswer(answer) && answer.kind === kind) times += 1
@@ -41,14 +39,17 @@ export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind
 }
 
 /**
- * Whether a majority has answered and does not agree. Who has not answered may never do: to wait for it
- * would keep the votes that each of those has who ask.
+ * True if a majority has answered and does not agree. The rest may never answer, and a wait for the
+ * rest would keep the votes of all clients that ask.
  */
 export function isSplit(votes: Votes<Answer>, majority: number): boolean {
   return count(votes, 'held') > 0 && answersOf(votes).length >= majority
 }
 
-/** The same for a hand-over: a majority has answered, and some of them have let others go before. */
+/**
+ * As {@link isSplit}, for a hand-over: a majority has answered, and some masters freed the lock for
+ * others.
+ */
 export function isMixed(votes: Votes<Answer>, majority: number): boolean {
   return count(votes, 'yielded') > 0 && answersOf(votes).length >= majority
 }
@@ -60,11 +61,11 @@ export function mostOften<T>(all: readonly T[]): { value: T; times: number } | u
   return first && { value: first[0], times: first[1] }
 }
 
-/** Those who are asked, and how many of them decide. */
+/** The masters, and how many of them decide. */
 export interface AskedMasters<M> {
   readonly masters: readonly M[]
   readonly size: Majority
-  /** Where no majority answered. */
+  /** Makes the failure if no majority answered. */
   readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
 }
 
@@ -72,7 +73,7 @@ export interface AskedMasters<M> {
 export class Majority {
   readonly all: number
   readonly majority: number
-  /** How many can say no, or nothing, without harm. */
+  /** How many masters can refuse or stay silent without harm. */
   readonly spare: number
 
   constructor(all: number) {
@@ -81,15 +82,15 @@ export class Majority {
     this.spare = all - this.majority
   }
 
-  /** Whether a majority refused for a reason that does not pass. */
+  /** True if too many masters for a majority of the rest refused permanently. */
   refuse(votes: Votes<unknown>): boolean {
     return failuresOf(votes).filter(({ answer }) => answer.permanent).length > this.spare
   }
 
   /**
-   * One failure for all: which masters failed, and why.
+   * One failure for all masters: which masters failed, and why.
    *
-   * @param mayBeDone whether something was done all the same, or may yet be
+   * @param mayBeDone true if the request may have had an effect, or may still have one
    */
   failure(votes: Votes<unknown>, mayBeDone: boolean): CallFailure {
     const failed = failuresOf(votes)
@@ -108,7 +109,10 @@ export class Majority {
     return make(kinds.includes('unsent') ? 'unsent' : 'refused', false)
   }
 
-  /** What is left of a lease for sure, on a majority; -2 when no majority has it any more. */
+  /**
+   * The part of a lease that a majority still grants, in milliseconds; -2 if no majority has the
+   * lease.
+   */
   leftOf(votes: readonly Vote<Voter, Renewals>[], i: number): number | CallFailure {
     const each = votes.map(({ member, answer }) => ({
       member,
@@ -124,7 +128,7 @@ export class Majority {
     return this.failure(each, true)
   }
 
-  /** Who has a lock, as a majority knows it. */
+  /** The holder of a lock, as a majority knows it. */
   holderOf(facts: readonly HolderFacts[]): HolderFacts {
     const most = mostOften(facts.map(({ holder }) => holder))
     const holder = most !== undefined && most.times >= this.majority ? most.value : null
@@ -132,19 +136,20 @@ export class Majority {
     const counts = theirs.map(({ holdCount }) => holdCount).sort((a, b) => b - a)
     const ttls = theirs.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = ttls[this.majority - 1] ?? Infinity
-    // The last one that a majority may know, where some did not answer: it is not below the last that
-    // was issued, and mostly not above it, for a vote that came to nothing may have counted further.
+    // The highest token that a majority may know, even if some masters did not answer. It is at
+    // least the last issued token. It is rarely higher: a vote without a majority may have raised a
+    // counter.
     const tokens = facts.map(({ token }) => token ?? 0).sort((a, b) => b - a)
     return {
       holder,
-      // One that is late may have more: what was released is told to it in order.
+      // A late master may have a higher count, because it receives the releases in order.
       holdCount: counts[this.majority - 1] ?? 0,
       ttlMs: ttlMs === Infinity ? null : ttlMs,
       token: tokens[facts.length - this.spare - 1] || null,
     }
   }
 
-  /** What a majority knows of a lock. */
+  /** The state of a lock, as a majority knows it. */
   factsOf(facts: readonly LockFacts[]): LockFacts {
     return {
       ...this.holderOf(facts),
@@ -155,14 +160,14 @@ export class Majority {
   }
 }
 
-/** Those who did not answer, and why. */
+/** The masters that failed, and why. */
 export function failuresOf(votes: Votes<unknown>): Vote<Voter, CallFailure>[] {
   return votes.filter(
     (vote): vote is Vote<Voter, CallFailure> => vote.answer instanceof CallFailure,
   )
 }
 
-/** Those that are known to be down, and why. */
+/** The masters that are known to be down, and why. */
 export function downOf(masters: readonly Voter[]): Vote<Voter, CallFailure>[] {
   return masters.flatMap((member) => {
     const answer = member.server.whyDown
@@ -170,7 +175,7 @@ export function downOf(masters: readonly Voter[]): Vote<Voter, CallFailure>[] {
   })
 }
 
-/** Whether one of them says that what is asked makes no sense. */
+/** True if a master reports that the request is invalid. */
 export function isMisused(votes: Votes<unknown>): boolean {
   return failuresOf(votes).some(({ answer }) => answer.kind === 'misused')
 }

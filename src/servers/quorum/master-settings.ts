@@ -1,8 +1,11 @@
 export interface MasterSettings {
-  /** How long one master may take, in milliseconds. */
+  /** How long one request to one master may take, in milliseconds. */
   readonly callMs: number
-  /** How long the longest lease may be: a master that may have forgotten rests so long. */
+  /**
+   * The longest possible lease, in milliseconds: a master that may have lost its data rests for
+   * this time.
+   */
   readonly restMs: number
-  /** What the facts of the client are told with. */
+  /** The label of the client in facts. */
   readonly label?: string
 }

@@ -24,19 +24,18 @@ import { restoreAt } from './restore.ts'
 import { RoundTrip } from './round-trip.ts'
 import { agreeAt, askForVote, reenterByVote } from './vote-commands.ts'
 
-/** What a master is to be told by those who know the others. */
 interface Peers {
-  /** Lets all of them vote at once if they are a new deployment; whether one was founded, or may have been. */
+  /** Lets a new deployment vote at once. Resolves to true if it was founded, or may have been. */
   found(): Promise<boolean>
   all(): readonly Master[]
 }
 
-/** One master of several: a node that votes, and may have forgotten what it voted for. */
+/** One master of several: a server that votes, and may have lost its votes. */
 export class Master {
   readonly server: RedisServer
-  /** How it is named in errors. */
+  /** Its name in errors. */
   readonly label: string
-  /** Of its votes. */
+  /** The response time of its votes. */
   readonly roundTrip = new RoundTrip()
   readonly #settings: MasterSettings
   readonly #peers: Peers
@@ -46,7 +45,7 @@ export class Master {
   readonly #ignoreUps: () => void
   #closed = false
 
-  /** @param nameOf the raw name that a lock has there; left out where it is the same everywhere */
+  /** @param nameOf the raw name of a lock on this master; default: the same name on all masters */
   constructor(
     node: RedisServer,
     settings: MasterSettings,
@@ -67,7 +66,7 @@ export class Master {
     this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
   }
 
-  /** Asks for its vote; where it does not know since when it has one, it is told. */
+  /** Asks for a vote. Tells the master since when it votes, if the master does not know. */
   acquire(keys: LockKeys, attempt: Attempt): Promise<AcquireAnswer> {
     const here = this.#here(keys)
     const { restMs } = this.#settings
@@ -82,7 +81,7 @@ export class Master {
         return this.#enrolment.remind(answer, endsAt, (leftMs) => ask(leftMs, onSend))
       })
     }
-    // Before it is connected as well: who hands the lock over waits until this has been answered.
+    // Counted before the connection too, because a hand-over waits until this is answered.
     const { owner, callMs } = attempt
     return this.#counted(
       this.#attempts.ask(owner, callMs, (onSend) => this.#ask(() => vote(onSend))),
@@ -122,7 +121,7 @@ export class Master {
     }
   }
 
-  /** Ends what the name has there, or lowers its count. */
+  /** Ends the hold of the owner id, or lowers its count. */
   release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
     return this.#attempts.release(this.#here(keys), owner, holds, timeoutMs)
   }
@@ -139,12 +138,12 @@ export class Master {
     return this.#counted(this.#ask(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
-  /** The name is not used again: what it may have is released, from that moment on. */
+  /** Gives up the owner id: releases what it may hold, from that moment on. */
   abandon(keys: LockKeys, owner: string, fromMs?: number): void {
     this.#attempts.abandon(this.#here(keys), owner, fromMs)
   }
 
-  /** Ends what that name has there, which is not given back to it. */
+  /** Ends the hold of that owner id. No repair restores it. */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings
     const { runner } = this.server
@@ -168,7 +167,7 @@ export class Master {
     return this.server.listen(this.#here(keys), onWake)
   }
 
-  /** Its place among the masters of a lock, at random, and the same for all clients. */
+  /** Its position among the masters of a lock: at random, and the same for all clients. */
   rank(keys: LockKeys): number {
     let hash = 0
     const text = this.server.runner.runId + this.#here(keys).lock
@@ -176,27 +175,27 @@ export class Master {
     return hash
   }
 
-  /** Ends when no release is under way or pending; one that is down is waited for where it is needed. */
+  /** Resolves when no release is pending. Waits for a master that is down only if needed. */
   quiet(isNeeded: () => boolean): Promise<void> {
     return this.#attempts.quiet(isNeeded)
   }
 
-  /** Nothing is asked any more, nor released in the background. */
+  /** Stops all requests, and the releases in the background. */
   close(): void {
     this.#closed = true
     this.#ignoreUps()
     this.#attempts.close()
   }
 
-  /** @returns whether the owner has the lock there, and the counter is not below the token */
+  /** @returns true if the owner holds the lock here and the counter is not below the token */
   agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
     return agreeAt(this.server, this.#here(keys), owner, token, timeoutMs)
   }
 
   /**
-   * Gives it a lock back that a majority has confirmed.
+   * Restores a hold that a majority has confirmed.
    *
-   * @returns whether it has the lock in that name now
+   * @returns true if the owner id holds the lock on this master now
    */
   async restore(lease: LeaseToRenew, leaseMs: number, timeoutMs: number): Promise<boolean> {
     const here = this.#here(lockKeys(lease.key))
@@ -210,7 +209,7 @@ export class Master {
     return isThere
   }
 
-  /** One that cannot be reached fails at once; the first connection may take twice as long as a call. */
+  /** A master that is down fails at once. The first connection may take twice `callMs`. */
   #ask<T>(call: () => Promise<T>): Promise<T> {
     const { server } = this
     if (server.everUp || server.whyDown !== undefined) return this.#askIfUp(call)
@@ -219,7 +218,7 @@ export class Master {
   }
 
   #askIfUp<T>(call: () => Promise<T>): Promise<T> {
-    // The connection may be another client's, and go on without this one.
+    // The connection may belong to another client, and stay open after this client is closed.
     if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))
     const { whyDown, everUp } = this.server
     if (whyDown !== undefined) return Promise.reject(whyDown)
@@ -227,7 +226,7 @@ export class Master {
     return Promise.reject(new CallFailure('unsent', 'it is not connected yet'))
   }
 
-  /** What it answers counts only while no other of the masters is the same server. */
+  /** An answer counts only while no other master is the same server. */
   #counted<T>(call: Promise<T>): Promise<T> {
     return call.then((answer) => {
       const { runId } = this.server.runner

@@ -1,6 +1,6 @@
 import type { Master } from './master.ts'
 
-/** What is asked of all masters of a quorum alike. */
+/** The parts of a quorum that treat all masters in the same way. */
 export class Members {
   readonly masters: readonly Master[]
 

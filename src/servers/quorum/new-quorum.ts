@@ -6,11 +6,11 @@ import type { MasterSettings } from './master-settings.ts'
 import { Quorum } from './quorum.ts'
 
 interface QuorumSettings extends MasterSettings {
-  /** Whether masters that have never been used may vote at once. */
+  /** True if masters that have never been used may vote at once. */
   readonly newDeployment: boolean
 }
 
-/** What a client's options mean for its masters. */
+/** The settings of the masters that follow from the options of a client. */
 export function quorumSettings(settings: Settings): QuorumSettings {
   const { leaseMs, commandTimeoutMs, longestLeaseMs, newDeployment, label } = settings
   const callMs = Math.min(commandTimeoutMs, Math.max(100, Math.round(leaseMs / 10)))
@@ -18,9 +18,9 @@ export function quorumSettings(settings: Settings): QuorumSettings {
 }
 
 /**
- * Independent masters as one.
+ * Combines independent masters into one server.
  *
- * @param nameOf the raw name that a lock has on one of them; left out where it is the same on all
+ * @param nameOf the raw name of a lock on one of them; default: the same name on all
  */
 export function quorumOf(
   nodes: readonly RedisServer[],

@@ -1,7 +1,7 @@
 import { clientOf } from '../answers.ts'
 import type { ClientInfo, Presence } from '../presence.ts'
 
-/** What a client tells all masters: whoever of them knows it tells others. */
+/** Reports a client to all masters, so that each of them can inform other clients. */
 export class QuorumPresence implements Presence {
   readonly #each: readonly Presence[]
 
@@ -35,7 +35,10 @@ export class QuorumPresence implements Presence {
   }
 }
 
-/** The first answer that tells anything; where none does it rejects only if all have failed. */
+/**
+ * The first answer with information; undefined if there is none. Rejects only if all masters
+ * failed.
+ */
 async function firstKnown<T>(asked: readonly Promise<T | null | undefined>[]) {
   const known = asked.map((one) => one.then((found) => found ?? Promise.reject(NOTHING)))
   try {

@@ -32,19 +32,22 @@ import type { RoundTrips } from './round-trips.ts'
 import { SplitVotes } from './split-votes.ts'
 import type { TokenAgreement } from './token-agreement.ts'
 
-/** What all locks of a quorum share. */
+/** Shared by all locks of a quorum. */
 interface Masters extends AskedMasters<Master> {
   readonly agreement: TokenAgreement
   readonly roundTrips: RoundTrips
   readonly repairs: Repairs
-  /** How long one master may take where all have so long. */
+  /** How long one request to one master may take, if the call may take `longestMs`. */
   callMs(longestMs: number): number
 }
 
-/** A holder whose time has run out has so long to stop before masters are told, in milliseconds. */
+/**
+ * The holder of an expired lease has this time to stop before the masters release it, in
+ * milliseconds.
+ */
 const RAN_OUT_MS = 100
 
-/** One lock on a majority of masters: how its votes are counted. */
+/** One lock on a majority of masters: decides by their votes. */
 export class QuorumLock implements RemoteLock {
   readonly #all: Masters
   readonly #keys: LockKeys
@@ -74,7 +77,7 @@ export class QuorumLock implements RemoteLock {
     replyWith(this.#release(ending), reply)
   }
 
-  /** Each master knows by itself which requests in that name may still run there, and how late. */
+  /** Each master knows which requests under this owner id may still run there, and until when. */
   abandon(owner: string): void {
     this.#all.agreement.abandon(this.#keys, owner)
   }
@@ -147,7 +150,7 @@ export class QuorumLock implements RemoteLock {
       if (!size.refuse(votes)) {
         throw failure(votes, granted.length > 0 || votes.length < masters.length)
       }
-      // Nobody asks again: also what was not heard is given back.
+      // The caller does not ask again, so grants without an answer are released too.
       agreement.abandon(this.#keys, owner)
       throw failure(votes, false)
     }
@@ -205,7 +208,7 @@ export class QuorumLock implements RemoteLock {
         return missed.won(agreed, votes)
       }
     }
-    // Those who have it now, or may have it, are too few.
+    // The masters that granted the hand-over, or may have granted it, are too few.
     if (isMixed(votes, majority) && count(votes, 'gone') <= spare) {
       agreement.abandon(keys, from.owner)
       const yielded = this.#splitVotes.yielded(votes)
@@ -218,7 +221,7 @@ export class QuorumLock implements RemoteLock {
     throw failure(votes, isOpen || count(votes, 'yielded') > 0)
   }
 
-  /** Not by its token: each name is used for one hold only. */
+  /** Without a token, because each owner id is used for one hold only. */
   async #release({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
     const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
@@ -235,7 +238,7 @@ export class QuorumLock implements RemoteLock {
     const answers = answersOf(votes)
     const gone = count(votes, 'gone')
     if (answers.length < majority && gone <= spare) throw failure(votes, answers.length > gone)
-    // Whoever has not confirmed it is told again.
+    // Masters that have not confirmed the release receive it again.
     if (holds === 0) agreement.abandon(this.#keys, owner)
     if (gone > spare) return { kind: 'gone' }
     if (holds > 0) return { kind: 'kept' }

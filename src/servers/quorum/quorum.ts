@@ -20,10 +20,10 @@ import { RoundTrips } from './round-trips.ts'
 import { TokenAgreement } from './token-agreement.ts'
 
 /**
- * Independent masters as one: what a majority of them answers is what is so. The algorithm is that
- * of the Redlock page; tokens are agreed on by the majority that grants, and a master that may have
- * forgotten does not vote. Every attempt has a name of its own, so that what is told late to one
- * master cannot touch what was got since.
+ * Independent masters as one server: the answer of a majority counts. The algorithm is Redlock, as
+ * on the page below. In addition, the granting majority agrees on the token. A master that may have
+ * lost its data does not vote. Every attempt has its own owner id, so a late request to one master
+ * cannot change a later hold.
  *
  * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
  */
@@ -38,7 +38,7 @@ export class Quorum extends Members implements LockServer {
   readonly #callMs: number
   #closed = false
 
-  /** @param callMs how long one master may take, in milliseconds */
+  /** @param callMs how long one request to one master may take, in milliseconds */
   constructor(masters: readonly Master[], callMs: number) {
     super(masters)
     this.size = new Majority(masters.length)
@@ -46,7 +46,8 @@ export class Quorum extends Members implements LockServer {
     this.roundTrips = new RoundTrips(masters, this.size.majority)
     this.#callMs = callMs
     this.requests = requestChannel(this)
-    // Its holder does not hear of it here, and nothing is freed that he takes for his own.
+    // `lost` does nothing here: the holder does not learn of the loss, so its lock must not be
+    // released.
     this.repairs = new Repairs((leases) => void this.#renew(leases, 0, callMs, () => {}), callMs)
   }
 
@@ -68,7 +69,7 @@ export class Quorum extends Members implements LockServer {
     return locks.length === 0 ? [] : [[...locks.keys()]]
   }
 
-  /** As on one server: a client of a single master is one of that server as well. */
+  /** The same order as on one server, because another client may use one of the masters alone. */
   orderOf(rawName: string): string {
     return orderBySlot(rawName)
   }
@@ -78,7 +79,10 @@ export class Quorum extends Members implements LockServer {
     return down.length > this.size.spare ? this.failure(down, false) : undefined
   }
 
-  /** All of them together; null where one does not tell, for others may share the rest. */
+  /**
+   * The ids of all masters together; null if one is unknown, because another quorum may share the
+   * rest.
+   */
   identify(callMs: number): Promise<string | null> {
     return identifyAll(this.masters, this.size, this.callMs(callMs))
   }
@@ -92,24 +96,24 @@ export class Quorum extends Members implements LockServer {
     return Promise.all(this.masters.map((master) => healthOf(master, leases, oneMs)))
   }
 
-  /** A minority that is down is not waited for. */
+  /** Does not wait for a minority that is down. */
   async quiet(): Promise<void> {
     const isNeeded = () => this.whyDown !== undefined
     await Promise.all(this.masters.map((master) => master.quiet(isNeeded)))
   }
 
-  /** How long one master may take where all have so long. */
+  /** How long one request to one master may take, if the call may take `longestMs`. */
   callMs(longestMs: number): number {
     return Math.min(longestMs, this.#callMs)
   }
 
-  /** One failure for all, where no majority gave an answer of use. */
+  /** One failure for all masters, if no majority gave a useful answer. */
   readonly failure = (votes: Votes<unknown>, mayBeDone: boolean): CallFailure =>
     this.#closed
       ? new CallFailure('closed', 'the client was closed')
       : this.size.failure(votes, mayBeDone)
 
-  /** The masters stay open. */
+  /** The connections to the masters stay open. */
   close(): void {
     this.#closed = true
     this.repairs.close()

@@ -6,16 +6,17 @@ import { isAnswer, type Majority, type Renewals } from './majority.ts'
 import type { Master } from './master.ts'
 import { isWorthAsking } from './repairs.ts'
 
-/** What is to be made of leases that not all masters have. */
+/** Called for leases that not all masters have. */
 interface Outcomes {
-  /** No majority has it any more. */
+  /** No majority has the lease any longer. */
   lost(lease: LeaseToRenew): unknown
-  /** A majority has it, and some master did not say so, or could not be given it. */
+  /** A majority has the lease, but a master did not confirm it, or could not restore it. */
   missing(lease: LeaseToRenew): void
 }
 
 /**
- * Renews leases on a majority of masters; one that lost a lease which that majority has is given it.
+ * Renews leases on a majority of masters. Restores a lease on masters that lost it, if a majority
+ * has it.
  */
 export async function renewOnMost(
   masters: readonly Master[],
@@ -48,12 +49,12 @@ export async function renewOnMost(
     if (sure === -2) outcomes.lost(lease)
     return sure
   })
-  // The holder hears of it first.
+  // The holder receives the result first.
   setImmediate(() => votes.forEach(repair))
   return left
 }
 
-/** @param missing called when it could not be given, and is held still */
+/** @param missing called if the master did not restore the lease and the lease is still held */
 function restore(
   master: Master,
   lease: LeaseToRenew,
@@ -67,7 +68,7 @@ function restore(
       if (!isThere) missing()
       return
     }
-    // The release may have come before.
+    // The release may have run before the restore, so the restored hold is released.
     master.abandon(lockKeys(lease.key), lease.wireOwner)
   }
   const failed = (failure: CallFailure) => {

@@ -4,49 +4,49 @@ import type { Vote } from './ask-all.ts'
 import { isAnswer, isGranted, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
 
-/** How long to pause before the masters are looked at again, in milliseconds. */
+/** The pause before the masters are checked again, in milliseconds. It doubles each time. */
 const PAUSE_MS = { first: 20, longest: 1_000 }
 
 /** One request carries at most this many leases. */
 const CHUNK = 500
 
-/** A hold that some master does not have, as far as is known. */
+/** A hold that a master may not have. */
 interface Gap {
   readonly lease: LeaseToRenew
   pauseMs: number
-  /** When to look, on `performance.now()`; or, once it was looked at, to forget it. */
+  /** When to check the hold, on `performance.now()`; after a check, when to forget the hold. */
   dueAt: number
-  /** Whether it was looked at since a master was last found without it. */
+  /** True if the hold was checked since a master was last found without it. */
   lookedAt: boolean
 }
 
 /**
- * Holds that a bare majority may have: one lost key more, and others could have the lock too. So those
- * masters that did not grant it, or did not say so, are asked again, by one timer for all holds, while
- * the hold lives. Those that are known to be down are left alone: when they are up again all holds
- * are looked at. It keeps no process alive.
+ * Holds that only a bare majority may have: if one more key is lost, another client can acquire the
+ * lock too. So the client asks the masters that did not confirm the hold again, while the hold
+ * lives. One timer serves all holds and keeps no process alive. Masters that are known to be down
+ * are not asked. When they are up again, all holds are checked.
  */
 export class Repairs {
   readonly #look: (leases: readonly LeaseToRenew[]) => void
   readonly #forgetMs: number
-  /** By the name in Redis, which is used once. */
+  /** By owner id, which is used once. */
   readonly #gaps = new Map<string, Gap>()
   #timer: NodeJS.Timeout | undefined
   #firesAt = Infinity
   #closed = false
 
   /**
-   * @param look gives the lease to masters that do not have it where a majority does, and calls `add` for
-   * those that it finds wanting all the same
-   * @param callMs how long one master may take for one request, in milliseconds
+   * @param look restores leases on masters that do not have them, if a majority does. It calls
+   * `add` for leases that a master still does not have.
+   * @param callMs how long one request to one master may take, in milliseconds
    */
   constructor(look: (leases: readonly LeaseToRenew[]) => void, callMs: number) {
     this.#look = look
-    // A look may take a request, and then another one for what is given back.
+    // A check may need one request, and another request for the leases to restore.
     this.#forgetMs = 2 * callMs + PAUSE_MS.longest
   }
 
-  /** Some master does not have it, or did not say that it does. */
+  /** Called if a master does not have the hold, or did not confirm it. */
   add(lease: LeaseToRenew): void {
     if (this.#closed || !lease.isHeld?.()) return
     const now = performance.now()
@@ -59,7 +59,7 @@ export class Repairs {
     this.#arm(gap.dueAt)
   }
 
-  /** Of one attempt to get a lock from a majority. */
+  /** For one attempt to acquire a lock on a majority. */
   newMissedVotes(): MissedVotes {
     return new MissedVotes(this)
   }
@@ -83,7 +83,7 @@ export class Repairs {
     const due: LeaseToRenew[] = []
     let next = Infinity
     for (const [name, gap] of this.#gaps) {
-      // What has paused for long can wait a little less: so that many are looked at together.
+      // After a long pause a hold is checked a little early, so that one request checks many holds.
       const isDue = gap.dueAt - now <= (gap.lookedAt ? 0 : gap.pauseMs / 2)
       if (!gap.lease.isHeld?.() || (isDue && gap.lookedAt)) {
         this.#gaps.delete(name)
@@ -102,12 +102,12 @@ export class Repairs {
   }
 }
 
-/** Who is missing from a majority, be it known before or after the lock was had. */
+/** Notes if a master is missing from a majority, before or after the lock was acquired. */
 class MissedVotes {
   readonly #repairs: Repairs
   #lease: (() => LeaseToRenew) | undefined
   #isMissed = false
-  /** Hears what comes when a majority has decided. */
+  /** Receives each vote that arrives after a majority has decided. */
   readonly late = (vote: Vote<Master, unknown | CallFailure>): void => {
     if (this.#isMissed || !isMissing(vote)) return
     this.#isMissed = true
@@ -118,7 +118,7 @@ class MissedVotes {
     this.#repairs = repairs
   }
 
-  /** @returns the same grant, for whoever has the lock by it */
+  /** @returns the same grant, with a function that receives the lease of its hold */
   won(grant: Granted, votes: Votes<unknown, Master>): Granted {
     this.#isMissed ||= votes.some(isMissing)
     const onHeld = (lease: () => LeaseToRenew) => {
@@ -134,7 +134,7 @@ function isMissing(vote: Vote<Master, unknown | CallFailure>): boolean {
   return isWorthAsking(vote.member, vote.answer as CallFailure)
 }
 
-/** Whether a master that failed is to be asked again before it connects anew. */
+/** True if a master that failed should be asked again before its next connection. */
 export function isWorthAsking({ server }: Master, failure: CallFailure): boolean {
   return server.whyDown === undefined && !failure.permanent
 }

@@ -3,13 +3,15 @@ import { askAll } from './ask-all.ts'
 import { type AskedMasters, answersOf } from './majority.ts'
 import type { Master } from './master.ts'
 
-/** What it needs of all masters. */
 interface Masters extends AskedMasters<Master> {
-  /** How long one master may take where all have so long. */
+  /** How long one request to one master may take, if the call may take `longestMs`. */
   callMs(longestMs: number): number
 }
 
-/** Messages between clients by way of all masters: each that the sender reaches passes the message on. */
+/**
+ * Messages between clients through all masters. Each master that the sender reaches passes the
+ * message on.
+ */
 export function requestChannel(all: Masters): RequestChannel {
   const { masters, size, failure } = all
   return {

@@ -4,10 +4,10 @@ import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /**
- * Gives one master of several a lock back that a majority has confirmed.
+ * Restores a hold on one master, after a majority has confirmed the hold.
  *
- * @param onAnswer gets to hear whether the owner has the lock there
- * @returns that it was granted, whatever the answer: it may have the lock in that name
+ * @param onAnswer receives the state on this master: `held` if the owner holds the lock
+ * @returns a grant for every answer, because the owner id may hold the lock on this master
  */
 export function restoreAt(
   { runner }: ScriptServer,

@@ -1,7 +1,7 @@
-/** What one answer weighs among those before it. */
+/** The weight of the newest answer, in the mean and in the deviation. */
 const WEIGHT = { mean: 1 / 8, stray: 1 / 4 }
 
-/** How long one server usually takes to answer, reckoned much as TCP does (RFC 6298). */
+/** The usual response time of one server, computed much as TCP does (RFC 6298). */
 export class RoundTrip {
   #meanMs = Number.NaN
   #strayMs = 0
@@ -16,7 +16,7 @@ export class RoundTrip {
     this.#meanMs += WEIGHT.mean * (ms - this.#meanMs)
   }
 
-  /** Most answers come within this, in milliseconds; Infinity while none has come. */
+  /** Most answers arrive within this time, in milliseconds; Infinity before the first answer. */
   get usualMs(): number {
     return Number.isNaN(this.#meanMs) ? Infinity : this.#meanMs + 2 * this.#strayMs
   }

@@ -2,27 +2,27 @@ import type { AcquireAnswer, HandOverAnswer, Held, Yielded } from '../answers.ts
 import { CallFailure } from '../call-failure.ts'
 import { answersOf, isGranted, type Majority, mostOften, type Votes } from './majority.ts'
 
-/** How long two who split the votes pause at first and at most, in milliseconds. */
+/** The limits of the pause after split votes, in milliseconds. */
 const SPLIT_MS = { first: 5, most: 200 }
 
-/** How often the wait for those who do not answer is doubled. */
+/** How often the wait for missing answers is doubled. */
 const MOST_DOUBLINGS = 10
 
-/** What to make of votes for one lock that gave nobody a majority. */
+/** Evaluates votes for one lock that gave no client a majority. */
 export class SplitVotes {
   readonly #size: Majority
-  /** How often in a row they were split. */
+  /** How often in a row the votes were split. */
   #inARow = 0
 
   constructor(size: Majority) {
     this.#size = size
   }
 
-  /** Somebody has it: when there may be a majority again, and what is to be thought of the votes. */
+  /** The refusal: when a majority may be free again, and if the votes were split. */
   held(votes: Votes<AcquireAnswer>): Held {
     const all = answersOf(votes).filter((answer): answer is Held => answer.kind === 'held')
     const ttls = all.map(({ ttlMs }) => (ttlMs < 0 ? Infinity : ttlMs)).sort((a, b) => a - b)
-    // So many of those who have it now must be over before a majority can be had.
+    // A majority is free when so many leases have ended that at most `spare` are left.
     const ttlMs = ttls[Math.max(0, ttls.length - this.#size.spare - 1)] ?? 0
     const holder = mostOften(all.map(({ holder = '' }) => holder))?.value ?? ''
     const held = { kind: 'held', ttlMs: ttlMs === Infinity ? -1 : ttlMs, holder } as const
@@ -33,7 +33,10 @@ export class SplitVotes {
     return this.#isUnsure(votes) ? { ...held, split: {} } : held
   }
 
-  /** A majority is free for others: where a minority was handed over all the same, that is over. */
+  /**
+   * The majority freed the lock for others. With `split`, a minority may still have granted the
+   * hand-over.
+   */
   yielded(votes: Votes<HandOverAnswer>): Yielded {
     const all = answersOf(votes).filter((answer): answer is Yielded => answer.kind === 'yielded')
     const yielded = {
@@ -45,20 +48,20 @@ export class SplitVotes {
   }
 
   /**
-   * How much longer than usual it is waited for those who have not answered, when the others are split:
-   * not at all at first, for they may never answer, and who waits keeps others out. But where the
-   * majority is not to be had without them they are heard in the end.
+   * Multiplies the wait for missing answers after split votes. At first it is 1, because the
+   * masters may never answer and the wait keeps votes from other clients. It doubles each time,
+   * because a majority may need exactly these masters.
    */
   get graceFactor(): number {
     return 2 ** Math.min(this.#inARow, MOST_DOUBLINGS)
   }
 
-  /** Somebody got a majority. */
+  /** A client got a majority. */
   over(): void {
     this.#inARow = 0
   }
 
-  /** Whether a master may have granted it, or may yet, that has not said so. */
+  /** True if a master without an answer may have granted the lock, or may still grant it. */
   #isUnsure(votes: Votes<unknown>): boolean {
     return (
       votes.length < this.#size.all ||
@@ -66,7 +69,7 @@ export class SplitVotes {
     )
   }
 
-  /** Those who split the votes pause at random, longer each time. */
+  /** A client that split the votes pauses for a random time, longer each time. */
   #pauseMs(): number {
     this.#inARow += 1
     return Math.random() * Math.min(SPLIT_MS.first * 2 ** this.#inARow, SPLIT_MS.most)

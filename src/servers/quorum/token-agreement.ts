@@ -4,7 +4,7 @@ import { askAll, type Vote } from './ask-all.ts'
 import { answersOf } from './majority.ts'
 import type { Master } from './master.ts'
 
-/** What a majority of masters is asked about one name. */
+/** Requests to a majority of masters about one owner id. */
 export class TokenAgreement {
   readonly #masters: readonly Master[]
   readonly #majority: number
@@ -15,9 +15,9 @@ export class TokenAgreement {
   }
 
   /**
-   * The name is not used again: what was granted in it is freed, also where the answer is yet to come.
+   * Gives up the owner id: each grant under it is released, even if its answer has not arrived yet.
    *
-   * @param fromMs when to free it, on `performance.now()`; at once where it is left out
+   * @param fromMs when to release it, on `performance.now()`; default: at once
    */
   abandon(keys: LockKeys, owner: string, fromMs?: number): Gone {
     for (const master of this.#masters) master.abandon(keys, owner, fromMs)
@@ -25,10 +25,10 @@ export class TokenAgreement {
   }
 
   /**
-   * Makes a majority know the highest token that was issued. Where their counters were in step
-   * nothing is to be sent.
+   * Makes a majority know the highest issued token. If the counters are equal, no request is
+   * needed.
    *
-   * @returns the grant of all; null when a majority could not be told
+   * @returns one grant for all; null if no majority confirmed the token
    */
   async agree(
     keys: LockKeys,
@@ -37,7 +37,7 @@ export class TokenAgreement {
     callMs: number,
   ): Promise<Granted | null> {
     const token = Math.max(...granted.map(({ answer }) => answer.token))
-    // Below the tokens that all of them reserved is what any of them has issued before.
+    // A token below the range that all of them reserved may have been issued before.
     const reserved = Math.min(...granted.map(({ answer }) => answer.reserved ?? 0))
     const grant = { kind: 'granted', token, reserved } as const
     const behind = granted.filter(({ answer }) => answer.token < token).map(({ member }) => member)

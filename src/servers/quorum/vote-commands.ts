@@ -8,8 +8,8 @@ import * as quorum from '../redis/scripts/quorum.generated.ts'
 /**
  * Asks a master for its vote on a lock, as `acquire` asks a server for the lock.
  *
- * @param longestMs the longest lease that this client takes: the master is to know it first
- * @param onSend called each time that a request is sent
+ * @param longestMs the longest lease that this client acquires: the master must know it first
+ * @param onSend called each time a request is sent
  */
 export function askForVote(
   { runner }: ScriptServer,
@@ -46,7 +46,9 @@ export function reenterByVote(
   })
 }
 
-/** @returns whether the owner has the lock there, and the counter is not below the token */
+/**
+ * @returns true if the owner holds the lock on this master and the counter is not below the token
+ */
 export function agreeAt(
   { runner }: ScriptServer,
   { both }: LockKeys,

@@ -5,21 +5,23 @@ import { QueueRecord } from './queue-record.ts'
 import { ReadWriteRecord } from './read-write-record.ts'
 import { SemaphoreRecord } from './semaphore-record.ts'
 
-/** Who holds a lock. */
 interface Holder {
   readonly owner: string
   holds: number
-  /** Infinity where it has no expiry, as no Holdfast makes it. */
+  /** Infinity if it has no expiry; Holdfast always sets an expiry. */
   endsAt: number
 }
 
-/** What a server has of one lock. Moments are in milliseconds, on the server's clock. */
+/** The state of one lock on a server. Moments are in milliseconds, on the server's clock. */
 export class LockRecord {
   readonly rawName: string
   holder: Holder | null = null
   /** The last token that was issued, and until when it is remembered. */
   counter: { readonly token: number; endsAt: number } | null = null
-  /** The count-down latch of that name, if it is not open: what is left, which round it is, and since when. */
+  /**
+   * The count-down latch of that name: its count, its round, and when it was set. Null if it is
+   * open.
+   */
   latch: { count: number; readonly round: number; readonly setAt: number } | null = null
   #queue: QueueRecord | undefined
   #readWrite: ReadWriteRecord | undefined
@@ -34,30 +36,30 @@ export class LockRecord {
     return this.#queue
   }
 
-  /** Who has it as a read-write lock, while nobody has it otherwise. */
+  /** The state as a read-write lock, while no owner holds the name as another kind. */
   get readWrite(): ReadWriteRecord {
     this.#readWrite ??= new ReadWriteRecord()
     return this.#readWrite
   }
 
-  /** Whether somebody has it as a read-write lock. */
+  /** True if a read-write lock of this name is held. */
   get isReadWrite(): boolean {
     return this.#readWrite !== undefined && this.#readWrite.mode !== null
   }
 
-  /** How many permits it has as a semaphore, while nobody has it as a lock. */
+  /** The state as a semaphore, while no owner holds the name as a lock. */
   get semaphore(): SemaphoreRecord {
     this.#semaphore ??= new SemaphoreRecord()
     return this.#semaphore
   }
 
-  /** Which kind has the number of this name; null if there is no number. */
+  /** The kind that has set a number under this name; null if there is no number. */
   get numberKind(): NumberKind | null {
     if (this.latch !== null) return 'latch'
     return this.#semaphore?.isSet ? this.#semaphore.kind : null
   }
 
-  /** Forgets what has run out. */
+  /** Forgets all that has expired. */
   expire(now: number): void {
     if (this.holder !== null && now > this.holder.endsAt) this.holder = null
     if (this.counter !== null && now > this.counter.endsAt) this.counter = null
@@ -76,12 +78,12 @@ export class LockRecord {
     return this.holder?.owner === owner ? this.holder : null
   }
 
-  /** What is left of the lease in milliseconds; -1 without an expiry, -2 when the lock is free. */
+  /** The rest of the lease in milliseconds; -1 without an expiry, -2 if the lock is free. */
   ttlMs(now: number): number {
     return this.holder === null ? -2 : leftMs(this.holder.endsAt, now)
   }
 
-  /** The last token; 0 when none is remembered. */
+  /** The last token; 0 if none is remembered. */
   get lastToken(): number {
     return this.counter?.token ?? 0
   }
@@ -98,21 +100,21 @@ export class LockRecord {
     this.keepCounter(leaseMs, counterMs, now)
   }
 
-  /** It is remembered for no less than the lease, and until the time has passed it. */
+  /** The token is remembered for at least the lease, and until the clock has passed its value. */
   setCounter(token: number, leaseMs: number, counterMs: number, now: number): void {
     const aheadMs = Math.max(0, (token - timeUs(now)) / 1_000)
     const keptMs = Math.max(counterMs, leaseMs) + aheadMs
     this.counter = { token, endsAt: counterMs === 0 ? Infinity : now + keptMs }
   }
 
-  /** It is remembered for longer with a lease that goes on. */
+  /** A renewed lease also lengthens the memory of the token. */
   keepCounter(leaseMs: number, counterMs: number, now: number): void {
     const { counter } = this
     if (counter === null || counterMs === 0 || counter.endsAt === Infinity) return
     counter.endsAt = Math.max(counter.endsAt, now + Math.max(counterMs, leaseMs))
   }
 
-  /** @param most how many of those who queue are listed */
+  /** @param most how many waiters are listed at most */
   queueEntries(now: number, most: number): QueueEntry[] {
     return this.queue.head(most).map(({ owner, ticket }) => {
       const mark = this.queue.mark(clientOf(owner))

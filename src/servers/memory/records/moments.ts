@@ -1,14 +1,14 @@
-/** A moment in milliseconds as one in µs. */
+/** Converts milliseconds to µs. */
 export function timeUs(now: number): number {
   return Math.floor(now * 1_000)
 }
 
-/** What is left until then in milliseconds; -1 where that never comes. */
+/** The time until `endsAt` in milliseconds; -1 if that never comes. */
 export function leftMs(endsAt: number, now: number): number {
   return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - now))
 }
 
-/** How long ago a token was issued, in milliseconds: it is the time in µs. */
+/** The age of a token in milliseconds: a token is the time of its issue in µs. */
 export function ageMs(token: number, now: number): number {
   return Math.max(0, Math.floor(now - token / 1_000))
 }

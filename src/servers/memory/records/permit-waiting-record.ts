@@ -1,17 +1,17 @@
 import { WAITING_MS } from '../../waiting-time.ts'
 
-/** A client in which somebody waits for permits. */
+/** A client that waits for permits. */
 interface WaitingForPermits {
   readonly client: string
-  /** The server's time in µs. */
+  /** When its wait began, in µs of the server's time. */
   readonly sinceUs: number
-  /** How many the first of it wants. */
+  /** How many permits its first waiter wants. */
   readonly permits: number
-  /** Until when that counts. */
+  /** Until when its place counts. */
   readonly untilMs: number
 }
 
-/** Clients in which somebody waits for permits: each has one place, that of who has waited for the longest. */
+/** The clients that wait for permits. Each has one place, which counts from its longest wait. */
 export class PermitWaitingRecord {
   readonly #places = new Map<string, WaitingForPermits>()
   #endsAt = Infinity
@@ -24,13 +24,16 @@ export class PermitWaitingRecord {
     return this.#places.size
   }
 
-  /** The first of them, the one who has waited for the longest before the others. */
+  /** The first clients, the longest wait first. */
   list(most: number): WaitingForPermits[] {
     const all = [...this.#places.values()]
     return all.sort((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, most)
   }
 
-  /** Who has waited for the longest and still does; those who do not are taken out. */
+  /**
+   * The client with the longest wait whose place still counts. Places that no longer count are
+   * removed.
+   */
   first(now: number): WaitingForPermits | undefined {
     let first: WaitingForPermits | undefined
     for (const place of this.#places.values()) {
@@ -42,14 +45,15 @@ export class PermitWaitingRecord {
   }
 
   /**
-   * Whether nobody has waited for longer than this client has.
+   * True if no other client has waited for longer.
    *
-   * @param client '' for one that does not wait
+   * @param client '' if the client does not wait
    */
   isNext(client: string, sinceUs: number, now: number): boolean {
     let first = this.first(now)
     if (first?.client === client && first.sinceUs < sinceUs) {
-      // Its place is that of one who has gone on: another client may have waited for longer.
+      // The place is of a waiter that has its permits: another client may have waited for longer
+      // than this one.
       this.#places.set(client, { ...first, sinceUs })
       first = this.first(now)
     }
@@ -57,18 +61,21 @@ export class PermitWaitingRecord {
     return client !== '' && (first.client === client || first.sinceUs > sinceUs)
   }
 
-  /** Somebody of that client waits, until its next request. */
+  /** Notes that the client waits, until its next request. */
   enter(client: string, sinceUs: number, permits: number, now: number): void {
     this.#places.set(client, { client, sinceUs, permits, untilMs: now + WAITING_MS })
     this.#endsAt = now + 2 * WAITING_MS
   }
 
-  /** Nobody of that client waits any more. */
+  /** Called when the client no longer waits. */
   leave(client: string): void {
     this.#places.delete(client)
   }
 
-  /** One of that client has its permits. The next is about to ask: its place is kept for it so long. */
+  /**
+   * A waiter has its permits. The client's next waiter is about to ask, so the place is kept for a
+   * while.
+   */
   goOn(client: string, isLast: boolean, now: number): void {
     const place = this.#places.get(client)
     if (isLast) this.leave(client)

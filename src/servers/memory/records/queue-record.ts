@@ -1,25 +1,25 @@
 interface Entry {
   readonly owner: string
-  /** The server's time in µs when it came. */
+  /** When the owner joined, in µs of the server's time. */
   readonly ticket: number
 }
 
-/** What is known of a client that has places. */
+/** A client with places in the queue. */
 export interface Mark {
-  /** Until when they count. */
+  /** Until when its places count. */
   readonly untilMs: number
-  /** Whether it was seen to listen for grants. */
+  /** True if it was seen listening for grants. */
   readonly seen: boolean
   readonly label: string
 }
 
-/** Those who wait for one lock in turn, and until when each client's places count. */
+/** The waiters of one fair lock, and until when the places of each client count. */
 export class QueueRecord {
-  /** By ticket; those of one ticket by owner. */
+  /** In the order of tickets, and then of owner ids. */
   readonly #entries: Entry[] = []
   readonly #byOwner = new Map<string, Entry>()
   readonly #marks = new Map<string, Mark>()
-  /** Of those who want a shorter claim window than others, in milliseconds. */
+  /** The shorter claim windows that some owners want, in milliseconds. */
   readonly #claims = new Map<string, number>()
   #endsAt = Infinity
   #marksEndAt = Infinity
@@ -44,17 +44,17 @@ export class QueueRecord {
     return this.#byOwner.get(owner)
   }
 
-  /** @param most so many of them */
+  /** @param most how many are returned at most */
   head(most: number): readonly Entry[] {
     return this.#entries.slice(0, most)
   }
 
-  /** @returns whether it was not there yet */
+  /** @returns true if the owner was not in the queue yet */
   add(owner: string, ticket: number): boolean {
     if (this.#byOwner.has(owner)) return false
     const entry = { owner, ticket }
     let at = this.#entries.length
-    // Whoever comes mostly comes last.
+    // A new owner is usually the last.
     while (at > 0 && isBefore(entry, this.#entries[at - 1] as Entry)) at -= 1
     this.#entries.splice(at, 0, entry)
     this.#byOwner.set(owner, entry)
@@ -82,7 +82,7 @@ export class QueueRecord {
     return this.#marks.get(client)
   }
 
-  /** Until then the places of that client count. */
+  /** Keeps the places of that client until `mark.untilMs`. */
   setMark(client: string, mark: Mark, now: number): void {
     this.#marks.set(client, mark)
     for (const [other, { untilMs }] of this.#marks) if (untilMs < now) this.#marks.delete(other)
@@ -95,20 +95,20 @@ export class QueueRecord {
     this.#marks.delete(client)
   }
 
-  /** Nobody has to be remembered who is not in the queue. */
+  /** Called when no client outside the queue needs to be remembered. */
   dropMarks(): void {
     this.#marks.clear()
     this.#claims.clear()
     this.#marksEndAt = Infinity
   }
 
-  /** All of it is kept until then, if nothing more comes. */
+  /** Keeps all entries until then, unless a later call changes that. */
   keepUntil(endsAt: number, { marks = true } = {}): void {
     this.#endsAt = endsAt
     if (marks) this.#marksEndAt = endsAt
   }
 
-  /** Forgets what nobody has kept. */
+  /** Forgets all that has expired. */
   expire(now: number): void {
     if (now > this.#endsAt) {
       this.#entries.length = 0

@@ -2,28 +2,27 @@ import { isUpgradable, isWriter } from '../../read-write-server.ts'
 import { leftMs } from './moments.ts'
 import { WaitingRecord } from './waiting-record.ts'
 
-/** What somebody has of the lock. */
+/** The hold of one owner. */
 interface ReadWriteHold {
   holds: number
-  /** Of one who reads; the lease of one who writes is that of the whole lock. */
+  /** Only for readers: the lease of a writer is the lease of the whole lock. */
   endsAt: number
-  /** Since when. */
   readonly beganAt: number
 }
 
 /**
- * Who reads or writes, and which clients wait for that. Moments are in milliseconds, on the server's
- * clock. Readers whose time ran out stay until somebody has to know who is left, as on a server of Redis.
+ * The readers or the writer, and the clients that wait. Moments are in milliseconds, on the
+ * server's clock. Expired readers stay until a request needs the number of readers, as in Redis.
  */
 export class ReadWriteRecord {
   /** How it is held; null when it is free. */
   mode: 'read' | 'write' | null = null
-  /** Until when anything of that counts. */
+  /** Until when any of the holds counts. */
   endsAt = -Infinity
   readonly #holds = new Map<string, ReadWriteHold>()
   readonly waiting = new WaitingRecord()
 
-  /** Forgets what has run out. */
+  /** Forgets all that has expired. */
   expire(now: number): void {
     if (now > this.endsAt) this.free()
     this.waiting.expire(now)
@@ -33,7 +32,7 @@ export class ReadWriteRecord {
     return this.mode === null && this.waiting.isForgotten
   }
 
-  /** How many have it, also of those whose time ran out. */
+  /** How many owners hold it, including expired readers. */
   get size(): number {
     return this.#holds.size
   }
@@ -46,12 +45,12 @@ export class ReadWriteRecord {
     return this.#holds.get(owner) ?? null
   }
 
-  /** What is left of all of it in milliseconds; -1 without an expiry, -2 when it is free. */
+  /** The rest of the lock's lease in milliseconds; -1 without an expiry, -2 if it is free. */
   ttlMs(now: number): number {
     return this.mode === null ? -2 : leftMs(this.endsAt, now)
   }
 
-  /** The same of one lease; -2 when its time ran out, or there is none. */
+  /** The rest of one lease in milliseconds; -2 if it has expired or does not exist. */
   ttlMsOf(owner: string, now: number): number {
     const hold = this.heldBy(owner)
     if (hold === null) return -2
@@ -59,12 +58,12 @@ export class ReadWriteRecord {
     return now > hold.endsAt ? -2 : leftMs(hold.endsAt, now)
   }
 
-  /** Whether somebody reads who may go on to write. */
+  /** True if a reader holds the upgradable lock. */
   hasUpgradable(now: number): boolean {
     return this.owners.some((owner) => isUpgradable(owner) && this.ttlMsOf(owner, now) !== -2)
   }
 
-  /** Takes it, or raises the hold count; makes the lease last at least this long. */
+  /** Adds a hold or raises its count, and makes the lease last at least this long. */
   give(owner: string, holds: number, leaseMs: number, now: number): void {
     const hold = this.heldBy(owner) ?? { holds, endsAt: -Infinity, beganAt: now }
     hold.holds = Math.max(hold.holds, holds)
@@ -82,14 +81,14 @@ export class ReadWriteRecord {
     this.endsAt = Math.max(this.endsAt, now + leaseMs)
   }
 
-  /** That owner has it no more. Who wrote leaves it to those who read as well. */
+  /** Removes the hold of that owner. If the owner wrote, the readers keep the lock. */
   remove(owner: string): void {
     this.#holds.delete(owner)
     if (this.size === 0) this.free()
     else if (isWriter(owner)) this.mode = 'read'
   }
 
-  /** Takes out readers whose time ran out. @returns how many have the lock then */
+  /** Removes expired readers. @returns how many owners hold the lock then */
   dropDead(now: number): number {
     let [longest, hasWriter] = [-Infinity, false]
     for (const [owner, { endsAt }] of this.#holds) {
@@ -102,7 +101,7 @@ export class ReadWriteRecord {
     return this.size
   }
 
-  /** Nobody has it any more. */
+  /** Removes all holds. */
   free(): void {
     this.mode = null
     this.endsAt = -Infinity

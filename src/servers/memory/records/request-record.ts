@@ -1,14 +1,14 @@
-/** What a server remembers of requests by their names, each until a moment on its clock. */
+/** The results of requests by their ids, each remembered until a moment on the server's clock. */
 export class RequestRecord {
   readonly #all = new Map<string, { readonly result: number | 'returned'; endsAt: number }>()
-  /** None ends before. */
+  /** No request is forgotten before this moment. */
   #firstEndsAt = Infinity
 
   get size(): number {
     return this.#all.size
   }
 
-  /** What came of it; undefined where that is not remembered. */
+  /** The result of the request; undefined if it is not remembered. */
   get(id: string): number | 'returned' | undefined {
     return this.#all.get(id)?.result
   }
@@ -18,7 +18,7 @@ export class RequestRecord {
     this.#firstEndsAt = Math.min(this.#firstEndsAt, endsAt)
   }
 
-  /** It is remembered for longer, where it still is. */
+  /** Remembers the request for longer, if it is still remembered. */
   keep(id: string, endsAt: number): void {
     const request = this.#all.get(id)
     if (request !== undefined) request.endsAt = endsAt

@@ -7,30 +7,33 @@ import { RequestRecord } from './request-record.ts'
 /** The permits of one acquisition. */
 interface Taken {
   endsAt: number
-  /** Since when its owner has them, in µs. */
+  /** When its owner acquired them, in µs. */
   readonly sinceUs: number
-  /** Those that the owner has; fewer than its name says if some were taken away by their ids. */
+  /** The permits of the owner: fewer than the owner id says if some were released by their ids. */
   readonly ids: readonly string[]
 }
 
 /**
- * What a server has of one semaphore. Moments are in milliseconds, on its clock. Permits whose time ran out stay
- * taken until somebody has to know how many are left, as on a server of Redis.
+ * The state of one semaphore on a server. Moments are in milliseconds, on the server's clock.
+ * Expired permits stay taken until a request needs the number of free permits, as in Redis.
  */
 export class SemaphoreRecord {
   #available: number | null = null
-  /** Until when that counts. */
+  /** Until when the number counts. */
   #endsAt = Infinity
-  /** Who has taken permits: as many as the name says, unless some were taken away. */
+  /**
+   * The permits of each owner: as many as the owner id says, unless some were released by their
+   * ids.
+   */
   readonly #taken = new Map<string, Taken>()
-  /** Until when any of that counts. */
+  /** Until when any of these permits counts. */
   #takenEndsAt = Infinity
-  /** Which of the two semaphores has set the number. */
+  /** The kind of semaphore that has set the number. */
   kind: Exclude<NumberKind, 'latch'> = 'semaphore'
   readonly waiting = new PermitWaitingRecord()
   readonly requests = new RequestRecord()
 
-  /** Forgets what has run out. */
+  /** Forgets all that has expired. */
   expire(now: number): void {
     if (now > this.#endsAt) [this.#available, this.#endsAt] = [null, Infinity]
     if (now > this.#takenEndsAt) this.#taken.clear()
@@ -43,28 +46,28 @@ export class SemaphoreRecord {
     return !this.isSet && this.#taken.size + this.waiting.size + this.requests.size === 0
   }
 
-  /** Whether it has permits, or none because that was said. */
+  /** True if the number of permits was set, even to 0. */
   get isSet(): boolean {
     return this.#available !== null
   }
 
-  /** How many are to be had, also fewer than none. */
+  /** How many permits are free; can be below 0. */
   get available(): number {
     return this.#available ?? 0
   }
 
-  /** Makes more available, or fewer, also where there was no such semaphore. @returns how many are then */
+  /** Adds or removes permits, even if there was no semaphore. @returns how many are free then */
   add(permits: number): number {
     this.#available = this.available + permits
     return this.#available
   }
 
-  /** It is gone then, with all that is taken from then on. */
+  /** The semaphore expires then, with all permits that are taken from now on. */
   endAt(endsAt: number): void {
     this.#endsAt = endsAt
   }
 
-  /** The number is gone. @returns whether there was one */
+  /** Deletes the number. @returns true if there was a number */
   delete(): boolean {
     const { isSet } = this
     this.#available = null
@@ -72,57 +75,57 @@ export class SemaphoreRecord {
     return isSet
   }
 
-  /** Nobody has any permits. @returns whether somebody had */
+  /** Forgets all taken permits. @returns true if there were any */
   deleteTaken(): boolean {
     const { size } = this.#taken
     this.#taken.clear()
     return size > 0
   }
 
-  /** How many are taken, also of those whose time ran out. */
+  /** How many permits are taken, including expired permits. */
   get taken(): number {
     let taken = 0
     for (const { ids } of this.#taken.values()) taken += ids.length
     return taken
   }
 
-  /** Who has taken permits, the first who is to give them back before the others. */
+  /** The owners with permits, the earliest expiry first. */
   get takers(): readonly (readonly [owner: string, taken: Readonly<Taken>])[] {
     return [...this.#taken].sort(([, a], [, b]) => a.endsAt - b.endsAt)
   }
 
-  /** When the first of those that are taken is to come back; Infinity where none is. */
+  /** When the first taken permits expire; Infinity if none are taken. */
   get firstEndsAt(): number {
     let first = Infinity
     for (const { endsAt } of this.#taken.values()) first = Math.min(first, endsAt)
     return first
   }
 
-  /** Whether that owner has any of its permits. */
+  /** True if the owner has any of its permits. */
   has(owner: string): boolean {
     return this.#taken.has(owner)
   }
 
-  /** Until when that owner has what it has taken; undefined where it has not all of it. */
+  /** Until when the owner has its permits; undefined if some are missing. */
   takenUntil(owner: string): number | undefined {
     const taken = this.#taken.get(owner)
     return taken?.ids.length === permitsOf(owner) ? taken.endsAt : undefined
   }
 
-  /** Takes what the owner's name says. */
+  /** Takes as many permits as the owner id says. */
   take(owner: string, endsAt: number, sinceUs: number): void {
     this.#taken.set(owner, { endsAt, sinceUs, ids: permitIds(owner) })
     this.add(-permitsOf(owner))
     if (this.#endsAt !== Infinity) this.#takenEndsAt = this.#endsAt
   }
 
-  /** The owner has them until then at least; never for less time. */
+  /** The owner keeps its permits at least until then; never shortens the time. */
   lengthen(owner: string, endsAt: number): void {
     const taken = this.#taken.get(owner)
     if (taken !== undefined) taken.endsAt = Math.max(taken.endsAt, endsAt)
   }
 
-  /** What the owner has taken is available. @returns whether it had all of it */
+  /** Frees the owner's permits. @returns true if the owner had all of them */
   giveBack(owner: string): boolean {
     const taken = this.#taken.get(owner)
     if (taken === undefined) return false
@@ -131,7 +134,7 @@ export class SemaphoreRecord {
     return taken.ids.length === permitsOf(owner)
   }
 
-  /** Gives back those permits. @returns how many of them were taken until now */
+  /** Frees these permits. @returns how many of them were taken */
   giveBackIds(ids: ReadonlySet<string>): number {
     let given = 0
     for (const [owner, taken] of this.#taken) {
@@ -144,7 +147,7 @@ export class SemaphoreRecord {
     return given
   }
 
-  /** Gives back the permits whose time is up. */
+  /** Frees the expired permits. */
   giveBackExpired(now: number): void {
     for (const [owner, { endsAt }] of this.#taken) if (endsAt <= now) this.giveBack(owner)
   }

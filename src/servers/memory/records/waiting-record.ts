@@ -1,11 +1,13 @@
 import { isUpgradable, isWriter, UPGRADABLE_SUFFIX } from '../../read-write-server.ts'
 
-/** Before all times: of an owner that has the upgradable lock and waits to write. */
+/**
+ * Earlier than all times: the place of an owner that has the upgradable lock and waits to write.
+ */
 export const GOES_ON = 3
 
 /**
- * As what somebody waits, and for what. Each client has one place to read or to write, and one for the upgradable lock. An
- * owner that has the lock as another kind has one of its own.
+ * The place of a waiter. Each client has one place to read or to write, and one for the upgradable
+ * lock. An owner that holds the lock as another kind has its own place.
  */
 export interface Place {
   readonly member: string
@@ -13,25 +15,24 @@ export interface Place {
   readonly wanted: 'read' | 'upgradable' | 'write' | 'upgrade'
 }
 
-/** A client that waits. */
 export interface Waiting extends Place {
-  /** The server's time in µs; {@link GOES_ON} of an upgrade. */
+  /** In µs of the server's time; {@link GOES_ON} for an upgrade. */
   readonly sinceUs: number
 }
 
-/** Who waits, in one order: to read; or to write, for the upgradable lock and for an upgrade. */
+/** Waiters in one order: either all that wait to read, or all that wait for something else. */
 interface Queue {
   readonly members: Map<string, Waiting>
   endsAt: number
 }
 
-/** The clients in which somebody waits for a read-write lock, and until when that counts. */
+/** The clients that wait for a read-write lock, and until when their places count. */
 export class WaitingRecord {
   readonly #readers: Queue = { members: new Map(), endsAt: Infinity }
   readonly #writers: Queue = { members: new Map(), endsAt: Infinity }
   readonly #untilMs = new Map<string, number>()
   #endsAt = Infinity
-  /** Until when those are let in who waited to read when a writer left. */
+  /** The end of the phase for readers that waited when a writer left. */
   #phaseEndsAt = -Infinity
 
   expire(now: number): void {
@@ -46,22 +47,22 @@ export class WaitingRecord {
     return this.size('read') + this.size('write') + this.#untilMs.size === 0 && !this.isPhase
   }
 
-  /** How many wait in that queue. */
+  /** How many places are in that queue. */
   size(queue: 'read' | 'write'): number {
     return this.#queueOf(queue).members.size
   }
 
-  /** Until when that of a client counts; of no use where it is in no queue. */
+  /** How many expiry times are stored. A time is unused while its place is in no queue. */
   get marks(): number {
     return this.#untilMs.size
   }
 
-  /** Those in that queue who still wait, the one who has waited for the longest first. */
+  /** The places in that queue that still count, the longest wait first. */
   list(queue: 'read' | 'write', now: number): Waiting[] {
     return this.#inOrder(queue).filter((waiting) => this.#counts(waiting, now))
   }
 
-  /** The first of these; those before who do not wait any more are taken out. */
+  /** The first of these places. Places before it no longer count, and are removed. */
   first(queue: 'read' | 'write', now: number): Waiting | undefined {
     return this.#inOrder(queue).find((waiting) => {
       if (this.#counts(waiting, now)) return true
@@ -82,11 +83,11 @@ export class WaitingRecord {
   }
 
   /**
-   * Somebody waits there, until its next request. It keeps its place.
+   * Notes that a waiter waits, until its next request. The waiter keeps its place.
    *
    * @param nowUs the server's time in µs
-   * @param aliveMs for how long that counts, in milliseconds
-   * @returns since when
+   * @param aliveMs for how long the place counts, in milliseconds
+   * @returns since when the waiter waits, in µs
    */
   enter(place: Place, nowUs: number, now: number, aliveMs: number): number {
     const { member, wanted } = place
@@ -101,7 +102,7 @@ export class WaitingRecord {
     return sinceUs
   }
 
-  /** Nobody waits there any more. @returns whether somebody did */
+  /** Removes the place. @returns true if it existed */
   leave({ member, wanted }: Pick<Place, 'member' | 'wanted'>): boolean {
     if (!this.#queueOf(wanted).members.delete(member)) return false
     this.#untilMs.delete(member)
@@ -109,17 +110,17 @@ export class WaitingRecord {
     return true
   }
 
-  /** For how much longer it counts that somebody waits, in milliseconds. */
+  /** For how much longer the place counts, in milliseconds. */
   countsForMs({ member }: Waiting, now: number): number {
     return Math.max(0, Math.ceil((this.#untilMs.get(member) ?? now) - now))
   }
 
-  /** Whether those are let in who waited to read when a writer left. */
+  /** True during the phase for readers that waited when a writer left. */
   get isPhase(): boolean {
     return this.#phaseEndsAt !== -Infinity
   }
 
-  /** What is left of that in milliseconds; 0 when it is over. */
+  /** The rest of that phase in milliseconds; 0 if it is over. */
   phaseLeftMs(now: number): number {
     return Math.max(0, Math.ceil(this.#phaseEndsAt - now))
   }
@@ -132,7 +133,7 @@ export class WaitingRecord {
     this.#phaseEndsAt = -Infinity
   }
 
-  /** Whether a reader has to wait behind the first of the queue. @param place its own */
+  /** True if a reader must wait behind the first of the queue. @param place the reader's place */
   isShut({ member, wanted }: Place, now: number): boolean {
     const first = this.first('write', now)
     if (first === undefined) return false
@@ -146,10 +147,10 @@ export class WaitingRecord {
 }
 
 /**
- * As what an owner waits.
+ * The place of a waiting owner.
  *
  * @param client '' if it does not wait
- * @param beside the name under which the owner has the lock as another kind; '' for none
+ * @param beside the owner id with which the owner holds the lock as another kind; '' for none
  */
 export function placeOf(client: string, owner: string, beside: string): Place {
   const wanted = isUpgradable(owner) ? 'upgradable' : isWriter(owner) ? 'write' : 'read'

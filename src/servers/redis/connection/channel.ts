@@ -24,6 +24,7 @@ export class ChannelListener extends Linked<ChannelListener> implements Subscrip
   readonly onWake: (message?: string) => void
   readonly #channel: Channel
   readonly #host: Host
+  #isStopped = false
 
   constructor(channel: Channel, onWake: (message?: string) => void, host: Host) {
     super()
@@ -37,7 +38,13 @@ export class ChannelListener extends Linked<ChannelListener> implements Subscrip
     return this.#channel.confirmed
   }
 
+  /** Calls `onWake` unless the listener has stopped. */
+  wake(): void {
+    if (!this.#isStopped) this.onWake()
+  }
+
   stop(): void {
+    this.#isStopped = true
     const { listeners } = this.#channel
     listeners.remove(this)
     if (listeners.size === 0) this.#host.forget(this.#channel)

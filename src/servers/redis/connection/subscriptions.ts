@@ -71,7 +71,10 @@ export class Subscriptions {
       if (this.#connection.up) this.#subscribe([name])
       else this.#connection.connect()
     }
-    return new ChannelListener(channel, onWake, this)
+    const listener = new ChannelListener(channel, onWake, this)
+    // The last message may have come after the answer that made the caller listen.
+    if (channel.confirmed) queueMicrotask(() => listener.wake())
+    return listener
   }
 
   /** The last listener has stopped. */
