@@ -14,15 +14,40 @@ export function callListeners(call: () => void): void {
   }
 }
 
-interface Emitter {
-  listenerCount(event: string): number
-  emit(event: string, ...args: unknown[]): boolean
+type Listener = (...args: unknown[]) => void
+
+/** A listener, as eventemitter3 stores it. */
+interface Entry {
+  readonly fn: Listener
+  readonly context: unknown
+  readonly once: boolean
 }
 
-/** Returns a function that calls the listeners of the emitter, as {@link callListeners} does. */
+interface Emitter {
+  readonly _events?: Readonly<Record<string, Entry | readonly Entry[] | undefined>>
+  listenerCount(event: string): number
+  emit(event: string, ...args: unknown[]): boolean
+  removeListener(event: string, fn: Listener, context: unknown, once: boolean): unknown
+}
+
+/**
+ * Returns a function that calls the listeners of the emitter, as {@link callListeners} does. If one
+ * throws, the later listeners are called all the same: `emit` of eventemitter3 leaves them out.
+ */
 export function emitBy(emitter: object): (event: string, ...args: unknown[]) => void {
   const one = emitter as Emitter
   return (event, ...args) => {
-    if (one.listenerCount(event) > 0) callListeners(() => one.emit(event, ...args))
+    const count = one.listenerCount(event)
+    if (count === 0) return
+    const entries = one._events?.[event]
+    if (count === 1 || !Array.isArray(entries)) {
+      callListeners(() => one.emit(event, ...args))
+      return
+    }
+    // A copy, because a listener may add others, which are not called for this event.
+    for (const { fn, context, once } of [...(entries as Entry[])]) {
+      if (once) one.removeListener(event, fn, undefined, true)
+      callListeners(() => fn.apply(context, args))
+    }
   }
 }

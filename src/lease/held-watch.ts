@@ -4,6 +4,7 @@ import { Linked, LinkedList } from '../kit/linked-list.ts'
 import { publicCall } from '../kit/public-call.ts'
 import { warn } from '../kit/warning.ts'
 import type { Hold } from './hold.ts'
+import { limitOf } from './loss.ts'
 
 /**
  * A stack is recorded with at least this many lines, because lines of Holdfast are removed later.
@@ -40,13 +41,13 @@ function linesOfCaller(stack: string): string[] {
 
 /** Describes how the hold ends if it is not released. `now` is on the monotonic clock. */
 function endOf(hold: Hold, now: number): string {
-  const { limitAt, beganAt, renewMs } = hold
+  const { limitAt, limitMs, drainMs, renewMs } = hold
   if (renewMs === 0) return `It is not renewed and ends in ${Math.round(hold.remainingMs())} ms.`
   if (limitAt === Infinity) {
     return 'It has no `maxHoldMs`, so the watchdog renews the lease until the release or the end of the process.'
   }
-  const [limitMs, leftMs] = [limitAt - beganAt, limitAt - now].map(Math.round)
-  return `It ends in ${leftMs} ms, when its \`maxHoldMs\` of ${limitMs} ms is over.`
+  const leftMs = Math.round(limitAt - now)
+  return `It ends in ${leftMs} ms, when its \`${limitOf(hold)}\` of ${drainMs ?? limitMs} ms is over.`
 }
 
 /**

@@ -46,10 +46,12 @@ export class Hold extends Linked<Hold> implements Dated {
   renewMs = 0
   /** The renewed leases of its acquisitions, in milliseconds. The longest one counts. */
   readonly watched: number[] = []
-  /** When its first request was sent, or when its limit began, on the monotonic clock. */
+  /** When the request of its first acquisition was sent, on the monotonic clock. */
   beganAt: number
   /** When it ends at the latest, on the monotonic clock. */
   limitAt = Infinity
+  /** Its `maxHoldMs`. It counts from the first renewed acquisition, which may be a re-entry. */
+  limitMs = Infinity
   /** Set if the holder was asked to end: how long renewals continue, in milliseconds. */
   drainMs: number | undefined
   /** When it was lost, on the monotonic clock. */
@@ -69,11 +71,9 @@ export class Hold extends Linked<Hold> implements Dated {
   #backing: (Backing & { readonly leaseMs: number; readonly limitAt: number }) | undefined
 
   constructor(
-    fields: Pick<Hold, 'lockName' | 'owner' | 'id' | 'token' | 'kind' | 'leaseMs'> & {
-      sentAt: Moment
-      validForMs?: number
-      lastToken?: number
-    },
+    fields: Pick<Hold, 'lockName' | 'owner' | 'id' | 'token' | 'kind' | 'leaseMs'> &
+      Pick<Proof, 'sentAt'> &
+      Partial<Pick<Proof, 'validForMs'> & Pick<Hold, 'lastToken'>>,
     clock: Clock,
     host: HoldHost,
   ) {
@@ -152,7 +152,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** The hold ends `maxHoldMs` after `from`, on the monotonic clock. */
   limit(maxHoldMs: number, from: number): void {
-    this.beganAt = from
+    this.limitMs = maxHoldMs
     this.limitAt = from + maxHoldMs
   }
 

@@ -9,8 +9,8 @@ interface Hold {
   readonly kind: HoldKind
   readonly leaseMs: number
   readonly renewMs: number
-  readonly beganAt: number
   readonly limitAt: number
+  readonly limitMs: number
   readonly drainMs: number | undefined
 }
 
@@ -57,10 +57,9 @@ export function limitOf({ drainMs }: Pick<Hold, 'drainMs'>): 'maxHoldMs' | 'maxD
  * @param agoMs how long ago its request was sent, in milliseconds
  */
 export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, agoMs: number): string {
-  const { leaseMs, limitAt, drainMs, beganAt, renewMs } = hold
+  const { leaseMs, limitMs, drainMs, renewMs } = hold
   if (isAtLimit(hold, sentAt.monotonic + validForMs)) {
-    const limitMs = drainMs ?? Math.round(limitAt - beganAt)
-    return `its \`${limitOf(hold)}\` of ${limitMs} ms is over, so it is no longer renewed`
+    return `its \`${limitOf(hold)}\` of ${drainMs ?? limitMs} ms is over, so it is no longer renewed`
   }
   const kind = renewMs > 0 ? 'the watched lease' : 'the fixed lease'
   return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${Math.round(agoMs)} ms ago`

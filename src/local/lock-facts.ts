@@ -37,7 +37,7 @@ export function traceHold(lock: FactLock, hold: Hold, acquire: AcquireFact | und
   fact.owner = hold.id.wireOwner
   fact.token = hold.token
   fact.leaseMs = hold.leaseMs
-  fact.limitMs = hold.renewMs === 0 ? hold.leaseMs : hold.limitAt - hold.beganAt
+  fact.limitMs = hold.renewMs === 0 ? hold.leaseMs : hold.limitMs
   fact.acquire = acquire
   hold.trace = new HoldTrace(fact, lock.services.clock)
   // The hold may have ended, because a listener can close the client.

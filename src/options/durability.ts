@@ -10,7 +10,8 @@ export interface DurabilityOptions {
   replicas: number | 'all'
   /**
    * How long the replicas have to confirm it, in milliseconds: less than `leaseMs`. Earlier acquisitions that wait for
-   * their confirmation come first, so it may take twice as long.
+   * their confirmation come first, so it may take twice as long. If `leaseMs` is below 2,000, the default is half of
+   * `leaseMs`.
    *
    * @default 1_000
    */
@@ -28,15 +29,18 @@ export interface DurabilityOptions {
 /** The option `durability`, checked and complete. */
 export type Durability = Readonly<Required<DurabilityOptions>>
 
+/** The default of `timeoutMs`, in milliseconds. */
+const TIMEOUT_MS = 1_000
+
 /**
  * Reads the option `durability`.
  *
- * @param longestMs the longest `timeoutMs`, because a later confirmation is useless
+ * @param leaseMs the lease of the client. A confirmation after its end is useless
  */
 export function durabilityOf(
   given: unknown,
   hasMasters: boolean,
-  longestMs: number,
+  leaseMs: number,
 ): Durability | undefined {
   if (given === undefined) return undefined
   if (hasMasters) {
@@ -46,7 +50,8 @@ export function durabilityOf(
     )
   }
   const options = optionsOf(given, '`durability`', ['replicas', 'timeoutMs', 'fsync'])
-  const { replicas, timeoutMs = 1_000, fsync = false } = options as Partial<DurabilityOptions>
+  const defaultMs = Math.min(TIMEOUT_MS, Math.floor(leaseMs / 2))
+  const { replicas, timeoutMs = defaultMs, fsync = false } = options as Partial<DurabilityOptions>
   assertBoolean(fsync, '`durability.fsync`')
   const isWhole = Number.isSafeInteger(replicas) && (replicas as number) >= (fsync ? 0 : 1)
   if (replicas !== 'all' && !isWhole) {
@@ -56,7 +61,7 @@ export function durabilityOf(
   }
   return {
     replicas: replicas as number | 'all',
-    timeoutMs: wholeMs(timeoutMs, '`durability.timeoutMs`', longestMs),
+    timeoutMs: wholeMs(timeoutMs, '`durability.timeoutMs`', leaseMs - 1),
     fsync,
   }
 }

@@ -132,11 +132,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
     ...timeLimits(options),
     ...threadOf(watchdogThread),
     heldWarningMs: heldWarningMs(options.heldWarningMs),
-    durability: durabilityOf(
-      options.durability,
-      options.masters !== undefined,
-      Math.min(ownLeaseMs - 1, LONGEST_TIMER_MS),
-    ),
+    durability: durabilityOf(options.durability, options.masters !== undefined, ownLeaseMs),
   }
 }
 

@@ -31,6 +31,18 @@ describeLocks('held() of the client', (stage) => {
     expect(client.held()).toEqual({ held: [], waiting: [] })
   })
 
+  test('counts the age from the first acquisition, whatever re-enters', async () => {
+    const client = stage.world.newClient()
+    const lock = stage.getLock(client, 'it', { owner: client.owner() })
+    const fixed = await lock.lock(20_000)
+    const startedAt = performance.now()
+    await eventually(() => performance.now() - startedAt > 100)
+    const renewed = await lock.lock({ leaseMs: 20_000, renew: true, maxHoldMs: 60_000 })
+    expect(client.held().held[0]?.heldMs).toBeGreaterThanOrEqual(99)
+    await renewed.release()
+    await fixed.release()
+  })
+
   stage.testOfExclusion(
     'lists each call that waits, with the holder that it has seen',
     async () => {

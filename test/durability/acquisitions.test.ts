@@ -1,4 +1,5 @@
 import { Holdfast, type HoldfastOptions, NotDurableError } from '../../src/index.ts'
+import { resolveOptions } from '../../src/options/settings.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, SHA } from '../support/fault-rig.ts'
@@ -38,6 +39,18 @@ describe('an acquisition', () => {
     expect(diary.acquired).toEqual([later.token])
     expect(await rig.hash('it', first)).toEqual({ [later.owner]: '1' })
     await later.release()
+  })
+
+  test('of a client with a short lease gives the replicas half of that lease by default', async () => {
+    const [first] = rig.replicas
+    const client = rig.client({ replicas: 2 }, { leaseMs: 800 })
+    await granted(await client.getLock('it').tryLock()).release()
+    first.pause()
+    const { error } = await outcome(client.getLock('it').tryLock())
+    expect(error).toBeInstanceOf(NotDurableError)
+    expect(error).toMatchObject({ timeoutMs: 400, confirmed: 1 })
+    first.resume()
+    await isFree('it')
   })
 
   test('is undone once and rejects where fewer replicas have it in time', async () => {
@@ -206,6 +219,22 @@ describe('is refused', () => {
   ])('`timeoutMs: %p`', (timeoutMs, got) => {
     expect(refused({ durability: { replicas: 1, timeoutMs } })).toThrow(got)
   })
+
+  test.each([
+    [10, 5],
+    [1_001, 500],
+    [1_999, 999],
+    [2_000, 1_000],
+    [30_000, 1_000],
+  ])(
+    'none with `leaseMs: %p`, for which the default of `timeoutMs` is %p',
+    (leaseMs, timeoutMs) => {
+      const options = { redis: 'redis://nowhere', leaseMs, durability: { replicas: 1 } }
+      expect(resolveOptions(options).durability?.timeoutMs).toBe(timeoutMs)
+      const given = { ...options, durability: { replicas: 1, timeoutMs: leaseMs } }
+      expect(() => resolveOptions(given)).toThrow(`at most ${leaseMs - 1}; got ${leaseMs}`)
+    },
+  )
 
   test('what is no set of options, or has others', () => {
     expect(refused({ durability: 2 })).toThrow(

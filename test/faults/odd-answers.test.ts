@@ -35,6 +35,7 @@ const ODD: Record<string, string> = {
   'an unknown word': list(bulk('maybe'), bulk('17')),
   'a token that is no number': list(bulk('granted'), bulk('many')),
   'a token that is NaN': list(bulk('granted'), bulk('NaN')),
+  'a token in hexadecimal': list(bulk('granted'), bulk('0x10')),
   'a token that is a list': list(bulk('granted'), list(bulk('1'), bulk('2'))),
   'a grant without a token': list(bulk('granted')),
   'a grant that says too much': list(bulk('granted'), bulk('17'), integer(3), bulk('more')),

@@ -169,6 +169,44 @@ test('a hold that was passed on inside the client begins when it is passed on', 
   expect(held(client)).toMatchObject([{ token: third?.token, heldMs: 5 }])
 })
 
+test('the age of a hold counts from its first acquisition, even if only a re-entry renews it', async () => {
+  const server = createMemoryServer({ virtualTime: true })
+  await using client = server.newClient()
+  const lock = client.getLock('it', { owner: client.owner() })
+  await lock.lock(60_000)
+  await server.advance(10_000)
+  const renewed = await lock.lock({ leaseMs: 30_000, renew: true })
+  expect(held(client)).toMatchObject([{ heldMs: 10_000, holdCount: 2 }])
+  await server.advance(10_000)
+  const limited = await lock.lock({ leaseMs: 30_000, renew: true, maxHoldMs: 60_000 })
+  expect(held(client)).toMatchObject([{ heldMs: 20_000, holdCount: 3 }])
+  const other = client.getLock('it')
+  expect(await other.tryLock()).toBeNull()
+  expect((await other.why()).ageMs).toBe(20_000)
+  const refused = expect(other.lock({ waitMs: 100 })).rejects.toThrow(/ for 20 s, /)
+  await server.advance(100)
+  await refused
+  await limited.release()
+  await renewed.release()
+})
+
+test('the limit of a renewed re-entry counts from that re-entry, and the age of the hold does not', async () => {
+  const server = createMemoryServer({ virtualTime: true })
+  await using client = server.newClient()
+  const lock = client.getLock('it', { owner: client.owner() })
+  await lock.lock(20_000)
+  await server.advance(10_000)
+  const lease = await lock.lock({ leaseMs: 15_000, renew: true, maxHoldMs: 40_000 })
+  await server.advance(37_000)
+  expect(held(client)).toMatchObject([{ heldMs: 47_000 }])
+  expect(lease.valid).toBe(true)
+  await server.advance(3_000)
+  expect(lease.valid).toBe(false)
+  expect(lease.signal.reason).toMatchObject({
+    message: expect.stringContaining('its `maxHoldMs` of 40000 ms is over'),
+  })
+})
+
 test('the holder of a lock that another call of the same client waits for is known', async () => {
   await using client = createMemoryServer().newClient()
   const lease = await client.getLock('it').lock()

@@ -1,7 +1,7 @@
 import * as fair from '../../src/servers/redis/scripts/fair.generated.ts'
 import * as lock from '../../src/servers/redis/scripts/lock.generated.ts'
 import * as quorum from '../../src/servers/redis/scripts/quorum.generated.ts'
-import { pairs, whole } from '../../src/servers/redis/scripts/reading.ts'
+import { digits, pairs, whole, wholeOrNone } from '../../src/servers/redis/scripts/reading.ts'
 import type { Terms } from '../../src/servers/redis/scripts/terms.ts'
 
 const terms: Terms = {
@@ -51,6 +51,29 @@ describe('arguments by name', () => {
 })
 
 describe('a reply', () => {
+  test.each(['0x10', '0b1', '1e3', '1.5e3', ' 5 ', '5\n', '+5', '5.0', '', '--5'])(
+    'with %j for a number is refused',
+    (text) => {
+      expect(() => whole(text, -2)).toThrow('No script answers this.')
+      expect(wholeOrNone(text, -2)).toBeUndefined()
+      expect(() => digits(text)).toThrow('No script answers this.')
+    },
+  )
+
+  test.each([
+    ['17', 17],
+    ['-2', -2],
+    ['1790012345678912', 1_790_012_345_678_912],
+    ['1.7e+15', 1_700_000_000_000_000],
+  ])('with %j for a number is read', (text, number) => {
+    expect(whole(text, -2)).toBe(number)
+    expect(wholeOrNone(text, -2)).toBe(number)
+  })
+
+  test('with an exponent for a time is kept as plain digits', () => {
+    expect(digits('1.7e+15')).toBe('1700000000000000')
+  })
+
   test('is read as the header has it', () => {
     expect(lock.readAcquire(['granted', '17', 3])).toEqual({
       kind: 'granted',

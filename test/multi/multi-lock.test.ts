@@ -341,6 +341,30 @@ test('its signal aborts, and it is valid no more, when the first of its locks is
   expect(await lockedOf(ABC)).toEqual([])
 })
 
+test('its signals that are first read after its release leave nothing behind at a hold that goes on', async () => {
+  const client = newClient()
+  await client.getLock('a').using(async (outer) => {
+    for (let round = 0; round < 3; round++) {
+      const lease = await client.run(() => multi(client, 'a', 'b').lock())
+      await lease.release()
+      expect(lease.signal).toBe(lease.signal)
+      expect(lease.releaseRequested).toBe(lease.releaseRequested)
+      expect([lease.signal.aborted, lease.releaseRequested.aborted]).toEqual([false, false])
+    }
+    expect(getEventListeners(outer.signal, 'abort')).toEqual([])
+    expect(getEventListeners(outer.releaseRequested, 'abort')).toEqual([])
+  })
+})
+
+test('its signal that is first read after the loss of a lock and its release is aborted', async () => {
+  const client = newClient()
+  const lease = await multi(client, 'a', 'b').lock()
+  await client.getLock('b').forceUnlock()
+  expect(await lease.release()).toBe(false)
+  expect(lease.signal.aborted).toBe(true)
+  expect(lease.signal.reason).toBeInstanceOf(LeaseLostError)
+})
+
 test('its signal leaves nothing behind at a hold that goes on, and tells of its loss until then', async () => {
   const client = newClient()
   const whole = client.getLock('a').using(async (outer) => {

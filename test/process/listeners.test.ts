@@ -44,8 +44,13 @@ test.each(events)(
     const { done } = await child.next<{ done?: number[] }>(({ done }) => done !== undefined)
     expect(done).toEqual([...new Set(done)].sort((a, b) => a - b))
     const told = child.all.filter((message) => 'event' in (message as object))
-    const others = child.all.filter((message) => !('event' in (message as object))).slice(0, -1)
     expect(told.length).toBeGreaterThan(0)
+    // A second listener, behind the one that throws.
+    const later = child.all.filter((message) => 'later' in (message as object))
+    expect(later).toEqual(told.map(() => ({ later: event })))
+    const others = child.all
+      .filter((message) => !('event' in (message as object)) && !('later' in (message as object)))
+      .slice(0, -1)
     expect(others).toEqual(told.map(() => ({ uncaught: `A listener of "${event}"` })))
     expect(await rig.exists('it')).toBe(false)
   },

@@ -6,6 +6,7 @@ import { eventually, never } from '../support/eventually.ts'
 import { Diary, granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
 import { atEnd } from '../support/lifetime.ts'
+import { letVote } from '../support/masters.ts'
 import { startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
@@ -54,6 +55,27 @@ describe('a RedLock', () => {
     expect(await lock.inspect()).toMatchObject({ holder: lease.owner, holdCount: 1 })
     expect(await lease.release()).toBe(true)
     await cluster.free('it')
+  })
+
+  test('of a client with longer leases is told so to the servers, whoever votes in the same request', async () => {
+    const cluster = await Cluster.start(3)
+    const [a, b, c] = cluster.masters as [RedisServer, RedisServer, RedisServer]
+    const clients = [clientOf(a, { longestLeaseMs: 120_000 }), clientOf(b), clientOf(c)]
+    const [long, short] = clients as [Holdfast, Holdfast]
+    const lockOf = (client: Holdfast, name: string) =>
+      client.getRedLock(...clients.map((one) => one.getLock(name)))
+    await (await lockOf(short, 'warm').lock()).release()
+    for (const order of [
+      [long, short, short],
+      [short, long, short],
+    ]) {
+      const leases = await Promise.all(order.map((client, n) => lockOf(client, `it ${n}`).lock()))
+      for (const lease of leases) await lease.release()
+      for (const { admin } of cluster.masters) {
+        expect((await admin.get(BIRTH))?.split(' ').at(-1)).toBe('120000')
+      }
+      await Promise.all(cluster.masters.map((master) => letVote(master)))
+    }
   })
 
   test('is not asked for any more when its client was closed, by those that are connected only then', async () => {

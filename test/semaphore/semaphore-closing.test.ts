@@ -1,4 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { RacingWaiter } from '../../src/local/racing-waiter.ts'
+import { atLoad } from '../support/at-load.ts'
+import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 import { outcome } from '../support/fault-rig.ts'
 import { releaseSemaphore } from '../support/scripts.ts'
@@ -51,6 +54,81 @@ describe('close()', () => {
     expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED', lockName: 'it' })
     expect(String(error)).toMatch(/possibly released, but Redis did not confirm it: the client was/)
     await rig.proxy.heal()
+  })
+
+  /** Nobody can reach the server from then on, also over the connections that there are. */
+  const cutOff = () => {
+    rig.proxy.refuse()
+    rig.proxy.cut()
+  }
+
+  test.each([
+    ['a server that refuses connections', cutOff],
+    ['a server that does not answer', () => rig.proxy.blackHole({ onHeal: 'drop' })],
+  ])('in an outage that is over in time gives back what work has: %s', async (_, breakOff) => {
+    const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 10_000 })
+    const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
+    await theirs.trySetPermits(1)
+    const [work, begun] = [deferred<void>(), deferred<void>()]
+    const used = semaphore.using(() => {
+      begun.resolve()
+      return work.promise
+    })
+    await begun.promise
+    breakOff()
+    const closing = client.close()
+    await pause(1_200)
+    await rig.proxy.heal()
+    await closing
+    expect(await theirs.availablePermits()).toBe(1)
+    work.resolve()
+    await used
+  })
+
+  test('goes on with a release that is given up meanwhile', async () => {
+    const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 1_000 })
+    const errors: Error[] = []
+    client.on('error', (error) => errors.push(error))
+    const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
+    await theirs.trySetPermits(1)
+    const [work, begun] = [deferred<void>(), deferred<void>()]
+    const used = semaphore.using(() => {
+      begun.resolve()
+      return work.promise
+    })
+    await begun.promise
+    cutOff()
+    work.resolve()
+    await pause(600)
+    const closing = client.close()
+    await eventually(() => errors.some(({ message }) => message.includes('1 permit was')))
+    await rig.proxy.heal()
+    await closing
+    expect(await theirs.availablePermits()).toBe(1)
+    await used
+  })
+
+  test('in an outage that lasts takes no longer than two commands, and tells of the permits', async () => {
+    const client = rig.client({ commandTimeoutMs: 500, outageMs: 10_000 })
+    const errors: Error[] = []
+    client.on('error', (error) => errors.push(error))
+    const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
+    await theirs.trySetPermits(1)
+    const [work, begun] = [deferred<void>(), deferred<void>()]
+    const used = semaphore.using(() => {
+      begun.resolve()
+      return work.promise
+    })
+    await begun.promise
+    cutOff()
+    const closingAt = performance.now()
+    await client.close()
+    expect(performance.now() - closingAt).toBeLessThan(atLoad(1_000 + 500))
+    work.resolve()
+    await used
+    expect(errors.at(-1)).toMatchObject({ code: 'HOLDFAST_CLOSED', lockName: 'it' })
+    await rig.proxy.heal()
+    expect(await theirs.availablePermits()).toBe(0)
   })
 
   test('in the moment when using() is granted leaves nothing taken, and the work undone', async () => {

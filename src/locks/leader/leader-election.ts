@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import { InvalidArgumentError } from '../../errors.ts'
-import { callListeners } from '../../kit/call-listeners.ts'
+import { emitBy } from '../../kit/call-listeners.ts'
 import { refuseDetached } from '../../kit/handle.ts'
 import { INSPECT, type Inspect, printed } from '../../kit/printed.ts'
 import { assertFunction } from '../../options/input.ts'
@@ -241,7 +241,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   }
 
   #tell(leader: LeaderInfo | null): void {
-    callListeners(() => this.emit('changed', leader))
+    emitBy(this)('changed', leader)
   }
 }
 

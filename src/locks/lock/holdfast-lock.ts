@@ -44,11 +44,7 @@ export class HoldfastLock extends ContendedLock {
   readonly rawName: string
   /** @internal */
   readonly kind: LockKind
-  /**
-   * Identifies the lock object for callers. The sides of a read-write lock share one number.
-   *
-   * @internal
-   */
+  /** @internal */
   readonly number: number
   /** @internal */
   lastWhy: Facts | undefined
@@ -95,10 +91,14 @@ export class HoldfastLock extends ContendedLock {
    * The hold count of the current owner, according to Redis: how many of its acquisitions are not released. 0 for
    * none.
    */
-  async holdCount(): Promise<number> {
-    const lease = this.currentOwner.heldLease()
+  holdCount(): Promise<number> {
+    return this.holdCountOf(this.currentOwner.heldLease()?.owner)
+  }
+
+  /** @internal */
+  async holdCountOf(owner: string | undefined): Promise<number> {
     const { holder, holdCount } = await this.peek()
-    return lease !== undefined && holder === lease.owner ? holdCount : 0
+    return holder !== null && holder === owner ? holdCount : 0
   }
 
   /**

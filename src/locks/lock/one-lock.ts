@@ -35,6 +35,8 @@ export interface OneLock {
   assertPossible(meant: Acquisition): void
   /** @param failed the words of an outage: the action that failed */
   peek(failed: string): Promise<HolderFacts>
+  /** The hold count of the owner with that name, according to Redis; 0 for none. */
+  holdCountOf(owner: string | undefined): Promise<number>
 }
 
 let made = 0

@@ -3,6 +3,7 @@ import { behind, handleClassOf } from '../../kit/handle.ts'
 import { BaseLease } from '../../lease/base-lease.ts'
 import { HeldLease, LEASE_NAMING, type Lease } from '../../lease/lease.ts'
 import { LeaseSignal } from '../../lease/lease-signal.ts'
+import type { OneLock } from '../lock/one-lock.ts'
 
 const MEMBERS = [
   'name',
@@ -17,6 +18,12 @@ const MEMBERS = [
   'release',
   Symbol.asyncDispose,
 ] as const
+
+/** A lock of a `MultiLock`, and the lease that it gave. */
+interface Taken {
+  readonly lock: OneLock
+  readonly lease: Lease
+}
 
 /**
  * One acquisition of a `MultiLock`. It is valid until the first of its locks is lost. `release()` ends exactly this
@@ -38,16 +45,34 @@ export class HeldMultiLease extends BaseLease {
   #signal: LeaseSignal | undefined
   #releaseRequested: AbortController | undefined
   readonly #stops: (() => void)[] = []
+  /** True after its release. Then its signals listen to no hold. */
+  #isOver = false
   /** The errors that its release reports: lost locks, and releases without a confirmation. */
   #losses: readonly Error[] = []
   #unconfirmed: readonly Error[] = []
 
-  /** @internal */
-  constructor(name: string, leases: readonly Lease[], scoped: boolean, askedAt: number) {
+  readonly #locks: readonly OneLock[]
+
+  /**
+   * @param taken each lock with its lease
+   * @internal
+   */
+  constructor(name: string, taken: readonly Taken[], scoped: boolean, askedAt: number) {
     super(scoped, askedAt)
     this.name = name
-    this.leases = leases
-    this.#parts = leases.map((lease) => behind(lease, HeldLease) as HeldLease)
+    this.leases = taken.map(({ lease }) => lease)
+    this.#locks = taken.map(({ lock }) => lock)
+    this.#parts = this.leases.map((lease) => behind(lease, HeldLease) as HeldLease)
+  }
+
+  /**
+   * True if its owner holds each of the locks, according to Redis.
+   *
+   * @internal
+   */
+  async isHeld(): Promise<boolean> {
+    const counts = this.#locks.map((lock, n) => lock.holdCountOf(this.leases[n]?.owner))
+    return (await Promise.all(counts)).every((count) => count > 0)
   }
 
   /**
@@ -167,14 +192,17 @@ export class HeldMultiLease extends BaseLease {
     for (const signal of signals) {
       const aborted = () => abort(signal.reason as Error)
       if (signal.aborted) aborted()
-      else signal.addEventListener('abort', aborted, { once: true })
-      this.#stops.push(() => signal.removeEventListener('abort', aborted))
+      else if (!this.#isOver) {
+        signal.addEventListener('abort', aborted, { once: true })
+        this.#stops.push(() => signal.removeEventListener('abort', aborted))
+      }
     }
   }
 
   /** @internal */
   protected async undo(): Promise<boolean> {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
+    this.#isOver = true
     for (const stop of this.#stops.splice(0)) stop()
     // A lock that was held until now may have a loss too, if an `unlock()` of perhaps another task
     // ended it.

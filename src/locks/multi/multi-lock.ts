@@ -81,13 +81,9 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   /** True if the current owner holds all of them, according to Redis. */
   async isHeld(): Promise<boolean> {
     const lease = this.currentOwner.heldLease()
-    if (lease === undefined) {
-      const each = await Promise.all(this.#locks.map((lock) => lock.isHeld()))
-      return each.every(Boolean)
-    }
-    const facts = await this.inspect()
-    const owners = new Set(lease.leases.map(({ owner }) => owner))
-    return facts.every(({ holder }) => holder !== null && owners.has(holder))
+    if (lease !== undefined) return lease.isHeld()
+    const each = await Promise.all(this.#locks.map((lock) => lock.isHeld()))
+    return each.every(Boolean)
   }
 
   /** True if any of them is held, according to Redis: then not all are available. */
@@ -225,8 +221,11 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
       const { hold } = behind(one, HeldLease) as HeldLease
       lock.registry.limit(hold, meant.maxHoldMs)
     }
-    const leases = all.flatMap((one) => taken.get(one) ?? [])
-    const lease = new HeldMultiLease(this.name, leases, scoped, askedAt)
+    const each = all.flatMap((one) => {
+      const lease = taken.get(one)
+      return lease === undefined ? [] : [{ lock: one.lock, lease }]
+    })
+    const lease = new HeldMultiLease(this.name, each, scoped, askedAt)
     const kept = this.registry.multiLeases.add(holder, this.#key, lease)
     if (!scoped) kept.lookAfter()
     return lease

@@ -10,10 +10,10 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
 import {
   isReleaseOf,
+  isUpgradable,
   isWriter,
   type ReadWriteServer,
   type RemoteReadWriteLock,
-  UPGRADABLE_SUFFIX,
 } from '../../servers/read-write-server.ts'
 import type { Seen } from '../../waiting/free-watchers.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
@@ -103,10 +103,9 @@ class Side extends HoldfastLock {
     return super.acquire(owner, meant, manner, holder, askedAt)
   }
 
-  override async holdCount(): Promise<number> {
-    const lease = this.currentOwner.heldLease()
+  override async holdCountOf(name: string | undefined): Promise<number> {
     const { holders } = await this.#facts()
-    return holders.find(({ owner }) => owner === lease?.owner)?.holdCount ?? 0
+    return holders.find(({ owner }) => owner === name)?.holdCount ?? 0
   }
 
   /** Returns the result of `peek()`, and how many clients wait to read or to write. */
@@ -169,9 +168,7 @@ class Side extends HoldfastLock {
   #keptOutBy({ holders }: ReadWriteFacts): Seen {
     const { reading, writing } = this.#kinds
     const keepsOut = ({ owner }: ReadWriteHolder) =>
-      this.kind === writing ||
-      isWriter(owner) ||
-      (this.kind !== reading && owner.endsWith(UPGRADABLE_SUFFIX))
+      this.kind === writing || isWriter(owner) || (this.kind !== reading && isUpgradable(owner))
     const those = holders.filter(keepsOut)
     const longestMs = Math.max(...those.map(({ ttlMs }) => ttlMs ?? Infinity))
     return { isFree: those.length === 0, ttlMs: longestMs === Infinity ? -1 : longestMs }
@@ -181,9 +178,13 @@ class Side extends HoldfastLock {
     return this.registry.ask(this.name, failed, (callMs) => this.#remote.inspect(callMs))
   }
 
+  /** The upgradable holder also reads. A plain reader does not hold the upgradable side. */
   #ownHolders({ holders }: ReadWriteFacts): ReadWriteHolder[] {
-    const writes = this.kind === this.#kinds.writing
-    return holders.filter(({ owner }) => isWriter(owner) === writes)
+    const { reading, writing } = this.#kinds
+    return holders.filter(({ owner }) => {
+      if (this.kind === writing) return isWriter(owner)
+      return this.kind === reading ? !isWriter(owner) : isUpgradable(owner)
+    })
   }
 
   /** A reader would wait for itself, and several readers would wait for each other. */

@@ -114,13 +114,19 @@ export class Semaphores {
 
   /**
    * Releases the permits of running work, as locks are released. It waits for all additions in
-   * progress, but no longer than a command may take.
+   * progress, and for additions in the background, but no longer than two commands may take. Permits
+   * without leases have no other end, so a shorter outage must not leave them acquired.
    */
   async close(): Promise<void> {
     this.#closed = true
     const givenBack = [...this.#inUse].map((giveBack) => giveBack())
+    if (this.#adding.size === 0) return
     const all = Promise.all([...givenBack, Promise.allSettled(this.#adding)])
-    await within(this.locks.limits.commandTimeoutMs + 50, all)
+    const { limits, server } = this.locks
+    await within(
+      2 * limits.commandTimeoutMs + 50,
+      all.then(() => server.quiet()),
+    )
   }
 
   #additionOf(permits: number, ifExists: boolean): Addition {

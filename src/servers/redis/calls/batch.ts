@@ -29,7 +29,8 @@ interface Batched {
   /** The indices of the arguments that `batch` takes for each call, and not once for all calls. */
   readonly own: readonly number[]
   /**
-   * The index of `longestMs`, which `batch` takes once although the connection does not know it.
+   * The index of `longestMs`, which `batch` takes once although the connection does not know it. The
+   * RedLocks of several clients vote on one connection, so the values may differ: the largest counts.
    */
   readonly longestMs: number
 }
@@ -163,17 +164,17 @@ export class Batch<C extends Call> {
 
 function argsOfAll(calls: readonly Call[], terms: Terms): Args {
   const own: Value[] = []
-  let longestMs: number | '' = ''
+  let longestMs = 0
   let kinds = ''
   for (const { request } of calls) {
     const of = BATCHED.get(request.script) as Batched
     const all = request.args(terms)
     const before = own.length
     for (const i of of.own) if (i < all.length) own.push(all[i] as Value)
-    if (of.longestMs !== -1) longestMs = all[of.longestMs] as number
+    if (of.longestMs !== -1) longestMs = Math.max(longestMs, all[of.longestMs] as number)
     kinds += `${of.letter}${own.length - before}`
   }
-  return lock.batchArgs({ longestMs, kinds, own }, terms)
+  return lock.batchArgs({ longestMs: longestMs || '', kinds, own }, terms)
 }
 
 /** Restores the usual answers, which `batch` shortens. */

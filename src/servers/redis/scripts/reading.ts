@@ -27,9 +27,15 @@ export function wholeOrNone(value: unknown, least: number): number | undefined {
   return isWhole(value) && Number(value) >= least ? Number(value) : undefined
 }
 
+/**
+ * How a server writes a whole number. Lua writes a large number as `1.7e+15`. `Number` alone also reads
+ * `0x10`, `1e3` and ` 5 `, which no script writes.
+ */
+const WHOLE = /^(-?\d+|\d(\.\d+)?e\+1\d)$/
+
 function isWhole(value: unknown): boolean {
   if (typeof value === 'number') return Number.isSafeInteger(value)
-  return typeof value === 'string' && value !== '' && Number.isSafeInteger(Number(value))
+  return typeof value === 'string' && WHOLE.test(value) && Number.isSafeInteger(Number(value))
 }
 
 /** A whole number above 0, kept as text. */
