@@ -3,6 +3,15 @@ const WAITERS = 'test/lock/waiters.test.ts'
 
 export const waiting = [
   {
+    id: 'no-check-beside-a-listener',
+    mistake: 'A waiter does not check once more if its client listens to the lock already.',
+    file: 'src/servers/redis/connection/subscriptions.ts',
+    search: 'if (channel.confirmed) queueMicrotask(',
+    replace: 'if (false as boolean) queueMicrotask(',
+    test: 'test/faults/late-listener.test.ts',
+    name: 'a waiter checks once more after it began to listen',
+  },
+  {
     id: 'no-second-look',
     mistake:
       'Nobody looks again once the subscription is confirmed: a release before it is missed.',
