@@ -27,8 +27,7 @@
     { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }  Other owners hold
                              the lock for ttlMs more; -1 means no expiry. `sinceUs` is when the client began to wait to
                              write, '' if it does not. The holder is one of the holders, and has held the lock for ageMs
-    { 'gone' }                 the owner does not hold any more what it wants to re-enter, or lost the upgradable lock
-                               that it wants to upgrade
+    { 'gone' }                 the owner no longer holds the lock that it wants to re-enter or to upgrade
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = {

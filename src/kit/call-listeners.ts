@@ -32,7 +32,7 @@ interface Emitter {
 
 /**
  * Returns a function that calls the listeners of the emitter, as {@link callListeners} does. If one
- * throws, the later listeners are called all the same: `emit` of eventemitter3 leaves them out.
+ * throws, the later listeners are still called: `emit` of eventemitter3 leaves them out.
  */
 export function emitBy(emitter: object): (event: string, ...args: unknown[]) => void {
   const one = emitter as Emitter

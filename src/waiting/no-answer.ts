@@ -1,7 +1,7 @@
 import { LateGrant, OddAnswer } from '../servers/call-failure.ts'
 
 /**
- * @param address of a single server; left out if it is unknown
+ * @param address the address of a single server; left out if unknown
  * @param others words that may have the address already
  */
 export function redisAt(address: string | undefined, others = ''): string {
@@ -14,7 +14,7 @@ export function missedAnswer(failure: unknown): string {
   return failure instanceof LateGrant ? 'no timely answer' : 'no answer'
 }
 
-/** What to do about it; undefined if that is the same as in any outage. */
+/** The next step for the user; undefined if the usual step of an outage is right. */
 export function stepAfter(failure: unknown): string | undefined {
   if (!(failure instanceof LateGrant)) return undefined
   return 'Use a longer `leaseMs`, or find out why answers take so long.'

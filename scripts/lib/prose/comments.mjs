@@ -41,13 +41,12 @@ export function pageOf(comment, language = 'ts') {
     .replace(/^@\w+[ \t]*/gm, '')
 }
 
-/** The header of a script: its lists of keys, arguments and answers are no prose. */
+/** The header of a script: the declarations of its keys, arguments and answers are no prose. */
 function headerOf(comment) {
   return comment
+    .replace(/^ *\{[^{}]*\}/gm, (declaration) => `${declaration.replace(/[^\n]/g, '')}- `)
     .split('\n')
-    .map((line) => line.replace(/^ {2}/, '').replace(/^\s*(?:KEYS|ARGV)\[.\S*\]\s+\S+/, '- '))
-    .map((line) =>
-      line.replace(/^ +(?:\{.*\}|-?\w+(?:\[\])?)(?: >= -?\d+)? {2,}/, '- ').replace(/^ +/, ''),
-    )
+    .map((line) => line.replace(/^\s*(?:KEYS|ARGV)\[.\S*\]\s+\S+/, '- '))
+    .map((line) => line.replace(/^ +-?\w+(?:\[\])?(?: >= -?\d+)? {2,}/, '- ').replace(/^ +/, ''))
     .join('\n')
 }

@@ -5,10 +5,10 @@ import { type Client, isCluster } from './connection/open-client.ts'
  * Identifies where the keys of a connection are: the database of a server, or the cluster.
  *
  * The id of a cluster is kept forever. If that node leaves, older and newer clients disagree about
- * the id. That does no harm, because only multi-locks of several clients use ids: for the order of
- * their requests, and to find locks that are given twice. In different orders they hold locks for a
- * limited time while they wait. A lock that is given twice and not found has this owner as its
- * holder.
+ * the id. The disagreement does no harm, because only multi-locks of several clients use ids. They
+ * use ids for the order of their requests, and to find locks that are given twice. With different
+ * orders they hold locks for a limited time while they wait. A lock that is given twice and not
+ * found has this owner as its holder.
  */
 export class ServerId {
   readonly #connection: Connection

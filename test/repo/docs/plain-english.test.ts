@@ -10,7 +10,7 @@ const CLEAN_PAGES = [
   ...allPages().map(({ path }) => path),
 ].filter((path, i, all) => all.indexOf(path) === i && !path.endsWith('chaos-report.md'))
 
-/** `npm run prose -- --check`, over the messages and docstrings of `src` and the clean pages. */
+/** `npm run prose -- --check`, with these arguments. */
 function check(at: string, ...paths: string[]) {
   const script = join(at, 'scripts/prose.mjs')
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--check', ...paths], {
@@ -19,8 +19,8 @@ function check(at: string, ...paths: string[]) {
   return { status, stdout, stderr }
 }
 
-test('messages, docstrings of the public API and clean pages have no hard words and no long sentences', () => {
-  const { status, stdout } = check(root, 'src', ...CLEAN_PAGES)
+test('messages, comments of the source and the scripts, and clean pages have no hard words and no long sentences', () => {
+  const { status, stdout } = check(root, '--comments', 'src', 'lua', ...CLEAN_PAGES)
   expect(stdout).toMatch(/^\d{5,} words, 0 hard \(0\.0 of 1,000 words\), 0 long sentences\n$/)
   expect(status).toBe(0)
 })

@@ -58,7 +58,7 @@ export class RenewalThread {
   #used = 0
   #beats: NodeJS.Timeout | undefined
   #worker: Worker | undefined
-  /** The workers that have not ended. Each may write to the slots of leases that it was told. */
+  /** The workers that have not ended. Each may write to the slots of the leases that it received. */
   readonly #running = new Set<Worker>()
   #starting: Promise<void> | undefined
 
