@@ -22,6 +22,10 @@ const failures = new Map()
 let running = true
 let era = 0
 let { generation } = settings
+/** How many errors the clients have emitted, by the name of the lock. */
+const errors = new Map()
+const errorsOf = (name) => errors.get(name) ?? 0
+
 let client = open()
 
 function open() {
@@ -31,7 +35,7 @@ function open() {
     redis: new Cluster(cluster.nodes, { natMap: cluster.natMap, lazyConnect: true }),
   }
   const made = new Holdfast({ ...others, ...place })
-  made.on('error', () => {})
+  made.on('error', ({ lockName }) => errors.set(lockName, errorsOf(lockName) + 1))
   return made
 }
 
@@ -99,6 +103,7 @@ const own = {
   lateMs,
   heard,
   violation,
+  errorsOf,
   get client() {
     return client
   },

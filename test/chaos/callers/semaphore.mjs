@@ -55,9 +55,12 @@ export class SemaphoreCaller extends BaseCaller {
   async #using(attempt) {
     let lease
     const result = await attempt.semaphore.tryUsing(async () => {
-      // The release is that of `tryUsing`, which is over by then, or of a client that was closed before.
-      const { era } = this.process
-      lease = await this.#work(attempt, async () => (this.process.era === era ? true : null))
+      // The release is that of `tryUsing`, which is over by then, or of a client that was closed before. Only the event
+      // `error` reports a release that Redis has not confirmed.
+      const { era, errorsOf } = this.process
+      const before = errorsOf(attempt.name)
+      const isSure = () => this.process.era === era && errorsOf(attempt.name) === before
+      lease = await this.#work(attempt, async () => (isSure() ? true : null))
       return true
     }, attempt.meant)
     if (result === null) this.refused(attempt)
