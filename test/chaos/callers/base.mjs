@@ -77,8 +77,8 @@ export class BaseCaller {
     const { options, violation, lateMs } = this.process
     const { name, meant } = attempt
     const [startedAt, lateBefore] = [now(), lateMs()]
-    // A candidate that stands again has a new time for outages.
-    const outagesMs = (meant.again ? 2 : 1) * options.outageMs
+    // A candidate has a new time for outages each time that it stands again.
+    const outagesMs = (meant.again ? 4 : 1) * options.outageMs
     const boundMs = (meant.waitMs ?? 0) + outagesMs + 1_500
     const watch = setInterval(() => {
       const mostMs = boundMs + 2 * (lateMs() - lateBefore) + 3_000
