@@ -133,9 +133,9 @@ export class Way {
     let isLeft = false
     let sending = Promise.resolve()
     const send = (chunk) => {
-      const ms = this.#delayMs
       sending = sending.then(async () => {
-        if (ms > 0) await pause(ms)
+        // What has queued up goes on without a delay when the way has healed.
+        if (this.#delayMs > 0) await pause(this.#delayMs)
         if (!to.destroyed && !isLeft) to.write(chunk)
       })
     }
