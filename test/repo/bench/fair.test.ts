@@ -16,7 +16,7 @@ describe('the measurements of the fair lock, in short', () => {
     ['frozen-head', /^head frozen for/],
     ['cut-inbox', /^the inbox was/],
     ['abort-race', /^races/],
-    ['hand-off', /^waiting processes/],
+    ['hand-over', /^waiting processes/],
     ['long-queue', /^waiters/],
   ])(
     '%s runs to its end and finds nothing that must not be',
