@@ -54,9 +54,9 @@ describe('a reply', () => {
   test.each(['0x10', '0b1', '1e3', '1.5e3', ' 5 ', '5\n', '+5', '5.0', '', '--5'])(
     'with %j for a number is refused',
     (text) => {
-      expect(() => whole(text, -2)).toThrow('No script answers this.')
+      expect(() => whole(text, -2)).toThrow('This is not a valid answer of a script.')
       expect(wholeOrNone(text, -2)).toBeUndefined()
-      expect(() => digits(text)).toThrow('No script answers this.')
+      expect(() => digits(text)).toThrow('This is not a valid answer of a script.')
     },
   )
 

@@ -305,7 +305,7 @@ describe('a user', () => {
 
   test('without the right to run scripts is refused in the words of the server', async () => {
     const client = await as('~*', '&*', '+@all', '-evalsha', '-eval')
-    await allReject(() => client, 'HOLDFAST_REFUSED', /NOPERM.*keys\.md#rights/)
+    await allReject(() => client, 'HOLDFAST_REFUSED', /NOPERM.*acl\.md/)
   })
 
   test('without the right to the key is refused, and nothing is written', async () => {
@@ -316,7 +316,7 @@ describe('a user', () => {
 
   test('without a right that only scripts need is told of rights', async () => {
     const client = await as('~*', '&*', '+@all', '-hset', '-hincrby')
-    await expect(client.getLock('it').tryLock()).rejects.toThrow(/keys\.md#rights/)
+    await expect(client.getLock('it').tryLock()).rejects.toThrow(/acl\.md/)
   })
 
   test('without the right to INFO can have locks', async () => {

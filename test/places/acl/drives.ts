@@ -20,7 +20,7 @@ const LEASE_MS = 1_200
 const SHORT = { leaseMs: LEASE_MS }
 
 async function waitFor(message: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  await eventually(isSo, { message, timeoutMs: 2_500 })
+  await eventually(isSo, { message, timeoutMs: 2_500, followsLoad: false })
 }
 
 /** Awaited later, or never, if a right is missing before. */
