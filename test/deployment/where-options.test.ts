@@ -24,13 +24,13 @@ test.each([
   ['masters', '--url=a:1 --url=b:2 --url=c:3'],
   ['a cluster', '--cluster --url=a:1 --url=b:2 --user=-x'],
   ['Sentinels', '--sentinel=a:1,b:2 --master-name="my master" --user=u --sentinel-user=s --tls'],
-])('the options that lead to %s lead there again', (_, given) => {
+])('the printed options for %s lead to the same place', (_, given) => {
   const where = whereOf(given)
   expect(whereOf(whereOptions(where))).toEqual(where)
   expect(hasPassword(where)).toBe(false)
 })
 
-test('a password is never among them, and with it in the environment they lead there as well', () => {
+test('the printed options have no password, and lead to the same place with the password from the environment', () => {
   const env = { REDISCLI_AUTH: 'secret' }
   for (const given of ['--url=redis://ann:secret@10.0.0.5', '--user=ann --pass=secret --url=a:1']) {
     const where = whereOf(given)
