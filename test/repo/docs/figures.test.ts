@@ -40,7 +40,7 @@ test.each(sources)(
   },
 )
 
-test('what Redis can pass on, and what redlock does with its own delays, are those of the benchmarks too', () => {
+test('the README has the figures of the benchmarks for the floor of Redis, and for redlock with its own delays', () => {
   const measured = rows('bench/results/results.md', /^\(e\)/)
   const handOvers = (label: RegExp) =>
     measured.find((one) => label.test(one.library ?? ''))?.['hand-offs/s']

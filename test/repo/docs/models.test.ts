@@ -36,7 +36,7 @@ function measured(): Map<string, Size> {
   return sizes
 }
 
-test('the pages for users have the sizes of the models that spec/README.md has', () => {
+test('the pages for users have the sizes of the models from spec/README.md', () => {
   const sizes = measured()
   const page = readPage('docs/explanation/model.md').lines.join('\n')
   const rows = rowsUnder(page, '| model | content |')
