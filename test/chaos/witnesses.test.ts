@@ -28,7 +28,7 @@ beforeEach(() => {
   number = 0
 })
 
-/** @returns the id of a hold that was told in full */
+/** @returns the id of a hold with all its events */
 function hold(told: Told): string {
   const { times, token, validUntil, released = true, lock = 'name', ...said } = told
   const [asked, entered, left, done] = times
@@ -94,7 +94,7 @@ describe('a read-write lock', () => {
     (from, to, excused) => {
       const tokenAt = (ms: number) => (ms + epochMs()) * 1_000
       hold({ family, mode: 'write', token: tokenAt(90), times: [80, 95, 200, 210] })
-      // Its token is that of a writer before it, and its reply was on the way while the server forgot.
+      // Its token belongs to an earlier writer, and its reply was under way while the server forgot.
       hold({ family, mode: 'read', token: tokenAt(5), times: [0, 100, 200, 210], released: false })
       between(from, to, { tokensTellTime: true })
       expect(verdict()).toMatchObject({ overlaps: { length: 1 - excused }, excused })
@@ -224,7 +224,7 @@ describe('permits without leases', () => {
     expect(convictions()).toEqual({})
   })
 
-  /** One whose process was killed after so many of these were told. */
+  /** A holder whose process was killed after this number of messages. */
   function killed(messages: number, permits: number): void {
     number += 1
     const id = `client ${number}.9.1`

@@ -24,7 +24,7 @@ const names = [
   'job:1',
 ]
 
-/** What Redis finds: SCAN MATCH and KEYS use the same test. */
+/** The keys that Redis finds: SCAN MATCH and KEYS use the same test. */
 async function foundByRedis(pattern: string): Promise<string[]> {
   return (await server.admin.keys(pattern)).sort()
 }

@@ -9,7 +9,7 @@ import { atEnd } from '../support/lifetime.ts'
 
 const { server, newClient, inspected: inspect } = newSetting()
 
-/** What the library itself says about the state, in the words of the tools. */
+/** The state from the library, in the words of the tools. */
 interface Told {
   readonly state: string
   readonly holders: number

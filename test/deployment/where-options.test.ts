@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { hasPassword, whereOptions } from '../../src/extras/deployment/where-options.ts'
 import { readWhere, WHERE_OPTIONS } from '../../src/extras/servers/where.ts'
 
-/** What the program makes of these words, in a real shell, with the password from the environment. */
+/** The place that the program reads from these words, in a real shell, with the password from the environment. */
 function whereOf(words: string, env: Record<string, string> = {}) {
   const split = execFileSync('bash', ['-c', `printf '%s\\0' ${words}`], { encoding: 'utf8' })
   const args = split.split('\0').slice(0, -1)

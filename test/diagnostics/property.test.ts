@@ -139,7 +139,7 @@ class Storm {
     try {
       if (lost?.lease !== undefined) this.#server.lose(lost.lease as Lease)
     } catch {
-      // It was released, or the server is out.
+      // It was released, or the server is unreachable.
     }
   }
 

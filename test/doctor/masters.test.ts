@@ -167,7 +167,7 @@ test('a master that answers too late for the lease, or nearly too late, is repor
   expect(late(await look(1_000))).toMatchObject([
     { code: 'answers-too-late', level: 'error', numbers: { limitMs: 100 } },
   ])
-  // Of 500 ms it is more than a quarter.
+  // The answer takes more than a quarter of 500 ms.
   expect(late(await look(5_000))).toMatchObject([{ code: 'answers-slow', level: 'warning' }])
   fault.heal()
 })

@@ -122,7 +122,7 @@ test('holds and waiters are measured while they last', async () => {
 })
 
 describe('commands of the client itself', () => {
-  /** The spans in which scripts are sent while that goes on. */
+  /** The spans that are active when scripts are sent during `work`. */
   async function sentIn(work: () => Promise<unknown>): Promise<unknown[]> {
     const seen = new Set<unknown>()
     const sent = channel('tracing:ioredis:command:start')

@@ -24,7 +24,7 @@ function explained(page: string): Set<string> {
 /** `LeaseSignal` is `Lease` and `Signal`. */
 const wordsOf = (name: string): string[] => name.match(/[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])/g) ?? []
 
-/** Whether these words are a row of terms, each of them explained. */
+/** True if these words are a sequence of terms that are all explained. */
 function isExplained(words: readonly string[], terms: ReadonlySet<string>): boolean {
   if (words.length === 0) return true
   return words.some(

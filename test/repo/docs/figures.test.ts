@@ -3,7 +3,7 @@ import { readPage, tableRows } from './pages.ts'
 const rows = (page: string, heading: RegExp) =>
   tableRows(readPage(page).headings.find(({ text }) => heading.test(text))?.body ?? '')
 
-/** Where a row of the table in the README comes from, with its digits there. */
+/** The source of each row of the table in the README, with the number of its digits. */
 const sources = [
   ['lock and unlock', /^\(a\)/, 'p50 ms', 2],
   ['64 locks', /^\(b\)/, 'per second', 0],

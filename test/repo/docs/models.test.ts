@@ -14,7 +14,7 @@ function rowsUnder(text: string, head: string): Record<string, string>[] {
     .flatMap((rest) => tableRows(head + rest))
 }
 
-/** What the tables of measured runs and of variants have for each model. */
+/** The sizes of each model in the tables of measured runs and of variants. */
 function measured(): Map<string, Size> {
   const text = read('spec/README.md')
   const sizes = new Map<string, Size>()
