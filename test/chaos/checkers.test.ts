@@ -29,7 +29,7 @@ const acquire = (hold: string, from: number, to: number, token?: number): Op => 
   return { kind: 'acquire', hold, from, to, ...(token === undefined ? {} : { token }) }
 }
 const release = (hold: string, from: number, to: number, held = true): Op => {
-  // Of one that never came back it is not known what it found.
+  // A release without a reply has an unknown result.
   return { kind: 'release', hold, from, to, ...(to === NEVER ? {} : { held }) }
 }
 const verdict = (model: Model, operations: Op[], endings: Ending[] = [], most?: number) =>
@@ -49,41 +49,41 @@ const all: [string, Model][] = Object.entries(MODELS).filter(([name]) =>
 ) as never
 
 describe.each(all)('a %s', (_, model) => {
-  test('is held by one after another', () => {
+  test('two owners can hold the lock one after another', () => {
     passes(model, [acquire('a', 0, 1, 1), release('a', 2, 3), acquire('b', 4, 5, 2)])
   })
 
-  test('is not held by two at once', () => {
+  test('two owners cannot hold the lock at once', () => {
     isConvicted(model, [acquire('a', 0, 1, 1), acquire('b', 2, 3, 2)])
     isConvicted(model, [acquire('a', 0, 3, 1), acquire('b', 2, 4, 2), release('a', 5, 6)])
   })
 
-  test('may change hands at any moment of a release', () => {
+  test('the lock can pass to another owner at any moment of a release', () => {
     passes(model, [acquire('a', 0, 1, 1), release('a', 2, 9), acquire('b', 3, 4, 2)])
     isConvicted(model, [acquire('a', 0, 1, 1), acquire('b', 2, 3, 2), release('a', 4, 9)])
   })
 
-  test('is released by its owner only, and once', () => {
+  test('only the owner can release the lock, and only once', () => {
     isConvicted(model, [acquire('a', 0, 1, 1), release('b', 2, 3)])
     isConvicted(model, [acquire('a', 0, 1, 1), release('a', 2, 3), release('a', 4, 5)])
   })
 
-  test('is gone only for a reason', () => {
+  test('a release can find the lock gone only if its hold could have ended before', () => {
     const gone = [acquire('a', 0, 1, 1), release('a', 7, 8, false)]
     isConvicted(model, gone)
     passes(model, gone, [{ hold: 'a', from: 5, to: NEVER }])
     isConvicted(model, gone, [{ hold: 'a', from: 9, to: NEVER }])
   })
 
-  test('is another’s when its lease is over, and not before', () => {
+  test('another owner can acquire the lock when the lease has ended, and not before', () => {
     const two = [acquire('a', 0, 1, 1), acquire('b', 4, 5, 2), release('b', 6, 7)]
     passes(model, two, [{ hold: 'a', from: 4, to: NEVER }])
     isConvicted(model, two, [{ hold: 'a', from: 6, to: NEVER }])
-    // A grant that was not heard of until its lease was over.
+    // A grant whose reply came after the end of its lease.
     const late = [acquire('a', 0, 8, 1), acquire('b', 4, 5, 2)]
     passes(model, late, [{ hold: 'a', from: 3, to: NEVER }])
     isConvicted(model, late, [{ hold: 'a', from: 9, to: NEVER }])
-    // One that could end from before it was asked for: its client was closing.
+    // A hold that could end before its request: its client was closing.
     passes(
       model,
       [acquire('a', 4, 8, 1), acquire('b', 5, 6, 2)],
@@ -91,21 +91,21 @@ describe.each(all)('a %s', (_, model) => {
     )
   })
 
-  test('is taken away between two times, and not after them', () => {
+  test('a holder that lost the lock between two times cannot release it after them', () => {
     const two = [acquire('a', 0, 1, 1), acquire('b', 6, 7, 2)]
     passes(model, two, [{ hold: 'a', from: 3, to: 4 }])
     isConvicted(model, [...two, release('a', 8, 9)], [{ hold: 'a', from: 3, to: 4 }])
     passes(model, [...two, release('a', 8, 9, false)], [{ hold: 'a', from: 3, to: 4 }])
   })
 
-  test('is free or not after a release of which nobody knows', () => {
+  test('after a release without a reply, another owner may acquire the lock, but not before that release', () => {
     const two = [acquire('a', 0, 1, 1), release('a', 2, NEVER), acquire('b', 8, 9, 2)]
     passes(model, two)
     passes(model, two.slice(0, 2))
     isConvicted(model, [acquire('a', 0, 1, 1), acquire('b', 5, 6, 2), release('a', 7, NEVER)])
   })
 
-  test('was acquired or not where nobody knows', () => {
+  test('an acquisition without a reply may or may not have acquired the lock', () => {
     passes(model, [acquire('a', 0, NEVER), acquire('b', 2, 3, 1)])
     passes(model, [acquire('a', 0, NEVER), release('a', 2, 3)])
     isConvicted(model, [acquire('a', 4, NEVER), release('a', 2, 3)])
@@ -117,18 +117,21 @@ describe('tokens', () => {
   const falling = [acquire('a', 0, 1, 5), release('a', 2, 3), acquire('b', 4, 5, 4)]
   const twice = [acquire('a', 0, 1, 5), release('a', 2, 3), acquire('b', 4, 5, 5)]
 
-  test.each([falling, twice])('must rise in fenced models, and in no other', (...operations) => {
-    for (const model of [fenced, reentrantFenced]) isConvicted(model, operations)
-    for (const model of [plain, reentrant]) passes(model, operations)
-  })
+  test.each([falling, twice])(
+    'tokens must rise in fenced models, and in no other model',
+    (...operations) => {
+      for (const model of [fenced, reentrantFenced]) isConvicted(model, operations)
+      for (const model of [plain, reentrant]) passes(model, operations)
+    },
+  )
 
-  test('tell the order of those who asked at once', () => {
+  test('tokens decide the order of two requests at once', () => {
     const twoAtOnce = [acquire('a', 0, 9, 5), release('a', 10, 11), acquire('b', 0, 3, 4)]
     passes(fenced, [...twoAtOnce, release('b', 4, 5)])
     isConvicted(fenced, [acquire('a', 0, 9, 4), acquire('b', 0, 3, 5), release('b', 4, 5)])
   })
 
-  test('that nobody knows of are any', () => {
+  test('an unknown token can have any value', () => {
     passes(fenced, [acquire('a', 0, 1), release('a', 2, 3), acquire('b', 4, 5, 4)])
   })
 })
@@ -136,18 +139,18 @@ describe('tokens', () => {
 describe('re-entry', () => {
   const twice = [acquire('a', 0, 1, 1), acquire('a', 2, 3, 1)]
 
-  test('is for re-entrant models', () => {
+  test('re-entry is possible in re-entrant models only', () => {
     for (const model of [plain, fenced]) isConvicted(model, twice)
     for (const model of [reentrant, reentrantFenced]) passes(model, twice)
   })
 
-  test('has a limit where there is one', () => {
+  test('re-entry has a limit if the model sets a limit', () => {
     const [first, second] = twice as [Op, Op]
     passes(mutex({ most: 2, fenced: true }), twice)
     isConvicted(mutex({ most: 2, fenced: true }), [first, second, acquire('a', 4, 5, 1)])
   })
 
-  test('is undone as often as it was done', () => {
+  test('each re-entry needs its own release', () => {
     const once = [...twice, release('a', 4, 5), acquire('b', 8, 9, 2)]
     for (const model of [reentrant, reentrantFenced]) {
       isConvicted(model, once)
@@ -155,7 +158,7 @@ describe('re-entry', () => {
     }
   })
 
-  test('is under the same token', () => {
+  test('re-entry keeps the token in fenced models', () => {
     const other = [acquire('a', 0, 1, 1), acquire('a', 2, 3, 2)]
     isConvicted(reentrantFenced, other)
     passes(reentrant, other)
@@ -167,7 +170,7 @@ describe('permits', () => {
     return { ...acquire(hold, from, to), permits: count }
   }
 
-  test('are held by several, and by no more than there are', () => {
+  test('several holders share the permits, and never hold more permits than exist', () => {
     passes(permits(3), [some('a', 0, 1, 2), some('b', 2, 3, 1)])
     isConvicted(permits(3), [some('a', 0, 1, 2), some('b', 2, 3, 2)])
     passes(
@@ -177,7 +180,7 @@ describe('permits', () => {
     )
   })
 
-  test('are given back by whoever has them', () => {
+  test('only a holder gives permits back, and only as many as its release says', () => {
     passes(permits(1), [acquire('a', 0, 1), release('a', 2, 3), acquire('b', 4, 5)])
     isConvicted(permits(2), [acquire('a', 0, 1), release('b', 2, 3)])
     const half = [some('a', 0, 1, 2), release('a', 2, 3), some('b', 4, 5, 1)]
@@ -186,14 +189,14 @@ describe('permits', () => {
   })
 })
 
-test('what has too many states is undecided, and not right', () => {
+test('a history with too many states is undecided, not linearizable', () => {
   const many = Array.from({ length: 12 }, (_, i) => acquire(`a${i}`, 0, 100))
   const gone = many.map(({ hold }) => ({ hold, from: 1, to: NEVER }))
   const released = many.map(({ hold }) => release(hold, 200, 201, false))
   expect(verdict(permits(20), [...many, ...released], gone, 50)).toBe('undecided')
 })
 
-test('many who waited while locks could be lost are decided', () => {
+test('the checker decides a history in which many calls waited while locks could be lost', () => {
   const count = 40
   const operations: Op[] = []
   const endings: Ending[] = []
@@ -210,13 +213,13 @@ test('many who waited while locks could be lost are decided', () => {
   expect(judge(last(count))).toMatchObject({ verdict: 'convicted' })
 })
 
-test('what is kept does not grow with the history', () => {
+test('the kept states do not grow with the length of the history', () => {
   const operations: Op[] = []
   const endings: Ending[] = []
   for (let i = 0; i < 3_000; i++) {
     const at = 10 * i
     operations.push(acquire(`a${i}`, at - 500, at + 1, i + 1))
-    // Of every tenth release nobody knows; every seventh holder dies.
+    // Every tenth release is unknown; every seventh holder dies.
     if (i % 7 === 0) endings.push({ hold: `a${i}`, from: at + 2, to: NEVER })
     else operations.push(release(`a${i}`, at + 2, i % 10 === 0 ? NEVER : at + 3))
     operations.push(acquire(`never${i}`, at, NEVER))
@@ -226,13 +229,13 @@ test('what is kept does not grow with the history', () => {
   expect(found.widest).toBeLessThan(50)
 })
 
-describe('compared with trying all orders', () => {
+describe('a comparison with all orders', () => {
   const models: [string, Model][] = [
     ...all,
     ['lock of two permits', permits(2)],
     ['lock of two permits with tokens', permits(2, { fenced: true })],
   ]
-  test.each(models)('a %s is judged the same', (_, model) => {
+  test.each(models)('a %s gets the verdict that all orders give', (_, model) => {
     const below = numbersBelow(7)
     const verdicts = { linearizable: 0, convicted: 0 }
     for (let i = 0; i < 1_000; i++) {
@@ -249,7 +252,7 @@ describe('compared with trying all orders', () => {
     ['read-write lock', MODELS['read-write lock'] as never],
     ['fenced read-write lock', MODELS['fenced read-write lock'] as never],
   ]
-  test.each(readWrites)('a %s is judged the same', (_, model) => {
+  test.each(readWrites)('a %s with modes gets the verdict that all orders give', (_, model) => {
     const below = numbersBelow(11)
     const verdicts = { linearizable: 0, convicted: 0 }
     for (let i = 0; i < 800; i++) {
@@ -257,7 +260,7 @@ describe('compared with trying all orders', () => {
       for (const one of operations) {
         if (one.kind === 'release') continue
         one.mode = (['read', 'read', 'upgradable', 'write'] as const)[below(4)] as Mode
-        // Two of them are of one owner now and then, who does one thing after another.
+        // Two operations sometimes have the same owner, which acts one after another.
         const isLater = one.hold === 'c' && one.from > (operations[0]?.to ?? NEVER)
         one.owner = isLater && below(2) === 0 ? 'a' : one.hold
         const forgottenBelow = below(5)
@@ -272,7 +275,7 @@ describe('compared with trying all orders', () => {
     expect(Math.min(...Object.values(verdicts))).toBeGreaterThan(50)
   })
 
-  /** Three holders, each of whom acquires and mostly releases. */
+  /** Three holders. Each holder acquires and mostly releases. */
   function randomHistory(below: (n: number) => number) {
     const operations: Op[] = []
     const endings: Ending[] = []
@@ -299,7 +302,7 @@ describe('a read-write lock', () => {
   const enter = (hold: string, mode: Mode, from: number, to: number, token: number, owner = hold) =>
     ({ ...acquire(hold, from, to, token), mode, owner }) as Op
 
-  test('is read by many, beside one who may go on to write', () => {
+  test('many owners can read beside one owner of the upgradable lock', () => {
     passes(model, [
       enter('a', 'read', 0, 1, 1),
       enter('b', 'read', 2, 3, 1),
@@ -314,7 +317,7 @@ describe('a read-write lock', () => {
     ['write', 'write'],
     ['write', 'upgradable'],
     ['upgradable', 'write'],
-  ])('is not held to %s and to %s by two owners', (first, second) => {
+  ])('two owners cannot hold %s and %s at once, but one owner can', (first, second) => {
     const two = [enter('a', first, 0, 1, 1), enter('b', second, 3, 4, 2)]
     isConvicted(model, two)
     passes(model, two, [{ hold: 'a', from: 2, to: NEVER }])
@@ -324,7 +327,7 @@ describe('a read-write lock', () => {
     passes(model, [enter('a', first, 0, 1, 1), enter('b', second, 3, 4, token, 'a')])
   })
 
-  test('is left by a writer who reads on', () => {
+  test('after a writer has released and still reads, readers can enter, and writers cannot', () => {
     const downgraded = [
       enter('a', 'write', 0, 1, 5),
       enter('a too', 'read', 2, 3, 5, 'a'),
@@ -335,7 +338,7 @@ describe('a read-write lock', () => {
     isConvicted(model, [...downgraded, enter('c', 'write', 8, 9, 6)])
   })
 
-  test('gives a writer a higher token, and readers that of the last writer or a higher one', () => {
+  test('a writer has a higher token; a reader has the token of the last writer or a higher token', () => {
     const write = [enter('a', 'write', 0, 1, 5), release('a', 2, 3)]
     for (const [mode, token, isRight] of [
       ['read', 5, true],
@@ -351,7 +354,7 @@ describe('a read-write lock', () => {
     }
   })
 
-  test('may give readers a token from before, where a server forgot the last writer', () => {
+  test('a reader can have an older token if a server forgot the last writer', () => {
     const reader = { ...enter('b', 'read', 4, 5, 4), forgottenBelow: 6 }
     const all = [enter('a', 'write', 0, 1, 5), release('a', 2, 3), reader, release('b', 6, 7)]
     passes(model, all)
@@ -364,13 +367,13 @@ describe('the shortest part', () => {
   const needs = (some: number[]) => some.includes(17) && some.includes(3)
   const numbers = Array.from({ length: 100 }, (_, i) => i)
 
-  test('has nothing that can be left out', () => {
+  test('the shortest part has nothing that can be left out', () => {
     expect(shrink(numbers, needs)).toEqual([3, 17])
     expect(shrinkFromTheEnd(numbers, needs)).toEqual([3, 17])
     expect(shrinkFromTheEnd(numbers.slice(0, 18), needs)).toEqual([3, 17])
   })
 
-  test('may be all', () => {
+  test('the shortest part can be the whole', () => {
     expect(shrink([1, 2, 3], (some: number[]) => some.length === 3)).toEqual([1, 2, 3])
     expect(shrink([1], () => true)).toEqual([1])
   })

@@ -7,7 +7,7 @@ import { judge } from './judge.mjs'
 interface Told {
   lock?: string
   token?: number
-  /** When it asked, was let in, left and had it released. */
+  /** The times of the request, of the entry, of the exit and of the release. */
   times?: [number, number, number, number]
   validUntil?: number
   released?: boolean | null
@@ -24,7 +24,7 @@ beforeEach(() => {
 const at = (time: number, kind: string, id: string, said = {}) =>
   history.hear({ kind, id, ...said }, time)
 
-/** One who asks, enters, reads and writes the cells, leaves and releases. */
+/** A holder that requests, enters, writes the cells, leaves and releases. */
 function hold(
   id: string,
   { lock = 'lock', token, times, validUntil, released = true, ...more }: Told,
@@ -40,7 +40,7 @@ function hold(
   return plan.map(([time, kind, said]) => ({ time, kind, id, said }))
 }
 
-/** All that is told, in the order of time. */
+/** Adds all events to the history, in the order of time. */
 function tell(...told: ReturnType<typeof hold>[]) {
   for (const { time, kind, id, said } of told.flat().sort((a, b) => a.time - b.time)) {
     at(time, kind, id, said)
@@ -52,16 +52,16 @@ const convictions = () => {
   return Object.fromEntries(Object.entries(found).filter(([, count]) => count > 0))
 }
 
-describe('two who are inside at once', () => {
+describe('two holders inside at once', () => {
   const first = hold('client 1.9.1', { token: 1, times: [0, 10, 50, 60] })
   const second = hold('client 2.9.1', { token: 2, times: [15, 20, 40, 45] })
 
-  test('are found by the model and by the unfenced cell', () => {
+  test('the model and the unfenced cell find two holders inside at once', () => {
     tell(first, second)
     expect(convictions()).toMatchObject({ linearizability: 1, 'unfenced cell': 1 })
   })
 
-  test('are the shortest part of whatever happened', () => {
+  test('two holders inside at once are the shortest part among 200 other holds', () => {
     const others = Array.from({ length: 200 }, (_, i) => {
       const from = 4 * i - 900
       return hold(`client 3.9.${i}`, {
@@ -76,7 +76,7 @@ describe('two who are inside at once', () => {
     expect(found?.shortest.map(({ id }) => id).sort()).toEqual(['client 1.9.1', 'client 2.9.1'])
   })
 
-  test('are none where the lease of the first was over', () => {
+  test('two holders are accepted if the lease of the first holder has ended', () => {
     tell(
       hold('client 1.9.1', { token: 1, times: [0, 10, 50, 60], validUntil: 12, released: false }),
       second,
@@ -85,7 +85,7 @@ describe('two who are inside at once', () => {
     expect(check(history)).toMatchObject({ cells: { late: 1, refused: 1 } })
   })
 
-  test('are excused where the lock was taken away meanwhile', () => {
+  test('two holders are excused if a server forgot the lock meanwhile', () => {
     tell(first, second)
     history.forgets(1, 'lock', 12)
     history.forgot(1, 18)
@@ -93,7 +93,7 @@ describe('two who are inside at once', () => {
     expect(check(history).cells.excused).toBe(1)
   })
 
-  test('are excused where it was taken away before the second of them asked', () => {
+  test('two holders are excused if a server forgot the lock before the second holder requested it', () => {
     tell(
       hold('client 1.9.1', { token: 1, times: [0, 1_000, 5_000, 6_000] }),
       hold('client 2.9.1', { token: 2, times: [3_500, 3_600, 4_000, 4_500] }),
@@ -107,34 +107,40 @@ describe('two who are inside at once', () => {
   test.each([
     [1, 'another', 12, 18],
     [2, undefined, 200, 300],
-  ])('are not excused by another lock, or another time', (id, lock, from, to) => {
-    tell(first, second)
-    history.forgets(id, lock, from)
-    history.forgot(id, to)
-    expect(convictions()).toMatchObject({ linearizability: 1, 'unfenced cell': 1 })
-  })
+  ])(
+    'two holders are not excused if a server forgot another lock, or forgot at another time',
+    (id, lock, from, to) => {
+      tell(first, second)
+      history.forgets(id, lock, from)
+      history.forgot(id, to)
+      expect(convictions()).toMatchObject({ linearizability: 1, 'unfenced cell': 1 })
+    },
+  )
 
   test.each([
     [2, { linearizability: 1, 'unfenced cell': 1 }],
     [3, {}],
-  ])('are none where the client of the first closed, here the one of era 3: %i', (era, found) => {
-    const closing = { time: 16, kind: 'closes', id: 'client 1.9.7', said: { era } }
-    const times: [number, number, number, number] = [0, 10, 50, 60]
-    tell(hold('client 1.9.1', { token: 1, times, released: false, era: 3 }), [closing], second)
-    expect(convictions()).toEqual(found)
-  })
+  ])(
+    'two holders are accepted only if the client of the first holder (era 3) closed: era %i closed',
+    (era, found) => {
+      const closing = { time: 16, kind: 'closes', id: 'client 1.9.7', said: { era } }
+      const times: [number, number, number, number] = [0, 10, 50, 60]
+      tell(hold('client 1.9.1', { token: 1, times, released: false, era: 3 }), [closing], second)
+      expect(convictions()).toEqual(found)
+    },
+  )
 })
 
 describe('a release', () => {
   const later = hold('client 2.9.1', { token: 2, times: [100, 101, 102, 103] })
 
-  test('that is unknown may have been', () => {
+  test('a release with an unknown result may have freed the lock', () => {
     tell(hold('client 1.9.1', { token: 1, released: null }), later)
     expect(convictions()).toEqual({})
     expect(check(history).unknown).toBe(1)
   })
 
-  test('that finds the lock gone within its lease is convicted', () => {
+  test('a release that finds the lock gone within its lease is convicted', () => {
     tell(hold('client 1.9.1', { token: 1, released: false }))
     expect(convictions()).toEqual({ linearizability: 1 })
   })
@@ -143,20 +149,23 @@ describe('a release', () => {
     ['while it was held', 1, {}],
     ['long before it was held', -1_000, { linearizability: 1 }],
     ['long after it was held', 1_000, { linearizability: 1 }],
-  ])('that finds the lock gone on a quorum of which a master was emptied %s', (_, from, found) => {
-    tell(hold('client 1.9.1', { token: 1, released: false }))
-    history.emptied.push({ from, to: from + 1 })
-    expect(convictions()).toEqual(found)
-  })
+  ])(
+    'a release that finds the lock gone is accepted only if a master was emptied during the hold: %s',
+    (_, from, found) => {
+      tell(hold('client 1.9.1', { token: 1, released: false }))
+      history.emptied.push({ from, to: from + 1 })
+      expect(convictions()).toEqual(found)
+    },
+  )
 
-  test('that finds the lock gone excuses nobody who was let in before that', () => {
+  test('a release that finds the lock gone does not excuse a holder that entered before that release', () => {
     const first = hold('client 1.9.1', { token: 1, released: false })
     tell(first, hold('client 2.9.1', { token: 2, times: [1, 1.5, 1.7, 1.8] }))
     history.emptied.push({ from: 1, to: 1 })
     expect(convictions()).toMatchObject({ linearizability: 1 })
   })
 
-  describe('that finds the lock gone, of one who was told so and had not left yet', () => {
+  describe('a release that finds the lock gone, after its holder received the loss', () => {
     const told = (lostAt: number) => [
       ...hold('client 1.9.1', { token: 1, times: [0, 1, 30, 40], released: false }).filter(
         ({ kind }) => kind !== 'write',
@@ -166,27 +175,27 @@ describe('a release', () => {
     const next = hold('client 2.9.1', { token: 2, times: [5, 20, 25, 28] })
     const overlaps = () => judge(history.holds(), history.windows).overlaps.length
 
-    test('lets others in from then on, where a master was emptied', () => {
+    test('a reported loss lets other holders in from its report on, if a master was emptied', () => {
       tell(told(18), next)
       history.emptied.push({ from: 10, to: 11 })
       expect(convictions()).toEqual({})
       expect(overlaps()).toBe(0)
     })
 
-    test('lets nobody in before', () => {
+    test('a reported loss lets no holder in before its report', () => {
       tell(told(27), next)
       history.emptied.push({ from: 10, to: 11 })
       expect(convictions()).toMatchObject({ linearizability: 1 })
       expect(overlaps()).toBe(1)
     })
 
-    test('is convicted where none was emptied', () => {
+    test('a reported loss is convicted if no master was emptied', () => {
       tell(told(18), next)
       expect(convictions()).toMatchObject({ linearizability: 1 })
     })
   })
 
-  test('of one who was killed never comes: the lease ends the hold', () => {
+  test('a killed holder does not release: the end of its lease ends the hold', () => {
     const killed = (validUntil: number) =>
       hold('client 1.9.1', { token: 1, validUntil }).filter(({ time }) => time < 2)
     tell(killed(90), later)
@@ -197,7 +206,7 @@ describe('a release', () => {
   })
 })
 
-test('what is undecided is found, and not let pass', () => {
+test('an undecided history is reported, and does not pass', () => {
   tell(hold('client 1.9.1', { token: 1 }))
   const attempts = history.attempts.get('lock') ?? []
   expect(judgeAsModel('lock', attempts, history)).toBeUndefined()
@@ -215,12 +224,12 @@ describe('a re-entry', () => {
     { time: 55, kind: 'released', id: 'client 1.9.2', said: { released: true } },
   ]
 
-  test('is of the hold that it re-enters', () => {
+  test('a re-entry belongs to the hold that it re-enters', () => {
     tell(outer, inner, hold('client 2.9.1', { token: 2, times: [70, 71, 72, 73] }))
     expect(convictions()).toEqual({})
   })
 
-  test('is left out of the shortest part where it is not to blame', () => {
+  test('a re-entry is not in the shortest part if it does not cause the conviction', () => {
     tell(outer, inner, hold('client 2.9.1', { token: 2, times: [15, 20, 40, 45] }))
     const [found] = check(history).unexplained
     expect(found?.model).toBe('re-entrant fenced mutex')
@@ -229,7 +238,7 @@ describe('a re-entry', () => {
 })
 
 describe('the fenced cell', () => {
-  test('refuses a lower token', () => {
+  test('the fenced cell refuses a lower token', () => {
     tell(
       hold('client 1.9.1', { token: 1, times: [0, 1, 50, 51], validUntil: 5, released: false }),
       hold('client 2.9.1', { token: 2, times: [10, 11, 12, 13] }),
@@ -237,7 +246,7 @@ describe('the fenced cell', () => {
     expect(check(history)).toMatchObject({ cells: { writes: 2, refused: 1 }, stale: [] })
   })
 
-  test('that took a write of one who came before is convicted, whatever its token', () => {
+  test('a fenced cell that accepts a late write of an earlier holder is convicted, even with a higher token', () => {
     tell(
       hold('client 1.9.1', { token: 3, times: [0, 1, 50, 51], validUntil: 5, released: false }),
       hold('client 2.9.1', { token: 2, times: [10, 11, 12, 13] }),
@@ -255,22 +264,22 @@ describe('the order of a queue', () => {
   const second = (token: number, from: number) =>
     hold('client 2.9.1', { ...fair, token, times: [20, from, from + 1, from + 2] })
 
-  test('is that of places', () => {
+  test('the order of a queue is the order of its places', () => {
     tell(first(1, 30), queued('client 1.9.1', 15), second(2, 40))
     expect(check(history)).toMatchObject({ pairs: { judged: 1 }, inversions: [] })
   })
 
-  test('is not that of those who were served in another', () => {
+  test('a queue that serves its waiters in another order is convicted', () => {
     tell(first(2, 40), queued('client 1.9.1', 15), second(1, 30))
     expect(convictions()).toEqual({ order: 1 })
   })
 
-  test('is not known of those who were not seen in the queue when the other asked', () => {
+  test('the order is unknown if a waiter was not yet seen in the queue when the other waiter requested the lock', () => {
     tell(first(2, 40), queued('client 1.9.1', 25), second(1, 30))
     expect(check(history)).toMatchObject({ pairs: { judged: 0 }, inversions: [] })
   })
 
-  test('is left alone by those who left, and not by those who still waited', () => {
+  test('a waiter that gave up is no inversion, and a waiter that still waited is an inversion', () => {
     const refused = (time: number) => [
       { time: 10, kind: 'ask', id: 'client 1.9.1', said: { lock: 'lock', ...fair } },
       { time: 15, kind: 'queued', id: 'client 1.9.1', said: {} },
@@ -288,13 +297,13 @@ describe('the order of a queue', () => {
     ['busy: 1 of 1', 0],
     ['client 2 paused', 1],
     ['client 3 killed', 1],
-  ])('%s: where it counts, %i inversions', (what, count) => {
+  ])('the order of a queue during "%s" has %i inversions', (what, count) => {
     tell(first(2, 40), queued('client 1.9.1', 15), second(1, 30))
     history.faults.push({ what, from: 22, to: 24 })
     expect(check(history).inversions).toHaveLength(count)
   })
 
-  test('is that of plain locks never', () => {
+  test('plain locks have no order of a queue', () => {
     const plain = { lockKind: 'plain' }
     tell(
       hold('client 1.9.1', { ...plain, token: 2, times: [10, 40, 41, 42] }),
@@ -305,14 +314,14 @@ describe('the order of a queue', () => {
   })
 })
 
-describe('who waits', () => {
+describe('a waiter', () => {
   const waiting = (id: string, from: number, to: number) => [
     { time: from, kind: 'ask', id, said: { lock: 'lock', waits: true } },
     { time: to, kind: 'settle', id, said: { result: 'refused' } },
   ]
   const killed = { what: 'client 1 killed', from: 10_000, to: 11_000 }
 
-  test('gets in within the bound after a fault', () => {
+  test('a waiter that does not acquire the lock within the bound after a fault is convicted', () => {
     history.faults.push(killed)
     tell(waiting('client 2.9.1', 11_000, 21_000))
     expect(convictions()).toEqual({ liveness: 1 })
@@ -320,7 +329,7 @@ describe('who waits', () => {
     expect(stuck).toMatchObject({ lock: 'lock', waitedMs: 10_000, after: ['client 1 killed'] })
   })
 
-  test('and did so, or did not wait for that long, or was not left in peace', () => {
+  test('a waiter is accepted if the lock moved on, the wait was short, or another fault came', () => {
     history.faults.push(killed)
     tell(
       waiting('client 2.9.1', 11_000, 21_000),
@@ -339,7 +348,7 @@ describe('who waits', () => {
   })
 })
 
-test('a history that was written down is judged the same', () => {
+test('a history that was written and read again gets the same verdict', () => {
   tell(
     hold('client 1.9.1', { token: 1, times: [0, 10, 50, 60] }),
     hold('client 2.9.1', { token: 2, times: [15, 20, 40, 45], released: null, era: 0 }),
@@ -355,7 +364,7 @@ test('a history that was written down is judged the same', () => {
   expect(JSON.parse(JSON.stringify(again))).toEqual(JSON.parse(JSON.stringify(told)))
 })
 
-test('what is found is told with the seed, the shortest part and the faults around it', () => {
+test('the report has the seed, the shortest part and the faults near it', () => {
   tell(
     hold('client 1.9.1', { token: 1, times: [50_000, 50_010, 50_050, 50_060] }),
     hold('client 2.9.1', { token: 2, times: [50_015, 50_020, 50_040, 50_045] }),
@@ -378,7 +387,7 @@ test('what is found is told with the seed, the shortest part and the faults arou
   expect(text).not.toContain('long ago')
 })
 
-test('what a killed process did not live to tell is told as unknown', () => {
+test('a call of a killed process without a result is reported as unknown', () => {
   at(10, 'ask', 'client 1.9.1', { lock: 'lock', caller: 2 })
   expect(historyLines([...history.attempts.values()].flat(), 0)).toEqual([
     '0.0100 to ?  client 1.9.1 (caller 2)  acquire, plain  unknown',

@@ -51,7 +51,7 @@ const awaited = (answer: boolean, round?: number): [Op['kind'], Partial<Op>] => 
 ]
 
 describe('a latch', () => {
-  test('has a round that the first call with a number names, if no inspect is known', () => {
+  test('the first call with a number names the round, if no inspect is known', () => {
     passes(...inTurn(set(true), countDown(1, 7), countDown(0, 7)))
     passes(...inTurn(set(true), awaited(false, 7), countDown(1, 7)))
     passes(...inTurn(set(true), countDown(null, 6), awaited(true, 6), countDown(1, 7)))
@@ -60,7 +60,7 @@ describe('a latch', () => {
     isConvicted(...inTurn(set(true), awaited(false, 7), countDown(null, 7)))
   })
 
-  test('is open until its count is set, and from zero on', () => {
+  test('a latch is open before its count is set, and when its count is zero', () => {
     passes(...inTurn(awaited(true), set(true), awaited(false), countDown(1), countDown(0)))
     passes(...inTurn(set(true), countDown(1), countDown(0), awaited(true), set(true)))
     isConvicted(...inTurn(set(true), set(true)))
@@ -69,12 +69,12 @@ describe('a latch', () => {
     isConvicted(...inTurn(set(false)))
   })
 
-  test('counts each count-down once', () => {
+  test('each count-down of a latch counts once', () => {
     isConvicted(...inTurn(set(true), countDown(1), countDown(1)))
     isConvicted(...inTurn(set(true), countDown(0)))
   })
 
-  test('may have counted what nobody knows of, until it expires', () => {
+  test('a count-down without a reply may have counted, until it expires', () => {
     const lost = { to: NEVER, answer: undefined }
     passes(...inTurn(set(true), countDown(undefined, undefined, lost), countDown(0)))
     passes(...inTurn(set(true), countDown(undefined, undefined, lost), countDown(1)))
@@ -88,7 +88,7 @@ describe('a latch', () => {
     )
   })
 
-  test('has a number for each round, under which nothing counts in another', () => {
+  test('each round of a latch has its own number, and a call with the number of another round does not count', () => {
     const first = [set(true), inspect(2, 77), countDown(1, 77), countDown(0, 77), set(true)]
     passes(...inTurn(...(first as never[]), inspect(2, 88) as never, countDown(null, 77) as never))
     isConvicted(...inTurn(...(first as never[]), countDown(1, 77) as never))
@@ -98,18 +98,18 @@ describe('a latch', () => {
     isConvicted(...inTurn(set(true), inspect(2, 77), countDown(null, 77)))
   })
 
-  test('counts a call without a number in the round in which it was made', () => {
+  test('a call without a number counts in the round in which the call was made', () => {
     const later = [set(true), countDown(1), countDown(0), set(true)] as const
     const late = (answer: number, more = {}) =>
       countDown(answer, undefined, { from: 12, to: 45, ...more })
     passes(...inTurn(...later, late(0)))
     isConvicted(...inTurn(...later, late(1)))
-    // It was asked for when it was not called yet, or its answer was slow.
+    // The request was made before the call, or the answer was slow.
     passes(...inTurn(...later, late(1, { calledAt: 37 })))
     passes(...inTurn(...later, late(1, { isLoose: true })))
   })
 
-  test('is anything after a server forgot, until somebody is told', () => {
+  test('after a server forgot, a latch can have any state until an answer shows the state', () => {
     const forget: [Op['kind'], Partial<Op>] = ['forget', {}]
     passes(...inTurn(set(true), forget, awaited(true)))
     passes(...inTurn(set(true), forget, set(false)))
@@ -118,12 +118,12 @@ describe('a latch', () => {
   })
 })
 
-test('a latch is judged as by trying all orders', () => {
+test('a latch gets the verdict that all orders give', () => {
   const below = numbersBelow(5)
   const verdicts = { linearizable: 0, convicted: 0 }
   for (let i = 0; i < 1_500; i++) {
     const operations: Op[] = []
-    // One who did all in turn, by the rules, and others who came between.
+    // One caller does all in turn, by the rules, and other callers act in between.
     let [left, round] = [0, 0]
     for (let k = 0; k < 3; k++) {
       const from = 6 * k + below(4)
@@ -193,7 +193,7 @@ test('a latch is judged as by trying all orders', () => {
   expect(Math.min(...Object.values(verdicts))).toBeGreaterThan(150)
 })
 
-describe('the rounds of a latch, as they were told', () => {
+describe('the rounds of a latch', () => {
   let history: History
   let number: number
 
@@ -234,7 +234,7 @@ describe('the rounds of a latch, as they were told', () => {
     return Object.fromEntries(Object.entries(found).filter(([, count]) => count > 0))
   }
 
-  test('are right one after another', () => {
+  test('rounds one after another are accepted', () => {
     round(7, 0)
     round(8, 100)
     expect(convictions()).toEqual({})
@@ -243,7 +243,7 @@ describe('the rounds of a latch, as they were told', () => {
     expect(history.operations).toEqual({ latch: 8 })
   })
 
-  test('are not over before all counted', () => {
+  test('a round that ends before its last count-down is convicted', () => {
     round(7, 0)
     act('set', { count: 3 }, true, [100, 101])
     act('inspect', {}, { count: 3, round: 8 }, [102, 103])
@@ -252,7 +252,7 @@ describe('the rounds of a latch, as they were told', () => {
     expect(convictions()).toEqual({ linearizability: 1, rounds: 1 })
   })
 
-  test('may be over where somebody may have counted, or deleted it', () => {
+  test('a round may end early if a count-down is unknown, or if the latch was deleted', () => {
     act('set', { count: 2 }, true, [0, 1])
     act('inspect', {}, { count: 2, round: 8 }, [2, 3])
     act('count-down', { round: 8 }, 1, [4, 5])
@@ -265,7 +265,7 @@ describe('the rounds of a latch, as they were told', () => {
     expect(convictions()).toEqual({})
   })
 
-  test('count each count-down once, and none after their end', () => {
+  test('a round counts each count-down once, and no count-down after its end', () => {
     round(7, 0)
     act('count-down', { round: 7 }, 1, [50, 51])
     expect(convictions()).toMatchObject({ linearizability: 1 })
@@ -274,20 +274,20 @@ describe('the rounds of a latch, as they were told', () => {
     expect(found).toContain('a count-down counted after the end of its round')
   })
 
-  test('are not missed by those who await their end', () => {
+  test('a call that awaits a round and misses its end is convicted', () => {
     round(7, 0)
     act('await', { round: 7, waitMs: 3_000 }, false, [10, 3_010])
     expect(convictions()).toEqual({ linearizability: 1, rounds: 1 })
   })
 
-  test('may be missed for a while where a message may be missing', () => {
+  test('a call may miss the end of a round for a while if a message may be lost', () => {
     round(7, 0)
     act('await', { round: 7, waitMs: 3_000 }, false, [10, 3_010])
     history.faults.push({ what: 'listeners killed', where: '1 of 1 servers', from: 30, to: 31 })
     expect(convictions()).toEqual({})
   })
 
-  test('are not judged where a server could forget them', () => {
+  test('rounds are not judged if a server could forget them', () => {
     act('set', { count: 3 }, true, [0, 1])
     act('inspect', {}, { count: 3, round: 8 }, [2, 3])
     history.forgets(1, undefined, 20)
@@ -301,7 +301,7 @@ describe('the rounds of a latch, as they were told', () => {
     expect(convictions()).toMatchObject({ rounds: 1 })
   })
 
-  test('may be begun by one who is told of it while a server could forget', () => {
+  test('a refused set needs another set that began the round, even if a server could forget afterwards', () => {
     round(7, 0)
     const begins = () => act('set', { count: 3 }, true, [100, 240])
     begins()
@@ -310,12 +310,12 @@ describe('the rounds of a latch, as they were told', () => {
     history.forgets(1, undefined, 220)
     history.forgot(1, 260)
     expect(convictions()).toEqual({})
-    // Nobody began it.
+    // No call began the round.
     history.attempts.get('latch')?.splice(-2, 1)
     expect(convictions()).toEqual({ linearizability: 1 })
   })
 
-  test('are shown by what was done last', () => {
+  test('a convicted latch is reported with the calls of its round', () => {
     round(7, 0)
     act('await', { round: 7, waitMs: 3_000 }, false, [10, 3_010])
     const attempts = history.attempts.get('latch') ?? []

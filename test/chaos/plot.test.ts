@@ -22,7 +22,7 @@ function hold(history: History, i: number, from: number, ms: number): void {
 const drawn = (history: History) => plot(history, check(history))
 const inTheRow = (svg: string) => svg.split('</style>')[1] as string
 
-test('a run is drawn with its locks, its faults and when a lock could be taken away', () => {
+test('the drawing of a run shows its locks, its faults and the times when a server could forget a lock', () => {
   const history = historyOf(10)
   history.faults.push({ what: 'client paused', where: 'client 2', from: 2_000, to: 4_000 })
   history.faults.push({ what: 'busy', where: '1 of 1 servers', from: 5_000, to: 7_000 })
@@ -48,7 +48,7 @@ test('a run is drawn with its locks, its faults and when a lock could be taken a
   expect(svg.match(/class="found"/g)).toHaveLength(1)
 })
 
-test('what is convicted is red, and told', () => {
+test('a conviction is drawn in red and named', () => {
   const history = historyOf(10)
   hold(history, 1_000, 5_030, 40)
   const svg = drawn(history)
@@ -57,7 +57,7 @@ test('what is convicted is red, and told', () => {
   expect(inTheRow(svg)).toMatch(/class="tiny bad">cannot be explained</)
 })
 
-test('of a long run, the part around what is convicted is drawn', () => {
+test('the drawing of a long run shows the part around a conviction', () => {
   const history = historyOf(200)
   expect(drawn(history)).toMatch(/>[\d.]+ to [\d.]+ s · 2,000 operations/)
   hold(history, 10_000, 151_030, 40)
@@ -65,7 +65,7 @@ test('of a long run, the part around what is convicted is drawn', () => {
   expect(drawn(history).length).toBeLessThan(100_000)
 })
 
-test('readers, permits and rounds are drawn in rows of their own', () => {
+test('readers, permits and rounds have their own marks in the drawing', () => {
   const history = new History()
   history.about = { world: 'single', seed: 7, startedAt: 0, calmAt: 1_000 }
   const grant = { result: 'granted', validUntil: 2_000 }

@@ -15,7 +15,7 @@ interface Told {
   validUntil?: number
   released?: boolean | null
   outlives?: boolean
-  /** When it asked, entered, left and had it released. */
+  /** The times of the request, of the entry, of the exit and of the release. */
   times: [number, number, number, number]
 }
 
@@ -28,7 +28,7 @@ beforeEach(() => {
   number = 0
 })
 
-/** @returns the id of a hold that was told in full */
+/** @returns the id of a hold with all its events */
 function hold(told: Told): string {
   const { times, token, validUntil, released = true, lock = 'name', ...said } = told
   const [asked, entered, left, done] = times
@@ -66,7 +66,7 @@ describe('a read-write lock', () => {
     ['write', 'read', 1],
     ['upgradable', 'write', 1],
     ['write', 'write', 1],
-  ])('that one has to %s and another to %s has %i overlaps', (one, other, count) => {
+  ])('one owner holds %s and another owner holds %s: %i overlaps', (one, other, count) => {
     const token = other === 'write' ? 2 : 1
     hold({ family, mode: one, token: 1, times: first })
     hold({ family, mode: other, token, times: second })
@@ -74,7 +74,7 @@ describe('a read-write lock', () => {
     expect(convictions()).toEqual(count === 0 ? {} : { linearizability: 1 })
   })
 
-  test('has no overlap where one owner has both, or the lease was over', () => {
+  test('one owner may hold both modes, and a lease that has ended makes no overlap', () => {
     const outer = hold({ family, mode: 'upgradable', token: 1, times: first })
     hold({ family, mode: 'write', token: 2, times: second, within: outer })
     expect(verdict().overlaps).toEqual([])
@@ -89,16 +89,19 @@ describe('a read-write lock', () => {
   test.each([
     [8, 12, 1],
     [-60, -55, 0],
-  ])('that enters late is excused if a server forgot it from %i to %i: %i', (from, to, excused) => {
-    const tokenAt = (ms: number) => (ms + epochMs()) * 1_000
-    hold({ family, mode: 'write', token: tokenAt(90), times: [80, 95, 200, 210] })
-    // Its token is that of a writer before it, and its reply was on the way while the server forgot.
-    hold({ family, mode: 'read', token: tokenAt(5), times: [0, 100, 200, 210], released: false })
-    between(from, to, { tokensTellTime: true })
-    expect(verdict()).toMatchObject({ overlaps: { length: 1 - excused }, excused })
-  })
+  ])(
+    'a late reader, with a server that forgot from %i to %i, is excused %i times',
+    (from, to, excused) => {
+      const tokenAt = (ms: number) => (ms + epochMs()) * 1_000
+      hold({ family, mode: 'write', token: tokenAt(90), times: [80, 95, 200, 210] })
+      // Its token belongs to an earlier writer, and its reply was under way while the server forgot.
+      hold({ family, mode: 'read', token: tokenAt(5), times: [0, 100, 200, 210], released: false })
+      between(from, to, { tokensTellTime: true })
+      expect(verdict()).toMatchObject({ overlaps: { length: 1 - excused }, excused })
+    },
+  )
 
-  test('is excused where a server forgot the reader, and not where it forgot before', () => {
+  test('an overlap is excused if a server forgot the reader during its hold, and not if it forgot before', () => {
     hold({ family, mode: 'read', token: 1, times: first, released: false })
     hold({ family, mode: 'write', token: 2, times: second })
     between(12, 18)
@@ -114,14 +117,14 @@ describe('a read-write lock', () => {
     ['read', 5, 0],
     ['read', 4, 1],
     ['upgradable', 4, 1],
-  ])('gives one who comes later to %s the token %i: %i regressions', (mode, token, count) => {
+  ])('a later %s with the token %i has %i regressions', (mode, token, count) => {
     hold({ family, mode: 'write', token: 5, times: first })
     hold({ family, mode, token, times: [70, 80, 90, 95] })
     expect(verdict().regressions).toHaveLength(count)
     expect(verdict().repeated).toHaveLength(mode === 'write' && token === 5 ? 1 : 0)
   })
 
-  test('may give a reader a lower token after a server forgot, and a writer never', () => {
+  test('after a server forgot, a reader may have a lower token, and a writer may not', () => {
     hold({ family, mode: 'write', token: 5, times: first })
     hold({ family, mode: 'read', token: 4, times: [170, 180, 190, 195] })
     hold({ family, mode: 'write', token: 3, times: [270, 280, 290, 295] })
@@ -131,7 +134,7 @@ describe('a read-write lock', () => {
   })
 })
 
-test('a reader that asked before a writer was told of its token may have a lower one, where that was forgotten', () => {
+test('a reader may have a lower token if it requested before the writer received its token, and a server forgot that token', () => {
   hold({
     family: 'read-write',
     mode: 'write',
@@ -149,7 +152,7 @@ describe('permits', () => {
   const family = 'permits'
   const three = { family, most: 3 }
 
-  test('that are out at once are never more than there are', () => {
+  test('permits that are held at once never exceed the number of permits', () => {
     hold({ ...three, permits: 2, token: 1, times: [0, 10, 50, 60] })
     hold({ ...three, permits: 1, token: 2, times: [0, 20, 50, 60] })
     expect(verdict().overlaps).toEqual([])
@@ -158,7 +161,7 @@ describe('permits', () => {
     expect(convictions()).toEqual({ linearizability: 1 })
   })
 
-  test('are free when a lease is over, or where a server forgot one who had too many', () => {
+  test('permits are free when a lease has ended, and an excess is excused if a server forgot a holder', () => {
     hold({
       ...three,
       permits: 2,
@@ -178,7 +181,7 @@ describe('permits', () => {
     expect(verdict()).toMatchObject({ overlaps: [], excused: 1 })
   })
 
-  test('have tokens that rise', () => {
+  test('the tokens of permits rise', () => {
     hold({ ...three, permits: 1, token: 5, times: [0, 10, 50, 60] })
     hold({ ...three, permits: 1, token: 4, times: [15, 20, 50, 60] })
     expect(verdict().regressions).toHaveLength(1)
@@ -190,7 +193,7 @@ describe('permits', () => {
     [2, 0, { conservation: 1 }],
     [3, 1, { conservation: 1 }],
   ])(
-    'of which %i are available and %i taken at the end are all there or not',
+    'with %i permits available and %i taken at the end, the number of permits is checked',
     (available, taken, found) => {
       hold({ ...three, permits: 1, token: 1, times: [0, 10, 50, 60] })
       history.numbers.set('name', { available, taken })
@@ -207,12 +210,12 @@ describe('permits without leases', () => {
   const family = 'semaphore'
   const three = { family, most: 3, validUntil: 1e12, outlives: true }
 
-  test('are counted until a server may have forgotten them', () => {
+  test('permits without leases count until a server may have forgotten them', () => {
     hold({ ...three, permits: 2, times: [0, 10, 250, 260] })
     hold({ ...three, permits: 2, times: [0, 220, 250, 260] })
     expect(verdict()).toMatchObject({ overlaps: [{ lock: 'name' }], excused: 0 })
     expect(convictions()).toEqual({ linearizability: 1 })
-    // A clock that was set takes none away.
+    // A clock that was set does not take permits away.
     between(100, 110, { isClock: true })
     expect(verdict().overlaps).toHaveLength(1)
     history.windows.splice(0)
@@ -221,7 +224,7 @@ describe('permits without leases', () => {
     expect(convictions()).toEqual({})
   })
 
-  /** One whose process was killed after so many of these were told. */
+  /** A holder whose process was killed after this number of messages. */
   function killed(messages: number, permits: number): void {
     number += 1
     const id = `client ${number}.9.1`
@@ -237,19 +240,22 @@ describe('permits without leases', () => {
     ['had them', 2, [false, true, false, false]],
     ['asked for them', 1, [false, true, true, true]],
     ['gave them back', 3, [false, true, true, true]],
-  ])('of one who was killed when it %s are gone, surely or maybe', (_, messages, isRight) => {
-    hold({ ...three, permits: 1, times: [0, 10, 50, 60] })
-    killed(messages, 2)
-    for (const [available, right] of isRight.entries()) {
-      history.numbers.set('name', { available, taken: 0 })
-      expect({ available, found: convictions() }).toEqual({
-        available,
-        found: right ? {} : { conservation: 1 },
-      })
-    }
-  })
+  ])(
+    'permits of a process that was killed when it %s are lost, certainly or possibly',
+    (_, messages, isRight) => {
+      hold({ ...three, permits: 1, times: [0, 10, 50, 60] })
+      killed(messages, 2)
+      for (const [available, right] of isRight.entries()) {
+        history.numbers.set('name', { available, taken: 0 })
+        expect({ available, found: convictions() }).toEqual({
+          available,
+          found: right ? {} : { conservation: 1 },
+        })
+      }
+    },
+  )
 
-  test('may be missing if a wait ended by its time, and its process was killed soon after that', () => {
+  test('permits may be missing if a wait ended by its time and its process was killed soon after', () => {
     hold({ ...three, permits: 1, times: [0, 10, 50, 60] })
     const id = 'client 7.9.1'
     const wait = { lock: 'name', ...three, permits: 2, waits: true }
@@ -262,7 +268,7 @@ describe('permits without leases', () => {
     expect(convictions()).toEqual({})
   })
 
-  test('of which nobody knows are there when their client had the time to give them back', () => {
+  test('permits of an unknown release must be back unless their client closed soon after', () => {
     hold({ ...three, permits: 1, released: null, times: [0, 10, 50, 60] })
     history.numbers.set('name', { available: 2, taken: 0 })
     expect(convictions()).toEqual({ conservation: 1 })
@@ -274,14 +280,14 @@ describe('permits without leases', () => {
 })
 
 describe('an election', () => {
-  test('has one leader at a time, and terms that rise', () => {
+  test('an election has one leader at a time, and its terms rise', () => {
     hold({ family: 'election', token: 2, times: [0, 10, 50, 60] })
     hold({ family: 'election', token: 1, times: [15, 20, 40, 45] })
     expect(verdict()).toMatchObject({ overlaps: [{}], regressions: [{}] })
     expect(convictions()).toEqual({ linearizability: 1 })
   })
 
-  test('may be left by one whose client closes, before that one says so', () => {
+  test('a new leader may be elected when the client of the old leader closes, before the old leader leaves', () => {
     const closed = (at: number) => {
       history = new History()
       history.about = { startedAt: 0, calmAt: 100_000, epochMs: 0 }
@@ -305,19 +311,19 @@ describe('an election', () => {
   }
 
   test.each([
-    ['in their order, with nobody between', [told(1, 'a'), told(null, null), told(2, 'b')], []],
+    ['in their order, with no leader between', [told(1, 'a'), told(null, null), told(2, 'b')], []],
     [
-      'an older one after a newer one',
+      'an older term after a newer term',
       [told(2, 'b'), told(1, 'a')],
       ['an older term was told after a newer one'],
     ],
     [
-      'one of them twice',
+      'the same term twice',
       [told(1, 'a'), told(null, null), told(1, 'a')],
       ['one term was told twice'],
     ],
-    ['the older one to another process', [told(2, 'b'), told(1, 'a', 'client 2.9')], []],
-  ])('tells of terms %s', (_, changes, found) => {
+    ['an older term in another process', [told(2, 'b'), told(1, 'a', 'client 2.9')], []],
+  ])('the reported terms are judged: %s', (_, changes, found) => {
     expect(judgeChanges(changes as never).found.map(({ what }: { what: string }) => what)).toEqual(
       found,
     )

@@ -20,7 +20,7 @@ async function measured(...args: string[]): Promise<Report & { code: number }> {
 const foreign = async () =>
   (await server.admin.keys('*')).filter((key) => !key.startsWith('redisson_lock_token:{holdfast_'))
 
-test('it tells what each step takes, and leaves counters that end soon', async () => {
+test('bench prints the time of each step, and leaves only counters that expire soon', async () => {
   const { lines } = await measured(server.url)
   expect(lines.map(({ code }) => code)).toEqual(['ask', 'free', 'renew', 'local', 'other', 'fair'])
   for (const { count, medianMs, p99Ms, maxMs } of lines) {
@@ -36,7 +36,7 @@ test('it tells what each step takes, and leaves counters that end soon', async (
   }
 })
 
-test('it is judged by the lease', async () => {
+test('the verdict of bench depends on the lease', async () => {
   const proxy = await startProxy(server.port)
   proxy.delay(50)
   const slow = await measured(proxy.url, '--lease-ms', '3000')
@@ -47,7 +47,7 @@ test('it is judged by the lease', async () => {
   expect(good).toMatchObject({ verdict: 'good', code: 0 })
 })
 
-test('as text it says so in words', async () => {
+test('bench prints its results as text', async () => {
   const { code, out } = await holdfast([
     'bench',
     '--seconds',
@@ -61,7 +61,7 @@ test('as text it says so in words', async () => {
   expect(out).toContain('the watchdog renews a lease of 600000 ms every 200000 ms. Renewals have')
 })
 
-test('Ctrl-C ends it, and nothing is held any more', async () => {
+test('Ctrl-C ends bench, and bench leaves no lock behind', async () => {
   const interruption = new AbortController()
   const interrupted = () => interruption.signal
   const running = holdfast(['bench', '--seconds', '60', server.url], { interrupted })
@@ -71,7 +71,7 @@ test('Ctrl-C ends it, and nothing is held any more', async () => {
   expect(await foreign()).toEqual([])
 })
 
-test('where nobody answers it says so', async () => {
+test('bench reports an unreachable server, and refuses more than 60 seconds', async () => {
   const { code, out, err } = await holdfast(['bench', 'redis://127.0.0.1:1'])
   expect({ code, out }).toEqual({ code: 3, out: '' })
   expect(err).toContain('ECONNREFUSED')

@@ -17,7 +17,7 @@ async function killWorker(): Promise<number> {
   return worker.pid
 }
 
-test('a killed holder is not called alive: it is told when its client was last seen', async () => {
+test('inspect does not call a killed holder alive: it reports when its client was last seen', async () => {
   const lease = await newClient().getFairLock('awaited').lock()
   const pid = await killWorker()
   await eventually(async () => ((await inspected('held')).holders[0]?.process?.seenMs ?? 0) > 1_000)
@@ -37,7 +37,7 @@ test('a killed holder is not called alive: it is told when its client was last s
   await lease.release()
 }, 30_000)
 
-test('a dead waiter is listed and does not count, neither in waiting nor in the longest wait', async () => {
+test('a dead waiter is listed, but does not count as a waiter, nor for the longest wait', async () => {
   const client = newClient()
   const lease = await client.getFairLock('awaited').lock()
   await killWorker()
@@ -46,7 +46,7 @@ test('a dead waiter is listed and does not count, neither in waiting nor in the 
     .getFairLock('awaited')
     .lock({ signal: giveUp.signal })
   waiting.catch(() => {})
-  // Its place counts for 6 s after its last heartbeat, and stays in the queue until somebody clears it.
+  // Its place counts for 6 s after its last heartbeat, and stays in the queue until a client clears it.
   await eventually(async () => (await inspected('awaited')).queue.some(({ isDead }) => isDead), {
     timeoutMs: 12_000,
   })

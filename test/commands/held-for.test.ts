@@ -17,7 +17,7 @@ async function listed(...args: string[]): Promise<Record<string, Record<string, 
   )
 }
 
-test('readers, upgradable locks and permits have a time for which they are held, and a process', async () => {
+test('list shows for readers, upgradable locks and permits how long they are held, and by which process', async () => {
   const client = newClient({ label: 'api-7' })
   await client.getReadWriteLock('read').readLock().lock()
   await client.getReadWriteLock('up').upgradableLock().lock()
@@ -36,7 +36,7 @@ test('readers, upgradable locks and permits have a time for which they are held,
   expect(out).toMatch(/api-7 .* 1 +\d s +\d\d s /)
 })
 
-test('by default the list has what is held or waited for, and with --all the rest: semaphores and latches too', async () => {
+test('list shows names that are held or waited for, and --all adds free locks and unused semaphores', async () => {
   const client = newClient()
   await client.getSemaphore('plain').trySetPermits(2)
   await client.getPermitExpirableSemaphore('unused').setPermits(3)

@@ -21,7 +21,7 @@ async function recorded(work: (client: Holdfast) => Promise<void>, keyPrefix = '
 
 const told = (...args: string[]) => holdfast(['history', ...args, server.url])
 
-test('who had a lock, for how long, who waited, and what was lost', async () => {
+test('history prints each acquisition, release, timeout and forced release of a lock, with a summary', async () => {
   await recorded(async (client) => {
     await client.getLock('order:1').using(async () => undefined)
     await client.getLock('other').using(async () => undefined)
@@ -46,7 +46,7 @@ test('who had a lock, for how long, who waited, and what was lost', async () => 
   expect((await told()).out).toContain('other')
 })
 
-test('of an outage it tells what it was, and leaves what to do about it to the error', async () => {
+test('history prints the cause of an outage without the advice of the error', async () => {
   const redis = 'Lock "a": not acquired: Redis gave no answer for 5.5 s (no answer).'
   const fields = [
     'event',
@@ -62,7 +62,7 @@ test('of an outage it tells what it was, and leaves what to do about it to the e
   expect((await told('a')).out).toContain(`a  c, ${redis.slice(0, -1)}\n`)
 })
 
-test('as JSON, the last ones, and since then', async () => {
+test('history prints JSON, and selects events by --last and --since', async () => {
   await recorded(async (client) => {
     for (let i = 0; i < 3; i++) await client.getLock('a').using(async () => undefined)
   })
@@ -76,14 +76,14 @@ test('as JSON, the last ones, and since then', async () => {
   expect(await told('--since', '2999-01-01')).toMatchObject({ code: 1, out: '' })
 })
 
-test('names are given and printed without the keyPrefix', async () => {
+test('history accepts and prints names without the keyPrefix', async () => {
   await recorded((client) => client.getLock('b').using(async () => undefined), 'app:')
   const { code, out } = await told('b', '--key-prefix', 'app:')
   expect(code).toBe(0)
   expect(out).toContain('acquired  b  api-1')
 })
 
-test('without a history it tells how one comes about', async () => {
+test('history without records explains how to record a history', async () => {
   const { code, out, err } = await told('order:1')
   expect([code, out]).toEqual([1, ''])
   expect(err).toContain('import { recordHistory } from "holdfast/history"')
@@ -93,7 +93,7 @@ test('without a history it tells how one comes about', async () => {
   )
 })
 
-test('of several masters it reads the one that has it', async () => {
+test('history reads the master that has the records, out of several masters', async () => {
   const other = await startRedis()
   await recorded((client) => client.getLock('c').using(async () => undefined))
   const { code, out } = await holdfast(['history', 'c', other.url, server.url])
@@ -101,12 +101,12 @@ test('of several masters it reads the one that has it', async () => {
   expect(out).toContain('acquired  c')
 })
 
-test('a name cannot steer the terminal', async () => {
+test('a name in the history cannot control the terminal', async () => {
   await recorded((client) => client.getLock('a\u001b[2Jb').using(async () => undefined))
   expect((await told()).out).toContain('a\\x1b[2Jb')
 })
 
-test('called wrongly, or with nobody there', async () => {
+test('history reports wrong options, and a server that does not answer', async () => {
   expect(await told('--since', 'soon')).toMatchObject({ code: 2 })
   expect((await told('--since', 'soon')).err).toContain('got "soon"')
   expect(await told('--last', '0')).toMatchObject({ code: 2 })
@@ -115,7 +115,7 @@ test('called wrongly, or with nobody there', async () => {
   expect(nobody.err).toContain('ECONNREFUSED')
 })
 
-test('a malformed entry is left out, and the others are shown', async () => {
+test('history leaves out a malformed entry, and prints the other entries', async () => {
   const write = (name: string, more: Record<string, string> = {}) => {
     const fields = { event: 'acquired', name, client: 'c', label: 'api', ...more }
     return server.admin.xadd('holdfast_history', '*', ...Object.entries(fields).flat())

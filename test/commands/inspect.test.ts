@@ -16,7 +16,7 @@ async function inspected(name: string, ...args: string[]): Promise<Inspected> {
 
 const once = ['--look-ms', '0']
 
-test('of a held lock: who has it, where that is, who waits, and what frees it', async () => {
+test('inspect shows the holder of a lock, its process, the waiters and the command that frees the lock', async () => {
   const client = newClient({ label: 'api-7', keyPrefix: 'app:' })
   const other = newClient({ label: 'api-8', keyPrefix: 'app:' })
   const lease = await client.getFairLock('a').lock()
@@ -51,7 +51,7 @@ test('of a held lock: who has it, where that is, who waits, and what frees it', 
   expect(out).toContain(`\n  ${command}\n`)
 })
 
-test('a lease that is renewed while it is looked at is told so, and one that is not as well', async () => {
+test('inspect reports a lease as renewed, as not renewed, or as unknown', async () => {
   const client = newClient()
   await client.getLock('watched').lock({ leaseMs: 1_500 })
   const renewed = newClient({ leaseMs: 900 })
@@ -62,7 +62,7 @@ test('a lease that is renewed while it is looked at is told so, and one that is 
   expect((await inspected('renewed', ...once)).holders[0]?.renewal).toBe('unknown')
 })
 
-test('a lease is not taken for renewed because the answers become slow', async () => {
+test('slow answers do not make inspect report a lease as renewed', async () => {
   await newClient().getLock('slow').lock({ leaseMs: 60_000 })
   const proxy = await startProxy(server.port)
   const calls = async () =>
@@ -76,7 +76,7 @@ test('a lease is not taken for renewed because the answers become slow', async (
   expect(holders[0]?.renewal).toBe('not-renewed')
 })
 
-test('an owner that had let go in between is not taken for renewed', async () => {
+test('inspect does not report a renewal if the owner released the lock in between', async () => {
   const owner = 'NxwZr5PVhg5sb0Me8yo04:17'
   await server.admin.hset('again', owner, '1')
   await server.admin.pexpire('again', 5_000)
@@ -91,7 +91,7 @@ test('an owner that had let go in between is not taken for renewed', async () =>
   expect((await looking).holders[0]?.renewal).toBe('unknown')
 })
 
-test('each kind has words of its own for what frees it', async () => {
+test('inspect explains for each kind what frees it', async () => {
   const client = newClient()
   const reader = newClient()
   await client.getReadWriteLock('rw').readLock().lock()
@@ -139,7 +139,7 @@ test('each kind has words of its own for what frees it', async () => {
   await permit.release()
 })
 
-test('a name that there is not is no success, and those that are much like it are told', async () => {
+test('inspect of an unknown name exits with 1 and lists similar names', async () => {
   const client = newClient({ keyPrefix: 'app:' })
   await (await client.getLock('order:1').lock()).release()
   const { code, out, err } = await holdfast(['inspect', 'order:1', server.url])
@@ -150,7 +150,7 @@ test('a name that there is not is no success, and those that are much like it ar
   )
 })
 
-test('a command to paste leads to the same server, without a password, for any name', async () => {
+test('the printed command has no password, and a shell reads its name unchanged', async () => {
   const client = newClient()
   const name = "it's\n$(x)"
   await client.getLock(name).lock()
@@ -163,7 +163,7 @@ test('a command to paste leads to the same server, without a password, for any n
   expect(words.split('\0').at(-2)).toBe(name)
 })
 
-test('a label that would steer the terminal does not', async () => {
+test('a label cannot control the terminal', async () => {
   const client = newClient({ label: 'l\u001b[31m' })
   await client.getLock('a').lock()
   await eventually(async () => (await client.clientInfo(client.id)) !== null)
@@ -172,7 +172,7 @@ test('a label that would steer the terminal does not', async () => {
   expect(out).not.toMatch(/[^\P{Cc}\n]/u)
 })
 
-test('lines are not broken between a number and its unit', () => {
+test('lines do not break between a number and its unit', () => {
   expect(wrapped('wait 13 s, then look', 7)).toEqual(['wait', '13 s,', 'then', 'look'])
   expect(wrapped('in 2 h 10 min', 9)).toEqual(['in 2 h', '10 min'])
 })

@@ -12,7 +12,7 @@ import { newSetting } from './setting.ts'
 
 const { server, newClient } = newSetting()
 
-/** A client that is gone, as far as anybody can tell. */
+/** An owner whose client is unknown to every server. */
 const gone = 'NxwZr5PVhg5sb0Me8yo04:17'
 
 async function leaks(...args: string[]): Promise<{ code: number; all: LeakReport[]; err: string }> {
@@ -21,7 +21,7 @@ async function leaks(...args: string[]): Promise<{ code: number; all: LeakReport
   return { code, err, all: lines.map((line) => JSON.parse(line)) }
 }
 
-test('where all is well nothing is found, whatever is held and waited for', async () => {
+test('leaks finds nothing among healthy locks of all kinds', async () => {
   const client = newClient({ leaseMs: 900 })
   const silent = newClient({ leaseMs: 900, presence: false })
   await client.getLock('a').lock()
@@ -41,7 +41,7 @@ test('where all is well nothing is found, whatever is held and waited for', asyn
   await permit.release()
 })
 
-test('a key without an expiry is a leak, with a command that ends it', async () => {
+test('leaks reports a key without an expiry, with a command that removes the leak', async () => {
   await server.admin.hset('app:lock', gone, '1')
   await server.admin.zadd('holdfast_queue:{b}', Date.now() * 1_000, gone)
   await server.admin.set('redisson_lock_token:{kept}', '1795326703508402')
@@ -98,7 +98,7 @@ test('a key with a NUL byte gets no command, because a shell would cut its name'
   ])
 })
 
-test('a holder of no known process is a leak once its lease was not renewed', async () => {
+test('a holder without a known process is a leak if its lease was not renewed', async () => {
   await server.admin.hset('app:dead', gone, '1')
   await server.admin.pexpire('app:dead', 3_000)
   await server.admin.hset('app:longer', gone, '1')
@@ -113,7 +113,7 @@ test('a holder of no known process is a leak once its lease was not renewed', as
   expect(err).toContain('1 holder with a longer lease than 3000 ms could not be checked')
 })
 
-test('a holder that is not renewed is a leak even when the first look at it was slow', async () => {
+test('a holder that is not renewed is a leak even when the first check is slow', async () => {
   await server.admin.hset('dead', gone, '1')
   await server.admin.pexpire('dead', 3_000)
   const deployment = openDeployment(readWhere({}, [server.url], {}))
@@ -133,7 +133,7 @@ test('a holder that is not renewed is a leak even when the first look at it was 
   expect(looks).toBe(2)
 })
 
-test('a queue of live waiters before a free lock is a leak; a dead place is none, because there is nothing to do', async () => {
+test('live waiters before a free lock are a leak, and a dead waiter is not', async () => {
   const now = Date.now()
   const alive = 'AxwZr5PVhg5sb0Me8yo04:18'
   for (const name of ['free', 'dead']) {
@@ -156,7 +156,7 @@ test('a queue of live waiters before a free lock is a leak; a dead place is none
   expect(all[0]?.fix.at(-1)).toBe(`npx holdfast inspect --url=${server.url} -- free`)
 }, 20_000)
 
-test('for people each is told with what to do, and nothing steers the terminal', async () => {
+test('leaks prints each leak with a reason and a fix, and no leak controls the terminal', async () => {
   await server.admin.hset('a\u001b[31m', gone, '1')
   const { code, out } = await holdfast(['leaks', server.url, '--lease-ms', '30'])
   expect(code).toBe(1)

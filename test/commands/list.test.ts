@@ -12,7 +12,7 @@ function cells(out: string): string[][] {
     .map((line) => line.split(/ {2,}/))
 }
 
-test('the table has who holds each lock and who waits, those that are waited for first', async () => {
+test('list shows the holder and the waiters of each lock, and puts locks with waiters first', async () => {
   const client = newClient({ label: 'api-7' })
   const other = newClient({ label: 'api-8' })
   await client.getLock('a').lock()
@@ -35,7 +35,7 @@ test('the table has who holds each lock and who waits, those that are waited for
   expect(err).toMatch(/^3 locks of 127\.0\.0\.1:\d+: \d+ commands, \d+ \S+, \d+ m?s\n$/)
 })
 
-test('a pattern, what is held and what is waited for narrow it, and a prefix is left out of names', async () => {
+test('list filters by pattern, --held, --contended and --limit, and shows names without the keyPrefix', async () => {
   const client = newClient({ keyPrefix: 'app:' })
   await client.getLock('order:1').lock()
   await (await client.getLock('order:2').lock()).release()
@@ -60,7 +60,7 @@ test('a pattern, what is held and what is waited for narrow it, and a prefix is 
   expect(await names('--limit', '0')).toHaveLength(4)
 })
 
-test('a table says how many it leaves out', async () => {
+test('list says how many locks it leaves out', async () => {
   const client = newClient()
   for (const name of ['a', 'b', 'c']) await (await client.getLock(name).lock()).release()
   const { out, err } = await holdfast(['list', server.url, '--all', '--limit', '1'])
@@ -68,7 +68,7 @@ test('a table says how many it leaves out', async () => {
   expect(err).toMatch(/^2 more; --limit 0 shows all\.\n1 lock of /)
 })
 
-test('a line of JSON is the row with its name', async () => {
+test('list --json prints each lock as a line of JSON with its name', async () => {
   const client = newClient({ keyPrefix: 'app:' })
   const lease = await client.getLock('a').lock()
   const { out } = await holdfast(['list', server.url, '--json', '--key-prefix', 'app:'])
@@ -84,7 +84,7 @@ test('a line of JSON is the row with its name', async () => {
   })
 })
 
-test('no line is longer than the terminal, and nothing steers it', async () => {
+test('list prints no line longer than the terminal, and no name controls the terminal', async () => {
   const client = newClient({ label: 'l\u001b[31m'.padEnd(60, 'x') })
   const name = `\u001b]0;owned\u0007\n${'n'.repeat(80)}`
   await client.getLock(name).lock()
@@ -98,7 +98,7 @@ test('no line is longer than the terminal, and nothing steers it', async () => {
   expect(out).toContain(`\\x1b]0;owned\\x07\\n${'n'.repeat(80)}`)
 })
 
-test('what cannot be asked is told, and is not an empty list', async () => {
+test('list reports an unreachable server, a wrong option and missing rights instead of an empty list', async () => {
   const down = await holdfast(['list', '127.0.0.1:1'])
   expect(down).toMatchObject({ code: 3, out: '' })
   expect(down.err).toMatch(/127\.0\.0\.1:1 cannot be asked: .*ECONNREFUSED/)
@@ -113,7 +113,7 @@ test('what cannot be asked is told, and is not an empty list', async () => {
   expect(blind.err).not.toContain('secret')
 })
 
-test('holders with several versions of the wire format are told', async () => {
+test('list reports holders with several versions of the wire format', async () => {
   const client = newClient()
   await client.getLock('a').lock()
   await eventually(async () => (await client.clientInfo(client.id)) !== null)

@@ -28,7 +28,7 @@ test('the page of the program lists all commands, each with its page', () => {
   expect(rows).toEqual(commands.map(({ name }) => linkTo(name)))
 })
 
-test('the page of the program has the options that all commands have', () => {
+test('the page of the program has the options that all commands share', () => {
   const rows = overview.headings.find(({ text }) => text === 'Connection')?.body ?? ''
   const told = tableRows(rows).flatMap(({ option = '' }) => namesIn(option))
   expect(told.sort()).toEqual(namesIn(WHERE_USAGE))
@@ -44,7 +44,7 @@ test.each(commands)('the page of $name has the options that --help prints', ({ n
   expect(told).toEqual(given)
 })
 
-test('the pages have each field of the JSON, and each code', async () => {
+test('the pages list each field of the JSON output and each code of leaks', async () => {
   const client = newClient()
   await client.getLock('a').lock()
   const json = async (...args: string[]) =>
@@ -62,7 +62,7 @@ test('the pages have each field of the JSON, and each code', async () => {
   expect(names(pageOf('leaks'), '| code | reported', 'code')).toEqual(LEAK_CODES)
 })
 
-test('the rights that the page of the rights lists are enough, and are those of the tests', async () => {
+test('the rights on the page of rights are sufficient for list, inspect and leaks, and the deployment tests use them', async () => {
   const rights = [...rightsOf('list'), '+pubsub|shardnumsub', '+cluster|slots']
   const tested = read('test/deployment/places.test.ts')
   for (const right of rights) if (right.startsWith('+')) expect(tested).toContain(right)
@@ -79,7 +79,7 @@ test('the rights that the page of the rights lists are enough, and are those of 
   expect(leaks).toMatchObject({ code: 0, out: '' })
 })
 
-/** Without what differs from run to run. */
+/** The text without the parts that differ in each run. */
 const steady = (shown: string) =>
   shown
     .replaceAll(`127.0.0.1:${server.port}`, '127.0.0.1:6379')
@@ -94,7 +94,7 @@ const steady = (shown: string) =>
     .join(' ')
     .trim()
 
-test('the pages show what is printed', async () => {
+test('the pages show what the program prints', async () => {
   const client = newClient({ label: 'api-7', keyPrefix: 'app:' })
   const other = newClient({ label: 'api-8', keyPrefix: 'app:' })
   await client.getFairLock('order:1001').lock()

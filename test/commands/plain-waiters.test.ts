@@ -4,7 +4,7 @@ import { newSetting } from './setting.ts'
 
 const { server, newClient, inspected } = newSetting()
 
-test('list and inspect tell since when a client waits for a plain lock, and which client', async () => {
+test('list and inspect show which client waits for a plain lock, and for how long', async () => {
   const lease = await newClient().getLock('it').lock()
   const waiter = newClient({ label: 'patient' })
   const giveUp = new AbortController()

@@ -29,7 +29,7 @@ const NAMES = {
 /** Runs it in a real shell, with the program of this package in the place of npx. */
 async function paste(command: string): Promise<{ code: number; err: string }> {
   const script = `npx() { shift; ${shellWord(process.execPath)} ${shellWord(program)} "$@"; }`
-  // There is nobody to ask.
+  // There is no terminal to ask.
   const line = command.replace('--force', '--force --yes')
   try {
     await promisify(execFile)('bash', ['-c', `${script}\n${line}`])
@@ -63,7 +63,7 @@ test.each(Object.entries(NAMES))(
   20_000,
 )
 
-test('the printed command names an owner that begins with a dash', async () => {
+test('the printed command works for an owner that begins with a dash', async () => {
   const owners = ['-GzBd6S1rW0yqPzJ0QYpN:1', '-HzBd6S1rW0yqPzJ0QYpN:1']
   await server.admin.hset('rw', 'mode', 'read')
   for (const owner of owners) {

@@ -6,7 +6,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { letVote, startMasters } from '../support/masters.ts'
 import { startCluster } from '../support/redis-cluster.ts'
 
-/** A holder that hears requests, until one was heard. */
+/** A holder that listens for requests receives a request with a reason, and releases the lock. */
 async function asked(options: HoldfastOptions, args: readonly string[]): Promise<void> {
   const client = new Holdfast({ label: 'worker-A', ...options })
   atEnd(() => client.close(), { beforeCheck: true })
@@ -31,7 +31,7 @@ async function asked(options: HoldfastOptions, args: readonly string[]): Promise
   })
 }
 
-test('a holder at several masters is asked, also while one of them is down', async () => {
+test('release --ask reaches a holder at several masters even while one master is down', async () => {
   const masters = await startMasters(3)
   await Promise.all(masters.map((master) => letVote(master)))
   for (const master of masters) atEnd(() => master.stop(), { beforeCheck: true })
@@ -40,7 +40,7 @@ test('a holder at several masters is asked, also while one of them is down', asy
   await asked({ masters: urls, longestLeaseMs: 60_000 }, [...urls, '--timeout-ms', '1000'])
 }, 60_000)
 
-test('a holder in a cluster is asked', async () => {
+test('release --ask reaches a holder in a cluster', async () => {
   const cluster = await startCluster({ masters: 3, replicas: 0 })
   const nodes = cluster.startNodes
   const redis = new Cluster([...nodes])

@@ -17,7 +17,7 @@ const hears = (id: string) =>
 
 const isHeld = async (name: string) => (await server.admin.exists(name)) === 1
 
-test('it asks the holder, with the reason, and says that it was heard', async () => {
+test('release --ask sends the reason to the holder, and reports that the holder confirmed the request', async () => {
   const client = newClient({ keyPrefix: 'app:', label: 'worker-A' })
   const events: ReleaseRequestedEvent[] = []
   client.on('releaseRequested', (event) => events.push(event))
@@ -43,7 +43,7 @@ test('it asks the holder, with the reason, and says that it was heard', async ()
   expect(await server.admin.keys('holdfast_client:*')).toEqual([`holdfast_client:{${client.id}}`])
 })
 
-test('it says that nobody has heard it, and exits with 1', async () => {
+test('release --ask exits with 1 if the holder does not confirm the request', async () => {
   const lease = await newClient({ label: 'worker-A' }).getLock('a').lock()
   const { code, out } = await ask('a')
   expect(code).toBe(1)
@@ -61,7 +61,7 @@ test('it says that nobody has heard it, and exits with 1', async () => {
   expect(await isHeld('a')).toBe(true)
 })
 
-test('with --wait-ms it waits until the holder has released it, whoever has it next', async () => {
+test('release --ask --wait-ms waits until the holder has released the lock, even if another client acquires it', async () => {
   const [client, other] = [newClient(), newClient()]
   const working = client.getFairLock('a').using(async ({ releaseRequested }) => {
     await eventually(() => releaseRequested.aborted)
@@ -76,7 +76,7 @@ test('with --wait-ms it waits until the holder has released it, whoever has it n
   expect((await next).valid).toBe(true)
 })
 
-test('it exits with 1 at the end of --wait-ms if it is held still', async () => {
+test('release --ask exits with 1 if the lock is still held at the end of --wait-ms', async () => {
   const client = newClient()
   client.on('releaseRequested', () => {})
   await client.getLock('a').lock()
@@ -86,7 +86,7 @@ test('it exits with 1 at the end of --wait-ms if it is held still', async () => 
   expect(out).toMatch(/confirmed the request\.\n"a" is still held after 100 ms\.\n$/)
 })
 
-test('of several who read it asks all, or the one that is named', async () => {
+test('release --ask asks all readers, or the owner that --owner names', async () => {
   const [client, other] = [newClient(), newClient()]
   const heard: string[] = []
   for (const one of [client, other]) one.on('releaseRequested', ({ owner }) => heard.push(owner))
@@ -106,7 +106,7 @@ test('of several who read it asks all, or the one that is named', async () => {
   expect(heard).toEqual([owners[1]])
 })
 
-test('what nobody holds needs no request', async () => {
+test('release --ask reports a free lock, and refuses a semaphore', async () => {
   const { code, out } = await ask('typo')
   expect(code).toBe(0)
   expect(out).toMatch(/^"typo" is free at .* check the name and its keyPrefix\.\n$/)
@@ -131,7 +131,7 @@ test.each([
     ['a', '--force', '--yes', '--wait-ms', '5'],
     /^--reason and --wait-ms need --ask, which takes nothing; got --force\./,
   ],
-])('%j is refused', async (args, message) => {
+])('release refuses the options %j', async (args, message) => {
   await newClient().getLock('a').lock()
   const { code, out, err } = await holdfast(['release', ...args, '--url', server.url])
   expect([code, out]).toEqual([2, ''])
@@ -139,14 +139,14 @@ test.each([
   expect(await isHeld('a')).toBe(true)
 })
 
-test('names and labels of others do not steer the terminal', async () => {
+test('names and labels do not control the terminal in release --ask', async () => {
   await newClient({ label: 'a\u001b[2Jb' }).getLock('x\u001b[2J').lock()
   const { out, err } = await ask('x\u001b[2J')
   expect(out + err).not.toContain('\u001b')
   expect(out).toContain('"x\\x1b[2J"')
 })
 
-test('a server that is away is told, and exits with 3', async () => {
+test('release --ask exits with 3 and an error if the server is unreachable', async () => {
   const away = await holdfast(['release', 'a', '--ask', '--url', '127.0.0.1:1'])
   expect([away.code, away.out]).toEqual([3, ''])
   expect(away.err).toMatch(/^127\.0\.0\.1:1 cannot be asked: /)

@@ -11,7 +11,7 @@ const forced = rightsOf('release --force')
 const asked = rightsOf('release --ask')
 const toLook = rightsOf('list')
 
-test('the page lists the rights to what the scripts call, and to no more', () => {
+test('the page of rights lists the commands that the scripts of release call, and no other commands', () => {
   const commands = forced.filter((word) => word.startsWith('+')).map((word) => word.slice(1))
   const sources = read('src/extras/deployment/scripts.generated.ts').replaceAll('\\n', '\n')
   const called = [...sources.matchAll(/redis\.p?call\(\s*'([A-Z]+)'/g)]
@@ -25,7 +25,7 @@ test('the page lists the rights to what the scripts call, and to no more', () =>
   expect(commands.sort()).toEqual([...needed].sort())
 })
 
-test('they are enough for every kind, and nothing is refused', async () => {
+test('the rights on the page are sufficient for release --force of every kind of lock', async () => {
   const server = await startRedis()
   const client = new Holdfast({ redis: server.url, keyPrefix: 'app:' })
   const other = new Holdfast({ redis: server.url, keyPrefix: 'app:' })
@@ -52,7 +52,7 @@ test('they are enough for every kind, and nothing is refused', async () => {
   expect(await server.admin.xlen('holdfast_history')).toBe(1 + Object.keys(kinds).length)
 })
 
-test('what the page lists for --ask is enough, and without it the login is told what it lacks', async () => {
+test('the rights on the page are sufficient for --ask, and a login without them is refused', async () => {
   const server = await startRedis()
   const client = new Holdfast({ redis: server.url })
   atEnd(() => client.close(), { beforeCheck: true })

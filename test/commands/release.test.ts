@@ -21,7 +21,7 @@ const release = (args: readonly string[], ask?: (question: string) => Promise<st
 
 const isHeld = async (name: string) => (await server.admin.exists(name)) === 1
 
-test('it tells who has it and what will become of it, asks, and tells what to do then', async () => {
+test('release shows the holder and the effects, asks for a confirmation, and prints the next steps', async () => {
   const [client, other] = [newClient({ keyPrefix: 'app:' }), newClient({ keyPrefix: 'app:' })]
   const stuck = await client.getFairLock('a').lock()
   const next = other.getFairLock('a').lock()
@@ -59,7 +59,7 @@ test('it tells who has it and what will become of it, asks, and tells what to do
   await eventually(() => stuck.signal.aborted)
 })
 
-test('nothing is done unless the answer is yes', async () => {
+test('release changes nothing unless the answer is yes', async () => {
   await newClient().getLock('a').lock()
   for (const answer of ['', 'y', 'no', 'a']) {
     const { code, out, err } = await release(['a', '--force'], async () => answer)
@@ -69,7 +69,7 @@ test('nothing is done unless the answer is yes', async () => {
   expect(await isHeld('a')).toBe(true)
 })
 
-test('without --force, or without a terminal and --yes, it is refused and says what to do', async () => {
+test('release refuses wrong options with advice, such as a missing --force or --yes', async () => {
   await newClient().getLock('a').lock()
   for (const [args, message] of [
     [
@@ -87,7 +87,7 @@ test('without --force, or without a terminal and --yes, it is refused and says w
   expect(await isHeld('a')).toBe(true)
 })
 
-test('--token and --owner are to be those that are seen, else it has changed hands', async () => {
+test('release with --token or --owner changes nothing unless they match the holder', async () => {
   const lease = await newClient().getLock('a').lock()
   for (const wrong of [
     ['--token', `${lease.token - 1}`],
@@ -114,7 +114,7 @@ test('--token and --owner are to be those that are seen, else it has changed han
   expect(await isHeld('a')).toBe(false)
 })
 
-test('who has it when the answer comes is another one: that one keeps it', async () => {
+test('a new holder keeps the lock if it acquired the lock before the answer came', async () => {
   const client = newClient()
   const first = await client.getLock('a').lock()
   const { code, out } = await release(['a', '--force', '--json'], async () => {
@@ -127,7 +127,7 @@ test('who has it when the answer comes is another one: that one keeps it', async
   expect(await isHeld('a')).toBe(true)
 })
 
-test('what nobody has needs no release, also when it was let go of before the answer', async () => {
+test('release of a free lock succeeds, even if the holder released the lock before the answer', async () => {
   const unknown = await release(['typo', '--force', '--yes'])
   expect([unknown.code, unknown.err]).toEqual([0, ''])
   expect(unknown.out).toMatch(/^"typo" is free at .* check the name and its keyPrefix\.\n$/)
@@ -142,7 +142,7 @@ test('what nobody has needs no release, also when it was let go of before the an
   ])
 })
 
-test('of several who have it, it is to be told which', async () => {
+test('release of a lock with several holders needs --owner', async () => {
   const [client, other] = [newClient(), newClient()]
   const leases = [
     await client.getReadWriteLock('rw').readLock().lock(),
@@ -164,7 +164,7 @@ test('of several who have it, it is to be told which', async () => {
   expect(await isHeld('rw')).toBe(true)
 })
 
-test('of permits one may be taken, by its id, and it is told that the others stay', async () => {
+test('release --owner ends one permit by its id, and says that the other permits stay', async () => {
   const semaphore = newClient().getPermitExpirableSemaphore('api', { permits: 5 })
   const [id = ''] = (await semaphore.acquire({ permits: 2 })).ids
   const { code, err } = await release(['api', '--force', '--yes', `--owner=${id}`])
@@ -173,7 +173,7 @@ test('of permits one may be taken, by its id, and it is told that the others sta
   expect(await semaphore.availablePermits()).toBe(4)
 })
 
-test('a semaphore and a latch are refused', async () => {
+test('release refuses a semaphore without leases', async () => {
   await newClient().getSemaphore('api').trySetPermits(1)
   const { code, err } = await release(['api', '--force', '--yes'])
   expect(code).toBe(2)
@@ -182,14 +182,14 @@ test('a semaphore and a latch are refused', async () => {
   )
 })
 
-test('names and labels of others do not steer the terminal', async () => {
+test('names and labels do not control the terminal in release', async () => {
   await newClient({ label: 'a\u001b[2Jb' }).getLock('x\u001b[2J').lock()
   const { out, err } = await release(['x\u001b[2J', '--force', '--yes'])
   expect(out + err).not.toContain('\u001b')
   expect(err).toContain('"x\\x1b[2J"')
 })
 
-test('a server that is away, or refuses, is told, and exits with 3', async () => {
+test('release exits with 3 and an error if the server is unreachable or refuses the command', async () => {
   await newClient().getLock('a').lock()
   const away = await holdfast(['release', 'a', '--force', '--yes', '--url', '127.0.0.1:1'])
   expect([away.code, away.out]).toEqual([3, ''])
@@ -204,7 +204,7 @@ test('a server that is away, or refuses, is told, and exits with 3', async () =>
   expect(await isHeld('a')).toBe(true)
 })
 
-test('it is written down who took it, where there is a history', async () => {
+test('the history records who released a lock by force', async () => {
   await server.admin.xadd('holdfast_history', '*', 'event', 'acquired')
   await newClient().getLock('a').lock()
   await release(['a', '--force', '--yes'])

@@ -14,7 +14,7 @@ export function newSetting() {
     atEnd(() => client.close(), { beforeCheck: true })
     return client
   }
-  /** What `npx holdfast inspect` tells as JSON. */
+  /** The JSON output of `npx holdfast inspect`. */
   const inspected = async (name: string): Promise<Inspected> => {
     const { out } = await holdfast(['inspect', name, server.url, '--json', '--look-ms=0'])
     return JSON.parse(out) as Inspected

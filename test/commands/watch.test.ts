@@ -43,7 +43,7 @@ function watching(args: readonly string[], given: Partial<Terminal> = {}) {
   return { seen, end, ended, events }
 }
 
-test('each change is a line of JSON: held, waited for, handed on, free', async () => {
+test('watch prints each change as a line of JSON: held, waiting, held by the next owner, free', async () => {
   const [client, other] = [newClient({ label: 'api-7' }), newClient({ label: 'api-8' })]
   const first = await client.getFairLock('a').lock()
   const { seen, end, events } = watching([server.url, '--json'])
@@ -59,7 +59,7 @@ test('each change is a line of JSON: held, waited for, handed on, free', async (
   await second.release()
   await eventually(() => events().includes('free a 0'))
   expect(await end()).toBe(0)
-  // Who listens is counted beside the queue: that may end a look later.
+  // Listeners are counted beside the queue: their end may be seen one check later.
   expect(held().map(({ token }) => token)).toEqual([first.token, second.token])
   expect(held()[1]).toMatchObject({ holders: [{ owner: second.owner }] })
   expect(events().filter((one) => one.startsWith('free'))).toHaveLength(1)
@@ -67,7 +67,7 @@ test('each change is a line of JSON: held, waited for, handed on, free', async (
   expect(seen.err).toBe('')
 })
 
-test('without --json a change is a line for people', async () => {
+test('watch without --json prints a change as a line of text', async () => {
   const client = newClient({ label: 'api-7', keyPrefix: 'app:' })
   const lease = await client.getLock('a').lock()
   await newClient().getLock('other').lock()
@@ -84,7 +84,7 @@ test('without --json a change is a line for people', async () => {
   expect(lines).toEqual([`held     a by api-7, token ${lease.token}`, 'free     a'])
 })
 
-test('on a terminal it is drawn in place, and the screen from before comes back', async () => {
+test('watch draws in place on a terminal, and restores the screen at its end', async () => {
   const client = newClient({ label: 'api-7' })
   const lease = await client.getLock('a').lock()
   for (let i = 0; i < 9; i++) await client.getLock(`b${i}`).lock()
@@ -105,7 +105,7 @@ test('on a terminal it is drawn in place, and the screen from before comes back'
   expect(seen.out.endsWith('\u001b[?1049l')).toBe(true)
 })
 
-test('an outage is told once, and after it things go on', async () => {
+test('watch reports an outage once, and continues afterwards', async () => {
   const own = await startRedis()
   const { seen, events, end } = watching([own.url, '--json', '--timeout-ms', '500'])
   const hold = async () => {
@@ -170,13 +170,13 @@ describe('a scan that takes longer than the interval', () => {
   const ownerIn = ({ holders }: LockRow) => holders.map(({ owner }) => owner).join()
   const begun = ['held a client:1', 'held missed client:1']
 
-  test('brings back no holder that was seen to have changed', async () => {
+  test('a slow scan does not bring back a holder that has changed', async () => {
     const handOn = (deployment: FakeDeployment) =>
       deployment.set('a', { holders: [{ owner: 'client:2' }] })
     expect(await eventsOf(handOn)).toEqual([...begun, 'held a client:2', 'held b client:1'])
   })
 
-  test('brings back no lock that was seen to be free', async () => {
+  test('a slow scan does not bring back a lock that is free', async () => {
     expect(await eventsOf((deployment) => deployment.set('a'))).toEqual([
       ...begun,
       'held b client:1',
@@ -184,17 +184,17 @@ describe('a scan that takes longer than the interval', () => {
     ])
   })
 
-  test('that does not meet a lock is no reason to report the lock as free', async () => {
+  test('a slow scan that misses a lock does not report the lock as free', async () => {
     expect(await eventsOf(() => undefined)).toEqual([...begun, 'held b client:1'])
   })
 
-  test('that fails loses no event', async () => {
+  test('a slow scan that fails loses no event', async () => {
     const events = await eventsOf(() => undefined, true)
     expect(events.filter((one) => one.startsWith('held b'))).toHaveLength(1)
   })
 })
 
-test('an outage that lasts is told once, and what was seen before it stays', () => {
+test('an outage that lasts is reported once, and its end is reported', () => {
   const [up, down] = [
     { rows: [], failure: null },
     { rows: [], failure: 'away' },
@@ -204,7 +204,7 @@ test('an outage that lasts is told once, and what was seen before it stays', () 
   expect([...changes(down, up)]).toEqual([{ event: 'back' }])
 })
 
-test('a server that is away at the first look is a failure', async () => {
+test('watch fails if the server is unreachable at the first check', async () => {
   const { ended, seen } = watching(['127.0.0.1:1', '-u', '127.0.0.1:1'])
   expect(await ended).toBe(3)
   expect(seen.err).toContain('cannot be asked')

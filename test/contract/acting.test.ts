@@ -1,7 +1,7 @@
 import { describeLocks } from './lock-kinds.ts'
 
-describeLocks('for whom unlock() and isHeld() act: the caller', (stage) => {
-  test('in a frame that holds nothing, not for those outside who share the lock object', async () => {
+describeLocks('unlock() and isHeld()', (stage) => {
+  test('unlock() in a frame does not release a hold that code outside the frame acquired with the same lock object', async () => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
@@ -14,7 +14,7 @@ describeLocks('for whom unlock() and isHeld() act: the caller', (stage) => {
     expect(await lease.release()).toBe(true)
   })
 
-  test('inside using() of another lock, as outside any frame', async () => {
+  test('inside using() of another lock, unlock() and isHeld() act for the lock object that acquired the lock', async () => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
     await lock.lock()
@@ -28,7 +28,7 @@ describeLocks('for whom unlock() and isHeld() act: the caller', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
-  stage.testOfExclusion('unlock() inside using() does not end what using() holds', async () => {
+  stage.testOfExclusion('unlock() inside using() does not end the hold of using()', async () => {
     const client = stage.world.newClient()
     const other = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
@@ -45,7 +45,7 @@ describeLocks('for whom unlock() and isHeld() act: the caller', (stage) => {
     expect(await lease?.release()).toBe(true)
   })
 
-  test('of two that were pending in one frame, each is undone by an unlock() there', async () => {
+  test('each unlock() in one frame releases one of the acquisitions that were pending at once', async () => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
     await client.run(async () => {
@@ -58,7 +58,7 @@ describeLocks('for whom unlock() and isHeld() act: the caller', (stage) => {
     })
   })
 
-  test('after close() it rejects because of that', async () => {
+  test('unlock() rejects with HOLDFAST_CLOSED after close()', async () => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
     await lock.lock()
@@ -66,7 +66,7 @@ describeLocks('for whom unlock() and isHeld() act: the caller', (stage) => {
     await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED', lockName: 'it' })
   })
 
-  test('a unit of time is refused, since times are milliseconds', async () => {
+  test('lock() and tryLock() refuse a unit of time because times are milliseconds', async () => {
     const lock = stage.getLock(stage.world.newClient(), 'it') as unknown as Record<string, unknown>
     const lockFor = (lock.lock as (...args: unknown[]) => Promise<unknown>).bind(lock)
     const tryFor = (lock.tryLock as (...args: unknown[]) => Promise<unknown>).bind(lock)

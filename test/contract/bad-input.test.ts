@@ -3,7 +3,7 @@ import { lastingKeys } from '../support/lasting-keys.ts'
 import { leaves } from '../support/leaks.ts'
 import { describeLocks } from './lock-kinds.ts'
 
-/** What a form that asks for a positive whole number must refuse, and how its message shows it. */
+/** Values that are not positive whole numbers, each with the text that the message shows. */
 const NO_MILLISECONDS: [value: unknown, shown: string][] = [
   [0, 'got 0'],
   [-1, 'got -1'],
@@ -19,10 +19,10 @@ const NO_MILLISECONDS: [value: unknown, shown: string][] = [
   [10n, 'got 10'],
 ]
 
-/** The same where Infinity is a wait without an end. */
+/** The values without Infinity, which is valid for a wait. */
 const FINITE = NO_MILLISECONDS.filter(([value]) => value !== Infinity)
 
-/** Everything, untyped, as callers without TypeScript write it. */
+/** Untyped, as callers without TypeScript write their calls. */
 // biome-ignore lint/suspicious/noExplicitAny: That is the point.
 type Any = any
 
@@ -47,7 +47,7 @@ describeLocks(
       expect(await stage.holds('it')).toEqual([])
     })
 
-    describe('as a name', () => {
+    describe('a name', () => {
       test.each<[unknown, string]>([
         ['', 'got ""'],
         [undefined, 'got undefined'],
@@ -61,7 +61,7 @@ describeLocks(
         ['}{', '{tag}'],
         ['half \ud83d', 'surrogate'],
         ['\udd12 half', 'surrogate'],
-      ])('%p is refused at once', (name, words) => {
+      ])('getLock() refuses the name %p at once', (name, words) => {
         const client = stage.world.newClient()
         let error: unknown
         try {
@@ -82,7 +82,7 @@ describeLocks(
         '🔒 größe',
         '__proto__',
         'x'.repeat(5_000),
-      ])('%p is a lock like any other', async (name) => {
+      ])('a lock named %p works like any other lock', async (name) => {
         const lock = stage.getLock(stage.world.newClient(), name)
         await lock.using(async () => {
           await lock.lock()
@@ -93,7 +93,7 @@ describeLocks(
       })
     })
 
-    describe('in place of milliseconds', () => {
+    describe('a time in milliseconds', () => {
       const forms: [string, (lock: Any, value: unknown) => Promise<unknown>][] = [
         ['lock({ leaseMs })', (lock, leaseMs) => lock.lock({ leaseMs })],
         ['tryLock(waitMs, leaseMs)', (lock, leaseMs) => lock.tryLock(1_000, leaseMs)],
@@ -102,23 +102,29 @@ describeLocks(
         ['using(fn, { leaseMs })', (lock, leaseMs) => lock.using(() => {}, { leaseMs })],
         ['tryUsing(fn, { waitMs })', (lock, waitMs) => lock.tryUsing(() => {}, { waitMs })],
       ]
-      test.each(forms)('%s refuses what is no positive whole number', async (_, form) => {
-        const lock = newLock()
-        for (const [value, words] of NO_MILLISECONDS) await refused(form(lock, value), words)
-      })
+      test.each(forms)(
+        '%s refuses every value that is not a positive whole number',
+        async (_, form) => {
+          const lock = newLock()
+          for (const [value, words] of NO_MILLISECONDS) await refused(form(lock, value), words)
+        },
+      )
 
       test.each<[string, (lock: Any, waitMs: unknown) => Promise<unknown>]>([
         ['lock({ waitMs })', (lock, waitMs) => lock.lock({ waitMs })],
         ['using(fn, { waitMs })', (lock, waitMs) => lock.using(() => {}, { waitMs })],
-      ])('%s does so too, but of Infinity', async (_, form) => {
-        const lock = newLock()
-        for (const [value, words] of FINITE) await refused(form(lock, value), words)
-      })
+      ])(
+        '%s refuses values that are not positive whole numbers, except Infinity',
+        async (_, form) => {
+          const lock = newLock()
+          for (const [value, words] of FINITE) await refused(form(lock, value), words)
+        },
+      )
 
       test.each<[string, (lock: Any, value: unknown) => Promise<unknown>]>([
         ['lock(leaseMs)', (lock, leaseMs) => lock.lock(leaseMs)],
         ['tryLock(waitMs)', (lock, waitMs) => lock.tryLock(waitMs)],
-      ])('%s does so too', async (_, form) => {
+      ])('%s refuses a first argument that is not a positive whole number', async (_, form) => {
         const lock = newLock()
         for (const [value, words] of NO_MILLISECONDS) {
           if (!Array.isArray(value)) await refused(form(lock, value), words)
@@ -126,19 +132,19 @@ describeLocks(
         await refused(form(lock, [1_000]), '0')
       })
 
-      test('a lease too short to be of use is refused', async () => {
+      test('lock() and tryLock() refuse a lease of a few milliseconds', async () => {
         await refused(newLock().lock(9), 'got 9')
         await refused(newLock().tryLock({ leaseMs: 1 }), 'got 1')
       })
 
-      test('extend() does so too, and the lease stands', async () => {
+      test('extend() refuses values that are not positive whole numbers, and the lease stays valid', async () => {
         const lease = await newLock().lock(60_000)
         for (const [value, words] of NO_MILLISECONDS) await refused(lease.extend(value), words)
         expect(lease.valid).toBe(true)
         await lease.release()
       })
 
-      test('the client refuses it as waitMs, but for Infinity', () => {
+      test('the client refuses a waitMs that is not a positive whole number, except Infinity', () => {
         for (const [value, words] of FINITE) {
           const make = () => new Holdfast({ redis: {}, waitMs: value as number })
           expect(make).toThrow(words)
@@ -146,7 +152,7 @@ describeLocks(
       })
 
       test.each(['leaseMs', 'commandTimeoutMs', 'outageMs', 'counterTtlMs'])(
-        'the client refuses it as %s',
+        'the client refuses a value for %s that is not a positive whole number',
         (name) => {
           for (const [value, words] of NO_MILLISECONDS) {
             const make = () => new Holdfast({ redis: {}, [name]: value })
@@ -158,13 +164,13 @@ describeLocks(
       )
     })
 
-    test('two ways to keep counters at once are refused', () => {
+    test('the client refuses keepCounters together with counterTtlMs', () => {
       const make = () => new Holdfast({ redis: {}, keepCounters: true, counterTtlMs: 60_000 })
       expect(make).toThrow(InvalidArgumentError)
       expect(make).toThrow('either `keepCounters` or `counterTtlMs`')
     })
 
-    describe('as options', () => {
+    describe('options', () => {
       test.each<[string, (lock: Any) => Promise<unknown>, string]>([
         [
           'lock({ waitMs: 0 })',
@@ -179,18 +185,26 @@ describeLocks(
         ['tryLock(null)', (lock) => lock.tryLock(null), 'null'],
         ['using(fn, null)', (lock) => lock.using(() => {}, null), 'null'],
         ['using(fn, 5)', (lock) => lock.using(() => {}, 5), '5'],
-      ])('%s is refused, and named', async (_, form, words) => {
+      ])('%s is refused, and the error says what is wrong', async (_, form, words) => {
         await refused(form(newLock()), words)
       })
 
       test.each<[string, object, string]>([
-        ['renew that is no choice', { renew: 1 }, '`renew` must be true or false; got 1'],
-        ['renew of null', { renew: null }, 'got null'],
-        ['maxHoldMs of a fixed lease', { leaseMs: 900, maxHoldMs: 5_000 }, 'got 5000 with a fixed'],
-        ['maxHoldMs too short', { maxHoldMs: 9 }, '`maxHoldMs` must be at least 10'],
-        ['maxHoldMs that is no number', { maxHoldMs: '5000' }, 'got "5000"'],
-        ['a renewed lease beyond all timers', { leaseMs: 2 ** 31, renew: true }, 'got 2147483648'],
-      ])('%s is refused', async (_, options, words) => {
+        ['a renew that is not a boolean', { renew: 1 }, '`renew` must be true or false; got 1'],
+        ['a renew of null', { renew: null }, 'got null'],
+        [
+          'a maxHoldMs for a fixed lease',
+          { leaseMs: 900, maxHoldMs: 5_000 },
+          'got 5000 with a fixed',
+        ],
+        ['a maxHoldMs that is too short', { maxHoldMs: 9 }, '`maxHoldMs` must be at least 10'],
+        ['a maxHoldMs that is not a number', { maxHoldMs: '5000' }, 'got "5000"'],
+        [
+          'a renewed lease that is longer than any timer',
+          { leaseMs: 2 ** 31, renew: true },
+          'got 2147483648',
+        ],
+      ])('lock(), tryLock() and using() refuse %s', async (_, options, words) => {
         const lock = newLock()
         await refused(lock.lock(options), words)
         await refused(lock.tryLock(options), words)
@@ -205,7 +219,7 @@ describeLocks(
         ['a string', 'signal', '"signal"'],
         ['an object', {}, 'an object'],
         ['null', null, 'null'],
-      ])('%s is no signal', async (_, signal, words) => {
+      ])('%s is refused as a signal', async (_, signal, words) => {
         const lock = newLock()
         for (const form of [lock.lock({ signal }), lock.tryLock({ signal })])
           await refused(form, words)
@@ -220,43 +234,46 @@ describeLocks(
         ['an object', { id: 'me' }],
         ['a number', 7],
         ['null', null],
-      ])('%s is no owner', (_, owner) => {
+      ])('%s is refused as an owner', (_, owner) => {
         const client = stage.world.newClient()
         const make = () => stage.getLock(client, 'it', { owner } as Any)
         expect(make).toThrow(InvalidArgumentError)
         expect(make).toThrow('owner')
       })
 
-      test('the owner of another client is none of this one', () => {
+      test('getLock() refuses an owner that another client made', () => {
         const [one, two] = [stage.world.newClient(), stage.world.newClient()]
         expect(() => stage.getLock(one, 'it', { owner: two.owner() })).toThrow(InvalidArgumentError)
       })
 
       test.each<[string, unknown]>([
-        ['an unknown one', { ownr: 1 }],
-        ['a string', 'owner'],
+        ['an unknown option', { ownr: 1 }],
+        ['a string in place of its options', 'owner'],
         ['null', null],
-      ])('of getLock %s is refused', (_, options) => {
+      ])('getLock() refuses %s', (_, options) => {
         const client = stage.world.newClient()
         expect(() => stage.getLock(client, 'it', options as Any)).toThrow(InvalidArgumentError)
       })
 
       test.each<[string, object, string]>([
-        ['an unknown one', { retries: 3 }, 'retries'],
-        ['a prefix that is no string', { keyPrefix: 5 }, '5'],
-        ['a watchdog thread that is no choice', { watchdogThread: 'yes' }, 'watchdogThread'],
-        ['a watchdog thread of null', { watchdogThread: null }, 'watchdogThread'],
-        ['an unknown one of the thread', { watchdogThread: { silence: 1 } }, 'silence'],
-        ['a bad one of the thread', { watchdogThread: { silenceLimitMs: -1 } }, 'got -1'],
-      ])('of the client %s is refused, and named', (_, options, words) => {
+        ['an unknown option', { retries: 3 }, 'retries'],
+        ['a keyPrefix that is not a string', { keyPrefix: 5 }, '5'],
+        ['a watchdogThread that is a string', { watchdogThread: 'yes' }, 'watchdogThread'],
+        ['a watchdogThread of null', { watchdogThread: null }, 'watchdogThread'],
+        ['an unknown option of watchdogThread', { watchdogThread: { silence: 1 } }, 'silence'],
+        ['a negative silenceLimitMs', { watchdogThread: { silenceLimitMs: -1 } }, 'got -1'],
+      ])('the client refuses %s, and the error says what is wrong', (_, options, words) => {
         const make = () => new Holdfast({ redis: {}, ...options })
         expect(make).toThrow(InvalidArgumentError)
         expect(make).toThrow(words)
       })
 
-      test.each([undefined, null, 'fn', {}])('using(%p) is refused before it locks', async (fn) => {
-        await refused(newLock().using(fn), 'function')
-      })
+      test.each([undefined, null, 'fn', {}])(
+        'using(%p) is refused, and the lock stays free',
+        async (fn) => {
+          await refused(newLock().using(fn), 'function')
+        },
+      )
     })
   },
   { inOneWorld: true },
@@ -275,7 +292,7 @@ describeLocks('bad input for the server', (stage) => {
       ['a list', () => stage.world.server.admin.rpush(stage.world.rawName('it'), 'precious')],
     ]
     test.each(types)(
-      '%s in the place of the lock is refused, and stays as it is',
+      'every call rejects when %s has the key of the lock, and the key stays unchanged',
       async (_, put) => {
         leaves({ keys: true, why: 'the key of another type must still be there' })
         await put()
@@ -304,7 +321,7 @@ describeLocks('bad input for the server', (stage) => {
       },
     )
 
-    test('a counter of another type is refused, and nothing is half done', async () => {
+    test('lock(), tryLock() and inspect() reject when the counter has another type, and no other key is made', async () => {
       leaves({ keys: true, why: 'the key of another type must still be there' })
       const { admin } = stage.world.server
       const counter = `redisson_lock_token:{${stage.world.rawName('it')}}`
@@ -321,7 +338,7 @@ describeLocks('bad input for the server', (stage) => {
   // In memory there are no keys of other types.
   if (!stage.inMemory) describe('in Redis', inRedis)
 
-  test('is refused before anything is sent, also on a lock that is held', async () => {
+  test('a bad waitMs is refused on a lock that is held, and the hold stays unchanged', async () => {
     const lock: HoldfastLock = newLock()
     const lease = await lock.lock()
     await refused((lock as Any).tryLock(-5), 'got -5')

@@ -9,7 +9,7 @@ describeLocks('close() of the client', (stage) => {
   }
 
   stage.testOfExclusion(
-    'releases all that is held, re-entered or not, and tells those who wait elsewhere',
+    'close() releases every hold, re-entered or not, and wakes a waiter of another client',
     async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'a', { owner: client.owner() })
@@ -26,7 +26,7 @@ describeLocks('close() of the client', (stage) => {
     },
   )
 
-  test('aborts the signal of what was held, for those who still work', async () => {
+  test('close() aborts the signal of a lease that is held', async () => {
     const client = stage.world.newClient()
     const { signal } = await stage.getLock(client, 'it').lock()
     await client.close()
@@ -35,7 +35,7 @@ describeLocks('close() of the client', (stage) => {
   })
 
   stage.testOfExclusion(
-    'ends every wait with a ClosedError, here and elsewhere, and nothing comes after',
+    'close() ends every wait of the client with a ClosedError, and no wait acquires its lock afterwards',
     async () => {
       const client = stage.world.newClient()
       const far = stage.getLock(stage.world.newClient(), 'far')
@@ -61,7 +61,7 @@ describeLocks('close() of the client', (stage) => {
     },
   )
 
-  test('makes every later call reject', async () => {
+  test('close() makes every later call reject, except release(), which returns false', async () => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
@@ -88,7 +88,7 @@ describeLocks('close() of the client', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
-  test('says what was held, with the owner and the token of each hold', async () => {
+  test('close() returns the holds that it ended, with the owner and the token of each hold', async () => {
     const client = stage.world.newClient()
     const [a, b] = [stage.getLock(client, 'a'), stage.getLock(client, 'b')]
     const leases = [await a.lock(), await b.lock(5_000)]
@@ -100,7 +100,7 @@ describeLocks('close() of the client', (stage) => {
   })
 
   stage.testOfExclusion(
-    'with `drainMs` waits for who holds something, and gives nobody anything new',
+    'close() with drainMs waits for the holder, who can still re-enter, and rejects every other acquisition',
     async () => {
       const client = stage.world.newClient()
       const owner = client.owner()
@@ -127,7 +127,7 @@ describeLocks('close() of the client', (stage) => {
     },
   )
 
-  test('with `drainMs` takes away what is still held then, and says what', async () => {
+  test('close() ends the holds that remain after drainMs, and returns them', async () => {
     const client = stage.world.newClient()
     const { name, owner, token, signal } = await stage.getLock(client, 'it').lock()
     expect(await client.close({ drainMs: 20 })).toMatchObject([{ name, owner, token }])
@@ -135,7 +135,7 @@ describeLocks('close() of the client', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
-  test('may be called again and at once, and before anything else', async () => {
+  test('close() can be called twice, at once, and before any other call', async () => {
     const client = stage.world.newClient()
     const first = client.close()
     expect(client.close()).toBe(first)
@@ -147,7 +147,7 @@ describeLocks('close() of the client', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
-  test('in the middle of an acquisition leaves nothing behind', async () => {
+  test('close() in the middle of an acquisition leaves no hold behind', async () => {
     for (let round = 0; round < 10; round++) {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')
@@ -161,20 +161,23 @@ describeLocks('close() of the client', (stage) => {
     }
   })
 
-  stage.testOfExclusion('ends its connections, and no others', async () => {
-    const client = stage.world.newClient()
-    const lock = stage.getLock(client, 'it')
-    const holder = stage.getLock(stage.world.newClient(), 'it')
-    const lease = await holder.lock()
-    const others = await connections()
-    expect(await lock.tryLock(1_000)).toBeNull()
-    expect(await connections()).toBeGreaterThan(others)
-    await client.close()
-    await eventually(async () => (await connections()) === others)
-    await lease.release()
-  })
+  stage.testOfExclusion(
+    'close() ends the connections of the client, and no other connection',
+    async () => {
+      const client = stage.world.newClient()
+      const lock = stage.getLock(client, 'it')
+      const holder = stage.getLock(stage.world.newClient(), 'it')
+      const lease = await holder.lock()
+      const others = await connections()
+      expect(await lock.tryLock(1_000)).toBeNull()
+      expect(await connections()).toBeGreaterThan(others)
+      await client.close()
+      await eventually(async () => (await connections()) === others)
+      await lease.release()
+    },
+  )
 
-  test('comes by itself at the end of an `await using` block', async () => {
+  test('the end of an `await using` block closes the client', async () => {
     let lock: HoldfastLock
     {
       await using client = stage.world.newClient()
@@ -186,7 +189,7 @@ describeLocks('close() of the client', (stage) => {
     await expect(lock.lock()).rejects.toBeInstanceOf(ClosedError)
   })
 
-  test('gives a release that is under way its time', async () => {
+  test('close() lets a release that is under way succeed', async () => {
     const client = stage.world.newClient()
     const lease = await stage.getLock(client, 'it').lock()
     const releasing = lease.release()

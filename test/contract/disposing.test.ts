@@ -4,7 +4,7 @@ describeLocks('the end of an `await using` block', (stage) => {
   const newLock = () => stage.getLock(stage.world.newClient(), 'it')
   const LOST = { code: 'HOLDFAST_LEASE_LOST', lockName: 'it', reason: 'forced' }
 
-  test('rejects when the lease was lost before, as using() and unlock() do', async () => {
+  test('the end of the block rejects when the lease was lost, as using() does', async () => {
     const lock = newLock()
     const work = async () => {
       await using _ = await lock.lock()
@@ -14,7 +14,7 @@ describeLocks('the end of an `await using` block', (stage) => {
     await expect(lock.using(() => lock.forceUnlock())).rejects.toMatchObject(LOST)
   })
 
-  test('frees the lock when the block throws, and hides nothing that it throws', async () => {
+  test('the end of the block releases the lock when the block throws, and the error of the block passes through', async () => {
     const lock = newLock()
     const own = new Error('of the work')
     const work = async () => {
@@ -25,7 +25,7 @@ describeLocks('the end of an `await using` block', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
-  test('tells nothing twice', async () => {
+  test('the end of the block does not report a loss again that a call inside the block has reported', async () => {
     const lock = newLock()
     const told: unknown[] = []
     const released = async () => {
@@ -49,14 +49,14 @@ describeLocks('the end of an `await using` block', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
-  test('is silent where the client was closed inside it', async () => {
+  test('the end of the block does not reject if the client was closed inside the block', async () => {
     const client = stage.world.newClient()
     await using lease = await stage.getLock(client, 'it').lock()
     await client.close()
     expect(lease.signal.aborted).toBe(true)
   })
 
-  test('lets the error of assertValid() through as it is', async () => {
+  test('the error of assertValid() passes through the end of the block', async () => {
     const lock = newLock()
     const work = async () => {
       await using lease = await lock.lock()

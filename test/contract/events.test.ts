@@ -6,8 +6,8 @@ import { describeLocks } from './lock-kinds.ts'
 const NAMES: (keyof HoldfastEvents)[] = ['acquired', 'released', 'wait', 'late', 'lost', 'error']
 
 /**
- * Notes the events of the client, in order; not that a dead master of the world is dead, nor, unless
- * asked to, that one which has only just connected confirmed what it was asked about.
+ * Records the events of the client, in order. Errors of a dead master are left out, and so are
+ * renewals, unless `more` names them: a master that has just connected may confirm a lease.
  */
 function record(client: Holdfast, ...more: 'renewed'[]): [name: string, event: unknown][] {
   const events: [string, unknown][] = []
@@ -21,7 +21,7 @@ function record(client: Holdfast, ...more: 'renewed'[]): [name: string, event: u
 }
 
 describeLocks('the events', (stage) => {
-  test('tell an acquisition and its release, with who, what and which token', async () => {
+  test('the acquired and the released events have the name, the owner and the token', async () => {
     const client = stage.world.newClient()
     const events = record(client)
     const lease = await stage.getLock(client, 'it').lock()
@@ -31,7 +31,7 @@ describeLocks('the events', (stage) => {
     expect(events.slice(1)).toEqual([['released', hold]])
   })
 
-  test('do not tell re-entries', async () => {
+  test('re-entries emit no events', async () => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
     const events = record(client)
@@ -40,7 +40,7 @@ describeLocks('the events', (stage) => {
   })
 
   stage.testOfExclusion(
-    'tell each acquisition that has to wait once, and how long it was',
+    'an acquisition that waits emits one wait event, and the acquired event says how long it waited',
     async () => {
       const [one, two] = [stage.world.newClient(), stage.world.newClient()]
       const events = record(two)
@@ -60,7 +60,7 @@ describeLocks('the events', (stage) => {
     },
   )
 
-  stage.testOfExclusion('tell of no wait where nobody waits', async () => {
+  stage.testOfExclusion('tryLock() without a wait emits no wait event', async () => {
     const [one, two] = [stage.world.newClient(), stage.world.newClient()]
     const events = record(two)
     const lease = await stage.getLock(one, 'it').lock()
@@ -69,7 +69,7 @@ describeLocks('the events', (stage) => {
     await lease.release()
   })
 
-  stage.testOfExclusion('let a listener abort the wait that it is told of', async () => {
+  stage.testOfExclusion('a listener of the wait event can abort that wait', async () => {
     const client = stage.world.newClient()
     const lease = await stage.getLock(client, 'it').lock()
     const abort = new AbortController()
@@ -82,7 +82,7 @@ describeLocks('the events', (stage) => {
     await next?.release()
   })
 
-  stage.testOfExclusion('let a listener release the hold that it is told of', async () => {
+  stage.testOfExclusion('a listener of the acquired event can release that hold', async () => {
     const [one, two] = [stage.world.newClient(), stage.world.newClient()]
     const busy = await stage.getLock(one, 'it').lock()
     const lock = stage.getLock(two, 'it', { owner: two.owner() })
@@ -103,7 +103,7 @@ describeLocks('the events', (stage) => {
   })
 
   stage.testOfExclusion(
-    'tell the release before the next acquisition when the lock is handed over',
+    'at a hand-off inside a client, the released event comes before the next acquired event',
     async () => {
       const client = stage.world.newClient()
       const events = record(client)
@@ -129,7 +129,7 @@ describeLocks('the events', (stage) => {
     },
   )
 
-  /** In a cluster a request is for one slot. */
+  /** In a cluster, a request is for one slot. */
   const namesOfOneSlot = (count: number) => {
     const slot = (name: string) => slotOf(stage.world.rawName(name))
     const names = ['it']
@@ -139,20 +139,20 @@ describeLocks('the events', (stage) => {
     return names
   }
 
-  test('tell renewals, with the number of locks in each request', async () => {
+  test('a renewed event has the number of locks in the request', async () => {
     const client = stage.world.newClient({ leaseMs: 1_500 })
     const events = record(client, 'renewed')
     const leases = await Promise.all(
       namesOfOneSlot(3).map((name) => stage.getLock(client, name).lock()),
     )
-    // The first may be renewed while the last is still on its way.
+    // The first lock may be renewed before the last lock is acquired.
     const isOfAll = ([name, event]: [string, unknown]) =>
       name === 'renewed' && (event as { holds: number }).holds === 3
     await eventually(() => events.some(isOfAll))
     for (const lease of leases) await lease.release()
   })
 
-  test('tell a loss once, with the error that the signal has', async () => {
+  test('a loss emits one lost event, with the error that is the reason of the signal', async () => {
     const client = stage.world.newClient()
     const events = record(client)
     const lease = await stage.getLock(client, 'it').lock(400)
@@ -165,7 +165,7 @@ describeLocks('the events', (stage) => {
     expect(events).toHaveLength(2)
   })
 
-  test('tell that a hold was taken away by force', async () => {
+  test('forceUnlock() emits a lost event for the hold that it ends', async () => {
     const client = stage.world.newClient()
     const events = record(client)
     const lock = stage.getLock(client, 'it')
@@ -173,12 +173,12 @@ describeLocks('the events', (stage) => {
     await lock.forceUnlock()
     await expect(lock.unlock()).rejects.toBe(lease.signal.reason)
     expect(events.map(([name]) => name)).toEqual(['acquired', 'lost'])
-    // A master that has only just connected is asked about the lease, and may answer first.
+    // A master that has just connected is asked about the lease, and may answer first.
     const reason = stage.world.isQuorum ? /^(forced|gone)$/ : /^forced$/
     expect(events[1]?.[1]).toMatchObject({ error: { reason: expect.stringMatching(reason) } })
   })
 
-  test('tell the release of what close() lets go', async () => {
+  test('close() emits a released event for the hold that it ends', async () => {
     const client = stage.world.newClient()
     const events = record(client)
     const { token } = await stage.getLock(client, 'it').lock()

@@ -9,9 +9,9 @@ const NOT_HELD = { code: 'HOLDFAST_NOT_HELD' }
 describeLocks('the frames', (stage) => {
   const holds = () => stage.holds('it')
 
-  describe('of using()', () => {
+  describe('a frame of using()', () => {
     stage.testOfExclusion(
-      'are shared by all that a task starts there, and let nobody in who comes later',
+      'parallel tasks inside using() of another lock exclude each other by bare calls, with shared or separate lock objects',
       async () => {
         const client = stage.world.newClient()
         const shared = stage.getLock(client, 'it')
@@ -22,7 +22,7 @@ describeLocks('the frames', (stage) => {
           await pause(5)
           inside -= 1
         }
-        // Some with a lock object of their own, some with one that all use.
+        // Some requests have their own lock object, some share a lock object.
         const request = async (i: number) => {
           await pause(2 * i)
           if (i % 3 === 0) {
@@ -44,21 +44,24 @@ describeLocks('the frames', (stage) => {
       },
     )
 
-    stage.testOfExclusion('let nobody into another lock by a bare call, however deep', async () => {
-      const client = stage.world.newClient()
-      const [leader, lock] = [stage.getLock(client, 'leader'), stage.getLock(client, 'it')]
-      await leader.using(() =>
-        leader.using(async () => {
-          const first = await lock.tryLock()
-          expect(await lock.tryLock()).toBeNull()
-          expect(await stage.getLock(client, 'it').tryLock()).toBeNull()
-          expect(await holds()).toEqual([1])
-          await first?.release()
-        }),
-      )
-    })
+    stage.testOfExclusion(
+      'inside nested using() of another lock, a second bare tryLock() returns null',
+      async () => {
+        const client = stage.world.newClient()
+        const [leader, lock] = [stage.getLock(client, 'leader'), stage.getLock(client, 'it')]
+        await leader.using(() =>
+          leader.using(async () => {
+            const first = await lock.tryLock()
+            expect(await lock.tryLock()).toBeNull()
+            expect(await stage.getLock(client, 'it').tryLock()).toBeNull()
+            expect(await holds()).toEqual([1])
+            await first?.release()
+          }),
+        )
+      },
+    )
 
-    test('carry their lock whoever holds it: re-entered, its owner is that of the outer code', async () => {
+    test('using() inside a run that holds the lock re-enters the hold of the run at any depth', async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')
       await client.run(async () => {
@@ -75,19 +78,22 @@ describeLocks('the frames', (stage) => {
       expect(await holds()).toEqual([])
     })
 
-    stage.testOfExclusion('carry no other lock of an owner that is given', async () => {
-      const client = stage.world.newClient()
-      const owner = client.owner()
-      const theirs = await stage.getLock(client, 'it', { owner }).lock()
-      await stage.getLock(client, 'leader', { owner }).using(async () => {
-        expect(await stage.getLock(client, 'leader').tryLock()).not.toBeNull()
-        expect(await stage.getLock(client, 'it').tryLock()).toBeNull()
-        expect(await stage.getLock(client, 'it').isHeld()).toBe(false)
-      })
-      await theirs.release()
-    })
+    stage.testOfExclusion(
+      'using() with a given owner lets bare calls re-enter its own lock, but no other lock of that owner',
+      async () => {
+        const client = stage.world.newClient()
+        const owner = client.owner()
+        const theirs = await stage.getLock(client, 'it', { owner }).lock()
+        await stage.getLock(client, 'leader', { owner }).using(async () => {
+          expect(await stage.getLock(client, 'leader').tryLock()).not.toBeNull()
+          expect(await stage.getLock(client, 'it').tryLock()).toBeNull()
+          expect(await stage.getLock(client, 'it').isHeld()).toBe(false)
+        })
+        await theirs.release()
+      },
+    )
 
-    test('leave unlock() of another lock to the lock object, as outside any frame', async () => {
+    test('inside using(), unlock() of another lock releases only what the same lock object acquired', async () => {
       const client = stage.world.newClient()
       const [leader, lock] = [stage.getLock(client, 'leader'), stage.getLock(client, 'it')]
       await leader.using(async (lease) => {
@@ -102,7 +108,7 @@ describeLocks('the frames', (stage) => {
       })
     })
 
-    test('inside a run leave it a thread: bare calls of another lock act for the run', async () => {
+    test('inside using() in a run, bare calls for another lock act for the run', async () => {
       const client = stage.world.newClient()
       const [leader, lock] = [stage.getLock(client, 'leader'), stage.getLock(client, 'it')]
       await client.run(async () => {
@@ -119,7 +125,7 @@ describeLocks('the frames', (stage) => {
     })
 
     stage.testOfExclusion(
-      'hold a run inside: it re-enters their lock, and other locks are its own',
+      'a run inside using() re-enters the lock of using(), and its other locks belong to that run alone',
       async () => {
         const client = stage.world.newClient()
         const [leader, lock] = [stage.getLock(client, 'leader'), stage.getLock(client, 'it')]
@@ -144,7 +150,7 @@ describeLocks('the frames', (stage) => {
     )
 
     stage.testOfExclusion(
-      'of two side by side in one run are two, on one lock object',
+      'using() calls side by side in one run exclude each other, with one lock object',
       async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
@@ -156,9 +162,9 @@ describeLocks('the frames', (stage) => {
     )
   })
 
-  describe('end with their function', () => {
+  describe('the end of a frame', () => {
     stage.testOfExclusion(
-      'that of a run: what goes on afterwards does not act for it',
+      'a task that outlives its run does not act for the run, and tryLock() returns null',
       async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
@@ -180,31 +186,34 @@ describeLocks('the frames', (stage) => {
       },
     )
 
-    stage.testOfExclusion('that of a run which returns at once, or throws', async () => {
-      const client = stage.world.newClient()
-      const lock = stage.getLock(client, 'it')
-      const late: Promise<boolean>[] = []
-      const reenters = async () => {
-        await pause(1)
-        const [one, two] = [await lock.tryLock(20_000), await lock.tryLock()]
-        await one?.release()
-        await two?.release()
-        return two !== null
-      }
-      const failing = () => {
-        late.push(reenters())
-        throw new Error('of the work')
-      }
-      client.run(() => {
-        late.push(reenters())
-      })
-      expect(() => client.run(failing)).toThrow('of the work')
-      await expect(client.run(async () => failing())).rejects.toThrow('of the work')
-      expect(await Promise.all(late)).toEqual([false, false, false])
-    })
+    stage.testOfExclusion(
+      'after a run returns at once or throws, a task of that run cannot re-enter its own hold',
+      async () => {
+        const client = stage.world.newClient()
+        const lock = stage.getLock(client, 'it')
+        const late: Promise<boolean>[] = []
+        const reenters = async () => {
+          await pause(1)
+          const [one, two] = [await lock.tryLock(20_000), await lock.tryLock()]
+          await one?.release()
+          await two?.release()
+          return two !== null
+        }
+        const failing = () => {
+          late.push(reenters())
+          throw new Error('of the work')
+        }
+        client.run(() => {
+          late.push(reenters())
+        })
+        expect(() => client.run(failing)).toThrow('of the work')
+        await expect(client.run(async () => failing())).rejects.toThrow('of the work')
+        expect(await Promise.all(late)).toEqual([false, false, false])
+      },
+    )
 
     stage.testOfExclusion(
-      'that of using(), although the task has a lease of the hold',
+      'a task that outlives using() does not act for its frame, although the task has a lease of the hold',
       async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
@@ -225,7 +234,7 @@ describeLocks('the frames', (stage) => {
       },
     )
 
-    test('and leave those around them as they are', async () => {
+    test('a task that outlives an inner frame still re-enters the lock of the outer frame', async () => {
       const client = stage.world.newClient()
       const [lock, other] = [stage.getLock(client, 'it'), stage.getLock(client, 'other')]
       await lock.using(async () => {

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts'
 import { describeLocks } from './lock-kinds.ts'
 
 describeLocks('held() of the client', (stage) => {
-  test('lists each hold with its owner, token, hold count, age and what is left of its lease', async () => {
+  test('held() lists each hold with its owner, token, hold count, age and remaining lease', async () => {
     const client = stage.world.newClient()
     expect(client.held()).toEqual({ held: [], waiting: [] })
     const lock = stage.getLock(client, 'it', { owner: client.owner() })
@@ -31,7 +31,7 @@ describeLocks('held() of the client', (stage) => {
     expect(client.held()).toEqual({ held: [], waiting: [] })
   })
 
-  test('counts the age from the first acquisition, whatever re-enters', async () => {
+  test('held() counts the age of a hold from its first acquisition, even after a re-entry', async () => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it', { owner: client.owner() })
     const fixed = await lock.lock(20_000)
@@ -44,7 +44,7 @@ describeLocks('held() of the client', (stage) => {
   })
 
   stage.testOfExclusion(
-    'lists each call that waits, with the holder that it has seen',
+    'held() lists each call that waits, with the holder that the call has seen',
     async () => {
       const [one, two] = [stage.world.newClient(), stage.world.newClient()]
       const lease = await stage.getLock(one, 'it').lock()
@@ -66,7 +66,7 @@ describeLocks('held() of the client', (stage) => {
     },
   )
 
-  test('lists nothing that was lost', async () => {
+  test('held() does not list a lease that was lost', async () => {
     const client = stage.world.newClient()
     const lease = await stage.getLock(client, 'it').lock(60)
     await eventually(() => !lease.valid)
@@ -74,7 +74,7 @@ describeLocks('held() of the client', (stage) => {
     await lease.release()
   })
 
-  test('is what close() says that it cut off', async () => {
+  test('close() returns the same entries that held() listed', async () => {
     const client = stage.world.newClient()
     await stage.getLock(client, 'it').lock()
     const [before] = client.held().held as [HeldEntry]

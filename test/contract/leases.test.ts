@@ -8,7 +8,7 @@ describeLocks('the lease', (stage) => {
   const newLock = () => stage.getLock(stage.world.newClient(), 'it')
 
   describe('a fixed lease', () => {
-    test('is as long as asked for, ends by itself and is never renewed', async () => {
+    test('a fixed lease is as long as requested, ends by itself and is never renewed', async () => {
       const client = stage.world.newClient({ leaseMs: 150 })
       const lock = stage.getLock(client, 'it')
       const renewed = jest.fn()
@@ -33,14 +33,14 @@ describeLocks('the lease', (stage) => {
       ['lock({ leaseMs })', (lock: HoldfastLock) => lock.lock({ leaseMs: 5_000 })],
       ['tryLock({ leaseMs })', (lock: HoldfastLock) => lock.tryLock({ leaseMs: 5_000 })],
       ['tryLock(waitMs, leaseMs)', (lock: HoldfastLock) => lock.tryLock(5_000, 5_000)],
-    ])('is asked for by %s', async (_, acquire) => {
+    ])('%s acquires a fixed lease', async (_, acquire) => {
       const lease = await acquire(newLock())
       expect(await stage.pttl('it')).toBeGreaterThan(2_000)
       expect(await stage.pttl('it')).toBeLessThanOrEqual(5_000)
       await lease?.release()
     })
 
-    test('of using stands for its function', async () => {
+    test('using() with leaseMs acquires a fixed lease for its function', async () => {
       await newLock().using(
         async () => {
           expect(await stage.pttl('it')).toBeLessThanOrEqual(5_000)
@@ -49,17 +49,20 @@ describeLocks('the lease', (stage) => {
       )
     })
 
-    stage.testOfExclusion('is judged to be over before Redis can give the lock away', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      const lease = await one.lock(300)
-      const next = await two.lock()
-      expect(lease.valid).toBe(false)
-      expect(lease.remaining()).toBe(0)
-      await next.release()
-    })
+    stage.testOfExclusion(
+      'a holder sees the end of its lease before the server grants the lock to another client',
+      async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lease = await one.lock(300)
+        const next = await two.lock()
+        expect(lease.valid).toBe(false)
+        expect(lease.remaining()).toBe(0)
+        await next.release()
+      },
+    )
   })
 
-  describe('of nested acquisitions with different leases', () => {
+  describe('nested acquisitions with different leases', () => {
     const nest = async (first: number, second: number) => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
@@ -67,25 +70,28 @@ describeLocks('the lease', (stage) => {
     }
 
     test.each([
-      ['a shorter one inside', 60_000, 1_000],
-      ['a longer one inside', 1_000, 60_000],
-      ['the same one twice', 60_000, 60_000],
-    ])('the longest stands, neither cut short nor added up: %s', async (_, first, second) => {
-      const { outer, inner } = await nest(first, second)
-      for (const lease of [outer, inner]) {
-        expect(lease.remaining()).toBeGreaterThan(50_000)
-        expect(lease.remaining()).toBeLessThan(60_000)
-      }
-      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
-      expect(await stage.pttl('it')).toBeLessThanOrEqual(60_000)
-      await inner.release()
-      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
-      expect(outer.remaining()).toBeGreaterThan(50_000)
-      await outer.release()
-      expect(await stage.pttl('it')).toBe(-2)
-    })
+      ['a shorter lease inside', 60_000, 1_000],
+      ['a longer lease inside', 1_000, 60_000],
+      ['the same lease twice', 60_000, 60_000],
+    ])(
+      'the longest lease applies to the whole hold, and leases do not add up: %s',
+      async (_, first, second) => {
+        const { outer, inner } = await nest(first, second)
+        for (const lease of [outer, inner]) {
+          expect(lease.remaining()).toBeGreaterThan(50_000)
+          expect(lease.remaining()).toBeLessThan(60_000)
+        }
+        expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+        expect(await stage.pttl('it')).toBeLessThanOrEqual(60_000)
+        await inner.release()
+        expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+        expect(outer.remaining()).toBeGreaterThan(50_000)
+        await outer.release()
+        expect(await stage.pttl('it')).toBe(-2)
+      },
+    )
 
-    test('a renewal by the watchdog does not cut a longer fixed one short', async () => {
+    test('a renewal by the watchdog does not shorten a longer fixed lease', async () => {
       const client = stage.world.newClient({ leaseMs: 1_500 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const fixed = await lock.lock(60_000)
@@ -98,7 +104,7 @@ describeLocks('the lease', (stage) => {
       await fixed.release()
     })
 
-    test('a fixed one inside does not end the watch outside', async () => {
+    test('a fixed lease inside does not end the renewal of the outer lease', async () => {
       const client = stage.world.newClient({ leaseMs: 1_500 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const watched = await lock.lock()
@@ -111,8 +117,8 @@ describeLocks('the lease', (stage) => {
     })
   })
 
-  describe('looked at', () => {
-    test('remaining() falls with time and stays below what Redis has', async () => {
+  describe('the properties of a lease', () => {
+    test('remaining() falls with time and stays below the time to live in Redis', async () => {
       const lease = await newLock().lock(10_000)
       const first = lease.remaining()
       const inRedis = await stage.pttl('it')
@@ -122,7 +128,7 @@ describeLocks('the lease', (stage) => {
       await lease.release()
     })
 
-    test('valid and assertValid() agree through its life', async () => {
+    test('valid, assertValid() and the signal agree before and after the lease ends', async () => {
       const lease = await newLock().lock(400)
       expect(lease.valid).toBe(true)
       expect(() => lease.assertValid()).not.toThrow()
@@ -139,7 +145,7 @@ describeLocks('the lease', (stage) => {
       await lease.release()
     })
 
-    test('a released one is not valid, has nothing left, and its signal did not abort', async () => {
+    test('a released lease is not valid, has no time left, and its signal did not abort', async () => {
       const lease = await newLock().lock()
       await lease.release()
       expect(lease.valid).toBe(false)
@@ -148,7 +154,7 @@ describeLocks('the lease', (stage) => {
       expect(() => lease.assertValid()).toThrow(/was released/)
     })
 
-    test('it knows its name, its owner in Redis and its token', async () => {
+    test('a lease has its name, its owner in Redis and its token', async () => {
       const client = stage.world.newClient()
       const lease = await stage.getLock(client, 'it').lock()
       expect(lease.name).toBe('it')
@@ -158,7 +164,7 @@ describeLocks('the lease', (stage) => {
       await lease.release()
     })
 
-    test('a blocked event loop sees the loss before any timer has run', async () => {
+    test('after a blocked event loop, the lease reports its loss before any timer has run', async () => {
       const lease = await newLock().lock(200)
       const { signal } = lease
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250)
@@ -169,7 +175,7 @@ describeLocks('the lease', (stage) => {
   })
 
   describe('extend()', () => {
-    test('makes it last longer, fixed or watched, in Redis and here', async () => {
+    test('extend() lengthens a fixed or a renewed lease, in Redis and in the client', async () => {
       const client = stage.world.newClient()
       for (const options of [1_000, undefined]) {
         const lease = await stage.getLock(client, 'it').lock(options ?? {})
@@ -181,7 +187,7 @@ describeLocks('the lease', (stage) => {
       }
     })
 
-    test('never shortens it', async () => {
+    test('extend() never shortens a lease', async () => {
       const lease = await newLock().lock(60_000)
       await lease.extend(1_000)
       expect(lease.remaining()).toBeGreaterThan(50_000)
@@ -189,7 +195,7 @@ describeLocks('the lease', (stage) => {
       await lease.release()
     })
 
-    test('of a lost one rejects, and revives nothing', async () => {
+    test('extend() of a lost lease rejects, and does not revive the lease', async () => {
       const expired = await newLock().lock(100)
       await eventually(() => expired.signal.aborted)
       await expect(expired.extend(1_000)).rejects.toMatchObject({
@@ -207,14 +213,14 @@ describeLocks('the lease', (stage) => {
       expect(await stage.pttl('it')).toBe(-2)
     })
 
-    test('of a released one rejects', async () => {
+    test('extend() of a released lease rejects', async () => {
       const lease = await newLock().lock()
       await lease.release()
       await expect(lease.extend(1_000)).rejects.toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
       expect(await stage.pttl('it')).toBe(-2)
     })
 
-    test('of a nested one stands for the whole hold', async () => {
+    test('extend() of a nested lease lengthens the whole hold', async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const outer = await lock.lock(1_000)
@@ -227,8 +233,8 @@ describeLocks('the lease', (stage) => {
     })
   })
 
-  describe('that was lost', () => {
-    test('lets unlock() reject with the loss, and a second unlock() with not held', async () => {
+  describe('a lease that was lost', () => {
+    test('unlock() rejects with the loss once, and a second unlock() rejects with HOLDFAST_NOT_HELD', async () => {
       const lock = newLock()
       const lease = await lock.lock(100)
       await eventually(() => lease.signal.aborted)
@@ -236,7 +242,7 @@ describeLocks('the lease', (stage) => {
       await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
     })
 
-    test('lets using reject with the loss although its function ended well', async () => {
+    test('using() rejects with the loss although its function succeeded', async () => {
       const lock = newLock()
       const work = lock.using(
         async (lease) => {
@@ -248,7 +254,7 @@ describeLocks('the lease', (stage) => {
       await expect(work).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'expired' })
     })
 
-    test('does not hide the error of the work itself', async () => {
+    test('after a lease has expired, the message of using() contains the error that the work threw', async () => {
       const work = newLock().using(
         async (lease) => {
           await eventually(() => lease.signal.aborted)
@@ -259,26 +265,32 @@ describeLocks('the lease', (stage) => {
       await expect(work).rejects.toThrow('of the work')
     })
 
-    stage.testOfExclusion('cannot release what the next holder has', async () => {
-      const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-      const lost = await one.lock(100)
-      const next = await two.lock()
-      expect(await lost.release()).toBe(false)
-      expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
-      await next.release()
-    })
+    stage.testOfExclusion(
+      'release() of a lost lease does not release the hold of the next holder',
+      async () => {
+        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lost = await one.lock(100)
+        const next = await two.lock()
+        expect(await lost.release()).toBe(false)
+        expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
+        await next.release()
+      },
+    )
 
-    stage.testOfExclusion('cannot release what the same owner has acquired since', async () => {
-      const client = stage.world.newClient()
-      const lock = stage.getLock(client, 'it', { owner: client.owner() })
-      const lost = await lock.lock(100)
-      await eventually(() => lost.signal.aborted)
-      const next = await lock.lock()
-      expect(next.token).toBeGreaterThan(lost.token)
-      expect(await lost.release()).toBe(false)
-      expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
-      expect(await next.release()).toBe(true)
-    })
+    stage.testOfExclusion(
+      'release() of a lost lease does not release a later hold of the same owner',
+      async () => {
+        const client = stage.world.newClient()
+        const lock = stage.getLock(client, 'it', { owner: client.owner() })
+        const lost = await lock.lock(100)
+        await eventually(() => lost.signal.aborted)
+        const next = await lock.lock()
+        expect(next.token).toBeGreaterThan(lost.token)
+        expect(await lost.release()).toBe(false)
+        expect(await stage.fields('it')).toEqual({ [next.owner]: 1 })
+        expect(await next.release()).toBe(true)
+      },
+    )
   })
 })
 
@@ -287,14 +299,14 @@ describeLocks(
   (stage) => {
     const newLock = () => stage.getLock(stage.world.newClient(), 'it')
 
-    describe('after a loss using() rejects with the loss', () => {
-      test('although the work ended well', async () => {
+    describe('using() after a loss', () => {
+      test('using() rejects when forceUnlock() ended its hold, although the work succeeded', async () => {
         const lock = newLock()
         const working = lock.using(() => lock.forceUnlock())
         await expect(working).rejects.toMatchObject({ reason: 'forced' })
       })
 
-      test('whatever the work threw, which is the cause; the reason of the signal stays as it was', async () => {
+      test('tryUsing() rejects with the loss and with the error of the work as the cause; the signal keeps its reason', async () => {
         const lock = newLock()
         const thrown = new TypeError('of the work')
         let lease: Lease | undefined
@@ -313,7 +325,7 @@ describeLocks(
         expect(loss.cause).toBeUndefined()
       })
 
-      test('as it is where the work threw that very loss', async () => {
+      test('using() rejects with the very loss that the work threw', async () => {
         const lock = newLock()
         let lease: Lease | undefined
         const working = lock.using(async (own) => {
@@ -325,7 +337,7 @@ describeLocks(
         expect(error).toBe(lease?.signal.reason)
       })
 
-      test('and code around it, in the same hold, with what the inner one made of it', async () => {
+      test('an outer using() of the same hold rejects with the error of the inner using()', async () => {
         const lock = newLock()
         const thrown = new Error('of the work')
         const inner = jest.fn()
@@ -345,14 +357,14 @@ describeLocks(
         expect((error as LeaseLostError).cause).toBe(thrown)
       })
 
-      test('but with the error of the work where nothing was lost', async () => {
+      test('using() rejects with the error of the work itself if the lease was not lost', async () => {
         const thrown = new Error('of the work')
         const working = newLock().using(() => Promise.reject(thrown))
         expect(await working.catch((one: unknown) => one)).toBe(thrown)
       })
     })
 
-    test('work under which its client is closed rejects with that, its own error as the cause', async () => {
+    test('using() rejects with HOLDFAST_CLOSED and the error of the work as the cause if the client closes', async () => {
       const client = stage.world.newClient()
       const working = stage.getLock(client, 'it').using(async ({ signal }) => {
         const over = new Promise((_, reject) => {

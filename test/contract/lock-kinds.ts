@@ -16,13 +16,13 @@ import {
 interface LockKind {
   name: string
   worlds: readonly World[]
-  /** Whether those who wait stand in a queue in Redis, and are told by a channel of their client. */
+  /** True if waiters queue in Redis, and receive a grant by a channel of their client. */
   fair: boolean
-  /** Whether several owners have it at once: left out where one owner keeps all others out. */
+  /** True if several owners hold it at once. Left out if one owner excludes all others. */
   isShared?: true
-  /** What a hold of that owner is in Redis beside its count, where it is more: fields of the lock. */
+  /** The fields of a hold in Redis, in addition to its hold count. */
   fieldsBeside?: Readonly<Record<string, string>>
-  /** What the name of an owner ends with in Redis. */
+  /** The end of the name of an owner in Redis. */
   ownerSuffix?: string
   getLock(client: Holdfast, name: string, options?: GetLockOptions): HoldfastLock
 }
@@ -41,7 +41,7 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'fair lock',
-    // What the others are about, how a connection is made, is the same for both kinds.
+    // The other worlds differ in their connections, which are the same for both kinds.
     worlds: among(/memory|prefix/),
     fair: true,
     getLock: (client, name, options) => client.getFairLock(name, options),
@@ -62,7 +62,7 @@ const kinds: readonly LockKind[] = [
   },
   {
     name: 'lock to read',
-    // What the two sides are about is the same wherever the server is.
+    // The two sides behave the same in every world.
     worlds: among(/own client/),
     fair: false,
     isShared: true,
@@ -70,10 +70,10 @@ const kinds: readonly LockKind[] = [
   },
 ]
 
-/** What a contract suite has to work with: a world, and one kind of lock in it. */
+/** The input of a contract suite: a world, and one kind of lock in it. */
 export class Stage {
   readonly world: WorldHandle
-  /** Whether the locks live in the memory of this process. */
+  /** True if the locks live in the memory of this process. */
   readonly inMemory: boolean
   readonly #kind: LockKind
 
@@ -83,7 +83,7 @@ export class Stage {
     this.#kind = kind
   }
 
-  /** Whether several owners have it at once. */
+  /** True if several owners hold it at once. */
   get isShared(): boolean {
     return this.#kind.isShared === true
   }
@@ -101,7 +101,7 @@ export class Stage {
     return this.#kind.getLock(client, name, options)
   }
 
-  /** That many locks of one name, each through a client of its own. */
+  /** Locks of one name, each with its own client. */
   getLocks<Count extends number>(name: string, count: Count): HoldfastLock[] & { length: Count } {
     return Array.from({ length: count }, () =>
       this.getLock(this.world.newClient(), name),
@@ -122,7 +122,7 @@ export class Stage {
   }
 
   /**
-   * Puts a hold of somebody else into Redis, in place of what is there.
+   * Puts a hold of another owner into Redis, in place of the present holds.
    *
    * @param ttlMs left out for a lock that never expires
    * @returns the owner, as Redis has it
@@ -141,18 +141,18 @@ export class Stage {
     return owner
   }
 
-  /** What is left of the lock's key, as PTTL answers it. */
+  /** The remaining time of the key of the lock, from PTTL. */
   pttl(name: string): Promise<number> {
     return this.world.server.admin.pttl(this.world.rawName(name))
   }
 
-  /** The channels that anybody is subscribed to, beside that of Sentinels. */
+  /** The channels with subscribers, without the channel of Sentinels. */
   async channels(): Promise<string[]> {
     const all = (await this.world.server.admin.pubsub('CHANNELS')) as string[]
     return all.filter((channel) => channel !== GREETING)
   }
 
-  /** How many clients wait, as `inspect()` tells; where that knows of those at one node only, of all. */
+  /** The number of clients that wait, from `inspect()`, or from all nodes if `inspect()` counts one node. */
   async waiters(lock: HoldfastLock): Promise<number> {
     const { waiters } = await lock.inspect()
     if (this.world.countsListeners) return waiters
@@ -165,8 +165,8 @@ export class Stage {
 /**
  * Runs a suite for every kind of lock, in every world of it.
  *
- * @param isOfExclusion whether all of it is about how others are kept out: then not for shared locks
- * @param inOneWorld whether all of it is about what no server is asked: then in the first world only
+ * @param isOfExclusion true if the whole suite is about exclusion: it does not run for shared locks
+ * @param inOneWorld true if the suite does not depend on the server: it runs in the first world only
  */
 export function describeLocks(
   title: string,

@@ -6,9 +6,9 @@ import { leaves } from '../support/leaks.ts'
 import { describeLocks } from './lock-kinds.ts'
 
 describeLocks(
-  'looking at the state',
+  'the state',
   (stage) => {
-    test('of a free lock finds nothing, and leaves no key', async () => {
+    test('a check of a free lock finds no holder, and leaves no key', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       expect(await lock.inspect()).toEqual({
         holder: null,
@@ -26,7 +26,7 @@ describeLocks(
       expect(await lastingKeys(stage.world.server.admin)).toEqual([])
     })
 
-    test('tells the holder, the count, the lease and the token to everybody', async () => {
+    test('inspect() reports the holder, the hold count, the lease and the token to every client', async () => {
       const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       await one.using(
         async (lease) => {
@@ -50,7 +50,7 @@ describeLocks(
       )
     })
 
-    test('isHeld() and holdCount() are those of the running code', async () => {
+    test('isHeld() and holdCount() answer for the running code, not for other code of the client', async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')
       const other = stage.getLock(stage.world.newClient(), 'it')
@@ -72,7 +72,7 @@ describeLocks(
       expect(await lock.isHeld()).toBe(false)
     })
 
-    test('outside any frame an object counts what it holds itself', async () => {
+    test('outside any frame, a lock object counts only its own holds', async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')
       const lease = await lock.lock()
@@ -82,7 +82,7 @@ describeLocks(
       expect([await lock.isHeld(), await lock.holdCount()]).toEqual([false, 0])
     })
 
-    test('what was lost is not held any more, whatever the client believed', async () => {
+    test('isHeld() is false and holdCount() is 0 after Redis has lost the lock', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       const lease = await lock.lock()
       await stage.world.server.flush()
@@ -91,7 +91,7 @@ describeLocks(
       expect(await lease.release()).toBe(false)
     })
 
-    test('counts the clients that wait, not their tasks', async () => {
+    test('inspect() counts the clients that wait, not their tasks', async () => {
       const [one, two, three] = stage.getLocks('it', 3) as [
         HoldfastLock,
         HoldfastLock,
@@ -105,7 +105,7 @@ describeLocks(
       await eventually(async () => (await stage.waiters(one)) === 0)
     })
 
-    test('a lock that never expires, as no Holdfast makes it, has no end', async () => {
+    test('remainingMs() is Infinity for a lock that never expires, and tryLock() returns null', async () => {
       const holder = await stage.putHold('it', 3)
       const lock = stage.getLock(stage.world.newClient(), 'it')
       expect(await lock.remainingMs()).toBe(Infinity)
@@ -124,7 +124,7 @@ describeLocks(
 describeLocks(
   'forceUnlock()',
   (stage) => {
-    test('frees a lock whoever holds it, however often', async () => {
+    test('forceUnlock() frees a lock that another client holds more than once', async () => {
       const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const work = one.using(async (lease) => {
         await one.lock()
@@ -139,13 +139,13 @@ describeLocks(
       await next?.release()
     })
 
-    test('of a free lock is false and leaves no key', async () => {
+    test('forceUnlock() of a free lock returns false and leaves no key', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       expect(await lock.forceUnlock()).toBe(false)
       expect(await lastingKeys(stage.world.server.admin)).toEqual([])
     })
 
-    test('tells a holder in the same client at once, and lets its waiters in', async () => {
+    test('forceUnlock() aborts the lease of the same client at once, and a waiter acquires the lock', async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')
       const lease = await lock.lock()

@@ -3,9 +3,9 @@ import { eventually } from '../support/eventually.ts'
 import { describeLocks } from './lock-kinds.ts'
 
 describeLocks(
-  'those who wait',
+  'the waiters',
   (stage) => {
-    test('have the lock in the order in which they came: in one client, or where they queue in all', async () => {
+    test('waiters acquire the lock in the order of their calls: within one client, or across clients for a fair lock', async () => {
       const locks = stage.getLocks('it', stage.fair ? 3 : 1)
       const [first] = locks as [HoldfastLock]
       const lease = await first.lock()

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** A critical section that counts how often somebody entered while somebody else was inside. */
+/** A critical section that counts how often a caller entered while another caller was inside. */
 export class Room {
   overlaps = 0
   visits = 0

@@ -13,8 +13,8 @@ describeLocks(
     const newLock = () => stage.getLock(stage.world.newClient(), 'it')
     const holds = () => stage.holds('it')
 
-    describe('inside code that holds the lock', () => {
-      test('using re-enters at any depth, and the hold count follows each step', async () => {
+    describe('code that holds the lock', () => {
+      test('using() re-enters at any depth, and each step changes the hold count', async () => {
         const lock = newLock()
         const counts: number[][] = []
         const dig = async (depth: number): Promise<void> => {
@@ -26,7 +26,7 @@ describeLocks(
         expect(counts).toEqual([[], [1], [2], [3], [4], [4], [3], [2], [1], []])
       })
 
-      test('bare calls in a run behave as on a thread', async () => {
+      test('bare calls in a run re-enter, and each unlock() releases one acquisition', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         await client.run(async () => {
@@ -44,7 +44,7 @@ describeLocks(
         })
       })
 
-      test('another handle of the client re-enters', async () => {
+      test('another lock object of the same client re-enters', async () => {
         const client = stage.world.newClient()
         await stage.getLock(client, 'it').using(async () => {
           const other = stage.getLock(client, 'it')
@@ -57,7 +57,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('bare calls and using mix, from the inner frame outwards', async () => {
+      test('bare calls and using() in nested frames share one hold', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         await client.run(async () => {
@@ -75,7 +75,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('tasks that a holder starts in parallel re-enter, each once', async () => {
+      test('parallel tasks that a holder starts re-enter, and each task adds one to the hold count', async () => {
         const lock = newLock()
         await lock.using(async () => {
           const leases = await Promise.all([lock.lock(), lock.tryLock(), lock.lock(), lock.lock()])
@@ -89,7 +89,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('what a run still holds at its end stays held, and is nobody elses to re-enter', async () => {
+      test('a hold that remains at the end of a run stays held, and no other code re-enters it', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         const lease = await client.run(() => lock.lock())
@@ -103,7 +103,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('a task that outlives the holder who started it does not act for the next one', async () => {
+      test('a task that outlives its holder does not act for the next holder', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         const released = deferred<void>()
@@ -118,7 +118,7 @@ describeLocks(
         })
       })
 
-      test('a frame of one client means nothing to another client', async () => {
+      test('a frame of one client does not let another client re-enter or unlock', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         await one.using(async () => {
           expect(await two.tryLock()).toBeNull()
@@ -127,7 +127,7 @@ describeLocks(
         })
       })
 
-      test('a frame of another client in between does not hide it', async () => {
+      test('a frame of another client in between does not hide the outer frame', async () => {
         const [one, two] = [stage.world.newClient(), stage.world.newClient()]
         const [outer, inner] = [stage.getLock(one, 'it'), stage.getLock(two, 'other')]
         await outer.using(() =>
@@ -139,7 +139,7 @@ describeLocks(
         )
       })
 
-      test('holding one lock does not let into another', async () => {
+      test('a frame that holds one lock does not re-enter another lock of the same client', async () => {
         const client = stage.world.newClient()
         const other = await stage.getLock(client, 'other').lock()
         await stage.getLock(client, 'it').using(async () => {
@@ -149,8 +149,8 @@ describeLocks(
       })
     })
 
-    describe('everybody else is kept out', () => {
-      test('two using side by side in one frame', async () => {
+    describe('other code is excluded', () => {
+      test('using() calls side by side in one run exclude each other', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         const room = new Room()
@@ -158,14 +158,14 @@ describeLocks(
         expect(room).toMatchObject({ visits: 3, overlaps: 0 })
       })
 
-      test('many using in Promise.all, on one lock object', async () => {
+      test('20 using() calls at once on one lock object exclude each other', async () => {
         const lock = newLock()
         const room = new Room()
         await Promise.all(Array.from({ length: 20 }, () => lock.using(room.visit)))
         expect(room).toMatchObject({ visits: 20, overlaps: 0 })
       })
 
-      test('two clients, through all forms', async () => {
+      test('two clients exclude each other, by lock(), tryLock() and using()', async () => {
         const locks = stage.getLocks('it', 2)
         const room = new Room()
         const bare = async (lock: HoldfastLock) => {
@@ -186,7 +186,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('tasks that share one lock object outside any frame, started together', async () => {
+      test('tasks with one lock object outside any frame exclude each other when they start together', async () => {
         const lock = newLock()
         const room = new Room()
         const task = async () => {
@@ -202,7 +202,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('tasks that share one lock object outside any frame, started one by one', async () => {
+      test('tasks with one lock object outside any frame exclude each other when they start one by one', async () => {
         const lock = newLock()
         const room = new Room()
         const task = async (i: number) => {
@@ -216,7 +216,7 @@ describeLocks(
         expect(room).toMatchObject({ visits: 12, overlaps: 0 })
       })
 
-      test('two runs that share one lock object', async () => {
+      test('runs that share one lock object exclude each other', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         const room = new Room()
@@ -233,7 +233,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('outside any frame a second acquisition of the same object', async () => {
+      test('outside any frame, a second tryLock() on the same lock object returns null', async () => {
         const lock = newLock()
         const lease = await lock.lock()
         expect(await lock.tryLock()).toBeNull()
@@ -241,7 +241,7 @@ describeLocks(
         await lease.release()
       })
 
-      test('the second of two bare acquisitions that are pending at once in one frame', async () => {
+      test('two bare acquisitions that are pending at once in one frame do not share the lock', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         await client.run(async () => {
@@ -265,8 +265,8 @@ describeLocks(
       })
     })
 
-    describe('when it is given', () => {
-      test('locks made with the same owner re-enter one another anywhere', async () => {
+    describe('a given owner', () => {
+      test('lock objects with the same given owner re-enter each other anywhere', async () => {
         const client = stage.world.newClient()
         const owner = client.owner()
         const one = stage.getLock(client, 'it', { owner })
@@ -283,7 +283,7 @@ describeLocks(
         await expect(one.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
       })
 
-      test('it goes before the frame of the running code', async () => {
+      test('a given owner has precedence over the frame of the running code', async () => {
         const client = stage.world.newClient()
         const mine = stage.getLock(client, 'it')
         const theirs = stage.getLock(client, 'it', { owner: client.owner() })
@@ -296,7 +296,7 @@ describeLocks(
         })
       })
 
-      test('two owners exclude each other', async () => {
+      test('different given owners exclude each other', async () => {
         const client = stage.world.newClient()
         const room = new Room()
         const locks = [1, 2, 3].map(() => stage.getLock(client, 'it', { owner: client.owner() }))
@@ -304,7 +304,7 @@ describeLocks(
         expect(room).toMatchObject({ visits: 3, overlaps: 0 })
       })
 
-      test('two pending acquisitions of one owner are both its own', async () => {
+      test('pending acquisitions of one given owner all belong to one hold', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it', { owner: client.owner() })
         const leases = await Promise.all([lock.lock(), lock.lock(), lock.tryLock(5_000)])
@@ -328,7 +328,7 @@ describeLocks(
         expect(now).toBeGreaterThan(pttl - 5_000)
       }
 
-      test('by somebody who holds nothing rejects and changes nothing', async () => {
+      test('unlock() by code that does not hold the lock rejects and changes nothing', async () => {
         const client = stage.world.newClient()
         const lease = await stage.getLock(client, 'it').lock(60_000)
         const other = stage.getLock(stage.world.newClient(), 'it')
@@ -340,12 +340,12 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('on a lock that nobody holds rejects and leaves no key', async () => {
+      test('unlock() of a free lock rejects and leaves no key', async () => {
         await expect(newLock().unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
         expect(await lastingKeys(stage.world.server.admin)).toEqual([])
       })
 
-      test('outside a frame does not touch what a frame holds', async () => {
+      test('unlock() outside a frame does not release the hold of a frame', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         const entered = deferred<void>()
@@ -360,7 +360,7 @@ describeLocks(
         await holder
       })
 
-      test('outside a frame undoes what this object acquired, not what another did', async () => {
+      test('unlock() outside a frame releases what its own lock object acquired, and no hold of another lock object', async () => {
         const client = stage.world.newClient()
         const [one, two] = [stage.getLock(client, 'it'), stage.getLock(client, 'it')]
         await one.lock()
@@ -369,7 +369,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('after the last acquisition was released by its lease rejects', async () => {
+      test('unlock() rejects after the last acquisition was released by its lease', async () => {
         const lock = newLock()
         await (await lock.lock()).release()
         await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
@@ -377,7 +377,7 @@ describeLocks(
     })
 
     describe('lease.release()', () => {
-      test('undoes exactly one acquisition, in any order and however often it is called', async () => {
+      test('release() undoes exactly one acquisition, in any order, even when it is called twice', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         await client.run(async () => {
@@ -394,20 +394,20 @@ describeLocks(
         })
       })
 
-      test('of an ended hold leaves the next hold of the same owner alone', async () => {
+      test('release() of a hold that has ended does not release the next hold of the same given owner', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it', { owner: client.owner() })
         const first = await lock.lock()
         await first.release()
         const second = await lock.lock()
-        // A server may hear of the first late, or forget its release.
+        // A server may receive the first acquisition late, or forget its release.
         expect(second.owner).not.toBe(first.owner)
         await first.release()
         expect(await holds()).toEqual([1])
         await second.release()
       })
 
-      test('may be called from outside the frame that acquired', async () => {
+      test('release() works outside the frame that acquired the lock', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         const lease = await client.run(() => lock.lock())
@@ -415,7 +415,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('comes by itself at the end of an `await using` block, also when it throws', async () => {
+      test('the end of an `await using` block releases the lease even when the block throws', async () => {
         const lock = newLock()
         let lease: Lease | undefined
         const work = async () => {
@@ -430,8 +430,8 @@ describeLocks(
       })
     })
 
-    describe('using', () => {
-      test('returns what its function returns, and rejects with what it throws', async () => {
+    describe('using()', () => {
+      test('using() returns the value of its function, and rejects with the error of its function', async () => {
         const lock = newLock()
         expect(await lock.using(() => 42)).toBe(42)
         const reason = new Error('of the work')
@@ -442,7 +442,7 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('gives null by tryUsing, and does not run its function, where others have the lock', async () => {
+      test('tryUsing() returns null and does not run its function while another client holds the lock', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const fn = jest.fn()
         await one.using(async () => {
@@ -455,20 +455,20 @@ describeLocks(
         expect(await holds()).toEqual([])
       })
 
-      test('frees the lock although its function released the lease itself', async () => {
+      test('the lock is free after using() although its function released the lease itself', async () => {
         const lock = newLock()
         await lock.using((lease) => lease.release())
         expect(await holds()).toEqual([])
       })
     })
 
-    describe('an object that waits for itself', () => {
+    describe('a lock object that waits for itself', () => {
       const selfWaits = (spy: jest.SpyInstance) =>
         spy.mock.calls.filter(([, { code } = { code: '' }]) => code === 'HOLDFAST_SELF_WAIT')
 
       afterEach(() => jest.restoreAllMocks())
 
-      test('warns of it once, and names the lock and the cure', async () => {
+      test('a lock object that waits for itself warns once, and the warning names the lock and the remedy', async () => {
         const spy = jest.spyOn(process, 'emitWarning').mockReturnValue()
         const lock = newLock()
         const abort = new AbortController()
@@ -485,7 +485,7 @@ describeLocks(
         await lock.unlock()
       })
 
-      test('does not warn where others hold the lock, or the wait is short', async () => {
+      test('a lock object does not warn while another client holds the lock, or when the wait is short', async () => {
         const spy = jest.spyOn(process, 'emitWarning').mockReturnValue()
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
@@ -502,11 +502,11 @@ describeLocks(
       })
     })
 
-    describe('those who wait in one client', () => {
+    describe('the waiters of one client', () => {
       const order: number[] = []
       beforeEach(() => order.splice(0))
 
-      test('get the lock in the order in which they asked, through all forms', async () => {
+      test('waiters of one client acquire the lock in the order of their calls, by lock() and using()', async () => {
         const client = stage.world.newClient()
         const lease = await stage.getLock(client, 'it').lock()
         const lock = stage.getLock(client, 'it')
@@ -524,7 +524,7 @@ describeLocks(
         expect(order).toEqual(works.map((_, i) => i))
       })
 
-      test('keep their order when the lock comes from another client', async () => {
+      test('waiters of one client keep their order when another client releases the lock', async () => {
         const [far, lock] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await far.lock()
         const works = Array.from({ length: 8 }, (_, i) => lock.using(() => void order.push(i)))
@@ -534,7 +534,7 @@ describeLocks(
         expect(order).toEqual(works.map((_, i) => i))
       })
 
-      test('close up when one of them gives up', async () => {
+      test('the other waiters keep their order when one waiter gives up', async () => {
         const lock = newLock()
         const lease = await lock.lock()
         const abort = new AbortController()
@@ -550,7 +550,7 @@ describeLocks(
         expect(order).toEqual([0, 1, 3, 4])
       })
 
-      test('close up when the first of them gives up, who asks for all of them', async () => {
+      test('the other waiters acquire the lock when the first waiter, which requests for all of them, gives up', async () => {
         const [far, lock] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await far.lock()
         const abort = new AbortController()

@@ -8,7 +8,7 @@ import {
 import { eventually, never } from '../support/eventually.ts'
 import { describeLocks } from './lock-kinds.ts'
 
-/** What a client hears of requests. */
+/** The requests that a client receives. */
 function heardBy(client: Holdfast): ReleaseRequestedEvent[] {
   const events: ReleaseRequestedEvent[] = []
   client.on('releaseRequested', (event) => events.push(event))
@@ -21,7 +21,7 @@ describeLocks('a request to release', (stage) => {
     const sharded = (await admin.pubsub('SHARDCHANNELS')) as string[]
     return [...(await stage.channels()), ...sharded]
   }
-  /** It hears of requests from now on. */
+  /** Resolves when the client listens for requests. */
   const hears = (client: Holdfast) =>
     eventually(async () => (await channels()).includes(`holdfast_requests:${client.id}`), {
       message: 'the subscription of the holder',
@@ -32,7 +32,7 @@ describeLocks('a request to release', (stage) => {
       stage.world.newClient({ label: 'requester' }),
     ] as const
 
-  test('reaches the event of the holder and the signal of its lease, and takes nothing', async () => {
+  test('a request to release emits the event of the holder and aborts its releaseRequested signal; the holder keeps the lock', async () => {
     const [holder, requester] = twoClients()
     const events = heardBy(holder)
     const lease = await stage.getLock(holder, 'it').lock()
@@ -57,7 +57,7 @@ describeLocks('a request to release', (stage) => {
     expect(await lease.release()).toBe(true)
   })
 
-  test('reaches who listens to the signal alone, or to the event alone', async () => {
+  test('a request reaches a holder that listens only to the signal, or only to the event', async () => {
     const [holder, requester] = twoClients()
     const lease = await stage.getLock(holder, 'it').lock()
     const aborted = new Promise<void>((resolve) => {
@@ -74,12 +74,12 @@ describeLocks('a request to release', (stage) => {
     await hears(holder)
     expect(await stage.getLock(requester, 'other').requestRelease()).toBe(1)
     expect(events).toHaveLength(1)
-    // The signal was not read before the request, and tells of it all the same.
+    // The signal was not read before the request, and still reports it.
     expect(other.releaseRequested.aborted).toBe(true)
     await other.release()
   })
 
-  test('is not heard if nobody listens: that costs no subscription', async () => {
+  test('a request reaches no holder if no code listens, and the holder keeps no subscription', async () => {
     const [holder, requester] = twoClients()
     const lease = await stage.getLock(holder, 'it').lock()
     expect(await channels()).toEqual([])
@@ -92,7 +92,7 @@ describeLocks('a request to release', (stage) => {
     await lease.release()
   })
 
-  test('for a lock that is free, or is not held by that owner any more, is not heard', async () => {
+  test('a request returns 0 for a free lock, and for an owner that no longer holds it', async () => {
     const [holder, requester] = twoClients()
     const events = heardBy(holder)
     const lock = stage.getLock(requester, 'it')
@@ -117,7 +117,7 @@ describeLocks('a request to release', (stage) => {
     return { owner, release }
   }
 
-  test('reaches one owner alone if that is named', async () => {
+  test('a request that names an owner reaches that owner alone', async () => {
     const [holder, requester] = twoClients()
     const events = heardBy(holder)
     const leases = [
@@ -126,13 +126,13 @@ describeLocks('a request to release', (stage) => {
     ]
     await hears(holder)
     const owner = leases[1]?.owner ?? ''
-    // It is known by its owner alone, whatever the lock that is asked.
+    // The owner alone decides, whichever lock the request is for.
     expect(await stage.getLock(requester, 'a').requestRelease({ owner })).toBe(1)
     expect(events.map(({ name }) => name)).toEqual([leases[1]?.name])
     for (const lease of leases) await lease.release()
   })
 
-  test('may come from the client of the holder itself', async () => {
+  test('a request can come from the client of the holder', async () => {
     const [client] = twoClients()
     const events = heardBy(client)
     const lock = stage.getLock(client, 'it')
@@ -142,7 +142,7 @@ describeLocks('a request to release', (stage) => {
     await lease.release()
   })
 
-  test('aborts the signals of all acquisitions of the hold, and is told each time that it comes', async () => {
+  test('each request emits an event, and aborts the signals of all acquisitions of the hold', async () => {
     const [holder, requester] = twoClients()
     const events = heardBy(holder)
     const lock = stage.getLock(holder, 'it', { owner: holder.owner() })
@@ -162,7 +162,7 @@ describeLocks('a request to release', (stage) => {
   })
 
   stage.testOfExclusion(
-    'reaches who has the lock by then, after it was passed on in the client',
+    'a request reaches the current holder after a hand-off inside the client',
     async () => {
       const [holder, requester] = twoClients()
       const events = heardBy(holder)
@@ -179,7 +179,7 @@ describeLocks('a request to release', (stage) => {
     },
   )
 
-  test('shows text of others in one line, and cuts it', async () => {
+  test('the event shows the label and the reason of a request in one line, and cuts long text', async () => {
     const [holder] = twoClients()
     const requester = stage.world.newClient({ label: 'bad\u001b[2J\nlabel' })
     const events = heardBy(holder)
@@ -194,7 +194,7 @@ describeLocks('a request to release', (stage) => {
     await lease.release()
   })
 
-  test('with options that make no sense is refused', async () => {
+  test('requestRelease() refuses invalid options, and rejects after close()', async () => {
     const [client] = twoClients()
     const lock = stage.getLock(client, 'it')
     for (const options of [
@@ -212,7 +212,7 @@ describeLocks('a request to release', (stage) => {
     await expect(lock.requestRelease()).rejects.toBeInstanceOf(ClosedError)
   })
 
-  test('leaves the lock to the requester if the holder does as it is asked', async () => {
+  test('the requester acquires the lock when the holder releases it as requested', async () => {
     const [holder, requester] = twoClients()
     let isDone = false
     const working = stage.getLock(holder, 'it').using(async ({ releaseRequested }) => {
@@ -228,7 +228,7 @@ describeLocks('a request to release', (stage) => {
     await working
   })
 
-  test('ends with the client: it listens to nothing any more', async () => {
+  test('a client that is closed no longer listens for requests', async () => {
     const [holder, requester] = twoClients()
     heardBy(holder)
     const { owner } = await stage.getLock(holder, 'it').lock()

@@ -7,12 +7,12 @@ import { describeLocks } from './lock-kinds.ts'
 const lost = { code: 'HOLDFAST_LEASE_LOST', reason: 'expired' }
 const NOT_HELD = { code: 'HOLDFAST_NOT_HELD' }
 
-describeLocks('leases that ran out', (stage) => {
+describeLocks('expired leases', (stage) => {
   const newLock = () => stage.getLock(stage.world.newClient(), 'it')
   const holds = () => stage.holds('it')
   const warnings = catchWarnings()
 
-  /** A lease that has run out for everybody. */
+  /** A lease that has expired in the client and in Redis. */
   const outlived = async (locking: Promise<Lease>) => {
     const lease = await locking
     await eventually(() => lease.signal.aborted)
@@ -20,7 +20,7 @@ describeLocks('leases that ran out', (stage) => {
     return lease
   }
 
-  test('isHeld() and holdCount() look at the one that is held', async () => {
+  test('isHeld() and holdCount() count the lease that is held, and no expired lease', async () => {
     const lock = newLock()
     await outlived(lock.lock(100))
     await outlived(lock.lock(100))
@@ -31,7 +31,7 @@ describeLocks('leases that ran out', (stage) => {
     expect(await lock.isHeld()).toBe(false)
   })
 
-  test('the self-wait warning is not for those whose object has lost the lock', async () => {
+  test('a lock object that has lost the lock does not warn that it waits for itself', async () => {
     const [mine, theirs] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
     await outlived(mine.lock(100))
     const lease = await theirs.lock()
@@ -43,7 +43,7 @@ describeLocks('leases that ran out', (stage) => {
   })
 
   stage.testOfExclusion(
-    'unlock() tells a task that comes late of its own loss, and frees no lock of another',
+    'unlock() of a task that comes late rejects with its own loss, and does not free the next hold',
     async () => {
       const lock = newLock()
       const late = await lock.lock(1_000)
@@ -62,7 +62,7 @@ describeLocks('leases that ran out', (stage) => {
     },
   )
 
-  test('so it does however late, where the one who has it asked while the other was held', async () => {
+  test('unlock() rejects with the first loss however late, if the next holder requested the lock before the loss', async () => {
     const lock = newLock()
     const late = await lock.lock(300)
     const lease = await lock.lock()
@@ -73,7 +73,7 @@ describeLocks('leases that ran out', (stage) => {
     expect(await holds()).toEqual([])
   })
 
-  test('unlock() frees what was asked for after the loss, and tells whoever else may rely on it', async () => {
+  test('unlock() frees a lock that was requested after the loss, and aborts the signal of its lease', async () => {
     const lock = newLock()
     await outlived(lock.lock(400))
     const lease = await lock.lock()
@@ -85,7 +85,7 @@ describeLocks('leases that ran out', (stage) => {
     await expect(lock.unlock()).rejects.toMatchObject(NOT_HELD)
   })
 
-  test('unlock() tells of the last one however late, where nobody has the lock since', async () => {
+  test('unlock() rejects with the last loss, however late, if no lease followed', async () => {
     const lock = newLock()
     await outlived(lock.lock(100))
     const last = await outlived(lock.lock(100))
@@ -94,7 +94,7 @@ describeLocks('leases that ran out', (stage) => {
     await expect(lock.unlock()).rejects.toMatchObject(NOT_HELD)
   })
 
-  test('nested code in a run hears of each of its acquisitions, however late', async () => {
+  test('each unlock() of nested acquisitions in a run rejects with the loss, however late', async () => {
     const client = stage.world.newClient()
     const lock = stage.getLock(client, 'it')
     await client.run(async () => {
@@ -108,7 +108,7 @@ describeLocks('leases that ran out', (stage) => {
   })
 
   stage.testOfExclusion(
-    'of two that were pending in one run, the late one does not free what the other has',
+    'in one run, unlock() for an expired acquisition does not free a second acquisition that was pending with it',
     async () => {
       const client = stage.world.newClient()
       const lock = stage.getLock(client, 'it')

@@ -15,7 +15,7 @@ describeLocks(
     const isRising = (tokens: number[]) =>
       tokens.every((token, i) => i === 0 || token > Number(tokens[i - 1]))
 
-    test('rises with every acquisition, through any client and any form', async () => {
+    test('the token rises with every acquisition, by any client and any method', async () => {
       const locks = stage.getLocks('it', 2)
       const tokens: number[] = []
       for (let round = 0; round < 5; round++) {
@@ -32,7 +32,7 @@ describeLocks(
       expect(tokens.every(Number.isSafeInteger)).toBe(true)
     })
 
-    test('is one and the same for all acquisitions of a hold', async () => {
+    test('the token is the same for all acquisitions of a hold', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       await lock.using(async ({ token }) => {
         expect((await lock.lock()).token).toBe(token)
@@ -43,7 +43,7 @@ describeLocks(
       })
     })
 
-    test('rises when the lock is handed over inside a client', async () => {
+    test('the token rises at each hand-off inside a client', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       const tokens: number[] = []
       const works = Array.from({ length: 50 }, () =>
@@ -54,7 +54,7 @@ describeLocks(
       expect(isRising(tokens)).toBe(true)
     })
 
-    test('rises after a lease ran out', async () => {
+    test('the token rises after a lease has expired', async () => {
       const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const first = await one.lock(60)
       const second = await two.lock(60)
@@ -63,14 +63,14 @@ describeLocks(
       await third.release()
     })
 
-    test('rises after the lock was taken away by force', async () => {
+    test('the token rises after forceUnlock()', async () => {
       const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const { token } = await one.lock()
       await two.forceUnlock()
       expect(await takeAndRelease(two)).toBeGreaterThan(token)
     })
 
-    test('rises after everything in Redis was flushed', async () => {
+    test('the token rises after Redis was flushed', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       const first = await takeAndRelease(lock)
       await stage.world.server.flush()
@@ -82,7 +82,7 @@ describeLocks(
       expect(await held.release()).toBe(false)
     })
 
-    test('rises after the counter alone was lost', async () => {
+    test('the token rises after its counter alone was deleted', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       const held = await lock.lock()
       await stage.world.server.admin.del(counter('it'))
@@ -90,14 +90,14 @@ describeLocks(
       expect(await takeAndRelease(lock)).toBeGreaterThan(held.token)
     })
 
-    test('rises after the server came back empty', async () => {
+    test('the token rises after the server restarted empty', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       const first = await takeAndRelease(lock)
       await stage.world.server.restart()
       expect(await takeAndRelease(lock)).toBeGreaterThan(first)
     })
 
-    test('goes on from a counter that is ahead of the clock', async () => {
+    test('the token continues from a counter that is ahead of the clock', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       const ahead = (await takeAndRelease(lock)) + 60_000_000_000
       await stage.world.server.admin.set(counter('it'), String(ahead), 'PX', 60_000)
@@ -107,13 +107,13 @@ describeLocks(
         lock.using(({ token }) => tokens.push(token)),
       ])
       if (stage.world.isQuorum) {
-        // Votes that came to nothing may have counted further.
+        // Votes without a majority may have raised the counter further.
         expect(isRising([ahead, ...tokens])).toBe(true)
         expect(tokens.at(-1)).toBeLessThan(ahead + 1_000)
       } else expect(tokens).toEqual([1, 2, 3, 4].map((n) => ahead + n))
     })
 
-    test('is exact to the last digit where doubles begin to end', async () => {
+    test('the token is exact close to the largest safe integer', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       const large = Number.MAX_SAFE_INTEGER - 10
       await stage.world.server.admin.set(counter('it'), String(large), 'PX', 60_000)
@@ -123,7 +123,7 @@ describeLocks(
       expect(await takeAndRelease(lock)).toBe(large + 2)
     })
 
-    test('is what inspect() tells, during the hold and after', async () => {
+    test('inspect() reports the token during the hold and after the release', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       expect((await lock.inspect()).token).toBeNull()
       const lease = await lock.lock()
@@ -132,16 +132,16 @@ describeLocks(
       expect((await lock.inspect()).token).toBe(lease.token)
     })
 
-    test('comes from a counter that stays as long as it is said to, and as the lock', async () => {
+    test('the counter stays while the lock is held, and expires after counterTtlMs', async () => {
       const client = stage.world.newClient({ counterTtlMs: 2_000, leaseMs: 1_800 })
       const lock = stage.getLock(client, 'it')
       const { admin } = stage.world.server
       const lease = await lock.lock()
       expect(await admin.pttl(counter('it'))).toBeLessThanOrEqual(2_000 + 500)
-      // Renewed for longer than it would live by itself.
+      // The renewals last longer than the counter would by itself.
       await new Promise((resolve) => setTimeout(resolve, 3_500))
       const { token } = await lock.inspect()
-      // A vote that came late may have counted further.
+      // A late vote may have raised the counter further.
       if (stage.world.isQuorum) expect(token).toBeGreaterThanOrEqual(lease.token)
       else expect(token).toBe(lease.token)
       await lease.release()
@@ -149,7 +149,7 @@ describeLocks(
       expect(await takeAndRelease(lock)).toBeGreaterThan(lease.token)
     })
 
-    test('comes from a counter that does not stay for ever, and outlives the lock', async () => {
+    test('the counter outlives the lock, expires within an hour, and an acquisition extends its time', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       const { admin } = stage.world.server
       const lease = await lock.lock()

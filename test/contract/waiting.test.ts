@@ -9,7 +9,7 @@ import { describeLocks } from './lock-kinds.ts'
 const SOON_MS = 1_500
 
 describeLocks(
-  'waiting for the end',
+  'the wait for the release',
   (stage) => {
     const waiters = async (lock: HoldfastLock, count: number) => {
       await eventually(async () => (await stage.waiters(lock)) === count, {
@@ -26,7 +26,7 @@ describeLocks(
     }
 
     describe('a waiter', () => {
-      test('is woken by the release, long before the lease of the holder would end', async () => {
+      test('a release wakes a waiter long before the lease of the holder would end', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock(30_000)
         const waiting = two.lock()
@@ -37,7 +37,7 @@ describeLocks(
         await next.release()
       })
 
-      test('is woken by forceUnlock()', async () => {
+      test('forceUnlock() wakes a waiter', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         await one.lock(30_000)
         const waiting = two.lock()
@@ -48,7 +48,7 @@ describeLocks(
         await next.release()
       })
 
-      test('gets the lock at the end of the lease when no release ever comes', async () => {
+      test('a waiter acquires the lock at the end of the lease when no release comes', async () => {
         const lock = stage.getLock(stage.world.newClient(), 'it')
         const startedAt = performance.now()
         await stage.putHold('it', 1, 400)
@@ -59,7 +59,7 @@ describeLocks(
         await lease.release()
       })
 
-      test('gets the lock at the end of its own client, too', async () => {
+      test('a waiter acquires the lock when a lease of its own client expires', async () => {
         const client = stage.world.newClient()
         const lost = await stage.getLock(client, 'it').lock(200)
         const lease = await stage.getLock(client, 'it').lock()
@@ -68,7 +68,7 @@ describeLocks(
         await lease.release()
       })
 
-      test('keeps its place beside those who only try', async () => {
+      test('a waiter acquires the lock after tryLock() calls of the same client gave up', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
         const waiting = two.lock()
@@ -81,7 +81,7 @@ describeLocks(
         await next.release()
       })
 
-      test('passes the lock on when it was granted to many, one after the other', async () => {
+      test('many waiters of four clients acquire the lock one after another, with rising tokens', async () => {
         const locks = stage.getLocks('it', 4)
         const tokens: number[] = []
         const works = locks.flatMap((lock) =>
@@ -97,8 +97,8 @@ describeLocks(
       })
     })
 
-    describe('tryLock', () => {
-      test('without waitMs does not wait', async () => {
+    describe('tryLock()', () => {
+      test('tryLock() without waitMs does not wait', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         expect(await two.isLocked()).toBe(false) // connects
         const lease = await one.lock()
@@ -114,7 +114,7 @@ describeLocks(
         await got?.release()
       })
 
-      test('with waitMs is null when the time is up, not before and not long after', async () => {
+      test('tryLock() with waitMs returns null when the time is up, not much earlier or later', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         expect(await two.isLocked()).toBe(false) // connects
         const lease = await one.lock()
@@ -122,7 +122,7 @@ describeLocks(
           for (const attempt of [() => lock.tryLock(600), () => lock.tryLock({ waitMs: 600 })]) {
             const [outcome, ms] = await timed(attempt())
             expect(outcome).toBeNull()
-            // One who has to leave a queue does so in time for the answer.
+            // A waiter leaves its queue early enough to answer in time.
             expect(ms).toBeGreaterThan(300)
             expect(ms).toBeLessThan(atLoad(600 + SOON_MS))
           }
@@ -131,7 +131,7 @@ describeLocks(
         await lease.release()
       })
 
-      test('with waitMs is a lease when the lock comes free in that time', async () => {
+      test('tryLock() with waitMs returns a lease when the lock becomes free in that time', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
         const attempt = two.tryLock(10_000, 20_000)
@@ -139,13 +139,13 @@ describeLocks(
         await lease.release()
         const got = await attempt
         expect(got?.valid).toBe(true)
-        // A grant in turn is confirmed while its owner goes on.
+        // A grant from the queue is confirmed while its owner already continues.
         await eventually(async () => (await stage.pttl('it')) > 15_000)
         expect(await stage.pttl('it')).toBeLessThanOrEqual(20_000)
         await got?.release()
       })
 
-      test('that gave up is not granted the lock afterwards', async () => {
+      test('a tryLock() that gave up does not acquire the lock afterwards', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
         expect(await two.tryLock(1_000)).toBeNull()
@@ -154,7 +154,7 @@ describeLocks(
         await never(() => one.isLocked(), 50)
       })
 
-      test('with a wait longer than a timer can count waits', async () => {
+      test('tryLock() waits although waitMs is longer than a timer can count', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
         let settled = false
@@ -177,7 +177,7 @@ describeLocks(
       ]
 
       test.each(forms)(
-        'before %s rejects with its reason and asks Redis nothing',
+        '%s() with an aborted signal rejects with the reason of the abort, and leaves no key',
         async (_, form) => {
           const lock = stage.getLock(stage.world.newClient(), 'it')
           await expect(form(lock, AbortSignal.abort(reason))).rejects.toBe(reason)
@@ -186,7 +186,7 @@ describeLocks(
       )
 
       test.each(forms)(
-        'while %s waits rejects with its reason and leaves nothing',
+        '%s() rejects with the reason when its signal aborts the wait, and leaves no subscription',
         async (_, form) => {
           const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
           const lease = await one.lock()
@@ -205,7 +205,7 @@ describeLocks(
         },
       )
 
-      test('at any moment of an acquisition leaves either a lease or nothing', async () => {
+      test('an abort at any moment of an acquisition leaves either a lease or no hold', async () => {
         const client = stage.world.newClient()
         for (let round = 0; round < 40; round++) {
           const lock = stage.getLock(client, `race ${round % 5}`)
@@ -221,7 +221,7 @@ describeLocks(
         }
       })
 
-      test('of one who was handed the lock at that moment passes it on', async () => {
+      test('a waiter that is aborted at the moment of its hand-off passes the lock to the next waiter', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         for (let round = 0; round < 20; round++) {
@@ -241,7 +241,7 @@ describeLocks(
         }
       })
 
-      test('after the grant has no effect', async () => {
+      test('an abort after the acquisition has no effect', async () => {
         const lock = stage.getLock(stage.world.newClient(), 'it')
         const abort = new AbortController()
         const lease = await lock.lock({ signal: abort.signal })
@@ -251,7 +251,7 @@ describeLocks(
         await lease.release()
       })
 
-      test('leaves no listener on a signal that is used again and again', async () => {
+      test('using() leaves no listener on a signal that is used again', async () => {
         const lock = stage.getLock(stage.world.newClient(), 'it')
         const { signal } = new AbortController()
         const added = jest.spyOn(signal, 'addEventListener')
@@ -263,13 +263,13 @@ describeLocks(
     })
 
     describe('subscriptions', () => {
-      test('are there only while somebody waits, however many in one client', async () => {
+      test('subscriptions exist only while clients wait, and several waiters of a client share a subscription', async () => {
         const [holder, ...others] = stage.getLocks('it', 3) as HoldfastLock[]
         const lease = await holder?.lock()
         expect(await stage.channels()).toEqual([])
         const waiting = others.flatMap((lock) => [lock.tryLock(10_000), lock.lock(), lock.lock()])
         await waiters(holder as HoldfastLock, 2)
-        // One for the lock; or an inbox for each client, and one for the lock if it takes long.
+        // One channel for the lock; or an inbox for each client, and a channel for the lock after a while.
         await eventually(async () => {
           const channels = await stage.channels()
           const inboxes = channels.filter((name) => /inbox/.test(name))
@@ -281,7 +281,7 @@ describeLocks(
         await nobodyListens()
       })
 
-      test('are not left behind by one who is aborted as it is told that it has to wait', async () => {
+      test('a wait that its wait event aborts leaves no subscription', async () => {
         const [holder, other] = [stage.world.newClient(), stage.world.newClient()]
         const lease = await stage.getLock(holder, 'it').lock()
         const abort = new AbortController()
@@ -292,7 +292,7 @@ describeLocks(
         await lease.release()
       })
 
-      test('are not made for what is free, or passed on in the client without the queue', async () => {
+      test('a free lock, or a hand-off inside the client, needs no subscription', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         await Promise.all(
@@ -310,10 +310,10 @@ describeLocks(
   (stage) => {
     const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'it' }
 
-    test('of a lock() or using() that gives one ends with an error that tells of it, and leaves nothing', async () => {
+    test('lock() and using() with waitMs reject with WaitTimeoutError when the time is up, and the error names the holder', async () => {
       const [holder, other] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const lease = await holder.lock()
-      // A client that has just been made knows of no server yet.
+      // A new client does not know a server yet.
       expect(await other.tryLock()).toBeNull()
       const work = jest.fn()
       const waits = [other.lock({ waitMs: 40 }), other.using(work, { waitMs: 40 })]
@@ -328,7 +328,7 @@ describeLocks(
       expect(await other.using(() => 'ran', { waitMs: 5_000 })).toBe('ran')
     })
 
-    test('tryUsing() comes to null where the lock was not to be had, or to a value that is given', async () => {
+    test('tryUsing() returns null, or the value of `otherwise`, while another client holds the lock', async () => {
       const [holder, other] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
       const BUSY = Symbol('busy')
       const work = jest.fn(() => null)
@@ -347,14 +347,14 @@ describeLocks(
       await expect(tryLock).rejects.toThrow(/no option `otherwise`/)
     })
 
-    test('names who has it in the same client', async () => {
+    test('the timeout error names the holder when the same client holds the lock', async () => {
       const lock = stage.getLock(stage.world.newClient(), 'it')
       const { owner } = await lock.lock()
       const waiting = lock.lock({ waitMs: 20 })
       await expect(waiting).rejects.toThrow(`It is held by this client itself, as ${owner}, for `)
     })
 
-    test('of a client is that of all calls that wait and give none, and of no others', async () => {
+    test('the waitMs of a client applies to lock() and using() without waitMs, and to no other call', async () => {
       const holder = stage.getLock(stage.world.newClient(), 'it')
       const other = stage.getLock(stage.world.newClient({ waitMs: 40 }), 'it')
       const lease = await holder.lock()

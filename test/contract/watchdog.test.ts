@@ -6,7 +6,7 @@ import { describeLocks } from './lock-kinds.ts'
 import { renewals } from './renewals.ts'
 
 describeLocks('the watchdog', (stage) => {
-  test('keeps a lock for longer than a lease, and the default lease is that of the client', async () => {
+  test('the watchdog keeps a lock beyond one lease, and the default lease is the leaseMs of the client', async () => {
     const leaseMs = 2_400
     const client = stage.world.newClient({ leaseMs })
     const lock = stage.getLock(client, 'it')
@@ -21,8 +21,8 @@ describeLocks('the watchdog', (stage) => {
     expect(await lease.release()).toBe(true)
   })
 
-  test('stops for good at the release', async () => {
-    // Who a client is goes to another node of a cluster, at its own time.
+  test('the watchdog stops at the release, and does not renew the lock for the next holder', async () => {
+    // In a cluster, a client registers at another node, at its own time.
     const client = stage.world.newClient({ leaseMs: 1_500, presence: false })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
@@ -30,11 +30,11 @@ describeLocks('the watchdog', (stage) => {
     await lease.release()
     const calls = async () =>
       /cmdstat_evalsha:calls=(\d+)/.exec(await stage.world.server.admin.info('commandstats'))?.[1]
-    // A majority has confirmed it; the other masters hear of it a little later.
+    // A majority has confirmed the release; the other masters receive it a little later.
     if (stage.world.isQuorum) await pause(100)
     const before = await calls()
     await never(async () => (await calls()) !== before, 700, { everyMs: 25 })
-    // Nor does it renew for somebody else who holds the lock meanwhile.
+    // Nor does it renew the lock while another client holds it.
     const next = stage.world.newClient({ presence: false })
     const other = await stage.getLock(next, 'it').lock(5_000)
     if (stage.world.isQuorum) await pause(100)
@@ -43,7 +43,7 @@ describeLocks('the watchdog', (stage) => {
     await other.release()
   })
 
-  test('goes on until the last watched acquisition is released, and no longer', async () => {
+  test('the watchdog continues until the last renewed acquisition is released, and no longer', async () => {
     const client = stage.world.newClient({ leaseMs: 3_000 })
     const lock = stage.getLock(client, 'it', { owner: client.owner() })
     const fixed = await lock.lock(3_200)
@@ -57,7 +57,7 @@ describeLocks('the watchdog', (stage) => {
     expect(fixed.signal.aborted).toBe(true)
   })
 
-  test('tells a holder whose key is gone', async () => {
+  test('the watchdog aborts the lease of a holder whose key is gone', async () => {
     const client = stage.world.newClient({ leaseMs: 3_000 })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
@@ -71,38 +71,44 @@ describeLocks('the watchdog', (stage) => {
     expect(await stage.holds('it')).toEqual([])
   })
 
-  stage.testOfExclusion('never revives a lock that somebody else has by now', async () => {
-    const client = stage.world.newClient({ leaseMs: 300 })
-    const lease = await stage.getLock(client, 'it').lock()
-    const owner = await stage.putHold('it', 1, 60_000)
-    await eventually(() => lease.signal.aborted)
-    expect(await lease.release()).toBe(false)
-    expect(await stage.fields('it')).toEqual({ [owner]: 1 })
-    expect(await stage.pttl('it')).toBeGreaterThan(50_000)
-    leaves({ keys: true, why: 'the somebody else is made up and never releases' })
-  })
+  stage.testOfExclusion(
+    'the watchdog never revives a lock that another client holds by now',
+    async () => {
+      const client = stage.world.newClient({ leaseMs: 300 })
+      const lease = await stage.getLock(client, 'it').lock()
+      const owner = await stage.putHold('it', 1, 60_000)
+      await eventually(() => lease.signal.aborted)
+      expect(await lease.release()).toBe(false)
+      expect(await stage.fields('it')).toEqual({ [owner]: 1 })
+      expect(await stage.pttl('it')).toBeGreaterThan(50_000)
+      leaves({ keys: true, why: 'the somebody else is made up and never releases' })
+    },
+  )
 })
 
 describeLocks(
-  'a lease of its own that is renewed',
+  'a renewed lease with its own leaseMs',
   (stage) => {
     test.each([
       ['lock()', (lock: HoldfastLock) => lock.lock({ leaseMs: 900, renew: true })],
       ['tryLock()', (lock: HoldfastLock) => lock.tryLock({ leaseMs: 900, renew: true })],
-    ])('of %s is kept for longer than it lasts, and is never longer', async (_, acquire) => {
-      // The watchdog would be much too late with the lease of the client.
-      const lock = stage.getLock(stage.world.newClient({ leaseMs: 60_000 }), 'it')
-      const lease = await acquire(lock)
-      const isOver = async () => {
-        const leftMs = await stage.pttl('it')
-        return leftMs <= 0 || leftMs > 900 || lease?.valid === false
-      }
-      await never(isOver, 1_200, { everyMs: 20 })
-      expect(await lease?.release()).toBe(true)
-      expect(await stage.holds('it')).toEqual([])
-    })
+    ])(
+      '%s with leaseMs and renew keeps the lock, and no lease is longer than leaseMs',
+      async (_, acquire) => {
+        // The watchdog would be much too late with the lease of the client.
+        const lock = stage.getLock(stage.world.newClient({ leaseMs: 60_000 }), 'it')
+        const lease = await acquire(lock)
+        const isOver = async () => {
+          const leftMs = await stage.pttl('it')
+          return leftMs <= 0 || leftMs > 900 || lease?.valid === false
+        }
+        await never(isOver, 1_200, { everyMs: 20 })
+        expect(await lease?.release()).toBe(true)
+        expect(await stage.holds('it')).toEqual([])
+      },
+    )
 
-    test('is the longest of those in one hold, while that acquisition is held', async () => {
+    test('a hold is renewed for the longest lease of its acquisitions while that acquisition is held', async () => {
       const client = stage.world.newClient({ leaseMs: 60_000 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const outer = await lock.lock({ leaseMs: 900, renew: true })
@@ -117,7 +123,7 @@ describeLocks(
       expect(await stage.holds('it')).toEqual([])
     })
 
-    test('of using() stands for its work, and `renew: false` for a fixed one of the client', async () => {
+    test('using() renews its own lease while its work runs, and `renew: false` makes the lease of the client fixed', async () => {
       const client = stage.world.newClient({ leaseMs: 700 })
       const lock = stage.getLock(client, 'it')
       await lock.using(() => renewals(client, 2), { leaseMs: 1_200, renew: true })
@@ -135,9 +141,9 @@ describeLocks(
 const LONGEST_MS = 2_500
 
 describeLocks(
-  'the longest time that a lock is held',
+  'the longest hold',
   (stage) => {
-    /** No lease in Redis ends later than that, but for the way of a request. */
+    /** No lease in Redis ends later than that time, except for the latency of a request. */
     const endsBy = async (endsAt: number, signal: AbortSignal) => {
       await never(
         async () => {
@@ -154,16 +160,20 @@ describeLocks(
     }
 
     test.each<[string, object, object]>([
-      ['of a call', { leaseMs: 1_500 }, { maxHoldMs: LONGEST_MS }],
-      ['of the client', { leaseMs: 1_500, maxHoldMs: LONGEST_MS }, {}],
-      ['that is shorter than the lease', { leaseMs: 60_000 }, { maxHoldMs: LONGEST_MS }],
+      ['the maxHoldMs of a call', { leaseMs: 1_500 }, { maxHoldMs: LONGEST_MS }],
+      ['the maxHoldMs of the client', { leaseMs: 1_500, maxHoldMs: LONGEST_MS }, {}],
+      [
+        'a maxHoldMs that is shorter than the lease',
+        { leaseMs: 60_000 },
+        { maxHoldMs: LONGEST_MS },
+      ],
     ])('%s ends a renewed lease', async (_, ofClient, ofCall) => {
       const lock = stage.getLock(stage.world.newClient(ofClient), 'it')
       const { signal } = await lock.lock(ofCall)
       await endsBy(performance.now() + LONGEST_MS, signal)
     })
 
-    test('of a client is not that of fixed leases, nor of calls without an end', async () => {
+    test('the maxHoldMs of a client does not apply to fixed leases, nor to calls with an infinite maxHoldMs', async () => {
       const client = stage.world.newClient({ leaseMs: 60_000, maxHoldMs: 1_000 })
       for (const options of [{ leaseMs: 5_000 }, { maxHoldMs: Infinity }]) {
         const lease = await stage.getLock(client, 'it').lock(options)
@@ -172,7 +182,7 @@ describeLocks(
       }
     })
 
-    test('is that of the first acquisition: no re-entry and no extend() makes it longer', async () => {
+    test('the maxHoldMs of the first acquisition applies: no re-entry and no extend() lengthens the hold', async () => {
       const client = stage.world.newClient({ leaseMs: 1_500 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const lease = await lock.lock({ maxHoldMs: LONGEST_MS })

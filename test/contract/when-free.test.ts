@@ -7,7 +7,7 @@ import { describeLocks } from './lock-kinds.ts'
 const SOON_MS = 1_500
 
 describeLocks(
-  'waiting until it is free',
+  'whenFree() and onFree()',
   (stage) => {
     const channels = async () => {
       const sharded = (await stage.world.server.admin.pubsub('SHARDCHANNELS')) as string[]
@@ -25,7 +25,7 @@ describeLocks(
     }
 
     describe('whenFree()', () => {
-      test('resolves at once if nobody holds the lock, and acquires nothing', async () => {
+      test('whenFree() resolves at once if the lock is free, and acquires nothing', async () => {
         const client = stage.world.newClient()
         const lock = stage.getLock(client, 'it')
         expect(await lock.whenFree()).toBe(true)
@@ -34,7 +34,7 @@ describeLocks(
         expect(await channels()).toEqual([])
       })
 
-      test('resolves when the holder releases it, for all who wait, and leaves nothing', async () => {
+      test('whenFree() resolves for every waiter when the holder releases the lock, and leaves no subscription', async () => {
         const [one, two, three] = stage.getLocks('it', 3) as [
           HoldfastLock,
           HoldfastLock,
@@ -58,7 +58,7 @@ describeLocks(
         await nobodyListens()
       })
 
-      test('resolves in the holder’s own client', async () => {
+      test('whenFree() resolves in the client of the holder', async () => {
         const client = stage.world.newClient()
         const lease = await stage.getLock(client, 'it').lock()
         const wait = stage.getLock(client, 'it').whenFree()
@@ -69,7 +69,7 @@ describeLocks(
         expect(ms).toBeLessThan(atLoad(SOON_MS))
       })
 
-      test('resolves at the end of the lease if no release ever comes', async () => {
+      test('whenFree() resolves at the end of the lease if no release comes', async () => {
         const lock = stage.getLock(stage.world.newClient(), 'it')
         await stage.putHold('it', 1, 400)
         const [free, ms] = await timed(lock.whenFree())
@@ -78,7 +78,7 @@ describeLocks(
         expect(await lock.isLocked()).toBe(false)
       })
 
-      test('resolves when force takes the lock away', async () => {
+      test('whenFree() resolves when forceUnlock() frees the lock', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         await one.lock()
         const wait = two.whenFree()
@@ -89,7 +89,7 @@ describeLocks(
         expect(ms).toBeLessThan(atLoad(SOON_MS))
       })
 
-      test('is false at the end of `waitMs`, and listens no longer', async () => {
+      test('whenFree() returns false at the end of waitMs, and listens no longer', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
         const [free, ms] = await timed(two.whenFree({ waitMs: 400 }))
@@ -100,7 +100,7 @@ describeLocks(
         await lease.release()
       })
 
-      test('rejects with the reason of an abort, and listens no longer', async () => {
+      test('whenFree() rejects with the reason of an abort, and listens no longer', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
         const reason = new Error('not wanted any more')
@@ -114,7 +114,7 @@ describeLocks(
         await lease.release()
       })
 
-      test('rejects when the client is closed', async () => {
+      test('whenFree() rejects when the client is closed', async () => {
         const [one, two] = [stage.world.newClient(), stage.world.newClient()]
         const lease = await stage.getLock(one, 'it').lock()
         const lock = stage.getLock(two, 'it')
@@ -128,7 +128,7 @@ describeLocks(
     })
 
     describe('onFree()', () => {
-      test('calls its listener each time that the lock becomes free, until it is stopped', async () => {
+      test('onFree() calls its listener each time that the lock becomes free, until it is stopped', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         let calls = 0
         const first = await one.lock()
@@ -140,7 +140,7 @@ describeLocks(
         await first.release()
         await eventually(() => calls > 0, { timeoutMs: SOON_MS })
         const second = await one.lock()
-        // One release may be told twice: by its message, and by a look that was under way.
+        // A release may be reported twice: by its message, and by a check that was under way.
         await never(() => calls > 2, 30)
         const told = calls
         await second.release()
@@ -153,7 +153,7 @@ describeLocks(
         await never(() => calls !== before, 30)
       })
 
-      test('does not call it for a lock that is free already, but for the end of the next hold', async () => {
+      test('onFree() calls its listener at the end of the next hold, not for a lock that is free already', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         let calls = 0
         const stop = two.onFree(() => {
@@ -170,7 +170,7 @@ describeLocks(
         stop()
       })
 
-      test('ends with its client, without a word', async () => {
+      test('onFree() ends with its client, without an error event', async () => {
         const client = stage.world.newClient()
         const errors: Error[] = []
         client.on('error', (error) => errors.push(error))

@@ -16,7 +16,7 @@ describeInBrowser('the page', () => {
   const namesIn = (page: Page) => page.locator('#body tr[data-key] .key').allTextContents()
   const rowOf = (page: Page, key: string) => page.locator(`#body tr[data-key="${key}"]`)
 
-  test('what is in use comes first: permits that are taken, elections and latches as such, and nothing that is free', async () => {
+  test('the table begins with names in use, shows permits, elections and latches by their kind, and leaves out free locks', async () => {
     const { page } = await open(troubles())
     await rowOf(page, 'shop:payments').waitFor()
     const states = await Promise.all(
@@ -40,11 +40,11 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('the large numbers are the oldest wait, the live waiters and what is held; each leads to those locks', async () => {
+  test('the large numbers show the oldest wait, the live waiters and the held locks, and each number links to its locks', async () => {
     const { page } = await open(troubles())
     await rowOf(page, 'shop:order:1001').waitFor()
     const tile = (name: string) => page.getByRole('link', { name: new RegExp(`^${name}`) })
-    // Candidates of an election wait for as long as another one leads: they are in none of these numbers.
+    // Candidates of an election wait while another candidate leads: these numbers leave them out.
     expect(await tile('Oldest wait').textContent()).toMatch(/3\smin\s1\d\s+s.*shop:order:1001$/s)
     expect(await tile('Live waiters').textContent()).toMatch(/15for 7 locks$/)
     expect(await tile('Held').textContent()).toMatch(/13of 51 names$/)
@@ -59,7 +59,7 @@ describeInBrowser('the page', () => {
     await eventuallyPasses(async () => expect(await namesIn(page)).toHaveLength(13))
     await tile('Attention').click()
     await eventuallyPasses(async () => expect(await namesIn(page)).toHaveLength(5))
-    // The address says what is shown: it can be sent to somebody, and the way back is there.
+    // The address contains the view: it can be shared, and the browser can go back.
     expect(page.url()).toContain('#locks&show=attention')
     await page.reload()
     await eventuallyPasses(async () => expect(await namesIn(page)).toHaveLength(5))
@@ -68,7 +68,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('each row that needs attention has its level in colour, in shape and in words', async () => {
+  test('each row that needs attention shows its level by colour, shape and words', async () => {
     const { page } = await open(troubles())
     await rowOf(page, 'shop:order:1001').waitFor()
     const levelOf = async (key: string) => {
@@ -110,7 +110,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('a row needs attention as time passes, though nothing changes', async () => {
+  test('a row needs attention after some time, although nothing changes', async () => {
     const locks = new FakeDeployment()
     const waiting = (oldestWaitMs: number) => ({
       holders: [{ ageMs: 70_000 }],
@@ -125,7 +125,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('a holder that was not seen for long may be gone; one whose long lease is renewed seldom is not', async () => {
+  test('a holder that was not seen for long is marked, but not a holder with a long lease that is renewed seldom', async () => {
     const locks = new FakeDeployment()
     const seen = (seenMs: number, ttlMs: number) => ({
       holders: [{ ageMs: 400_000, ttlMs, process: processOf('nightly', 'job-1', 96, seenMs) }],
@@ -144,7 +144,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('a lease that is nearly over and was not renewed is told, and one that was short from the start is not', async () => {
+  test('a lease that nearly ended without a renewal is marked, and a lease that was short from the start is not', async () => {
     const locks = new FakeDeployment()
     const at = Date.now()
     const left = (ttlMs: number) => ({ holders: [{ owner: 'c:1', ageMs: 60_000, ttlMs }] })
@@ -161,7 +161,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('waits begin with who waits now: without a history as well, and the oldest first', async () => {
+  test('the view of waits begins with the current waiters, even without a history, with the oldest waiter first', async () => {
     const { page } = await open(troubles(), { hash: '#waits' })
     const first = page.locator('#waits-now tbody tr').first()
     await first.waitFor()
@@ -191,7 +191,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('nodes that cannot be reached are told in a banner, and the page goes on with the rest', async () => {
+  test('nodes that cannot be reached are reported in a banner, and the page continues with the other nodes', async () => {
     const locks = troubles()
     const { page } = await open(locks)
     await page.getByText('The node 10.0.0.7:6379 cannot be reached').waitFor()
@@ -202,7 +202,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('a lock tells when its holder and its waiters were last seen, and who of them is dead', async () => {
+  test('the detail of a lock shows when its holder and its waiters were last seen, and which waiter is dead', async () => {
     const { page } = await open(troubles(), { hash: '#locks=shop%3Aorder%3A1001' })
     const panel = page.locator('#detail')
     await panel.getByText('How to free it').waitFor()
@@ -227,7 +227,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('a lock that is not there any more still tells who had it', async () => {
+  test('the detail of a lock that no longer exists still shows its earlier holders', async () => {
     const { page } = await open(troubles(), {
       hash: '#locks=shop%3Acron%3Anightly',
       history: troubledHistory(Date.now()),
@@ -245,7 +245,7 @@ describeInBrowser('the page', () => {
   describe('the command that frees a lock', () => {
     const hash = `#locks=${encodeURIComponent(`${LONG}:2026-11`)}`
 
-    test('says where the servers are, and breaks between words alone', async () => {
+    test('the command names the server, and breaks between words only', async () => {
       for (const width of [390, 1_360]) {
         const { page } = await open(troubles(), { hash, width, hasPassword: true })
         const code = page.locator('#detail .command code')
@@ -271,10 +271,10 @@ describeInBrowser('the page', () => {
     test.each([
       ['with the clipboard of the browser', ''],
       [
-        'without it, as on a page that was loaded without TLS',
+        'without the clipboard, as on a page that was loaded without TLS',
         "Object.defineProperty(navigator, 'clipboard', { value: undefined })",
       ],
-    ])('is copied by a button %s', async (_, before) => {
+    ])('a button copies the command %s', async (_, before) => {
       const { page } = await open(troubles(), { hash, before })
       await page
         .context()
@@ -290,7 +290,7 @@ describeInBrowser('the page', () => {
     })
   })
 
-  test('the command and its button keep selection and focus, even when the rest of the panel changes', async () => {
+  test('the command and its button keep selection and focus even when the rest of the panel changes', async () => {
     const locks = new FakeDeployment()
     locks.set('job', { holders: [{ owner: 'client:1' }] })
     const { page } = await open(locks, { hash: '#locks=job' })
@@ -322,7 +322,7 @@ describeInBrowser('the page', () => {
     await page.close()
   }, 60_000)
 
-  test('the button that takes a lock is red, and asks with label, host and process', async () => {
+  test('the button of the forced release is red, and its dialog names label, host and process', async () => {
     const { page } = await open(troubles(), { hash: '#locks=shop%3Aorder%3A1001' })
     const red = await page.evaluate(
       "getComputedStyle(document.documentElement).getPropertyValue('--bad').trim()",
@@ -352,12 +352,12 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('a phone has no hints for a keyboard, and shows how many wait', async () => {
+  test('a phone shows no hints for a keyboard, and shows the number of waiters', async () => {
     const { page } = await open(troubles(), { width: 390 })
     await rowOf(page, 'shop:order:1001').waitFor()
     expect(await page.locator('#keys-help').isHidden()).toBe(true)
     expect(await rowOf(page, 'shop:order:1001').locator('.col-waiting').isVisible()).toBe(true)
-    // Its rows are sorted by a list, for there are no heads.
+    // A list sorts its rows, because there are no heads.
     await page.getByLabel('Sort by').selectOption('Waiting')
     await eventuallyPasses(async () => expect((await namesIn(page))[0]).toBe('shop:api-quota'))
     await rowOf(page, 'shop:api-quota').click()
@@ -368,7 +368,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('paused means that nothing moves, and nothing is asked', async () => {
+  test('a paused page requests nothing, and continues after the pause', async () => {
     const { page } = await open(troubles(), {
       hash: '#timeline',
       history: troubledHistory(Date.now()),
@@ -386,7 +386,7 @@ describeInBrowser('the page', () => {
   })
 
   test.each(['light', 'dark'] as const)(
-    'what is written on bars has a contrast of 4.5 to 1, on all parts of them, in %s',
+    'the text on every part of the bars has a contrast of 4.5 to 1, in %s',
     async (colorScheme) => {
       const { page } = await open(troubles(), {
         hash: '#timeline',
@@ -425,7 +425,7 @@ describeInBrowser('the page', () => {
       expect(pairs.length).toBeGreaterThan(30)
       for (const [text, ground] of pairs)
         expect(contrastOf(text, ground)).toBeGreaterThanOrEqual(4.5)
-      // What a bar looks like is told in words beside it.
+      // A legend beside the bars explains each look in words.
       const legend = page.locator('#timeline .legend')
       const looks = ['released', 'still held', 'no end recorded', 'lost', 'taken by force']
       for (const look of looks) expect(await legend.textContent()).toContain(look)
@@ -436,7 +436,7 @@ describeInBrowser('the page', () => {
     },
   )
 
-  test('holds that follow one another stand on one line, and those at the same time below one another', async () => {
+  test('holds that follow one another share a line, and holds at the same time have separate lines', async () => {
     const now = Date.now()
     const { page } = await open(troubles(), {
       hash: '#timeline',

@@ -9,7 +9,7 @@ import { FakeDeployment } from './fake-deployment.ts'
 
 const CLOSED = [502, { error: 'The dashboard was closed.' }]
 
-/** It is asked and never answers, as a server that hangs. */
+/** A deployment that never answers, like a server that hangs. */
 class HungDeployment extends FakeDeployment {
   hung = 0
   readonly #hang = () => {
@@ -47,7 +47,7 @@ async function serve(dashboard: Dashboard) {
 const isClosed = (server: ReturnType<typeof createServer>) =>
   new Promise((resolve) => server.close(resolve))
 
-test('a program that asks for all rows is answered when the dashboard closes during the first scan', async () => {
+test('a request for all rows is answered when the dashboard closes during the first scan', async () => {
   const locks = new HungDeployment()
   const dashboard = createDashboard(locks.open, { authorize: () => 'read' })
   const { server, ask } = await serve(dashboard)
@@ -90,10 +90,10 @@ test.each<[string, RequestInit]>([
   await closing
 })
 
-describe('beside a server that does not answer', () => {
+describe('a server that does not answer', () => {
   const redis = sharedServer()
 
-  test('close() ends the dashboard and answers its requests', async () => {
+  test('close() ends the dashboard and answers its requests while the server does not answer', async () => {
     const history = { redis: redis.url }
     const dashboard = newDashboard({ redis: redis.url, authorize: () => 'read', history })
     const { server, ask } = await serve(dashboard)

@@ -26,7 +26,7 @@ async function start(...args: string[]): Promise<{ url: URL; program: Child }> {
 const ask = (url: URL | string, headers: Record<string, string> = {}) =>
   fetch(url, { redirect: 'manual', headers: { connection: 'close', ...headers } })
 
-test('serves the page on this machine, to who opens the address that it printed', async () => {
+test('the dashboard serves the page on this machine, and only with the token of the printed address', async () => {
   const client = new Holdfast({ redis: server.url })
   atEnd(() => client.close(), { beforeCheck: true })
   const lease = await client.getLock('order:1').lock()
@@ -56,7 +56,7 @@ test('serves the page on this machine, to who opens the address that it printed'
   expect(program.errors).toBe('')
 })
 
-test('is there while Redis is down, and says so', async () => {
+test('the dashboard runs while Redis is down, and reports the outage', async () => {
   const { url, program } = await start('127.0.0.1:1', '--release')
   const authorization = `Bearer ${url.searchParams.get('token')}`
   expect((await ask(url.origin, { authorization })).status).toBe(200)
@@ -66,14 +66,14 @@ test('is there while Redis is down, and says so', async () => {
   expect((await program.exited).code).toBe(0)
 })
 
-test('warns where it is open to the network', async () => {
+test('the dashboard warns if it is open to the network', async () => {
   const { program } = await start(server.url, '--host', '0.0.0.0')
   await eventually(() => program.errors.includes('is not encrypted'))
   program.kill('SIGTERM')
   await program.exited
 })
 
-test('says what is wrong with how it was called, and with its port', async () => {
+test('the dashboard reports wrong options and a port in use', async () => {
   expect((await holdfast(['dashboard', '--port', '70000'])).err).toContain(
     '--port must be at most 65535; got "70000"',
   )

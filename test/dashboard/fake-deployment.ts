@@ -47,7 +47,7 @@ export class FakeDeployment implements Deployment {
     this.locks.set(key, { since: Date.now(), detail })
   }
 
-  /** As time goes on ages grow; leases are renewed. */
+  /** Ages grow with time, and leases are renewed. */
   get(key: string): LockDetail | undefined {
     const lock = this.locks.get(key)
     if (lock === undefined) return undefined

@@ -27,7 +27,7 @@ async function add(fields: { name: string; agoMs?: string; seq?: string }): Prom
   await server.admin.xadd('holdfast_history', '*', ...Object.entries(all).flat())
 }
 
-test('the newest entries are kept, as many as the limits allow, also of those that come later', async () => {
+test('the history keeps the newest entries up to its limits, even when more entries arrive', async () => {
   await write(200, (i) => `n${i}`)
   const followed = follow({ mostEntries: 100, mostBytes: 1e9 })
   const index = await followed.index()
@@ -38,7 +38,7 @@ test('the newest entries are kept, as many as the limits allow, also of those th
   expect((await followed.index())?.size).toBe(100)
 })
 
-test('entries with long names are read only as far as their bytes may be kept', async () => {
+test('the history reads entries with long names only up to its limit of bytes', async () => {
   const name = 'x'.repeat(10_000)
   await write(2_000, (i) => `${i}${name}`)
   const mostBytes = 2 * 1024 * 1024
@@ -48,7 +48,7 @@ test('entries with long names are read only as far as their bytes may be kept', 
   expect(index?.hasHold('', 'c:1999')).toBe(true)
 })
 
-test('an entry that happened before the newest one, but is written after it, is kept', async () => {
+test('an entry with an earlier time that is written after the newest entry is kept', async () => {
   await add({ name: 'newest' })
   const followed = follow()
   expect((await followed.index())?.size).toBe(1)
@@ -76,7 +76,7 @@ test('a first read that lasts longer than the time without requests is answered'
   expect((await followed.index())?.size).toBe(2_000)
 })
 
-test('a history that nobody has written to is none', async () => {
+test('the index is null until the first entry is written', async () => {
   const followed = follow()
   expect(await followed.index()).toBeNull()
   await write(1, () => 'a')

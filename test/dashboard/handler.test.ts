@@ -28,7 +28,7 @@ function held(): FakeDeployment {
 }
 
 describe('the page', () => {
-  test.each(['/locks/', '/', '/deep/er/locks/'])('is at %s', async (path) => {
+  test.each(['/locks/', '/', '/deep/er/locks/'])('the page is at %s', async (path) => {
     const { ask } = start(held())
     const response = await ask(path)
     expect(response.status).toBe(200)
@@ -36,7 +36,7 @@ describe('the page', () => {
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
 
-  test('lets nothing in from elsewhere, and is neither kept nor framed', async () => {
+  test('the page loads nothing from other sites, and is neither cached nor framed', async () => {
     const { headers } = await start(held()).ask('/locks/')
     expect(headers.get('content-security-policy')).toContain(
       "default-src 'none'; script-src 'self'",
@@ -48,7 +48,7 @@ describe('the page', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer')
   })
 
-  test('has a place that ends with a slash, which relative links need', async () => {
+  test('a path without a final slash is redirected to the path with the slash', async () => {
     const { ask } = start(held())
     for (const path of ['/locks', '/deep/locks', '/x//javascript:alert(1)', '/constructor']) {
       const response = await ask(path)
@@ -58,7 +58,7 @@ describe('the page', () => {
     }
   })
 
-  test('has every style sheet and script that it names', async () => {
+  test('the page has every style sheet and script that it names', async () => {
     const { ask } = start(held())
     const page = await (await ask('/locks/')).text()
     const names = [...page.matchAll(/(?:href|src)="([a-z-]+\.(?:css|js))"/g)].map(
@@ -69,7 +69,7 @@ describe('the page', () => {
       expect([name, (await ask(`/locks/${name}`)).status]).toEqual([name, 200])
   })
 
-  test('knows only its own files', async () => {
+  test('the dashboard serves its own files only', async () => {
     const { ask } = start(held())
     expect((await ask('/locks/page.js')).headers.get('content-type')).toContain('javascript')
     expect((await ask('/locks/page.ts')).status).toBe(404)
@@ -78,7 +78,7 @@ describe('the page', () => {
 })
 
 describe('authorize', () => {
-  test('refuses everything to whoever may nothing, and nothing is asked for them', async () => {
+  test('authorize refuses every path with "none", and nothing is read from the server', async () => {
     const locks = held()
     const { ask } = start(locks, { authorize: () => 'none' })
     for (const path of ['/locks/', '/locks/page.js', '/locks/api/rows', '/locks/api/stream']) {
@@ -87,7 +87,7 @@ describe('authorize', () => {
     expect(locks.asked.opened).toBe(0)
   })
 
-  test('may answer itself, and is told of the request and what came with it', async () => {
+  test('authorize can answer by itself, and receives the request and its context', async () => {
     const { ask } = start(held(), {
       authorize: (request, context) =>
         (context as { user?: string })?.user === 'ann' && request.headers.get('cookie') === 's=1'
@@ -102,7 +102,7 @@ describe('authorize', () => {
 })
 
 describe('the JSON', () => {
-  test('has all locks, when all were looked through', async () => {
+  test('api/rows has all locks after a complete scan', async () => {
     const { ask } = start(held())
     const body = await jsonOf(ask('/locks/api/rows'))
     expect(body).toMatchObject({
@@ -112,7 +112,7 @@ describe('the JSON', () => {
     })
   })
 
-  test('has one lock, and what it would take to free it', async () => {
+  test('api/lock has one lock, and what frees it', async () => {
     const { ask } = start(held())
     const body = await jsonOf(ask('/locks/api/lock?key=a'))
     expect(body.lock).toMatchObject({ key: 'a', holders: [{ label: 'billing', pid: 4_711 }] })
@@ -122,7 +122,7 @@ describe('the JSON', () => {
     expect(body.toFree.command).toMatch(/^npx holdfast release --force --token \d+ -- a$/)
   })
 
-  test('refuses what it cannot answer, with what it got', async () => {
+  test('a request that cannot be answered is refused, and the error shows the value', async () => {
     const { ask } = start(held())
     const errorOf = async (path: string) => {
       const response = await ask(path)
@@ -136,7 +136,7 @@ describe('the JSON', () => {
     ])
   })
 
-  test('tells an outage as that', async () => {
+  test('an outage is reported with status 502 and the error', async () => {
     const locks = held()
     locks.outage = 'connect ECONNREFUSED'
     const { ask } = start(locks)
@@ -147,7 +147,7 @@ describe('the JSON', () => {
     }
   })
 
-  test('is read by GET, and changed by POST', async () => {
+  test('reading needs GET, and a release needs POST', async () => {
     const { ask } = start(held(), { authorize: () => 'admin', release: true })
     expect((await ask('/locks/api/rows', { method: 'POST' })).status).toBe(405)
     const response = await ask(RELEASE)
@@ -155,31 +155,31 @@ describe('the JSON', () => {
   })
 })
 
-describe('releasing by force', () => {
+describe('a forced release', () => {
   test.each<[string, Partial<AccessOptions>, RequestInit]>([
     ['while it is switched off', { authorize: () => 'admin' }, OWN],
-    ['by whoever may only look', { release: true }, OWN],
+    ['for a user who may only read', { release: true }, OWN],
     [
       'without the header of the page',
       { authorize: () => 'admin', release: true },
       { method: 'POST' },
     ],
     [
-      'by a page of another site',
+      'for a page of another site',
       { authorize: () => 'admin', release: true },
       { ...OWN, headers: { ...OWN.headers, 'sec-fetch-site': 'same-site' } },
     ],
     [
-      'by a page of another origin',
+      'for a page of another origin',
       { authorize: () => 'admin', release: true },
       { ...OWN, headers: { ...OWN.headers, origin: 'http://evil.example', host: 'd' } },
     ],
     [
-      'by a page of no origin',
+      'for a page without an origin',
       { authorize: () => 'admin', release: true },
       { ...OWN, headers: { ...OWN.headers, origin: 'null', host: 'd' } },
     ],
-  ])('is refused %s', async (_, access, init) => {
+  ])('a forced release is refused %s', async (_, access, init) => {
     const locks = held()
     const response = await start(locks, access).ask(RELEASE, init)
     expect(response.status).toBe(403)
@@ -190,7 +190,7 @@ describe('releasing by force', () => {
     ['the page', { 'sec-fetch-site': 'same-origin' }],
     ['the page over plain HTTP', { origin: 'http://d', host: 'd' }],
     ['a program', {}],
-  ])('is done for %s, compared with who was seen', async (_, more) => {
+  ])('a forced release for %s ends the hold of the given owner and token', async (_, more) => {
     const locks = held()
     const told: unknown[] = []
     const { ask } = start(locks, {
@@ -209,7 +209,7 @@ describe('releasing by force', () => {
     'owner=x&token=7',
     'key=a&owner=x&token=seven',
     'key=a&owner=x&token=1.5',
-  ])('is refused for %s', async (query) => {
+  ])('a forced release is refused for the query %s', async (query) => {
     const locks = held()
     const { ask } = start(locks, { authorize: () => 'admin', release: true })
     expect((await ask(`/locks/api/release?${query}`, OWN)).status).toBe(400)
@@ -217,7 +217,7 @@ describe('releasing by force', () => {
   })
 })
 
-test('the timeline is of what was seen, and says so', async () => {
+test('the timeline without a history shows what the dashboard has seen, and says so', async () => {
   const locks = held()
   const { ask } = start(locks)
   await ask('/locks/api/rows')
@@ -244,13 +244,13 @@ test('the timeline is of what was seen, and says so', async () => {
   })
 })
 
-test('a hold that ended while nobody looked ended at some time between the looks', async () => {
+test('a hold that ended between two checks has an end between the times of the checks', async () => {
   const locks = held()
   const { ask } = start(locks)
   await ask('/locks/api/rows')
   const lookedAt = Date.now()
   await eventually(() => locks.asked.closed === 1)
-  // Nobody looks, so nobody knows.
+  // No viewer looks, so the end is unknown.
   const unknown = (await jsonOf(ask('/locks/api/past?key=a'))).lanes[0].spans[0]
   expect(unknown).toMatchObject({ to: null, ending: 'unrecorded' })
   expect(unknown.sureUntil).toBeLessThanOrEqual(lookedAt)
@@ -266,7 +266,7 @@ test('a hold that ended while nobody looked ended at some time between the looks
   expect(span.to).toBeGreaterThanOrEqual(endedBefore)
 })
 
-test('a hold on a node that cannot be reached is not over', async () => {
+test('a hold on a node that cannot be reached has not ended', async () => {
   const locks = held()
   const { ask } = start(locks, {})
   await ask('/locks/api/rows')
@@ -279,7 +279,7 @@ test('a hold on a node that cannot be reached is not over', async () => {
   expect(span).toMatchObject({ owner: 'x:1', to: null, ending: 'unrecorded' })
 })
 
-test('a reader that a row does not name any more is not over', async () => {
+test('a reader that a row no longer names has not ended', async () => {
   const locks = new FakeDeployment()
   const readers = (...owners: string[]) =>
     locks.set('rw', {
@@ -299,7 +299,7 @@ test('a reader that a row does not name any more is not over', async () => {
   expect(ended).toEqual(['r2:1'])
 })
 
-test('the detail of a lock with very many holders tells the first, and how many there are', async () => {
+test('the detail of a lock with 5,000 holders has the first 200 holders and the number of all holders', async () => {
   const locks = new FakeDeployment()
   const holders = Array.from({ length: 5_000 }, (_, i) => ({ owner: `r${i}:1` }))
   locks.set('rw', { kind: 'read-write', state: 'read', holders })
@@ -307,7 +307,7 @@ test('the detail of a lock with very many holders tells the first, and how many 
   expect([lock.holders.length, lock.holderCount]).toEqual([200, 5_000])
 })
 
-test('a holder has the longest lease that was seen, which tells whether it is renewed', async () => {
+test('a holder has the longest lease that was seen', async () => {
   const locks = held()
   const { ask } = start(locks)
   const leaseMs = async () => (await jsonOf(ask('/locks/api/rows'))).rows[0].holders[0].leaseMs
@@ -324,7 +324,7 @@ test('a holder has the longest lease that was seen, which tells whether it is re
   await eventually(async () => (await leaseMs()) === null)
 })
 
-test('totals tell the oldest wait, and leave out the candidates of elections and latches', async () => {
+test('the totals have the oldest wait, and leave out latches and candidates of elections', async () => {
   const locks = held()
   const waiting = { waiting: 2, oldestWaitMs: 60_000 }
   locks.set('e', { kind: 'election', state: 'held', holders: [{}], ...waiting, oldestWaitMs: 1e9 })
@@ -336,7 +336,7 @@ test('totals tell the oldest wait, and leave out the candidates of elections and
   expect(now - totals.waitingSince).toBeLessThan(600_000)
 })
 
-test('who looks again after a while is not told what was so long ago', async () => {
+test('a viewer that comes back after a pause does not receive old rows', async () => {
   const locks = held()
   const { ask } = start(locks)
   await ask('/locks/api/rows')

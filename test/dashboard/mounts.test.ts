@@ -16,7 +16,7 @@ import { Viewer } from './viewer.ts'
 
 type User = { readonly user?: string }
 
-/** A login as people have one: a header makes a session of it. */
+/** A usual login: a header contains the session. */
 function logIn(request: IncomingMessage & { user?: string }): boolean {
   const { cookie } = request.headers
   if (!cookie?.startsWith('session=')) return false
@@ -109,7 +109,7 @@ describe.each(Object.keys(mounts))('on %s', (name) => {
     return { locks, dashboard, ask }
   }
 
-  test('it is under its path, with and without the slash, and nowhere else', async () => {
+  test('the dashboard is served under its path, with and without the slash, and nowhere else', async () => {
     const { ask } = await start()
     const page = await ask('/admin/locks/')
     expect([page.status, page.headers.get('content-type')]).toEqual([
@@ -121,12 +121,12 @@ describe.each(Object.keys(mounts))('on %s', (name) => {
     const bare = await ask('/admin/locks')
     expect([bare.status, bare.headers.get('location')]).toEqual([308, './locks/'])
     const style = await ask('/admin/locks/page.css')
-    // A body that nobody reads keeps its connection.
+    // A body that is not read keeps its connection.
     expect([style.status, await style.text()]).toEqual([200, expect.stringContaining(':root')])
     expect((await ask('/other')).status).toBe(404)
   })
 
-  test('the login before it is asked first, and what it found is told to authorize', async () => {
+  test('the login in front of the dashboard runs first, and authorize receives its result', async () => {
     const { ask, locks } = await start()
     expect((await ask('/admin/locks/', { headers: { cookie: 'nobody' } })).status).toBe(401)
     const path = '/admin/locks/api/access'
@@ -136,7 +136,7 @@ describe.each(Object.keys(mounts))('on %s', (name) => {
     expect(locks.released).toEqual([])
   })
 
-  test('a lock is released by force, also where a body was read before', async () => {
+  test('a forced release works even if the body of the request was read before', async () => {
     const { ask, locks } = await start()
     const response = await ask('/admin/locks/api/release?key=a&owner=x%3A1&token=7', {
       method: 'POST',
@@ -147,7 +147,7 @@ describe.each(Object.keys(mounts))('on %s', (name) => {
     expect(locks.released).toHaveLength(1)
   })
 
-  test('the stream comes message by message, and ends with the viewer', async () => {
+  test('the stream arrives message by message, and ends when the viewer leaves', async () => {
     const { ask, locks } = await start()
     const gone = new AbortController()
     const response = await ask('/admin/locks/api/stream', { signal: gone.signal })
@@ -162,7 +162,7 @@ describe.each(Object.keys(mounts))('on %s', (name) => {
   })
 })
 
-describe('a request that no Request can be made of', () => {
+describe('a request that is not a valid Request', () => {
   const asked = jest.fn()
 
   async function start() {
@@ -196,7 +196,7 @@ describe('a request that no Request can be made of', () => {
   afterEach(() => warn.mockRestore())
 
   test.each(['TRACE', 'OPTIONS', 'PUT', 'DELETE', 'PROPFIND'])(
-    'by %s is answered with 405, before authorize, without a process warning',
+    'a request with %s is answered with 405, before authorize, without a process warning',
     async (method) => {
       const { send, next } = await start()
       const answer = await send(`${method} /locks/ HTTP/1.1`)
@@ -207,7 +207,7 @@ describe('a request that no Request can be made of', () => {
   )
 
   test.each(['http://[/locks/', '*', 'locks/', 'http://d:99999/locks/'])(
-    'for the path %s is answered with 400, before authorize, without a process warning',
+    'a request for the path %s is answered with 400, before authorize, without a process warning',
     async (path) => {
       const { send, next } = await start()
       expect(await send(`GET ${path} HTTP/1.1`)).toMatch(/^HTTP\/1\.1 400 /)
@@ -221,14 +221,14 @@ describe('a request that no Request can be made of', () => {
     ['//host/', '/host/'],
     ['/locks//host/', '/locks//host/'],
     ['http://elsewhere/locks/', '/locks/'],
-  ])('with the path %s is read as a path, never as a host', async (path, pathname) => {
+  ])('the path %s is read as a path, never as a host', async (path, pathname) => {
     const { send } = await start()
     expect(await send(`GET ${path} HTTP/1.1`)).toMatch(/^HTTP\/1\.1 403 /)
     expect(asked.mock.calls[0]?.[0]).toMatchObject({ host: 'dashboard', pathname })
     expect(warn).not.toHaveBeenCalled()
   })
 
-  test('with a tab in its path, as HTTP/2 can carry one, is read as a path as well', () => {
+  test('a path with a tab, which HTTP/2 allows, is read as a path', () => {
     const request = { method: 'GET', headers: {}, url: '/\t/host/' } as IncomingMessage
     const { url } = requestOf(request, new AbortController().signal)
     expect(new URL(url).host).toBe('dashboard')
@@ -244,7 +244,7 @@ async function rawAnswer(port: number, line: string): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
-test('what goes wrong in authorize is told to its process, and not to whoever was not let in', async () => {
+test('an error in authorize is a warning of the process, and is not shown to the client', async () => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
   const dashboard = newDashboard({
     redis: 'redis://127.0.0.1:1',

@@ -68,7 +68,7 @@ export function boxesOf(page: Page, selector: string): Promise<Box[]> {
   )
 }
 
-/** Of labels in a row, those that touch the one before. */
+/** The labels in a row that touch the label before. */
 export function touching(boxes: readonly Box[]): Box[] {
   const inOrder = boxes.toSorted((a, b) => a.left - b.left)
   return inOrder.slice(1).filter((one, i) => one.left < (inOrder[i] as Box).right + 4)

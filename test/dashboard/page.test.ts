@@ -34,7 +34,7 @@ describeInBrowser('the page', () => {
   const namesIn = (page: Page) => page.locator('#body tr[data-key] .key').allTextContents()
 
   test.each(['light', 'dark'] as const)(
-    'has nothing that keeps anybody out, in all its views, in %s',
+    'the page has no accessibility fault in any view, in %s',
     async (colorScheme) => {
       const { page, troubles } = await open(
         scene(),
@@ -61,7 +61,7 @@ describeInBrowser('the page', () => {
     },
   )
 
-  test('follows what happens, without being loaded again', async () => {
+  test('the page shows changes without a reload', async () => {
     const locks = scene()
     const { page } = await open(locks)
     await page.getByText('shop:report').waitFor()
@@ -75,7 +75,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('filters by name, holder and host, and sorts by each column', async () => {
+  test('the page filters by a host, and sorts by a column in both directions', async () => {
     const { page } = await open(scene())
     await page.locator('#body').getByText('shop:order:1001').waitFor()
     await page.keyboard.press('/')
@@ -95,7 +95,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('has of ten thousand locks only those in the page that can be seen, and scrolls to the last', async () => {
+  test('the page renders fewer than 80 of 10,000 rows, and scrolls to the last row', async () => {
     const locks = new FakeDeployment()
     for (let i = 0; i < 10_000; i++) {
       locks.set(`lock:${String(i).padStart(5, '0')}`, {
@@ -116,7 +116,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('is walked with the keyboard alone, up to a forced release', async () => {
+  test('the keyboard alone reaches a forced release', async () => {
     const locks = scene()
     const { page } = await open(locks, { authorize: () => 'admin', release: true })
     await page.locator('#body').getByText('shop:order:1001').waitFor()
@@ -156,7 +156,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('says who has it by now, where that is not whom one saw', async () => {
+  test('the page reports that another client holds the lock if the holder changed before the release', async () => {
     const locks = scene()
     locks.outcome = 'changed'
     const { page, url } = await open(locks, { authorize: () => 'admin', release: true })
@@ -169,9 +169,9 @@ describeInBrowser('the page', () => {
   })
 
   test.each<[string, Partial<AccessOptions>]>([
-    ['it is switched off', { authorize: () => 'admin' }],
-    ['one may only look', { release: true }],
-  ])('offers no forced release where %s', async (_, access) => {
+    ['forced releases are switched off', { authorize: () => 'admin' }],
+    ['the user may only read', { release: true }],
+  ])('the page offers no forced release if %s', async (_, access) => {
     const { page, url } = await open(scene(), access)
     await page.goto(`${url}#locks=shop%3Areport`)
     await page.getByText('How to free it').waitFor()
@@ -179,7 +179,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('shows hostile names and labels as text, and runs nothing of them', async () => {
+  test('the page shows hostile names and labels as text, and runs no script from them', async () => {
     const hostile = `<img src=x onerror="__trouble('ran')">"'\`</td><script>__trouble('ran')</script>`
     const turned = 'order:\u202E1001\u0000\n'
     const locks = new FakeDeployment()
@@ -204,7 +204,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('comes back by itself after its server was away, and says so meanwhile', async () => {
+  test('the page reconnects after its server was away, and reports the outage meanwhile', async () => {
     const locks = scene()
     const { page, port, server, dashboard } = await open(locks)
     await page.getByText('shop:report').waitFor()
@@ -223,7 +223,7 @@ describeInBrowser('the page', () => {
     await page.close()
   }, 40_000)
 
-  test('tells what is wrong while Redis is down, and goes on when it is back', async () => {
+  test('the page shows the error while Redis is down, and continues when Redis is back', async () => {
     const locks = scene()
     locks.outage = 'connect ECONNREFUSED 10.0.0.5:6379'
     const { page, troubles } = await open(locks)
@@ -236,7 +236,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('asks for nothing while it is paused, and goes on where it stopped', async () => {
+  test('a paused page requests nothing, and continues where it stopped', async () => {
     const locks = scene()
     const { page } = await open(locks, {}, { times: { lingerMs: 10 } })
     await page.getByText('shop:report').waitFor()
@@ -248,7 +248,7 @@ describeInBrowser('the page', () => {
     await page.close()
   })
 
-  test('moves nothing for those who want no motion', async () => {
+  test('the page has no motion if the user prefers reduced motion', async () => {
     const { page } = await open(scene())
     await page.emulateMedia({ reducedMotion: 'reduce' })
     const moving = `[...document.querySelectorAll('*')].filter((one) => {

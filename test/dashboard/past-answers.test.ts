@@ -15,7 +15,7 @@ function start() {
   return { asked, past, answer, answers: new PastAnswers(async () => answer) }
 }
 
-test('viewers who ask the same get one answer, and a new one after a second', async () => {
+test('viewers with the same question share an answer, which is renewed after a second', async () => {
   const { asked, past, answers } = start()
   const texts = await Promise.all(Array.from({ length: 30 }, () => answers.of(VIEW)))
   expect(new Set(texts)).toEqual(new Set([JSON.stringify(past)]))
@@ -29,7 +29,7 @@ test('viewers who ask the same get one answer, and a new one after a second', as
   expect((asked[1] as PastQuestion).now - first.now).toBeGreaterThanOrEqual(950)
 })
 
-test('other questions get other answers, each in a turn of the event loop of its own', async () => {
+test('different questions get different answers, each in its own turn of the event loop', async () => {
   const { asked, answers } = start()
   const views = [
     VIEW,
@@ -49,7 +49,7 @@ test('other questions get other answers, each in a turn of the event loop of its
   expect(Math.max(...perTurn)).toBe(1)
 })
 
-test('a source that takes long is asked once for each question, and holds up no other', async () => {
+test('a slow source is asked once for each question, and delays no other question', async () => {
   const { answer } = start()
   let [calls, open] = [0, () => {}]
   const gate = new Promise<void>((resolve) => {
@@ -67,7 +67,7 @@ test('a source that takes long is asked once for each question, and holds up no 
   expect(calls).toBe(2)
 })
 
-test('an answer that fails is no answer to keep for long, and those behind it come', async () => {
+test('a failed answer does not stop the answers behind it', async () => {
   let isBroken = true
   const { answer } = start()
   const answers = new PastAnswers(async () => (question) => {

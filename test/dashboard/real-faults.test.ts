@@ -28,7 +28,7 @@ function newClient(label: string): Holdfast {
 }
 
 describeInBrowser('the page of a real server', () => {
-  test('shows a killed holder, its successor, taken permits, and an outage', async () => {
+  test('the page shows a killed holder, its successor, permits in use and an outage', async () => {
     expectWarnings('HOLDFAST_HISTORY') // The server goes away while entries are written.
     const history = recordHistory({ redis: server.url })
     atEnd(() => history.stop(), ending)

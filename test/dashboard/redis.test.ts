@@ -26,7 +26,7 @@ function newClient(label: string): Holdfast {
   return client
 }
 
-test('shows who has which lock, and who waits for it in turn', async () => {
+test('the dashboard shows the holder and the waiters of a lock', async () => {
   const lease = await newClient('checkout').getFairLock('order:1').lock()
   const waiting = newClient('invoices').getFairLock('order:1').lock()
   const ask = start()
@@ -49,7 +49,7 @@ test('shows who has which lock, and who waits for it in turn', async () => {
   await (await waiting).release()
 })
 
-test('the history tells waits, losses and holds that no look has seen', async () => {
+test('the history reports waits, losses and holds that no check has seen', async () => {
   const history = recordHistory({ redis: server.url })
   atEnd(() => history.stop(), ending)
   const client = newClient('checkout')
@@ -75,7 +75,7 @@ test('the history tells waits, losses and holds that no look has seen', async ()
   await server.admin.del('holdfast_history')
 })
 
-test('a history that nobody records is told as that, and what was seen is shown instead', async () => {
+test('without a readable history, the timeline shows what the dashboard has seen', async () => {
   const lease = await newClient('checkout').getLock('order:4').lock()
   const ask = start({ history: { redis: server.url } })
   await ask('rows')
@@ -94,7 +94,7 @@ test('a history that nobody records is told as that, and what was seen is shown 
   await lease.release()
 })
 
-test('what is recorded later is followed', async () => {
+test('the timeline follows entries that are recorded later', async () => {
   const history = recordHistory({ redis: server.url })
   atEnd(() => history.stop(), ending)
   const lock = newClient('checkout').getLock('order:5')
@@ -108,7 +108,7 @@ test('what is recorded later is followed', async () => {
   await server.admin.del('holdfast_history')
 })
 
-test('a login that may only read is enough for all but releasing, and writes nothing', async () => {
+test('a read-only login is sufficient for everything except a release', async () => {
   const rights =
     '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +hrandfield +pttl +exists +zcard +zcount +zrange ' +
     '+zrangebyscore +pubsub|numsub +pubsub|shardnumsub +cluster|slots +xrevrange +xread'
@@ -132,7 +132,7 @@ test('a login that may only read is enough for all but releasing, and writes not
   await server.admin.call('ACL', 'DELUSER', 'looks')
 })
 
-test('a forced release takes it from whom one saw, and the holder is told', async () => {
+test('a forced release ends the hold of the named holder, and a repeated release spares the next holder', async () => {
   const lease = await newClient('checkout').getLock('order:7').lock()
   const ask = start({ release: true })
   const { lock } = await ask('lock?key=order:7')
@@ -152,7 +152,7 @@ test('a forced release takes it from whom one saw, and the holder is told', asyn
 })
 
 test.each(["it's $(id)", '-x', 'job\n2'])(
-  'the command that it gives for the lock %j frees that lock in a real shell',
+  'the command for the lock %j frees that lock in a real shell',
   async (name) => {
     const lease = await newClient('checkout').getLock(name).lock()
     const ask = start({ redis: server.url.replace('redis://', 'redis://default:ignored@') })
@@ -161,7 +161,7 @@ test.each(["it's $(id)", '-x', 'job\n2'])(
     expect(toFree.needsPassword).toBe(true)
     const program = join(__dirname, '../../dist/esm/extras/cli/main.js')
     const script = `npx() { shift; '${process.execPath}' '${program}' "$@"; }`
-    // There is nobody to ask, and no password here.
+    // There is no terminal to ask, and no password here.
     const command = toFree.command.replace('--force', '--force --yes').replace(/--user=\S+ /, '')
     await promisify(execFile)('bash', ['-c', `${script}\n${command}`])
     expect(await server.admin.exists(name)).toBe(0)
@@ -169,7 +169,7 @@ test.each(["it's $(id)", '-x', 'job\n2'])(
   },
 )
 
-test('a plain semaphore is not released by force, and that is no outage', async () => {
+test('a forced release of a plain semaphore is refused, and is not reported as an outage', async () => {
   const semaphore = newClient('checkout').getSemaphore('slots')
   await semaphore.trySetPermits(1)
   const ask = start({ release: true })
@@ -179,7 +179,7 @@ test('a plain semaphore is not released by force, and that is no outage', async 
   await server.admin.del('slots')
 })
 
-test('while Redis is down it says so, and goes on by itself', async () => {
+test('the dashboard reports an outage of Redis, and continues by itself', async () => {
   const ask = start()
   await server.kill()
   expect((await ask('rows')).error).toMatch(/Redis could not be asked: .*127\.0\.0\.1/)
@@ -187,29 +187,33 @@ test('while Redis is down it says so, and goes on by itself', async () => {
   await eventually(async () => (await ask('rows')).status?.state === 'live')
 })
 
-describe('newDashboard refuses', () => {
+describe('wrong options', () => {
   test.each<[string, object, RegExp]>([
-    ['no authorize', { redis: 'a:1', authorize: undefined }, /needs authorize/],
-    ['no place', { redis: undefined }, /either redis or masters/],
-    ['two places', { masters: ['a:1'] }, /either redis or masters/],
+    ['options without authorize', { redis: 'a:1', authorize: undefined }, /needs authorize/],
+    ['options without redis or masters', { redis: undefined }, /either redis or masters/],
+    ['redis together with masters', { masters: ['a:1'] }, /either redis or masters/],
     [
       'a master given twice',
       { redis: undefined, masters: ['a:1', 'b:1', 'redis://a:1'] },
       /^a:1 was given twice\.$/,
     ],
     ['a node given twice', { redis: { cluster: ['a:1', 'a:1'] } }, /^a:1 was given twice\.$/],
-    ['a URL of something else', { redis: 'http://user:secret@a' }, /redis:\/\/host:port/],
-    ['a client', { redis: { status: 'ready' } }, /opens its own connections/],
+    ['a URL of another protocol', { redis: 'http://user:secret@a' }, /redis:\/\/host:port/],
+    ['a client of Redis', { redis: { status: 'ready' } }, /opens its own connections/],
     ['an empty cluster', { redis: { cluster: [] } }, /redis\.cluster must be a list/],
-    ['a switch that is none', { release: 'yes' }, /release must be true or false; got "yes"/],
-  ])('%s', (_, options, message) => {
+    [
+      'a release that is not a boolean',
+      { release: 'yes' },
+      /release must be true or false; got "yes"/,
+    ],
+  ])('newDashboard refuses %s', (_, options, message) => {
     const given = { redis: 'a:1', authorize: () => 'read', ...options } as never
     expect(() => newDashboard(given)).toThrow(message)
     expect(() => newDashboard(given)).not.toThrow(/secret/)
   })
 })
 
-test('once it is closed it opens no connection any more, for whatever is asked', async () => {
+test('a closed dashboard opens no connection for any request', async () => {
   const history = { redis: server.url }
   const dashboard = newDashboard({ redis: server.url, authorize: () => 'read', history })
   await dashboard.close()

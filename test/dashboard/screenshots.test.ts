@@ -19,20 +19,23 @@ describeInBrowser('the pictures of the docs', () => {
     ['timeline', 'dark', 1_240, 620, '#timeline', '#timeline .legend'],
     ['waits', 'light', 1_240, 620, '#waits', '#waits-figures .plain'],
     ['phone', 'dark', 390, 700, '#locks', '#body tr[data-key]'],
-  ])('%s, in %s', async (name, colorScheme, width, height, hash, ready) => {
-    const now = jest.spyOn(Date, 'now').mockReturnValue(NOW)
-    const locks = troubles()
-    locks.unreachable = []
-    const browser = await openBrowser()
-    const history = troubledHistory(NOW)
-    const options = { width, height, colorScheme, hash, history, at: NOW }
-    const { page } = await openView(browser, locks, options)
-    await page.locator(ready).first().waitFor()
-    mkdirSync(folder, { recursive: true })
-    const path = join(folder, `${name}.png`)
-    await page.screenshot({ path })
-    expect(statSync(path).size).toBeLessThan(100_000)
-    await browser.close()
-    now.mockRestore()
-  })
+  ])(
+    'the picture "%s" in %s has fewer than 100,000 bytes',
+    async (name, colorScheme, width, height, hash, ready) => {
+      const now = jest.spyOn(Date, 'now').mockReturnValue(NOW)
+      const locks = troubles()
+      locks.unreachable = []
+      const browser = await openBrowser()
+      const history = troubledHistory(NOW)
+      const options = { width, height, colorScheme, hash, history, at: NOW }
+      const { page } = await openView(browser, locks, options)
+      await page.locator(ready).first().waitFor()
+      mkdirSync(folder, { recursive: true })
+      const path = join(folder, `${name}.png`)
+      await page.screenshot({ path })
+      expect(statSync(path).size).toBeLessThan(100_000)
+      await browser.close()
+      now.mockRestore()
+    },
+  )
 })

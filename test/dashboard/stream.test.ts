@@ -16,7 +16,7 @@ function start(locks: FakeDeployment, times: Partial<Times> = {}) {
   return dashboard
 }
 
-test('nobody is asked for anything while nobody looks, and no more when the last has gone', async () => {
+test('the dashboard checks nothing while no viewer looks, and stops when the last viewer leaves', async () => {
   const locks = new FakeDeployment()
   const dashboard = start(locks)
   await never(() => locks.asked.opened > 0, 60)
@@ -39,7 +39,7 @@ test('one poll serves all viewers', async () => {
   expect(locks.asked).toMatchObject({ opened: 1, scan: 1 })
 })
 
-test('only what has changed is sent, and what has gone is told', async () => {
+test('the stream sends only changed rows, and the keys of rows that are gone', async () => {
   const locks = new FakeDeployment()
   for (let i = 0; i < 2_500; i++) locks.set(`idle:${i}`)
   locks.set('a', { holders: [{}] })
@@ -58,7 +58,7 @@ test('only what has changed is sent, and what has gone is told', async () => {
   expect(later.flatMap(({ gone }) => gone)).toEqual(['idle:7'])
 })
 
-test('a lock that stays as it is is not sent again, though its age grows', async () => {
+test('a lock that does not change is not sent again, although its age grows', async () => {
   const locks = new FakeDeployment()
   locks.set('a', { holders: [{}], waiting: 2, oldestWaitMs: 10 })
   const viewer = await view(start(locks))
@@ -67,7 +67,7 @@ test('a lock that stays as it is is not sent again, though its age grows', async
   expect(viewer.messages.flatMap(({ rows }) => rows)).toHaveLength(1)
 })
 
-test('who comes again is told only what it has missed', async () => {
+test('a viewer that comes back receives only the changes that it missed', async () => {
   const locks = new FakeDeployment()
   for (let i = 0; i < 50; i++) locks.set(`lock:${i}`, { holders: [{}] })
   const dashboard = start(locks)
@@ -90,7 +90,7 @@ test('who comes again is told only what it has missed', async () => {
   expect(again.messages.some(({ isAll }) => isAll)).toBe(false)
 })
 
-test('an id of another process, or of nobody, begins anew', async () => {
+test('a viewer with the id of another process, or with an invalid id, receives all rows', async () => {
   const locks = new FakeDeployment()
   locks.set('a', { holders: [{}] })
   const dashboard = start(locks)
@@ -102,7 +102,7 @@ test('an id of another process, or of nobody, begins anew', async () => {
   }
 })
 
-test('for a viewer that takes nothing nothing piles up: it gets the last state in one', async () => {
+test('a viewer that does not read receives the last state in one message', async () => {
   const locks = new FakeDeployment()
   locks.set('a')
   const dashboard = start(locks)
@@ -115,24 +115,24 @@ test('for a viewer that takes nothing nothing piles up: it gets the last state i
     locks.set('a', { holders: [{ owner: `x:${i}` }], token })
     await eventually(() => JSON.stringify(quick.messages.at(-1)).includes(`x:${i}"`))
   }
-  await slow.next() // How soon it is to come again.
+  await slow.next() // The delay after which the viewer comes again.
   await slow.next()
   expect(slow.messages.flatMap(({ rows }) => rows)).toMatchObject([{ key: 'a', token: 1_019 }])
 })
 
-test('a stream ends after its time, so that whoever comes again is looked at again', async () => {
+test('a stream ends after its time', async () => {
   const viewer = await view(start(new FakeDeployment(), { streamMs: 80 }))
   await viewer.follow()
   expect(viewer.isOver).toBe(true)
 })
 
-test('a quiet stream has comments, so that no proxy takes it for dead', async () => {
+test('a quiet stream sends comments', async () => {
   const viewer = await view(start(new FakeDeployment(), { commentMs: 20, scanMs: 60_000 }))
   void viewer.follow()
   await eventually(() => viewer.comments > 2)
 })
 
-test('an outage is told, with its reason, and so is its end', async () => {
+test('the stream reports an outage with its reason, and the end of the outage', async () => {
   const locks = new FakeDeployment()
   locks.outage = 'connect ECONNREFUSED 10.0.0.5:6379'
   const viewer = await view(start(locks))
@@ -148,7 +148,7 @@ test('an outage is told, with its reason, and so is its end', async () => {
   expect(viewer.keys).toEqual(['a'])
 })
 
-test('close() ends all streams', async () => {
+test('close() ends the stream', async () => {
   const dashboard = start(new FakeDeployment())
   const viewer = await view(dashboard)
   const over = viewer.follow()

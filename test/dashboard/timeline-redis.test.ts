@@ -52,7 +52,7 @@ function overlapsIn(spans: Lane['spans']): [number, number][] {
   })
 }
 
-test('ordinary hand-overs between clients never overlap', async () => {
+test('hand-offs between clients never overlap in the timeline', async () => {
   const history = record()
   const clients = ['ann', 'bob', 'eve'].map((label) => newClient(label))
   await Promise.all(
@@ -69,7 +69,7 @@ test('ordinary hand-overs between clients never overlap', async () => {
   expect(spans.every(({ ending }) => ending === 'released')).toBe(true)
 })
 
-test('readers may hold at once, and a writer holds alone', async () => {
+test('readers may overlap in the timeline, and a writer holds alone', async () => {
   const history = record()
   const [ann, bob] = [newClient('ann'), newClient('bob')].map((client) =>
     client.getReadWriteLock('stock'),
@@ -106,7 +106,7 @@ test('after SIGKILL the bar of the killed holder ends where the next holder begi
     expect(killed).toMatchObject({ label: 'killed', to: second?.from, ending: 'unrecorded' })
     expect(killed?.sureUntil).toBeLessThanOrEqual(killed?.to as number)
   })
-  // Nobody waits for this one. It ends when the dashboard sees that it is free, and stays there.
+  // This lock has no waiter. Its bar ends when the dashboard sees that the lock is free, and stays there.
   const [idle] = await eventually(async () => {
     const spans = await laneOf('idle')
     return spans[0]?.to != null && spans
@@ -118,7 +118,7 @@ test('after SIGKILL the bar of the killed holder ends where the next holder begi
   await history.stop()
 })
 
-test('permits that are held are no estimate, and permits without a lease have no end', async () => {
+test('held permits are shown as held, and permits without a lease have no end', async () => {
   const history = record()
   const client = newClient('ann')
   const [quota, slots] = [client.getPermitExpirableSemaphore('quota'), client.getSemaphore('slots')]
@@ -140,7 +140,7 @@ test('permits that are held are no estimate, and permits without a lease have no
   await history.stop()
 })
 
-test('a holder that records nothing is drawn beside those that do, as the dashboard sees it', async () => {
+test('a holder that records nothing is shown beside recorded holders', async () => {
   const lease = await newClient('silent').getLock('order:2').lock()
   const history = record()
   await (await newClient('ann').getLock('order:3').lock()).release()

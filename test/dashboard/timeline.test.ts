@@ -30,7 +30,7 @@ const drawn = (spans: readonly Span[]) =>
   spans.map(({ token, from, to, ending }) => [token, from, to, ending])
 
 describe('an exclusive lock', () => {
-  test('a hold ends when it was let go, not when that was confirmed', () => {
+  test('a hold ends at its release, not when the release was confirmed', () => {
     const index = indexOf([acquired(1_000, 1), acquired(1_503, 2), released(1_508, 1, 500)])
     expect(drawn(spansIn(index))).toEqual([
       [1, 1_000, 1_500, 'released'],
@@ -38,7 +38,7 @@ describe('an exclusive lock', () => {
     ])
   })
 
-  test('a hold ends at the next token, even when clocks say that it ended a little later', () => {
+  test('a hold ends at the next token, even if the clocks report a later end', () => {
     const index = indexOf([
       acquired(1_000, 1),
       acquired(1_490, 2),
@@ -51,7 +51,7 @@ describe('an exclusive lock', () => {
     ])
   })
 
-  test('a hold that seems to begin after the next one, by inexact clocks, ends where that begins', () => {
+  test('a hold that seems to begin after the next hold ends where the next hold begins', () => {
     const index = indexOf([
       acquired(1_004, 1),
       acquired(1_002, 2),
@@ -81,7 +81,7 @@ describe('an exclusive lock', () => {
     ])
   })
 
-  test('a holder that stood still and finds its loss late did not hold beside the next one', () => {
+  test('a holder that stalled and learns of its loss late does not overlap the next hold', () => {
     const index = indexOf([
       acquired(1_000, 1),
       acquired(31_500, 2),
@@ -92,12 +92,12 @@ describe('an exclusive lock', () => {
     expect(first).toMatchObject({ to: 31_500, ending: 'lost', sureUntil: 31_000 })
   })
 
-  test('a release that was confirmed long after the next holder began is shown: it may be a violation', () => {
+  test('a release long after the next hold began is shown, because it may be a violation', () => {
     const index = indexOf([acquired(1_000, 1), acquired(2_000, 2), released(9_000, 1, 8_000)])
     expect(drawn(spansIn(index))[0]).toEqual([1, 1_000, 9_000, 'released'])
   })
 
-  test('holds of one owner that follow one another do not overlap either', () => {
+  test('consecutive holds of one owner do not overlap', () => {
     const same = { owner: 'c:1' }
     const index = indexOf([
       acquired(1_000, 1, same),
@@ -107,7 +107,7 @@ describe('an exclusive lock', () => {
     expect(drawn(spansIn(index))[0]).toEqual([1, 1_000, 1_200, 'released'])
   })
 
-  test('a lock that was taken by force ends then, though its holder finds out later', () => {
+  test('a lock that was released by force ends at that time, although its holder learns it later', () => {
     const forced = { event: 'forced', owner: 'c1:1', label: '', reason: 'by dashboard' } as const
     const lost = { event: 'lost', owner: 'c1:1', token: 1, heldMs: 9_000, reason: 'gone' } as const
     for (const token of [1, null]) {
@@ -121,23 +121,23 @@ describe('an exclusive lock', () => {
   })
 })
 
-describe('a hold whose end nobody recorded', () => {
+describe('a hold without a recorded end', () => {
   const killed = [acquired(10_000, 1)]
 
-  test('is held while the servers name its owner', () => {
+  test('a hold without a recorded end is held while the servers name its owner', () => {
     const known = { state: 'held', sureUntil: 0 } as const
     expect(spansIn(indexOf(killed), { known })).toMatchObject([
       { to: null, ending: null, sureUntil: NOW },
     ])
   })
 
-  test('is not known to be held while the servers are not asked', () => {
+  test('a hold without a recorded end is not known to be held while the servers are not asked', () => {
     expect(spansIn(indexOf(killed))).toMatchObject([
       { to: null, ending: 'unrecorded', sureUntil: 10_000 },
     ])
   })
 
-  test('ends at its lease when that is not renewed, and at its maxHoldMs when it is', () => {
+  test('a hold without a recorded end ends at its fixed lease, or at its maxHoldMs', () => {
     const index = indexOf([acquired(10_000, 1, { leaseMs: 5_000, limitMs: 5_000 })])
     expect(drawn(spansIn(index))).toEqual([[1, 10_000, 15_000, 'unrecorded']])
     expect(spansIn(index, { now: 12_000 })).toMatchObject([{ to: null, sureUntil: 10_000 }])
@@ -145,21 +145,21 @@ describe('a hold whose end nobody recorded', () => {
     expect(drawn(spansIn(limited))).toEqual([[1, 10_000, 100_000, 'unrecorded']])
   })
 
-  test('is held beyond that when extend() lengthened its lease, and the servers say so', () => {
+  test('a hold without a recorded end is held after its lease if the servers say so', () => {
     const index = indexOf([acquired(10_000, 1, { leaseMs: 5_000, limitMs: 5_000 })])
     const known = { state: 'held', sureUntil: 0 } as const
     expect(spansIn(index, { known })).toMatchObject([{ to: null, ending: null }])
   })
 
-  test('was held for certain as long as its client recorded something', () => {
+  test('a hold without a recorded end is certain until the last entry of its client', () => {
     const other = entry(70_000, { owner: 'c1:2', name: 'b', event: 'released', heldMs: 1 })
     expect(spansIn(indexOf([...killed, other]))).toMatchObject([{ sureUntil: 70_000 }])
-    // Whoever takes a lock by force names its holder, and has no label.
+    // An entry of a forced release names the holder, and has no label.
     const forced = entry(80_000, { owner: 'c1:3', name: 'b', event: 'forced', label: '' })
     expect(spansIn(indexOf([...killed, other, forced]))).toMatchObject([{ sureUntil: 70_000 }])
   })
 
-  test('is left out of a time that began after the next hold', () => {
+  test('a hold without a recorded end is left out of a period after the next hold began', () => {
     const index = indexOf([...killed, acquired(40_000, 2), released(50_000, 2, 10_000)])
     expect(spansIn(index, { from: 60_000 })).toEqual([])
     expect(drawn(spansIn(index, { from: 45_000 }))).toEqual([[2, 40_000, 50_000, 'released']])
@@ -173,7 +173,7 @@ describe('a read-write lock', () => {
     acquired(1_100, 5, { ...read, owner: 'r2:1' }),
   ]
 
-  test('readers hold at once, until the next writer', () => {
+  test('readers hold at once, until the next writer begins', () => {
     const index = indexOf([...readers, acquired(9_000, 6, { kind: 'write', owner: 'w:1:write' })])
     expect(drawn(spansIn(index))).toEqual([
       [5, 1_000, 9_000, 'unrecorded'],
@@ -182,7 +182,7 @@ describe('a read-write lock', () => {
     ])
   })
 
-  test('a writer that goes on to read holds both', () => {
+  test('a writer that continues to read holds both modes', () => {
     const index = indexOf([
       acquired(1_000, 5, { kind: 'write', owner: 'w:1:write' }),
       acquired(2_000, 5, { kind: 'read', owner: 'w:1' }),
@@ -195,7 +195,7 @@ describe('a read-write lock', () => {
     ])
   })
 
-  test('an upgradable reader reads beside readers, and ends at the next upgradable one', () => {
+  test('an upgradable reader overlaps readers, and ends at the next upgradable reader', () => {
     const upgradable = { kind: 'upgradable', token: 5 } as const
     const index = indexOf([
       ...readers,
@@ -240,7 +240,7 @@ test('permits overlap, and one without a lease is a moment', () => {
   ])
 })
 
-test('holds of locks that share a name end nothing of each other', () => {
+test('holds of locks that share a name do not end each other', () => {
   const index = indexOf([
     acquired(1_000, 1, { name: 'order:*', isGroup: true }),
     acquired(2_000, 2, { name: 'order:*', isGroup: true }),
@@ -248,19 +248,19 @@ test('holds of locks that share a name end nothing of each other', () => {
   expect(spansIn(index, { key: 'order:*' }).map(({ to }) => to)).toEqual([null, null])
 })
 
-test('an end without its begin tells how long the hold lasted, and a candidate goes by its own label', () => {
+test('an end without a begin gives the length of the hold, and a candidate has its own label', () => {
   const owner = 'c9:1~worker%20A/2'
   const index = indexOf([released(5_000, 9, 3_000, { owner, label: 'host:1' })])
   expect(spansIn(index)).toMatchObject([{ from: 2_000, to: 5_000, label: 'worker A' }])
 })
 
-describe('what is kept in memory', () => {
+describe('the index in memory', () => {
   const pair = (i: number, name: string) => [
     acquired(i * 10, i, { name }),
     released(i * 10 + 5, i, 5, { name }),
   ]
 
-  test('is limited in entries, and holds go with the last of their entries', () => {
+  test('the index is limited in entries, and a hold leaves with its last entry', () => {
     const entries = Array.from({ length: 500 }, (_, i) => pair(i, `n${i % 7}`)).flat()
     const index = indexOf(entries, { mostEntries: 100 })
     expect(index.size).toBe(100)
@@ -272,7 +272,7 @@ describe('what is kept in memory', () => {
     expect(index.hasHold('n0', 'c499:1')).toBe(true)
   })
 
-  test('is limited in bytes: long names take the place of many entries', () => {
+  test('the index is limited in bytes, so long names leave room for fewer entries', () => {
     const mostBytes = 1024 * 1024
     const long = (i: number) => `${i}${'x'.repeat(10_000)}`
     const entries = Array.from({ length: 500 }, (_, i) => pair(i, long(i))).flat()
@@ -284,7 +284,7 @@ describe('what is kept in memory', () => {
     expect(indexOf(shared, { mostBytes }).size).toBe(1_000)
   })
 
-  test('is nothing after all of it was dropped, but for the last entry', () => {
+  test('the index keeps the last entry even if the entry exceeds the limit of bytes', () => {
     const index = indexOf([...pair(1, 'a'), ...pair(2, 'b')], { mostBytes: 1 })
     expect(index.size).toBe(1)
     const small = index.bytes
@@ -292,7 +292,7 @@ describe('what is kept in memory', () => {
     expect(index.bytes).toBe(small)
   })
 
-  test('cuts what other processes wrote about themselves', () => {
+  test('the index cuts long labels and reasons', () => {
     const label = 'l'.repeat(100_000)
     const index = indexOf([entry(5, { event: 'failed', label, reason: label })])
     const { losses } = index.figures({ from: 0, now: NOW, key: null, filter: '' })
@@ -304,7 +304,7 @@ describe('what is kept in memory', () => {
 describe('figures', () => {
   const question = { now: NOW, key: null, filter: '' }
 
-  test('are of the time that is asked for, even when an entry was written late', () => {
+  test('figures cover the requested period, even if an entry was written late', () => {
     const index = indexOf([
       entry(100_000, { waitedMs: 1 }),
       entry(400_000, { waitedMs: 2 }),
@@ -325,7 +325,7 @@ describe('figures', () => {
     })
   })
 
-  test('a service that tries often does not hide what was lost', () => {
+  test('many timeouts do not hide a loss', () => {
     const lost = entry(10, { event: 'lost', owner: 'c:1', token: 1, reason: 'gone' })
     const tries = Array.from({ length: 500 }, (_, i) => entry(20 + i, { event: 'timeout' }))
     const { losses } = indexOf([lost, ...tries]).figures({ ...question, from: 0 })

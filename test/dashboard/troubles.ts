@@ -245,10 +245,10 @@ export function troubledEntries(now: number): HistoryEntry[] {
       at += heldMs + Math.round(random() ** 3 * 30_000)
     }
   }
-  // The holder was killed. The next one had it when the lease was over, and holds it still.
+  // The holder was killed. The next holder acquired the lock when the lease had ended, and still holds it.
   hold('cron', 80, 'shop:cron:nightly', -290_000, null)
   hold('nightly', 81, 'shop:cron:nightly', -231_000, 171_000)
-  // Nobody had this one after the holder was killed.
+  // No client held this lock after the holder was killed.
   hold('mail', 82, 'shop:customer:4', -250_000, null, { limitMs: 30_000 })
   hold('killed', 1, 'shop:order:1001', -214_200, null)
   hold('nightly', 2, 'shop:report', -355_000, null)

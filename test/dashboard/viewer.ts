@@ -9,7 +9,7 @@ export interface Message {
   readonly gone: readonly string[]
 }
 
-/** One who follows the stream of a dashboard, message by message, as slowly as it likes. */
+/** A viewer that reads the stream of a dashboard, message by message, at its own speed. */
 export class Viewer {
   readonly messages: Message[] = []
   comments = 0

@@ -43,7 +43,7 @@ describeInBrowser('every view', () => {
 
   describe.each(WIDTHS)('at %d px', (width) => {
     test.each(SCHEMES)(
-      'shows a bad day without a fault, and nothing is cut off, in %s',
+      'each view of a bad day has no fault and cuts nothing off, in %s',
       async (colorScheme) => {
         const history = troubledHistory(NOW)
         const options = { width, colorScheme, history, at: NOW, hasPassword: true }
@@ -67,7 +67,7 @@ describeInBrowser('every view', () => {
       60_000,
     )
 
-    test('the times stand above the bars that they are of', async () => {
+    test('the axis of times is aligned with the bars', async () => {
       const { page, url } = await openView(browser, troubles(), {
         width,
         history: troubledHistory(NOW),
@@ -84,7 +84,7 @@ describeInBrowser('every view', () => {
           expect(Math.abs(lane.right - (axis?.right ?? 0))).toBeLessThanOrEqual(2)
         }
       }
-      // What the looks of bars mean is seen without scrolling.
+      // The legend of the bars is visible without scrolling.
       const [legend] = await boxesOf(page, '#timeline .legend')
       expect(legend?.bottom).toBeLessThan(page.viewportSize()?.height ?? 0)
       await page.close()
@@ -93,7 +93,7 @@ describeInBrowser('every view', () => {
     // On a phone, the panel of a lock takes the place of the table.
     const places = width === 390 ? ['#locks'] : ['#locks', '#locks=shop%3Aorder%3A1001']
     test.each(places)(
-      'names keep the part that tells them apart, and the holder and the waiters keep their room, in %s',
+      'names keep their distinguishing end, and the holder and the waiters keep their room, in %s',
       async (hash) => {
         const { page } = await openView(browser, troubles(), { width, hash, at: NOW })
         for (const month of ['11', '12']) {
@@ -122,7 +122,7 @@ describeInBrowser('every view', () => {
     test.each([
       ['3', 0],
       ['10,000', 10_000],
-    ])('shows %s locks', async (name, idle) => {
+    ])('the page shows %s locks', async (name, idle) => {
       const locks = idle === 0 ? new FakeDeployment() : troubles(idle)
       for (const key of idle === 0 ? ['order:1', 'order:2', 'stock'] : []) {
         locks.set(key, { holders: [{ owner: 'c:1', ageMs: 5_000 }] })
@@ -143,7 +143,7 @@ describeInBrowser('every view', () => {
       await page.close()
     })
 
-    test('an outage is told, what was seen last stays, and time stands still with it', async () => {
+    test('an outage is reported, the last state stays, and the times stand still', async () => {
       jest.restoreAllMocks()
       const locks = troubles()
       const { page } = await openView(browser, locks, { width })
@@ -184,7 +184,7 @@ describeInBrowser('every view', () => {
   })
 })
 
-/** What stands out of the window, or out of the panel of a lock, to the right. Names of screen readers have no size. */
+/** The elements that exceed the window, or the panel of a lock, at the right. Names of screen readers have no size. */
 function overflowsOf(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const out = []

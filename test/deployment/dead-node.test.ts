@@ -9,7 +9,7 @@ import type { RedisServer } from '../support/redis-server.ts'
 
 const program = join(__dirname, '../../dist/esm/extras/cli/main.js')
 
-/** A cluster that goes on serving the slots of the nodes that are up. */
+/** A cluster that still serves the slots of the nodes that are up. */
 const config = { 'cluster-require-full-coverage': 'no', 'cluster-node-timeout': 1_000 }
 
 interface Setting {
@@ -58,7 +58,7 @@ async function connectionsOf(servers: readonly RedisServer[]): Promise<number> {
   return lists.reduce<number>((sum, list) => sum + String(list).trim().split('\n').length, 0)
 }
 
-test('with a dead node the program goes on with the others, names the dead node, and ends', async () => {
+test('with a dead node, the program uses the other nodes, names the dead node, and ends', async () => {
   const { dead, lost, kept, url } = await newSetting()
   const node = `127\\.0\\.0\\.1:${dead.port} cannot be asked: .*ECONNREFUSED`
   const list = await run('list', '--json', '--cluster', `--url=${url}`)
@@ -77,7 +77,7 @@ test('with a dead node the program goes on with the others, names the dead node,
   expect(await run(...release, lost)).toMatchObject({ code: 3, err: expect.stringMatching(node) })
 }, 90_000)
 
-test('with a dead node the dashboard shows the rest, says what is missing, and opens no further connections', async () => {
+test('with a dead node, the dashboard shows the other nodes, reports the dead node, and opens no further connections', async () => {
   const { alive, kept, dead, url } = await newSetting()
   const before = await connectionsOf(alive)
   const dashboard = newDashboard({ redis: { cluster: [url] }, authorize: () => 'read' })
@@ -103,10 +103,10 @@ test('with a dead node the dashboard shows the rest, says what is missing, and o
   await eventually(async () => (await connectionsOf(alive)) === before)
 }, 90_000)
 
-test('no connection is left if no node of a cluster can be asked for its slots', async () => {
+test('no connection remains if no node of a cluster answers for its slots', async () => {
   const { cluster, alive, url } = await newSetting()
   const before = await connectionsOf(alive)
-  // A server that is no cluster, and two nodes of one: the first answer is an error.
+  // Without the right to ask for the slots, the first answer is an error.
   for (const node of alive)
     await node.admin.call('ACL', 'SETUSER', 'blind', 'on', '>secret', '~*', '+ping')
   const failing = await run('list', '--cluster', '--user=blind', '--pass=secret', `--url=${url}`)

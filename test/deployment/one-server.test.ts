@@ -9,7 +9,7 @@ import { sharedServer } from '../support/redis-server.ts'
 
 const server = sharedServer()
 
-/** What has no owner stays. */
+/** Keys without an owner stay, so the server is flushed. */
 const clean = () => atEnd(() => server.flush(), { beforeCheck: true })
 
 function newClient(options = {}) {
@@ -35,7 +35,7 @@ async function all(options = {}): Promise<Map<string, LockRow>> {
   return rows
 }
 
-test('a held lock is found whatever its name begins with', async () => {
+test('a held lock is found whatever prefix its name has', async () => {
   clean()
   const client = newClient()
   const names = ['holdfast_jobs:1', 'redisson_jobs:1', 'holdfast_bench:fair']
@@ -43,7 +43,7 @@ test('a held lock is found whatever its name begins with', async () => {
   expect([...(await all({ heldOnly: true })).keys()].sort()).toEqual(names.sort())
 })
 
-test('every kind that is held or waited for is found once, with who has it and who waits', async () => {
+test('every kind of held lock is found once, with its holders and its waiters', async () => {
   clean()
   const [client, other] = [newClient({ keyPrefix: 'app:' }), newClient({ keyPrefix: 'app:' })]
   const lease = await client.getLock('plain').lock()
@@ -84,7 +84,7 @@ test('every kind that is held or waited for is found once, with who has it and w
   expect(rows.get('app:fair')?.oldestWaitMs).toBeGreaterThanOrEqual(0)
 })
 
-test('since when somebody reads is told by the lease, for the token is that of the last who wrote', async () => {
+test('the age of a reader comes from its lease, because the token belongs to the last writer', async () => {
   clean()
   const lock = newClient().getReadWriteLock('read')
   await (await lock.writeLock().lock()).release()
@@ -98,7 +98,7 @@ test('since when somebody reads is told by the lease, for the token is that of t
   expect(row?.token).not.toBeNull()
 })
 
-test('a held lock is found without its counter, also one of Redisson, and no hash of somebody else', async () => {
+test('a held lock of Holdfast or Redisson is found without its counter, and a foreign hash is not', async () => {
   clean()
   const client = newClient()
   await client.getLock('ours').lock()
@@ -115,7 +115,7 @@ test('a held lock is found without its counter, also one of Redisson, and no has
   expect([...(await all({ heldOnly: true })).keys()].sort()).toEqual(['java', 'ours'])
 })
 
-test('a pattern is matched as SCAN does, with names of any characters', async () => {
+test('a pattern matches names with any characters like SCAN', async () => {
   clean()
   const client = newClient()
   const names = ['order:1', 'order:2', 'job:1', '{ada}:order', 'a*b', 'a]b', 'a\nb']
@@ -139,7 +139,7 @@ test('a pattern is matched as SCAN does, with names of any characters', async ()
   }
 })
 
-test('inspect tells the queue, and what is available; of nothing it tells null', async () => {
+test('inspect returns the queue and the available permits, and null for an unknown name', async () => {
   clean()
   const [client, other] = [newClient(), newClient()]
   const first = await client.getFairLock('fair').lock()
@@ -165,7 +165,7 @@ test('inspect tells the queue, and what is available; of nothing it tells null',
   expect(await deployment.inspect('nothing')).toBeNull()
 })
 
-test('a lock whose lease has ended between two looks is free, and one that was deleted is gone', async () => {
+test('a lock that was deleted between two checks is free, and is gone after a flush', async () => {
   clean()
   const deployment = openHere()
   const client = newClient()
@@ -177,7 +177,7 @@ test('a lock whose lease has ended between two looks is free, and one that was d
   expect(await deployment.look(['a'])).toEqual([])
 })
 
-test('a holder whose client note is incomplete has no known process', async () => {
+test('a holder without a complete client note has no known process', async () => {
   clean()
   const id = 'A'.repeat(21)
   await server.admin.hset('it', `${id}:1`, '1')

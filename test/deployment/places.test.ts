@@ -25,7 +25,7 @@ async function keysOf(rows: AsyncIterable<readonly LockRow[]>): Promise<LockRow[
   return all.sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-test('in a cluster the locks of all masters are found, and looked at where they are', async () => {
+test('in a cluster, the locks of all masters are found and inspected at their master', async () => {
   const cluster = await startCluster({ masters: 3, replicas: 0 })
   const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
   const client = new Holdfast({ redis: { cluster: nodes } })
@@ -41,7 +41,7 @@ test('in a cluster the locks of all masters are found, and looked at where they 
   for (const { admin } of cluster.masters) expect(await admin.dbsize()).toBeGreaterThan(0)
 }, 60_000)
 
-test('a cluster that prefers hostnames, and has none, is reached by the IP addresses of its nodes', async () => {
+test('a cluster without hostnames that prefers hostnames is reached by IP addresses', async () => {
   const cluster = await startCluster({ masters: 2, replicas: 0 })
   // Redis has the setting since 7.0.
   const prefer = (type: string) => {
@@ -61,7 +61,7 @@ test('a cluster that prefers hostnames, and has none, is reached by the IP addre
   }
 }, 60_000)
 
-test('of masters a lock is held where a majority has it, also with one of them down', async () => {
+test('a lock of several masters is held if a majority holds it, even while one master is down', async () => {
   const masters = await startMasters(3)
   const urls = masters.map(({ port }) => `127.0.0.1:${port}`)
   const client = new Holdfast({
@@ -96,7 +96,7 @@ test('of masters a lock is held where a majority has it, also with one of them d
   await lease.release().catch(() => {})
 }, 60_000)
 
-test('a login that may only read is enough, and nothing that it does is refused or written', async () => {
+test('a read-only login is sufficient, and no command of the login is refused', async () => {
   const server = await startRedis()
   const rights =
     '~* resetchannels +ping +time +scan +type +get +mget +hgetall +hget +hrandfield +pttl +exists +zcard +zcount +zrange ' +
@@ -125,7 +125,7 @@ test('a login that may only read is enough, and nothing that it does is refused 
   ).rejects.toThrow(/NOPERM.*scan/i)
 })
 
-test('the cost leaves out the time that the caller needs between two chunks, and counts no look twice', async () => {
+test('the cost leaves out the time of the caller between two chunks, and counts no check twice', async () => {
   const server = await startRedis()
   const client = new Holdfast({ redis: server.url })
   atEnd(() => client.close(), ending)
@@ -151,7 +151,7 @@ test('the cost leaves out the time that the caller needs between two chunks, and
   await server.flush()
 })
 
-test('a server that comes back is asked again', async () => {
+test('a server that restarts is read again', async () => {
   const server = await startRedis()
   const deployment = look({}, [server.url], 1_000)
   await server.admin.set('redisson_lock_token:{a}', '1795326703508402')

@@ -37,7 +37,7 @@ async function ofMasters() {
 
 const counter = 'redisson_lock_token:{a}'
 
-test('of masters all are asked, and the next one has the lock with a token above the fence', async () => {
+test('a release at several masters marks all masters, and the next holder has a token above the fence', async () => {
   const { masters, urls, newClient, holderAt, seen } = await ofMasters()
   const stuck = await newClient().getLock('a').lock()
   await eventually(async () => (await holderAt(2))?.length === 1)
@@ -56,7 +56,7 @@ test('of masters all are asked, and the next one has the lock with a token above
   expect(await seen()).toMatchObject({ owner: lease.owner })
 }, 60_000)
 
-test('the counter of each master is raised, also where the lock was not and it is behind', async () => {
+test('a release raises the counter of each master, even of a master without the lock', async () => {
   const { masters, urls, newClient, holderAt, seen } = await ofMasters()
   const stuck = await newClient().getLock('a').lock()
   await eventually(async () => (await holderAt(2))?.length === 1)
@@ -71,7 +71,7 @@ test('the counter of each master is raised, also where the lock was not and it i
   await eventually(() => stuck.signal.aborted)
 }, 60_000)
 
-test('one of three masters may be down, and of two that is told; the holder is given nothing back', async () => {
+test('a release needs two of three masters, and the old holder does not regain the lock', async () => {
   const { masters, urls, newClient, holderAt, seen } = await ofMasters()
   const stuck = await newClient().getLock('a').lock()
   await eventually(async () => (await holderAt(2))?.length === 1)
@@ -90,7 +90,7 @@ test('one of three masters may be down, and of two that is told; the holder is g
   )
 }, 60_000)
 
-test('of masters whoever has a majority by then keeps it', async () => {
+test('a holder that acquired a majority before the release keeps the lock', async () => {
   const { masters, urls, newClient, seen } = await ofMasters()
   const stuck = await newClient().getLock('a').lock()
   const before = await seen()
@@ -108,7 +108,7 @@ test('of masters whoever has a majority by then keeps it', async () => {
   await next.release()
 }, 60_000)
 
-test('in a cluster the node that has it is asked, and who waits there is woken', async () => {
+test('in a cluster, the release goes to the node of the lock and wakes its waiter', async () => {
   const cluster = await startCluster({ masters: 3, replicas: 0 })
   const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
   const newClient = () => {

@@ -25,7 +25,7 @@ function openAt(url: string, timeoutMs = 5_000) {
   return deployment
 }
 
-/** What an operator has seen: the row, and the only one who has it. */
+/** The row that an operator has seen, and its only holder. */
 async function seen(key: string): Promise<{ row: LockRow; owner: string; token: number | null }> {
   const row = await openAt(server.url).inspect(key)
   const [holder] = row?.holders ?? []
@@ -37,7 +37,7 @@ const lost = (lease: Lease) => eventually(() => lease.signal.aborted)
 const waits = (key: string, count = 1) =>
   eventually(async () => (await openAt(server.url).look([key]))[0]?.waiting === count)
 
-test('the next one has the lock with a token above the fence, and the holder finds out at its renewal', async () => {
+test('the next holder has a token above the fence, and the old holder learns of its loss at its renewal', async () => {
   clean()
   const [client, other] = [newClient(), newClient()]
   const stuck = await client.getLock('a').lock()
@@ -53,7 +53,7 @@ test('the next one has the lock with a token above the fence, and the holder fin
   expect((await seen('a')).owner).toBe(lease.owner)
 })
 
-test('who waits is woken, and a late release of the old holder does not end the hold of the next one', async () => {
+test('a release wakes a waiter, and a late release of the old holder does not end the next hold', async () => {
   clean()
   const [client, other] = [newClient({ leaseMs: 60_000 }), newClient()]
   const stuck = await client.getLock('a').lock()
@@ -69,7 +69,7 @@ test('who waits is woken, and a late release of the old holder does not end the 
   expect((await seen('a')).owner).toBe(lease.owner)
 })
 
-test('the first in the queue is granted the lock and told', async () => {
+test('the first waiter of the queue acquires the lock with a token above the fence', async () => {
   clean()
   const [client, other, third] = [newClient(), newClient(), newClient()]
   const stuck = await client.getFairLock('fair').lock()
@@ -86,7 +86,7 @@ test('the first in the queue is granted the lock and told', async () => {
   await lost(stuck)
 })
 
-test('the first in the queue has the lock in that step, and does not have to ask for it', async () => {
+test('a release grants the lock to the first waiter of the queue without a request of that waiter', async () => {
   clean()
   await newClient().getFairLock('fair').lock()
   const id = 'NxwZr5PVhg5sb0Me8yo04'
@@ -100,7 +100,7 @@ test('the first in the queue has the lock in that step, and does not have to ask
   expect(token).toBeGreaterThan(fence ?? Infinity)
 })
 
-test('whoever waits in Redisson is told, in turn or not', async () => {
+test('a release notifies waiters of Redisson, in a queue or not', async () => {
   clean()
   const heard: string[] = []
   const subscriber = server.admin.duplicate()
@@ -117,7 +117,7 @@ test('whoever waits in Redisson is told, in turn or not', async () => {
   expect(heard.sort()).toEqual([`${channel} 0`, `${channel}:${java} 0`])
 })
 
-test('of an election the term is taken, and another candidate leads', async () => {
+test('a release of an election ends the term, and another candidate leads', async () => {
   clean()
   const [client, other] = [newClient(), newClient()]
   const first = client.getLeaderElection('billing')
@@ -137,7 +137,7 @@ test('of an election the term is taken, and another candidate leads', async () =
   expect(terms[1]).toBeGreaterThan(fence ?? Infinity)
 })
 
-test('who has it by then keeps it: another one, or the same under a newer token', async () => {
+test('a new holder keeps the lock, even if the same owner holds it under a newer token', async () => {
   clean()
   const client = newClient()
   const stuck = await client.getLock('a').lock()
@@ -154,7 +154,7 @@ test('who has it by then keeps it: another one, or the same under a newer token'
   expect(await server.admin.get('redisson_lock_token:{a}')).toBe(String(next.token))
 })
 
-test('one whose lease has ended meanwhile, or that was released, is free; twice does no harm', async () => {
+test('a release of a lock that is free reports "free", and a repeated release changes nothing', async () => {
   clean()
   const stuck = await newClient().getLock('a').lock()
   const before = await seen('a')
@@ -168,7 +168,7 @@ test('one whose lease has ended meanwhile, or that was released, is free; twice 
   await lost(stuck)
 })
 
-test('where the counter is gone, tokens go on above what was seen, also ahead of the time', async () => {
+test('tokens rise above the seen token if the counter is gone, even ahead of the time', async () => {
   clean()
   const ahead = Date.now() * 1_000 + 3_600_000_000
   await server.admin.set('redisson_lock_token:{a}', ahead)
@@ -184,7 +184,7 @@ test('where the counter is gone, tokens go on above what was seen, also ahead of
   expect(await server.admin.pttl('redisson_lock_token:{a}')).toBeGreaterThan(3_000_000)
 })
 
-test('where the counter was not there when it was looked at either, the fence is the time of the server', async () => {
+test('the fence is the time of the server if the counter was missing from the start', async () => {
   clean()
   const stuck = await newClient().getLock('a').lock()
   await server.admin.del('redisson_lock_token:{a}')
@@ -193,7 +193,7 @@ test('where the counter was not there when it was looked at either, the fence is
   expect((await newClient().getLock('a').lock()).token).toBeGreaterThan(fence ?? Infinity)
 })
 
-test('a token that was never issued is refused, for the counter would go on above it', async () => {
+test('a token that was never issued is refused, because the counter would continue above it', async () => {
   clean()
   const held = await newClient().getLock('a').lock()
   const { owner } = await seen('a')
@@ -206,7 +206,7 @@ test('a token that was never issued is refused, for the counter would go on abov
   expect((await seen('a')).owner).toBe(held.owner)
 })
 
-test('a counter that is kept for good still is', async () => {
+test('a counter without an expiry stays without an expiry', async () => {
   clean()
   const [client, other] = [newClient({ keepCounters: true }), newClient({ keepCounters: true })]
   const stuck = await client.getFairLock('a').lock()
@@ -219,7 +219,7 @@ test('a counter that is kept for good still is', async () => {
   expect(await server.admin.pttl('redisson_lock_token:{a}')).toBe(-1)
 })
 
-test('a holder that renews at that moment loses it all the same, and does not get it back', async () => {
+test('a holder whose lease is renewed every 100 ms loses the lock and does not regain it', async () => {
   clean()
   const client = newClient({ leaseMs: 300 })
   for (let round = 0; round < 10; round++) {
@@ -233,7 +233,7 @@ test('a holder that renews at that moment loses it all the same, and does not ge
   }
 })
 
-test('when the reply is lost that is said, and to do it again tells that it was done', async () => {
+test('a lost reply of a release is reported, and a repeated release reports that the lock is free', async () => {
   clean()
   const proxy = await startProxy(server.port)
   atEnd(() => proxy.close(), { beforeCheck: true })
@@ -248,7 +248,7 @@ test('when the reply is lost that is said, and to do it again tells that it was 
   await lost(stuck)
 })
 
-test('who writes is taken off, and those who read next have a token above the fence', async () => {
+test('a release ends the hold of a writer, and the next reader has a token above the fence', async () => {
   clean()
   const [client, other] = [newClient(), newClient()]
   const stuck = await client.getReadWriteLock('rw').writeLock().lock()
@@ -263,7 +263,7 @@ test('who writes is taken off, and those who read next have a token above the fe
   expect((await seen('rw')).owner).toBe(lease.owner)
 })
 
-test('of several who read one is taken off, and the one that writes next waits for the others', async () => {
+test('a release ends one of several readers, and the next writer waits for the other readers', async () => {
   clean()
   const [client, other, third] = [newClient(), newClient(), newClient()]
   const stuck = await client.getReadWriteLock('rw').readLock().lock()
@@ -293,7 +293,7 @@ test('of several who read one is taken off, and the one that writes next waits f
   await writer.release()
 })
 
-test('a permit is put back once, and the next one has it', async () => {
+test('a release returns a permit once, and a waiter acquires the permit', async () => {
   clean()
   const [client, other] = [newClient(), newClient()]
   await client.getPermitExpirableSemaphore('api').trySetPermits(2)
@@ -315,7 +315,7 @@ test('a permit is put back once, and the next one has it', async () => {
   await eventually(async () => (await server.admin.get('api')) === '2')
 })
 
-test('of what nobody has by name that is said', async () => {
+test('a release of a semaphore without leases, or of a latch, is refused', async () => {
   clean()
   const client = newClient()
   await client.getSemaphore('plain').trySetPermits(1)
@@ -327,7 +327,7 @@ test('of what nobody has by name that is said', async () => {
   expect(await server.admin.get('plain')).toBe('1')
 })
 
-test('it is written down where there is a history, and nowhere else', async () => {
+test('a release is recorded if there is a history, and creates no history', async () => {
   clean()
   const client = newClient()
   await client.getLock('a').lock()

@@ -9,7 +9,7 @@ import { atEnd } from '../support/lifetime.ts'
 
 const { server, newClient, inspected: inspect } = newSetting()
 
-/** What the library itself says about the state, in the words of the tools. */
+/** The state from the library, in the words of the tools. */
 interface Told {
   readonly state: string
   readonly holders: number
@@ -65,8 +65,8 @@ const permitState = async (client: Holdfast, name: string): Promise<Told> => {
 
 const ignore = (promise: Promise<unknown>) => void promise.catch(() => {})
 
-describe('library, list, inspect and dashboard agree about', () => {
-  test('a lock that is held, waited for, and free again', async () => {
+describe('the library, list, inspect and the dashboard', () => {
+  test('all tools agree about a lock that is held, waited for, and free again', async () => {
     const [client, other] = [newClient(), newClient()]
     const told = async (): Promise<Told> => {
       const { holder, waiters } = await client.getLock('a').inspect()
@@ -88,14 +88,14 @@ describe('library, list, inspect and dashboard agree about', () => {
     await expectSame('a', told)
   }, 30_000)
 
-  test('a lock whose fixed lease has ended', async () => {
+  test('all tools agree about a lock whose fixed lease has ended', async () => {
     const client = newClient()
     await client.getLock('ended').lock({ leaseMs: 30 })
     await eventually(async () => !(await client.getLock('ended').isLocked()))
     await expectSame('ended', async () => ({ state: 'free', holders: 0, waiting: 0 }))
   })
 
-  test('a read-write lock that is read by two, then written, then free', async () => {
+  test('all tools agree about a read-write lock with two readers, with a writer, and free', async () => {
     const [client, other, writer] = [newClient(), newClient(), newClient()]
     const told = async (): Promise<Told> => {
       const { mode, holders, waitingToRead, waitingToWrite } = await client
@@ -123,7 +123,7 @@ describe('library, list, inspect and dashboard agree about', () => {
     await expectSame('rw', told)
   }, 30_000)
 
-  test('permits that are taken, that all are taken, that were too many, and that expired', async () => {
+  test('all tools agree about permits that are partly taken, all taken, too many, and expired', async () => {
     const client = newClient()
     const semaphore = client.getPermitExpirableSemaphore('api')
     const told = () => permitState(client, 'api')
@@ -148,7 +148,7 @@ describe('library, list, inspect and dashboard agree about', () => {
     expect((await everyWay('expired')).inspect.state).toBe('0 of 2 taken')
   }, 30_000)
 
-  test('permits without leases: available, none, and more taken than were set', async () => {
+  test('all tools agree about permits without leases: available, none, and more taken than set', async () => {
     const client = newClient()
     const semaphore = client.getSemaphore('plain')
     const told = async (): Promise<Told> => {
@@ -169,7 +169,7 @@ describe('library, list, inspect and dashboard agree about', () => {
     await expectSame('plain', told)
   }, 30_000)
 
-  test('a latch that is closed, awaited, and counted down', async () => {
+  test('all tools agree about a latch that is closed, awaited, and counted down', async () => {
     const client = newClient()
     const latch = client.getCountDownLatch('ready')
     const told = async (): Promise<Told> => {
@@ -186,7 +186,7 @@ describe('library, list, inspect and dashboard agree about', () => {
     await latch.delete()
   }, 30_000)
 
-  test('an election that has a leader, and a candidate', async () => {
+  test('all tools agree about an election with a leader and a candidate', async () => {
     const [client, other] = [newClient(), newClient()]
     const election = client.getLeaderElection('billing', { label: 'one' })
     const resign = new AbortController()

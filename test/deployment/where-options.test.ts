@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { hasPassword, whereOptions } from '../../src/extras/deployment/where-options.ts'
 import { readWhere, WHERE_OPTIONS } from '../../src/extras/servers/where.ts'
 
-/** What the program makes of these words, in a real shell, with the password from the environment. */
+/** The place that the program reads from these words, in a real shell, with the password from the environment. */
 function whereOf(words: string, env: Record<string, string> = {}) {
   const split = execFileSync('bash', ['-c', `printf '%s\\0' ${words}`], { encoding: 'utf8' })
   const args = split.split('\0').slice(0, -1)
@@ -24,13 +24,13 @@ test.each([
   ['masters', '--url=a:1 --url=b:2 --url=c:3'],
   ['a cluster', '--cluster --url=a:1 --url=b:2 --user=-x'],
   ['Sentinels', '--sentinel=a:1,b:2 --master-name="my master" --user=u --sentinel-user=s --tls'],
-])('the options that lead to %s lead there again', (_, given) => {
+])('the printed options for %s lead to the same place', (_, given) => {
   const where = whereOf(given)
   expect(whereOf(whereOptions(where))).toEqual(where)
   expect(hasPassword(where)).toBe(false)
 })
 
-test('a password is never among them, and with it in the environment they lead there as well', () => {
+test('the printed options have no password, and lead to the same place with the password from the environment', () => {
   const env = { REDISCLI_AUTH: 'secret' }
   for (const given of ['--url=redis://ann:secret@10.0.0.5', '--user=ann --pass=secret --url=a:1']) {
     const where = whereOf(given)

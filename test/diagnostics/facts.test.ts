@@ -25,7 +25,7 @@ afterEach(async () => {
   told.stop()
 })
 
-test('an acquisition that waits, its hold and its release are told, each from its begin to its end', async () => {
+test('an acquisition that waits, its hold and its release emit one fact each, from begin to end', async () => {
   const other = await server.hold('it')
   const lock = one.getLock('it')
   const { result, facts } = told.as(() => lock.lock(60_000))
@@ -70,7 +70,7 @@ test('an acquisition that waits, its hold and its release are told, each from it
   expect(wrongSteps(told)).toEqual([])
 })
 
-test('who has the lock is told as soon as it is known to the client', async () => {
+test('a fact names the holder as soon as the client knows the holder', async () => {
   const first = await one.getLock('it').lock()
   const { result, facts } = told.as(() => one.getLock('it').lock())
   await server.advance(0)
@@ -80,7 +80,7 @@ test('who has the lock is told as soon as it is known to the client', async () =
   await (await result).release()
 })
 
-test('a hold tells when it ends at the latest: its lease, its `maxHoldMs`, or never by itself', async () => {
+test('a hold has its latest end: its lease, its `maxHoldMs`, or none', async () => {
   const lock = one.getLock('it')
   await lock.using(() => {})
   await lock.using(() => {}, { leaseMs: 700 })
@@ -96,7 +96,7 @@ test('a hold tells when it ends at the latest: its lease, its `maxHoldMs`, or ne
   ])
 })
 
-test('each kind goes by its name, and its acquisition by how it was got', async () => {
+test('each fact has its kind, and each acquisition has its path', async () => {
   const readWrite = one.getReadWriteLock('rw')
   const quota = one.getPermitExpirableSemaphore('quota')
   const slots = one.getSemaphore('slots')
@@ -121,7 +121,7 @@ test('each kind goes by its name, and its acquisition by how it was got', async 
     ['permits', 'free'],
     ['semaphore', 'free'],
   ])
-  // Permits without a lease are nobody's.
+  // Permits without a lease have no owner.
   expect(told.of('acquire').at(-1)?.leaseMs).toBe(Infinity)
   const held = ['lock', 'fair', 'read', 'upgradable', 'write', 'permits']
   expect(told.of('hold').map(({ kind, outcome }) => [kind, outcome])).toEqual(
@@ -134,7 +134,7 @@ test('each kind goes by its name, and its acquisition by how it was got', async 
 })
 
 test.each(['getLock', 'getFairLock'] as const)(
-  'of those of one client who wait with %s the next one has it by a path inside the client',
+  'a waiter with %s in the same client acquires the lock by a local path',
   async (form) => {
     const lease = await one[form]('it').lock()
     const next = one[form]('it').lock()
@@ -143,13 +143,13 @@ test.each(['getLock', 'getFairLock'] as const)(
     await server.advance(10)
     await (await next).release()
     expect(told.of('acquire').map(({ path }) => path)).toEqual(['free', 'local'])
-    // What is handed over inside of the client is no release to others; the server of a fair lock does it.
+    // A hand-off inside the client is no release for others. For a fair lock, the server hands over.
     const inside = form === 'getLock' ? 'local' : 'freed'
     expect(told.of('release').map(({ outcome }) => outcome)).toEqual([inside, 'freed'])
   },
 )
 
-test('a fair lock that another client lets go was granted to the next one', async () => {
+test('a waiter of a fair lock acquires the lock by a grant when another client releases it', async () => {
   const lease = await one.getFairLock('it').lock()
   const next = two.getFairLock('it').lock()
   await server.advance(10)
@@ -159,7 +159,7 @@ test('a fair lock that another client lets go was granted to the next one', asyn
   expect(told.of('acquire').map(({ path }) => path)).toEqual(['free', 'granted'])
 })
 
-test('those who do not get it are told apart: in time, by an abort, by an outage, by close()', async () => {
+test('failed acquisitions have separate outcomes: timeout, aborted, outage and closed', async () => {
   const other = await server.hold('it')
   const lock = one.getLock('it')
   const abort = new AbortController()
@@ -195,7 +195,7 @@ test('those who do not get it are told apart: in time, by an abort, by an outage
   await other.release()
 })
 
-test('losses say why, and for how long it had been held', async () => {
+test('a loss has its reason and the time that the lock was held', async () => {
   const expired = await one.getLock('expired').lock(1_000)
   const gone = await one.getLock('gone').lock()
   const forced = one.getLock('forced')
@@ -222,7 +222,7 @@ test('losses say why, and for how long it had been held', async () => {
   expect(wrongSteps(told)).toEqual([])
 })
 
-test('a release that finds nothing to end tells so, and its hold is lost', async () => {
+test('a release that finds no hold has the outcome "gone", and its hold is lost', async () => {
   const lease = await one.getLock('it').lock(10_000)
   await two.getLock('it').forceUnlock()
   expect(await lease.release()).toBe(false)
@@ -230,7 +230,7 @@ test('a release that finds nothing to end tells so, and its hold is lost', async
   expect(told.of('hold').map(({ outcome }) => outcome)).toEqual(['gone'])
 })
 
-test('a release that nobody confirms is unknown, and is told of when it is known', async () => {
+test('a release without a confirmation is unknown, and is reported when it is settled', async () => {
   const lease = await one.getLock('it').lock()
   server.beginOutage()
   const failed = lease.release().catch((error: Error) => error)
@@ -245,7 +245,7 @@ test('a release that nobody confirms is unknown, and is told of when it is known
   expect(told.settled[0]?.unknownMs).toBeGreaterThan(0)
 })
 
-test('a subscriber may bind a store to the call, which does not reach who made it', async () => {
+test('a subscriber can bind a store to the call, and the store does not reach the caller', async () => {
   const spans = new AsyncLocalStorage<string>()
   acquireTrace.start.bindStore(spans, ({ name }) => `span of ${name}`)
   try {
@@ -266,7 +266,7 @@ test('a subscriber may bind a store to the call, which does not reach who made i
   }
 })
 
-test('who subscribes in the middle of a wait hears nothing of it', async () => {
+test('a subscriber that comes during a wait receives nothing about that wait', async () => {
   told.stop()
   const lease = await one.getLock('it').lock()
   const waiting = one.getLock('it').lock()
@@ -279,7 +279,7 @@ test('who subscribes in the middle of a wait hears nothing of it', async () => {
   expect(late.open).toEqual([])
 })
 
-test('nothing is made where nobody listens', async () => {
+test('no fact is made if nothing subscribes', async () => {
   told.stop()
   const lock = one.getLock('it')
   const lease = await lock.lock()
@@ -288,7 +288,7 @@ test('nothing is made where nobody listens', async () => {
   expect(told.steps.size).toBe(0)
 })
 
-test('a subscriber who closes the client while it is told of a hold breaks nothing', async () => {
+test('a subscriber that closes the client during a fact of a hold breaks nothing', async () => {
   const hear = () => void one.close()
   for (const name of ['acquire:asyncEnd', 'hold:start'] as const) {
     one = server.newClient()
@@ -302,7 +302,7 @@ test('a subscriber who closes the client while it is told of a hold breaks nothi
   expect(wrongSteps(told)).toEqual([])
 })
 
-test('a subscriber who aborts the call while it is told of its start ends it', async () => {
+test('a subscriber that aborts the call at its start ends the call', async () => {
   const held = await two.getLock('it').lock()
   const abort = new AbortController()
   const hear = () => abort.abort()
@@ -315,7 +315,7 @@ test('a subscriber who aborts the call while it is told of its start ends it', a
   expect(wrongSteps(told)).toEqual([])
 })
 
-test('a subscriber who closes the client while it is told of the start leaves nothing held', async () => {
+test('a subscriber that closes the client at the start of a call leaves no hold', async () => {
   const hear = () => void one.close()
   subscribe('tracing:holdfast:acquire:start', hear)
   const asked = one.getLock('it').lock()
@@ -326,7 +326,7 @@ test('a subscriber who closes the client while it is told of the start leaves no
   expect(wrongSteps(told)).toEqual([])
 })
 
-test('the parts of a MultiLock are told one by one', async () => {
+test('each part of a MultiLock emits its own facts', async () => {
   const lease = await one.getMultiLock(one.getLock('a'), one.getLock('b')).lock()
   await lease.release()
   expect(
@@ -343,7 +343,7 @@ test('the parts of a MultiLock are told one by one', async () => {
   ).toEqual(['a released', 'b released'])
 })
 
-test('who leads an election has its fair lock', async () => {
+test('the leader of an election emits facts of its fair lock', async () => {
   const election = one.getLeaderElection('billing')
   await election.lead(() => election.resign()).catch(() => {})
   const acquires: readonly AcquireFact[] = told.of('acquire')

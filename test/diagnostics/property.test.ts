@@ -3,13 +3,13 @@ import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { Recorder, wrongSteps } from './recorder.ts'
 
-/** What became of one call, as its caller has it. */
+/** The result of one call for its caller. */
 interface Call {
   readonly facts: readonly AcquireFact[]
   readonly abort: AbortController
   outcome?: 'granted' | 'timeout' | { error: unknown }
   lease?: Lease | Permit
-  /** What its release said. */
+  /** The result of its release. */
   released?: boolean | { error: unknown }
 }
 
@@ -139,7 +139,7 @@ class Storm {
     try {
       if (lost?.lease !== undefined) this.#server.lose(lost.lease as Lease)
     } catch {
-      // It was released, or the server is out.
+      // It was released, or the server is unreachable.
     }
   }
 
@@ -154,20 +154,20 @@ class Storm {
 
 const ignore = () => {}
 
-/** What all seeds together have come to. */
+/** The outcomes of all seeds. */
 const seen = { outcomes: new Set<string>(), paths: new Set<string>(), holds: new Set<string>() }
 
 const SEEDS = Array.from({ length: 12 }, (_, n) => n + 1)
 
 test.each(SEEDS)(
-  'whatever happens each fact has one end, and says what its caller got (seed %p)',
+  'each fact has one end and matches the result of its caller, whatever happens (seed %p)',
   async (seed) => {
     const storm = new Storm(seed)
     await storm.run()
     const { told, calls } = storm
     expect(wrongSteps(told)).toEqual([])
     for (const { facts, outcome, lease, abort } of calls) {
-      // A call that is refused at the door has none.
+      // A call that is refused before its start has no fact.
       if (facts.length === 0) continue
       expect(facts).toHaveLength(1)
       const [fact] = facts as [AcquireFact]
@@ -192,7 +192,7 @@ test.each(SEEDS)(
       expect(holds).toHaveLength(hasHold ? 1 : 0)
       if (lease !== undefined) expect(lease.signal).toBeDefined()
       const reason = lease?.signal.reason as { code?: string; reason?: string } | undefined
-      // What close() took away may be found to be gone when that is told to the server.
+      // A hold that close() ended may be gone already when the server receives its release.
       if (holds[0] !== undefined && reason?.code === 'HOLDFAST_LEASE_LOST') {
         expect([reason.reason, 'closed']).toContain(holds[0].outcome)
       }
@@ -202,7 +202,7 @@ test.each(SEEDS)(
   },
 )
 
-test('and so it was with every outcome there is', () => {
+test('all seeds together reach every outcome', () => {
   const ofCalls = ['aborted', 'closed', 'granted', 'outage', 'timeout']
   expect([...seen.outcomes].filter((outcome) => outcome !== 'failed').sort()).toEqual(ofCalls)
   expect([...seen.paths].sort()).toEqual(['free', 'granted', 'local', 'raced', 'reentered'])

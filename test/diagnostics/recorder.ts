@@ -12,12 +12,12 @@ interface Facts {
 
 const steps = ['start', 'end', 'error', 'asyncStart', 'asyncEnd'] as const
 
-/** What is told from now on. */
+/** Records the facts from now on. */
 export class Recorder {
-  /** What was published of each fact, in order. */
+  /** The published steps of each fact, in order. */
   readonly steps = new Map<object, string[]>()
   readonly settled: SettledFact[] = []
-  /** Whoever calls in `as` is known by the acquire facts of its calls. */
+  /** The acquire facts of each call of `as`. */
   readonly #callers = new AsyncLocalStorage<AcquireFact[]>()
   readonly #facts: { [K in keyof Facts]: Facts[K][] } = {
     acquire: [],
@@ -40,7 +40,7 @@ export class Recorder {
     return this.#facts[channel]
   }
 
-  /** The facts of those whose ends were not told. */
+  /** The facts that have not ended. */
   get open(): object[] {
     return [...this.steps].filter(([, told]) => !told.includes('asyncEnd')).map(([fact]) => fact)
   }
@@ -73,7 +73,7 @@ export class Recorder {
   }
 }
 
-/** What is wrong with how the facts were told: each begins, and ends once. */
+/** The facts with wrong steps: each fact must begin once and end once. */
 export function wrongSteps({ steps }: Recorder): string[] {
   const right = /^start (end )?(error )?asyncStart asyncEnd( end)?$/
   return [...steps.values()].map((told) => told.join(' ')).filter((told) => !right.test(told))

@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => told.stop())
 
-test('a grant whose answer is lost is one acquisition, and what stayed unknown is told when it is known', async () => {
+test('a grant whose reply is lost is one acquisition, and is reported when it is settled', async () => {
   const client = rig.client({ outageMs: 300 })
   await client.getLock('warm').using(() => {})
   rig.proxy.onNextRequest(SHA.acquire, 'cutAfter')
@@ -28,7 +28,7 @@ test('a grant whose answer is lost is one acquisition, and what stayed unknown i
   expect(await rig.exists('it')).toBe(false)
 })
 
-test('a grant that comes when its caller has given up is no hold, and is released', async () => {
+test('a grant after its caller gave up is no hold, and is released', async () => {
   const client = rig.client({ commandTimeoutMs: 2_000 })
   await client.getLock('warm').using(() => {})
   const abort = new AbortController()
@@ -41,11 +41,11 @@ test('a grant that comes when its caller has given up is no hold, and is release
   await eventually(async () => !(await rig.exists('it')))
   expect(facts[0]?.outcome).toBe('aborted')
   expect(told.of('hold').filter(({ name }) => name === 'it')).toEqual([])
-  // The key is gone before the answer that it is has come.
+  // The key is gone before the reply has arrived.
   await eventually(() => wrongSteps(told).length === 0)
 })
 
-test('a release whose answer is lost is told once, when it was confirmed', async () => {
+test('a release whose reply is lost emits one fact, when it is confirmed', async () => {
   const lease = await rig.client().getLock('it').lock()
   rig.proxy.onNextRequest(SHA.release, 'cutAfter')
   expect(await lease.release()).toBe(true)
@@ -54,7 +54,7 @@ test('a release whose answer is lost is told once, when it was confirmed', async
   expect(wrongSteps(told)).toEqual([])
 })
 
-test('whatever Redis does, each fact has one end, and each grant that is no re-entry one hold', async () => {
+test('each fact has one end, and each grant has one hold, while connections are cut', async () => {
   const random = randomOf(17)
   const options = { leaseMs: 1_000, commandTimeoutMs: 200, outageMs: 600 }
   const clients = [rig.client(options), rig.client(options), rig.witness(options)]
@@ -96,7 +96,7 @@ test('whatever Redis does, each fact has one end, and each grant that is no re-e
   expect(told.of('acquire')).toHaveLength(90)
 }, 30_000)
 
-test('of independent masters each acquisition, hold and release is one fact, and each request of the watchdog', async () => {
+test('with independent masters, each acquisition, hold and release is one fact, and renewals emit facts', async () => {
   const masters = await Cluster.start(3)
   const client = masters.client({ leaseMs: 900 })
   const lease = await client.getLock('it').lock()

@@ -28,7 +28,7 @@ afterEach(async () => {
 /** Nothing else runs in this thread meanwhile. */
 const block = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-test('one request of the watchdog is one fact, for all that it renews, and tells of those that are gone', async () => {
+test('one request of the watchdog is one fact for all its holds, and counts the holds that are gone', async () => {
   start(true)
   for (const name of ['a', 'b', 'c']) await one.getLock(name).lock()
   // A fixed lease is looked at, and not renewed.
@@ -45,7 +45,7 @@ test('one request of the watchdog is one fact, for all that it renews, and tells
   expect(wrongSteps(told)).toEqual([])
 })
 
-test('a renewal that is not answered ends with an error, and the loss that follows is not put down to a stall', async () => {
+test('a renewal without an answer ends with an error, and the loss that follows is not reported as a stall', async () => {
   start(true)
   await one.getLock('it').lock()
   await server.advance(5_000)
@@ -62,7 +62,7 @@ test('a renewal that is not answered ends with an error, and the loss that follo
   expect(wrongSteps(told)).toEqual([])
 })
 
-test('a renewal that is sent late says by how much', async () => {
+test('a late renewal has the length of its delay', async () => {
   start(false, 1_500)
   const lease = await one.getLock('it').lock()
   block(900)
@@ -73,7 +73,7 @@ test('a renewal that is sent late says by how much', async () => {
 })
 
 test.each(['a timer', 'its holder'])(
-  'a lease that is lost while the event loop stands still says for how long, when %s finds out',
+  'a lease that is lost during a stall of the event loop has the length of the stall, when %s detects the loss',
   async (who) => {
     start(false, 600)
     const lease = await one.getLock('it').lock()
@@ -86,7 +86,7 @@ test.each(['a timer', 'its holder'])(
   },
 )
 
-test('a fixed lease that is outlived, or the end of maxHoldMs, is no matter of a stall', async () => {
+test('a fixed lease that ends, or the end of maxHoldMs, is not a stall', async () => {
   start(false, 600)
   await one.getLock('fixed').lock(300)
   await one.getLock('limited').lock({ maxHoldMs: 300 })
@@ -98,7 +98,7 @@ test('a fixed lease that is outlived, or the end of maxHoldMs, is no matter of a
   ])
 })
 
-test('what goes on by timers of the client is not in the context of whoever was the first to use it', async () => {
+test('timers of the client do not run in the context of the first caller', async () => {
   start(false, 300)
   const requests = new AsyncLocalStorage<string>()
   const seen: unknown[] = []

@@ -10,7 +10,7 @@ beforeAll(async () => {
 const addressOf = ({ port }: RedisServer) => `127.0.0.1:${port}`
 const first = () => addressOf(cluster.masters[0] as RedisServer)
 
-test('each node is looked at from one of them, and told once', async () => {
+test('the doctor checks each node of a cluster from one node, and reports each finding once', async () => {
   const report = await diagnose(['--cluster', first()])
   expect(report.place).toBe('cluster')
   expect(report.servers.map(({ address }) => address).sort()).toEqual(
@@ -34,14 +34,14 @@ test('each node is looked at from one of them, and told once', async () => {
   expect(out.slice(out.indexOf('full-coverage')).split(remark)).toHaveLength(2)
 })
 
-test('without --cluster it is told that it is one', async () => {
+test('the doctor reports a cluster that is checked without --cluster', async () => {
   const report = await diagnose([first()])
   expect(seen(report, 'is-cluster')).toMatchObject([
     { level: 'error', fix: [`npx holdfast doctor --cluster ${first()}`] },
   ])
 })
 
-test('rights for a cluster are asked about', async () => {
+test('the doctor checks the rights for a cluster', async () => {
   for (const { admin } of cluster.nodes) {
     await admin.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>long-secret', '~*', '&*', '+@all')
     await admin.call('ACL', 'SETUSER', 'app', '-cluster|slots', '-spublish')
@@ -57,7 +57,7 @@ test('rights for a cluster are asked about', async () => {
   expect(blind.servers).toHaveLength(1)
 })
 
-test('a replica that is down, and slots without a master', async () => {
+test('the doctor reports a replica that is down, and slots without a master', async () => {
   const replica = cluster.replicas[0] as RedisServer
   const master = cluster.masters[1] as RedisServer
   const other = cluster.replicas[1] as RedisServer
@@ -69,7 +69,7 @@ test('a replica that is down, and slots without a master', async () => {
   const report = await diagnose(['--cluster', first()])
   expect(seen(report, 'nodes-down')).toMatchObject([{ numbers: { down: 1, nodes: 6 } }])
   expect(seen(report, 'unreachable').map(({ at }) => at)).toEqual([addressOf(replica)])
-  // That it is down was found; all there is was looked at.
+  // The doctor found that the replica is down, and checked all other nodes.
   expect(report.verdict).toBe('findings')
   expect(report.codes).not.toContain('slots-uncovered')
 

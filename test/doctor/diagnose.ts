@@ -44,12 +44,12 @@ export async function diagnose(
   return { ...report, codes: report.findings.map((one) => one.code) }
 }
 
-/** Of what was found what a stall of this machine, or the version of the server, has no part in. */
+/** The findings that do not depend on a stall of this machine, or on the version of the server. */
 export function steady({ codes }: { codes: string[] }): string[] {
   return codes.filter((code) => code !== 'old-version' && !code.startsWith('answers-'))
 }
 
-/** The same, to be left out by the program. */
+/** The option by which the program ignores the other findings. */
 export const STEADY = ['--ignore', 'old-version,answers-slow,answers-too-late']
 
 /** The findings of one code. */

@@ -13,7 +13,7 @@ beforeAll(async () => {
 const urls = () => masters.map(({ url }) => url)
 const addressOf = ({ port }: { port: number }) => `127.0.0.1:${port}`
 
-test('three masters without persistence have nothing to mend, and are told to rest', async () => {
+test('three masters without persistence need no repair, and the report has the rest after a restart', async () => {
   const report = await diagnose([...urls(), ...STEADY])
   expect(report).toMatchObject({ verdict: 'ok', exitCode: 0, place: 'masters' })
   expect(seen(report, 'restart-rests')).toMatchObject([
@@ -24,7 +24,7 @@ test('three masters without persistence have nothing to mend, and are told to re
   expect(seen(lessLong, 'restart-rests')[0]?.why).toContain('3000 ms')
 })
 
-test('two masters are an even number, and too few to do without persistence', async () => {
+test('two masters are reported as an even number, and as too few without persistence', async () => {
   const report = await diagnose(urls().slice(0, 2))
   expect(seen(report, 'even-masters')).toMatchObject([
     { level: 'warning', numbers: { masters: 2 } },
@@ -32,7 +32,7 @@ test('two masters are an even number, and too few to do without persistence', as
   expect(seen(report, 'no-persistence')).toHaveLength(2)
 })
 
-test('masters have no durability', async () => {
+test('masters with --durability are refused', async () => {
   const { code, err } = await holdfast(['doctor', ...urls().slice(0, 3), '--durability', '1'])
   expect({ code, err }).toMatchObject({
     code: 2,
@@ -40,7 +40,7 @@ test('masters have no durability', async () => {
   })
 })
 
-test('one server under two addresses', async () => {
+test('one server under two addresses is reported', async () => {
   const [first, second] = masters as [RedisServer, RedisServer]
   const report = await diagnose([first.url, second.url, `localhost:${first.port}`])
   const [finding] = seen(report, 'same-server')
@@ -49,7 +49,7 @@ test('one server under two addresses', async () => {
   expect(finding?.seen).not.toContain(`${second.port}`)
 })
 
-describe('with a replica', () => {
+describe('a master with a replica', () => {
   let replica: RedisServer
   beforeAll(async () => {
     const config = { 'repl-diskless-sync': 'yes', 'repl-diskless-sync-delay': 0 }
@@ -66,14 +66,14 @@ describe('with a replica', () => {
     await server.admin.config('SET', 'min-replicas-to-write', 0)
   })
 
-  test('a master tells what a failover loses, and goes on alone when cut off', async () => {
+  test('the report of a master says what a failover loses, and warns about missing min-replicas', async () => {
     await follow()
     const report = await diagnose([server.url])
     expect(seen(report, 'failover-loses-locks')).toMatchObject([
       { level: 'note', numbers: { replicas: 1, online: 1, minReplicasToWrite: 0 } },
     ])
     expect(seen(report, 'no-min-replicas')[0]).toMatchObject({ level: 'warning' })
-    // With one replica, who takes over would refuse all: nothing is to be pasted before there are two.
+    // With one replica, a new master would refuse all writes: there is nothing to paste before a second replica.
     expect(seen(report, 'no-min-replicas')[0]?.fix.filter((line) => !line.startsWith('#'))).toEqual(
       [],
     )
@@ -87,7 +87,7 @@ describe('with a replica', () => {
     expect(seen(two, 'too-few-replicas')).toMatchObject([{ numbers: { online: 1, wanted: 2 } }])
   })
 
-  test('a replica is no master, beside its own or alone', async () => {
+  test('a replica in place of a master is reported, beside its master or alone', async () => {
     await follow()
     const address = addressOf(replica)
     const beside = await diagnose([...urls(), replica.url, masters[1]?.url ?? ''].slice(0, 4))
@@ -99,7 +99,7 @@ describe('with a replica', () => {
     expect(alone.codes).not.toContain('missing-rights')
   })
 
-  test('a replica that is cut off, and serves what it last knew', async () => {
+  test('a replica that is cut off and serves old data is reported', async () => {
     const [gone] = await startMasters(1)
     const port = gone?.port ?? 0
     await gone?.kill()
@@ -109,7 +109,7 @@ describe('with a replica', () => {
     expect(report.codes).toContain('replica-serves-stale')
   })
 
-  test('a replica that does not answer any more', async () => {
+  test('a replica that no longer answers is reported', async () => {
     await follow()
     replica.pause()
     await eventually(
@@ -124,7 +124,7 @@ describe('with a replica', () => {
   })
 })
 
-test('a clock that is ahead of the others, by an embedded Valkey', async () => {
+test('a clock that is ahead of the others is reported (with an embedded Valkey)', async () => {
   const valkey = await startSettable()
   const [first, second] = urls() as [string, string]
   const together = await diagnose([first, second, valkey.url])
@@ -141,7 +141,7 @@ test('a clock that is ahead of the others, by an embedded Valkey', async () => {
   expect(seen(report, 'clock-from-here')).toMatchObject([{ level: 'note', at: addressOf(valkey) }])
 })
 
-test('a clock is told by the fastest answer, and by how much it may be off', async () => {
+test('the fastest answer gives the offset of a clock and its bound', async () => {
   const proxy = await startProxy(server.port)
   const fault = proxy.delay(400, { direction: 'toClient' })
   // The first answers are slow, each by 400 ms on one way: a clock that is 200 ms off, by them.
@@ -154,7 +154,7 @@ test('a clock is told by the fastest answer, and by how much it may be off', asy
   expect(line?.slowestMs).toBeGreaterThan(300)
 })
 
-test('a master that answers too late for the lease, or nearly so', async () => {
+test('a master that answers too late for the lease, or nearly too late, is reported', async () => {
   const proxy = await startProxy(server.port)
   const [, second, third] = urls() as [string, string, string]
   const look = (leaseMs: number) =>
@@ -167,12 +167,12 @@ test('a master that answers too late for the lease, or nearly so', async () => {
   expect(late(await look(1_000))).toMatchObject([
     { code: 'answers-too-late', level: 'error', numbers: { limitMs: 100 } },
   ])
-  // Of 500 ms it is more than a quarter.
+  // The answer takes more than a quarter of 500 ms.
   expect(late(await look(5_000))).toMatchObject([{ code: 'answers-slow', level: 'warning' }])
   fault.heal()
 })
 
-test('what is asked of a server is little, and in small pieces', async () => {
+test('the doctor sends few commands, over one connection', async () => {
   const proxy = await startProxy(server.port)
   await diagnose([proxy.url])
   const counts = new Map<string, number>()

@@ -27,7 +27,7 @@ async function withConfig<T>(settings: Record<string, string>, work: () => Promi
 const look = (settings: Record<string, string>, ...args: string[]) =>
   withConfig(settings, () => diagnose([server.url, ...STEADY, ...args]))
 
-test('a server as it comes lacks persistence, and nothing else', async () => {
+test('the only finding of a default server is the missing persistence', async () => {
   const report = await diagnose([server.url])
   expect(steady(report)).toEqual(['no-persistence'])
   expect(report).toMatchObject({ verdict: 'findings', exitCode: 1, place: 'server' })
@@ -46,13 +46,13 @@ test('a server as it comes lacks persistence, and nothing else', async () => {
   expect(await server.admin.keys('*')).toEqual([])
 })
 
-test('a server that writes everything down before it answers has nothing to mend', async () => {
+test('a server that persists each write before it answers has no findings', async () => {
   const report = await look({ appendonly: 'yes', appendfsync: 'always' })
   expect(steady(report)).toEqual([])
   expect(report).toMatchObject({ verdict: 'ok', exitCode: 0 })
 })
 
-test('how it writes to the disk', async () => {
+test('the doctor reports how the server writes to the disk', async () => {
   const everysec = await look({ appendonly: 'yes', appendfsync: 'everysec' })
   expect(seen(everysec, 'fsync-everysec')).toMatchObject([{ level: 'note' }])
   expect(everysec.exitCode).toBe(0)
@@ -64,7 +64,7 @@ test('how it writes to the disk', async () => {
 })
 
 test.each(['volatile-lru', 'allkeys-random', 'volatile-ttl'])(
-  'a policy that evicts locks: %s',
+  'a policy that evicts locks is reported: %s',
   async (policy) => {
     const limited = await look({ maxmemory: '200mb', 'maxmemory-policy': policy })
     const [finding] = seen(limited, 'evicts-locks')
@@ -83,7 +83,7 @@ test.each(['volatile-lru', 'allkeys-random', 'volatile-ttl'])(
   },
 )
 
-test('memory that is nearly full, or full', async () => {
+test('memory that is full or nearly full is reported', async () => {
   const { used_memory = '' } = Object.fromEntries(
     (await server.admin.info('memory')).split('\r\n').map((line) => line.split(':')),
   )
@@ -96,7 +96,7 @@ test('memory that is nearly full, or full', async () => {
   expect(roomy.codes.filter((code) => code.startsWith('memory'))).toEqual([])
 })
 
-test('connections that are cut while they are idle, and settings that cost', async () => {
+test('an idle timeout and settings with a cost are reported', async () => {
   const report = await look(
     {
       timeout: '3',
@@ -110,11 +110,11 @@ test('connections that are cut while they are idle, and settings that cost', asy
     { level: 'warning', numbers: { timeoutSeconds: 3, renewMs: 3_000 } },
   ])
   expect(report.codes).toEqual(expect.arrayContaining(['pubsub-buffer', 'keyspace-events']))
-  // The watchdog is there before.
+  // The watchdog renews before that timeout.
   expect((await look({ timeout: '4' }, '--lease-ms', '9000')).codes).not.toContain('idle-timeout')
 })
 
-test('writes that need replicas which are not there', async () => {
+test('a requirement of replicas that the server does not meet is reported', async () => {
   const report = await look({ 'min-replicas-to-write': '2' })
   expect(seen(report, 'min-replicas-unmet')).toMatchObject([
     { level: 'error', numbers: { minReplicasToWrite: 2, good: 0 } },
@@ -126,7 +126,7 @@ test('writes that need replicas which are not there', async () => {
 describe('keys without a TTL', () => {
   const owner = `${'a'.repeat(21)}:17`
 
-  test('a lock, what belongs to one, and a counter are told apart', async () => {
+  test('a lock, a key of a lock and a counter without a TTL are separate findings', async () => {
     leaves({ keys: true, why: 'they have no TTL' })
     const { admin } = server
     await admin.hset('app:stuck', owner, 1)
@@ -153,7 +153,7 @@ describe('keys without a TTL', () => {
     expect(none.servers[0]?.keysLooked).toBeNull()
   })
 
-  test('a name with control sequences or newlines steers no terminal, and its command keeps it whole', async () => {
+  test('a name with control characters does not control the terminal, and its command keeps the name whole', async () => {
     leaves({ keys: true, why: 'they have no TTL' })
     const { admin } = server
     await admin.hset('app:\u001b[31mred\nline', owner, 1)
@@ -183,7 +183,7 @@ describe('keys without a TTL', () => {
     ])
   })
 
-  test('those of Holdfast at work are none', async () => {
+  test('the keys of working locks are not reported', async () => {
     const client = new Holdfast({ redis: server.url })
     const lock = client.getFairLock('busy')
     const lease = await lock.lock()
@@ -201,7 +201,7 @@ describe('keys without a TTL', () => {
     await server.flush()
   })
 
-  test('how far it looked is said', async () => {
+  test('the report says how many keys were checked', async () => {
     leaves({ keys: true, why: 'they are many' })
     const filler = server.admin.pipeline()
     for (let i = 0; i < 2_000; i++) filler.set(`filler:${i}`, 1)
@@ -213,7 +213,7 @@ describe('keys without a TTL', () => {
   })
 })
 
-test('a disk that fails', async () => {
+test('a disk that fails is reported', async () => {
   const dir = mkdtempSync(join(process.env.HOLDFAST_TEST_DIR ?? tmpdir(), 'disk-'))
   const broken = await startRedis({ config: { dir } })
   expect((await diagnose([broken.url])).codes).not.toContain('disk-fails')
@@ -228,18 +228,21 @@ test('a disk that fails', async () => {
 test.each([
   ['several-wire-versions', 'note', 1],
   ['wire-versions-conflict', 'warning', 2],
-])('clients of several versions of the wire format: %s', async (code, level, oldest) => {
-  const { admin } = server
-  const client = new Holdfast({ redis: server.url })
-  await client.getLock('it').using(() => {})
-  const key = `holdfast_client:{${'a'.repeat(21)}}`
-  await eventually(async () => (await admin.exists(`holdfast_client:{${client.id}}`)) === 1)
-  expect(seen(await diagnose([server.url]), code)).toEqual([])
-  await admin.hset(key, 'about', JSON.stringify({ wire: { version: 2, oldest } }))
-  await admin.pexpire(key, 20_000)
-  expect(seen(await diagnose([server.url]), code)).toMatchObject([
-    { level, seen: expect.stringContaining('1, 2') },
-  ])
-  await admin.del(key)
-  await client.close()
-})
+])(
+  'clients with several versions of the wire format are reported: %s',
+  async (code, level, oldest) => {
+    const { admin } = server
+    const client = new Holdfast({ redis: server.url })
+    await client.getLock('it').using(() => {})
+    const key = `holdfast_client:{${'a'.repeat(21)}}`
+    await eventually(async () => (await admin.exists(`holdfast_client:{${client.id}}`)) === 1)
+    expect(seen(await diagnose([server.url]), code)).toEqual([])
+    await admin.hset(key, 'about', JSON.stringify({ wire: { version: 2, oldest } }))
+    await admin.pexpire(key, 20_000)
+    expect(seen(await diagnose([server.url]), code)).toMatchObject([
+      { level, seen: expect.stringContaining('1, 2') },
+    ])
+    await admin.del(key)
+    await client.close()
+  },
+)

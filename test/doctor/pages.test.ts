@@ -15,12 +15,12 @@ function tableBelow(words: string) {
 }
 
 describe('the page of reference', () => {
-  test('has each code with its level', () => {
+  test('the reference page has each code with its level', () => {
     const rows = tableBelow('## Findings').map((row) => [plain(row.code), row.level])
     expect(rows).toEqual([...codes].sort(byPage(rows.map(([code]) => code))))
   })
 
-  test('has each field of the JSON', async () => {
+  test('the reference page has each field of the JSON', async () => {
     const report = await diagnose([server.url])
     const { codes: _, ...fields } = report
     const names = (words: string) => tableBelow(words).map((row) => plain(row.field))
@@ -30,14 +30,14 @@ describe('the page of reference', () => {
   })
 })
 
-/** In the order of the page, what it lacks at the end. */
+/** The order of the page. Codes that the page lacks are at the end. */
 function byPage(order: readonly (string | undefined)[]) {
   const place = (code: string) => (order.includes(code) ? order.indexOf(code) : order.length)
   return ([a]: [string, unknown], [b]: [string, unknown]) => place(a) - place(b)
 }
 
-describe('the page that tells how', () => {
-  /** Without what differs from run to run, and from one version of the server to the next. */
+describe('the how-to page', () => {
+  /** The text without the parts that differ in each run, or between versions of the server. */
   const steady = (text: string) =>
     text
       .replace(/\n\nnote {2}old-version\n( .*\n?)+/, '\n')
@@ -53,7 +53,7 @@ describe('the page that tells how', () => {
       .join(' ')
       .trim()
 
-  test('shows what is printed', async () => {
+  test('the how-to page shows what the doctor prints', async () => {
     await server.admin.config('SET', 'maxmemory', '100mb')
     await server.admin.config('SET', 'maxmemory-policy', 'volatile-lru')
     await server.admin.set('key', 1, 'PX', 60_000)
@@ -65,7 +65,7 @@ describe('the page that tells how', () => {
     await server.admin.config('SET', 'maxmemory', '0')
   })
 
-  test('shows ways to call it that there are', async () => {
+  test('the how-to page shows only options that exist', async () => {
     const rows = howTo.lines.filter((line) => /^\|.*npx holdfast doctor/.test(line))
     expect(rows.length).toBeGreaterThan(5)
     for (const row of rows) {

@@ -8,8 +8,8 @@ import { diagnose, holdfast, STEADY, seen } from './diagnose.ts'
 
 const server = sharedServer()
 
-describe('what cannot be reached', () => {
-  test('is told with the reason, and the others are looked at', async () => {
+describe('a server that cannot be reached', () => {
+  test('a server that cannot be reached is reported with the reason, and the other servers are checked', async () => {
     const port = await freePort()
     const report = await diagnose([server.url, `127.0.0.1:${port}`, 'no-such-host.invalid:6379'])
     expect(report).toMatchObject({ verdict: 'incomplete', exitCode: 3 })
@@ -19,7 +19,7 @@ describe('what cannot be reached', () => {
     expect(seen(report, 'unreachable')).toHaveLength(2)
   })
 
-  test('ends in time when it accepts, and never answers', async () => {
+  test('the doctor ends in time if a server accepts a connection and never answers', async () => {
     const hung = await startRedis()
     hung.pause()
     const startedAt = performance.now()
@@ -31,7 +31,7 @@ describe('what cannot be reached', () => {
     hung.resume()
   })
 
-  test('ends in time when it stops to answer in between', async () => {
+  test('the doctor ends in time if a server stops answering', async () => {
     const proxy = await startProxy(server.port)
     proxy.onNextRequest('TIME', 'mute')
     const report = await diagnose([proxy.url, '--timeout-ms', '900'])
@@ -40,7 +40,7 @@ describe('what cannot be reached', () => {
     expect(seen(report, 'looked-in-part')[0]?.seen).toContain('the clock (no answer within 900 ms)')
   })
 
-  test('ends when the connection is cut in between', async () => {
+  test('the doctor ends if the connection is cut', async () => {
     const proxy = await startProxy(server.port)
     proxy.onNextRequest('TIME', 'cutBefore')
     const report = await diagnose([proxy.url])
@@ -64,7 +64,7 @@ describe('logins', () => {
     ['in REDIS_URL', () => [[], { REDIS_URL: `redis://:${quoted}@${address()}` }]],
     ['in REDISCLI_AUTH', () => [['-u', address()], { REDISCLI_AUTH: secret }]],
     ['as options', () => [['--user', 'ada', '--pass', secret, address()], {}]],
-  ])('a password %s', async (_, given) => {
+  ])('a password %s is accepted and never shown', async (_, given) => {
     const [args, env] = given()
     const report = await diagnose(args, env)
     expect(report.servers[0]).toMatchObject({ reached: true, address: address(), role: 'master' })
@@ -76,12 +76,12 @@ describe('logins', () => {
     }
   })
 
-  test('a password that a server has no use for is left out', async () => {
+  test('a password that a server does not need is left out', async () => {
     const report = await diagnose([server.url], { REDISCLI_AUTH: secret })
     expect(report.servers[0]?.reached).toBe(true)
   })
 
-  test('that are wrong, or missing, are told without the password', async () => {
+  test('a wrong or a missing password is reported without the password', async () => {
     const wrong = await holdfast(['doctor', `redis://ada:hunter2-${quoted}@${address()}`])
     expect(wrong.code).toBe(3)
     expect(wrong.out).toContain('WRONGPASS')
@@ -95,7 +95,7 @@ describe('logins', () => {
     ['redis://:hun@ter2@ho st', '"redis://***@ho st"'],
     ['http://ada:hunter2@host', '"http://***@host"'],
     ['redis://host:1/db?password=hunter2', '"redis://host:1/db?***"'],
-  ])('an address that makes no sense is shown without its login: %s', async (url, shown) => {
+  ])('an invalid address is shown without its login: %s', async (url, shown) => {
     const { code, out, err } = await holdfast(['doctor', url])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(shown)
@@ -112,7 +112,7 @@ describe('TLS', () => {
     files = place.files
   })
 
-  test('with a client certificate', async () => {
+  test('the doctor connects with a client certificate', async () => {
     const withKey = ['--cacert', files.ca, '--cert', files.cert, '--key', files.key]
     const report = await diagnose([`rediss://127.0.0.1:${port}`, ...withKey])
     expect(report.servers[0]).toMatchObject({ reached: true, role: 'master' })
@@ -121,7 +121,7 @@ describe('TLS', () => {
     expect(seen(report, 'no-persistence')[0]?.fix[0]).toContain(`-p ${port} --tls CONFIG SET`)
   })
 
-  test('what is missing for it is told', async () => {
+  test('the doctor reports what is missing for TLS', async () => {
     const ca = ['--cacert', files.ca]
     const noCertificate = await diagnose([`rediss://127.0.0.1:${port}`, ...ca])
     expect(noCertificate.servers[0]?.why).toMatch(/client certificate: use --cert and --key|closed/)
@@ -136,28 +136,24 @@ describe('TLS', () => {
 
 describe('the program', () => {
   test.each<[string, string[], RegExp]>([
-    ['an option that is not there', ['--nope'], /Unknown option '--nope'/],
-    [
-      'a level that is none',
-      ['--fail-on', 'note'],
-      /--fail-on must be error or warning; got "note"/,
-    ],
-    ['a lease that is no number', ['--lease-ms', '30s'], /--lease-ms .* at least 10; got "30s"/],
-    ['a durability that is none', ['--durability', 'some'], /--durability .*; got "some"/],
-    ['a code that is none', ['--ignore', 'persistence'], /got "persistence"\. There are: unreach/],
-    ['a file that is not there', ['--cacert', '/no/file'], /--cacert .*ENOENT.*"\/no\/file"/],
+    ['an unknown option', ['--nope'], /Unknown option '--nope'/],
+    ['an unknown level', ['--fail-on', 'note'], /--fail-on must be error or warning; got "note"/],
+    ['a lease that is not a number', ['--lease-ms', '30s'], /--lease-ms .* at least 10; got "30s"/],
+    ['an unknown durability', ['--durability', 'some'], /--durability .*; got "some"/],
+    ['an unknown code', ['--ignore', 'persistence'], /got "persistence"\. There are: unreach/],
+    ['a missing file', ['--cacert', '/no/file'], /--cacert .*ENOENT.*"\/no\/file"/],
     ['a server given twice', ['a:1', 'redis://a:1'], /a:1 was given twice/],
     ['Sentinels without a name', ['--sentinel', 'a:1'], /--master-name/],
     ['a name without Sentinels', ['--master-name', 'm'], /--sentinel/],
     ['Sentinels and a cluster', ['--sentinel', 'a:1', '--master-name', 'm', 'b:1'], /either/],
-  ])('%s is refused with 2', async (_, args, message) => {
+  ])('%s is refused with exit code 2', async (_, args, message) => {
     const { code, out, err } = await holdfast(['doctor', ...args])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(message)
     expect(err).toContain('npx holdfast doctor --help')
   })
 
-  test('lists its commands, tells its version, and knows no others', async () => {
+  test('the program lists its commands, prints its version, and refuses unknown commands', async () => {
     expect(await holdfast(['--version'])).toEqual({ code: 0, out: '1.2.3\n', err: '' })
     expect((await holdfast(['--help'])).out).toContain('doctor')
     expect((await holdfast(['doctor', '--help'])).out).toContain('--master-name')
@@ -168,7 +164,7 @@ describe('the program', () => {
     })
   })
 
-  test('exits by the level that counts, and leaves out what is ignored', async () => {
+  test('the exit code depends on --fail-on, and ignored findings are left out', async () => {
     const look = (...args: string[]) => diagnose([server.url, ...args])
     expect((await look()).exitCode).toBe(1)
     expect((await look('--fail-on', 'error', ...STEADY)).exitCode).toBe(0)
@@ -177,7 +173,7 @@ describe('the program', () => {
     expect(accepted.ignored).toContain('no-persistence')
   })
 
-  test('has colours for a terminal, and not where they are not wanted', async () => {
+  test('the program uses colours on a terminal, unless the environment forbids colours', async () => {
     const look = (isTerminal: boolean, env: Record<string, string> = {}) =>
       holdfast(['doctor', server.url], { isTerminal, env })
     expect((await look(true)).out).toContain('\u001b[')
@@ -186,7 +182,7 @@ describe('the program', () => {
     expect((await look(true, { TERM: 'dumb' })).out).not.toContain('\u001b[')
   })
 
-  test('begins with the verdict, and keeps to the width but for what is pasted', async () => {
+  test('the report begins with the verdict, and its lines fit the width, except commands', async () => {
     const { out } = await holdfast(['doctor', server.url], { columns: 72 })
     expect(out.split('\n')[0]).toMatch(/^Fit for locks while nothing fails\. 1 warning/)
     const prose = out.split('\n').filter((line) => /^ {2}(seen|why| {4}) {2}[^#r]/.test(line))

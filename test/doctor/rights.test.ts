@@ -11,13 +11,13 @@ const isCommand = (word: string) => word.startsWith('+')
 const OPTIONAL = ['~holdfast_client:*', '&holdfast_requests:*']
 const FOR_ALL = rightsOf('getLock').filter((word) => !isCommand(word) && !OPTIONAL.includes(word))
 
-describe('what is asked about is what the page of the rights lists', () => {
+describe('the rights that the doctor checks', () => {
   const { needed, optional } = needsOf('server', 'app:x', 'app:')
   const masters = needsOf('masters', 'app:x', 'app:').needed[1]
   const cluster = needsOf('cluster', 'app:x', 'app:').needed[1]
   const of = (kind: string) => optional.find((one) => one.kind === kind)
   type Asked = ReturnType<typeof of>
-  /** Those that have commands of their own, each with a right of its own. */
+  /** Commands with subcommands. Each subcommand has its own right. */
   const CONTAINERS = ['PUBSUB', 'CLUSTER']
   const rightTo = ([name = '', second = '']: readonly string[]) =>
     `+${CONTAINERS.includes(name) ? `${name}|${second}` : name}`.toLowerCase()
@@ -25,12 +25,12 @@ describe('what is asked about is what the page of the rights lists', () => {
     ...(asked?.commands ?? []).map(rightTo),
     ...(asked?.patterns ?? []),
   ]
-  /** What may be left out, so that it is not asked about. */
+  /** Optional rights, which the doctor does not check. */
   const SPARED = ['+info', '+config|get']
   const listed = (words: readonly string[]) => words.filter((word) => !SPARED.includes(word)).sort()
   const shared = [needed[0], of('presence'), of('requests to release')].flatMap(wordsOf)
 
-  test('for every lock', () => {
+  test('the doctor checks the rights on the page for every lock', () => {
     expect([...shared].sort()).toEqual(listed(rightsOf('getLock')))
   })
 
@@ -43,21 +43,27 @@ describe('what is asked about is what the page of the rights lists', () => {
     ['masters', masters, ['masters']],
   ]
 
-  test.each(kinds)('for %s, in addition to what every lock needs', (_, asked, titles) => {
-    const own = wordsOf(asked).filter((word) => !SPARED.includes(word))
-    const words = listed(titles.flatMap(rightsOf))
-    expect(own.filter((word) => !words.includes(word))).toEqual([])
-    const more = words.filter((word) => !shared.includes(word))
-    expect([...new Set(more)].filter((word) => !own.includes(word))).toEqual([])
-  })
+  test.each(kinds)(
+    'the doctor checks the additional rights on the page for %s',
+    (_, asked, titles) => {
+      const own = wordsOf(asked).filter((word) => !SPARED.includes(word))
+      const words = listed(titles.flatMap(rightsOf))
+      expect(own.filter((word) => !words.includes(word))).toEqual([])
+      const more = words.filter((word) => !shared.includes(word))
+      expect([...new Set(more)].filter((word) => !own.includes(word))).toEqual([])
+    },
+  )
 
   test.each([
     ['durability', '~holdfast_confirm', of('durability'), []],
     ['a cluster', '+cluster|slots', cluster, ['+client|setname', '+cluster|nodes']],
-  ])('for %s', (_, word, asked, spared: string[]) => {
-    const words = listed(additionalRights(word)).filter((one) => !spared.includes(one))
-    expect(wordsOf(asked).sort()).toEqual(words)
-  })
+  ])(
+    'the doctor checks exactly the rights on the page for %s',
+    (_, word, asked, spared: string[]) => {
+      const words = listed(additionalRights(word)).filter((one) => !spared.includes(one))
+      expect(wordsOf(asked).sort()).toEqual(words)
+    },
+  )
 })
 
 describe('a user of the ACL', () => {
@@ -73,7 +79,7 @@ describe('a user of the ACL', () => {
     await server.admin.call('ACL', 'LOG', 'RESET')
   })
 
-  test('who has the rights of the page lacks none', async () => {
+  test('a user with the rights of the page lacks no right', async () => {
     await setUser(...FOR_ALL, ...commands, ...LOOKS)
     const report = await look()
     expect(report.codes.filter((code) => /rights|refused|part|unknown/.test(code))).toEqual([
@@ -83,7 +89,7 @@ describe('a user of the ACL', () => {
     expect(seen(report, 'rights-of-kinds')[0]?.seen).toContain('fair lock, leader election')
   })
 
-  test('what is missing is told, and the line to paste mends it', async () => {
+  test('missing rights are reported, and the printed line grants them', async () => {
     const without = commands.filter((one) => !/^\+(hincrby|publish)$/.test(one))
     const few = FOR_ALL.filter((one) => !/lock_token|lock__channel/.test(one))
     await setUser(...few, ...without, ...LOOKS)
@@ -104,14 +110,14 @@ describe('a user of the ACL', () => {
     expect((await look()).codes.filter((code) => /rights/.test(code))).toEqual([])
   })
 
-  test('who has only the rights of a semaphore lacks those of a lock', async () => {
+  test('a user with the rights of a semaphore only lacks the rights of a lock', async () => {
     await setUser(...rightsOf('getSemaphore'), ...LOOKS)
     const [finding] = seen(await look(), 'missing-rights')
     expect(finding?.seen).toContain("'~redisson_lock_token:{app:*'")
     expect((await look('--ignore', 'missing-rights')).codes).not.toContain('missing-rights')
   })
 
-  test('keys that are outside are told together', async () => {
+  test('missing key patterns are reported together', async () => {
     await setUser('~app:*', '&other', ...commands, ...LOOKS)
     const [finding] = seen(await look(), 'missing-rights')
     for (const pattern of FOR_ALL.filter((one) => one !== '~app:*')) {
@@ -121,7 +127,7 @@ describe('a user of the ACL', () => {
     expect(noPrefix?.fix.join('\n')).toContain('--key-prefix')
   })
 
-  test('who may not ask tries a lock, which is released', async () => {
+  test('the doctor acquires and releases a test lock if the user may not ask about rights', async () => {
     await setUser(...FOR_ALL, ...commands)
     const report = await look()
     expect(report.codes.filter((code) => /right|refused/.test(code))).toEqual([])
@@ -140,7 +146,7 @@ describe('a user of the ACL', () => {
     await server.flush()
   })
 
-  test('with --durability its rights are needed, whether they are asked about or tried', async () => {
+  test('the rights of --durability are required, by question or by a test lock', async () => {
     const noWait = commands.filter((one) => one !== '+wait')
     await setUser(...FOR_ALL, ...noWait, ...LOOKS)
     const [missing] = seen(await look('--durability', 'all'), 'missing-rights')
@@ -155,7 +161,7 @@ describe('a user of the ACL', () => {
     expect(mended.codes).not.toContain('lock-refused')
   })
 
-  test('a lock that is refused for another reason is not put down to rights', async () => {
+  test('a test lock that is refused for another reason is not reported as missing rights', async () => {
     await setUser(...FOR_ALL, ...commands)
     await server.admin.config('SET', 'min-replicas-to-write', 1)
     const [refused] = seen(await look(), 'lock-refused')
@@ -164,7 +170,7 @@ describe('a user of the ACL', () => {
     expect(refused?.fix.join()).not.toContain('rights')
   })
 
-  test('rights are not known where the connection ends before they are', async () => {
+  test('rights are unknown if the connection ends during the check', async () => {
     const proxy = await startProxy(server.port)
     let dryRuns = 0
     const isLater = ({ command, args }: { command: string; args: readonly string[] }) =>
@@ -175,7 +181,7 @@ describe('a user of the ACL', () => {
     expect(report.codes.filter((code) => /rights|refused/.test(code))).toEqual([])
   })
 
-  test('who may do nothing gets a report, and no crash', async () => {
+  test('a user without any rights gets a report', async () => {
     await setUser('-@all')
     const { code, out, err } = await holdfast(['doctor', server.url, ...login])
     expect({ code, err }).toEqual({ code: 1, err: '' })
@@ -184,7 +190,7 @@ describe('a user of the ACL', () => {
     expect(out).not.toContain('long-secret')
   })
 
-  test('with masters INFO is needed, and the keys of their marks', async () => {
+  test('masters require INFO and the keys of their marks', async () => {
     await setUser(...FOR_ALL, ...commands.filter((one) => one !== '+info'), ...LOOKS)
     const url = `redis://app:long-secret@127.0.0.1:${server.port}`
     const report = await diagnose([url, '127.0.0.1:1', '127.0.0.1:2', '--key-prefix', 'app:'])
@@ -194,8 +200,8 @@ describe('a user of the ACL', () => {
   })
 })
 
-/** A service that has none of the commands that administer. */
-test('a service without CONFIG, ACL and INFO sections', async () => {
+/** A service without the commands for administration. */
+test('the doctor reports what it cannot check at a service without CONFIG, ACL and INFO sections', async () => {
   const real = server as RedisServer
   const info = await real.admin.info('server')
   const fake = await startFakeServer(([command = '', second = '']) => {
@@ -212,7 +218,7 @@ test('a service without CONFIG, ACL and INFO sections', async () => {
   expect(report.servers[0]).toMatchObject({ reached: true, keysLooked: 0 })
 })
 
-test('a server that reads its data from the disk', async () => {
+test('a server that loads its data from the disk is reported', async () => {
   const fake = await startFakeServer(([command = '']) => {
     const info = 'redis_version:7.2.0\r\nredis_mode:standalone\r\nrole:master\r\nloading:1\r\n'
     if (command.toUpperCase() === 'INFO') return `$${info.length}\r\n${info}\r\n`
@@ -223,7 +229,7 @@ test('a server that reads its data from the disk', async () => {
   expect(report.exitCode).toBe(1)
 })
 
-test('a server that is too old', async () => {
+test('a server that is too old is reported', async () => {
   const fake = await startFakeServer(([command = '']) => {
     const info = 'redis_version:6.0.16\r\nredis_mode:standalone\r\nrole:master\r\n'
     if (command.toUpperCase() === 'INFO') return `$${info.length}\r\n${info}\r\n`

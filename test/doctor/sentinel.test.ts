@@ -16,7 +16,7 @@ const ABOUT = /sentinel|master|failover-slow|unreachable|is-/
 const look = (...args: string[]) =>
   diagnose(['--sentinel', list, '--master-name', 'watched', ...args])
 
-test('the master that Sentinels name is looked at', async () => {
+test('the doctor checks the master that the Sentinels name', async () => {
   const report = await look()
   const master = watched.servers[0] as RedisServer
   expect(report.place).toBe('sentinel')
@@ -30,7 +30,7 @@ test('the master that Sentinels name is looked at', async () => {
   expect(report.codes).toEqual(expect.arrayContaining(['failover-loses-locks', 'no-min-replicas']))
 })
 
-test('a failover that takes longer than a lease', async () => {
+test('a failover that takes longer than a lease is reported', async () => {
   const report = await look('--lease-ms', '1900')
   expect(seen(report, 'failover-slow')).toHaveLength(3)
   expect(seen(report, 'failover-slow')[0]).toMatchObject({
@@ -40,7 +40,7 @@ test('a failover that takes longer than a lease', async () => {
   expect((await look('--lease-ms', '2500')).codes).not.toContain('failover-slow')
 })
 
-test('a quorum that never comes about, or too soon', async () => {
+test('a quorum that is too high or too low is reported', async () => {
   const [{ admin }] = watched.sentinels as [RedisServer]
   const set = (quorum: number) => admin.call('SENTINEL', 'SET', 'watched', 'quorum', quorum)
   await set(4)
@@ -54,7 +54,7 @@ test('a quorum that never comes about, or too soon', async () => {
   await set(2)
 })
 
-test('a name that they do not know, and Sentinels that are away', async () => {
+test('an unknown master name, and a Sentinel that is down, are reported', async () => {
   const report = await diagnose(['--sentinel', list, '--master-name', 'nobody'])
   expect(seen(report, 'master-unknown')).toHaveLength(3)
   expect(report).toMatchObject({ exitCode: 3, servers: [] })
@@ -63,7 +63,7 @@ test('a name that they do not know, and Sentinels that are away', async () => {
   expect(partly.servers[0]?.reached).toBe(true)
 })
 
-test('a login that Sentinels tell the address, and no more, is told which right the doctor lacks', async () => {
+test('a login without the right to SENTINEL MASTER is reported with the missing right', async () => {
   const rights = ['+sentinel|get-master-addr-by-name', '+ping']
   for (const { admin } of watched.sentinels) {
     await admin.call('ACL', 'SETUSER', 'asks', 'on', '>secret', ...rights)
@@ -80,7 +80,7 @@ test('a login that Sentinels tell the address, and no more, is told which right 
   ).toBeLessThan(2)
 })
 
-test('what is no Sentinel, and a Sentinel that is given as a server', async () => {
+test('a server in place of a Sentinel, and a Sentinel in place of a server, are reported', async () => {
   const none = await diagnose(['--sentinel', `127.0.0.1:${plain.port}`, '--master-name', 'watched'])
   expect(seen(none, 'master-unknown')[0]?.seen).toContain('ERR unknown command')
   const [sentinel] = watched.sentinels as [RedisServer]
@@ -89,7 +89,7 @@ test('what is no Sentinel, and a Sentinel that is given as a server', async () =
   expect(given.codes.filter((code) => /rights|refused|clocks|persistence/.test(code))).toEqual([])
 })
 
-test('Sentinels that are too few or disagree, and a master that is down', async () => {
+test('too few Sentinels, Sentinels that disagree, and a master that is down are reported', async () => {
   const two = await startWatched({ replicas: 0, sentinels: 2, downAfterMs: 500 })
   const places = two.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
   const lookThere = () => diagnose(['--sentinel', places, '--master-name', 'watched'])

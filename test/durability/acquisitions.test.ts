@@ -7,21 +7,21 @@ import { isWait, keepUp, replicatedRig } from './rig.ts'
 
 const rig = replicatedRig()
 
-/** Nobody has the lock, and the one who asks next gets it. */
+/** No client holds the lock, and the next call acquires it. */
 async function isFree(name: string): Promise<void> {
   const other = rig.witness()
   await granted(await other.getLock(name).tryLock(5_000)).release()
   expect(await rig.hash(name)).toEqual({})
 }
 
-/** The replicas leave the master, which is told of it at once. */
+/** The replicas leave the master, and the master sees it at once. */
 async function withoutReplicas(): Promise<void> {
   await Promise.all(rig.replicas.map(({ admin }) => admin.replicaof('NO', 'ONE')))
   await keepUp(rig.master, 0)
 }
 
 describe('an acquisition', () => {
-  test('is granted when as many replicas have it as are wanted, and not before', async () => {
+  test('an acquisition is granted when the wanted number of replicas has it, and not before', async () => {
     const [first] = rig.replicas
     const client = rig.client({ replicas: 2, timeoutMs: 5_000 })
     const lease = granted(await client.getLock('it').tryLock())
@@ -41,7 +41,7 @@ describe('an acquisition', () => {
     await later.release()
   })
 
-  test('of a client with a short lease gives the replicas half of that lease by default', async () => {
+  test('a client with a short lease gives the replicas half of that lease by default', async () => {
     const [first] = rig.replicas
     const client = rig.client({ replicas: 2 }, { leaseMs: 800 })
     await granted(await client.getLock('it').tryLock()).release()
@@ -53,7 +53,7 @@ describe('an acquisition', () => {
     await isFree('it')
   })
 
-  test('is undone once and rejects where fewer replicas have it in time', async () => {
+  test('an acquisition without enough replicas in time is undone once and rejects', async () => {
     const [first] = rig.replicas
     const client = rig.client({ replicas: 2, timeoutMs: 200 })
     const diary = new Diary(client)
@@ -81,19 +81,22 @@ describe('an acquisition', () => {
     { wanted: 1 as const, has: true },
     { wanted: 2 as const, has: false },
     { wanted: 'all' as const, has: false },
-  ])('with one of two that answers and $wanted wanted: granted is $has', async (one) => {
-    const [first] = rig.replicas
-    const client = rig.client({ replicas: one.wanted, timeoutMs: one.has ? 5_000 : 200 })
-    first.pause()
-    const { value, error } = await outcome(client.getLock('it').tryLock())
-    expect(value !== undefined).toBe(one.has)
-    if (!one.has) expect(error).toMatchObject({ wanted: one.wanted, confirmed: 1, connected: 2 })
-    await value?.release()
-    await isFree('it')
-  })
+  ])(
+    'with one answer of two replicas, and $wanted wanted, an acquisition is granted: $has',
+    async (one) => {
+      const [first] = rig.replicas
+      const client = rig.client({ replicas: one.wanted, timeoutMs: one.has ? 5_000 : 200 })
+      first.pause()
+      const { value, error } = await outcome(client.getLock('it').tryLock())
+      expect(value !== undefined).toBe(one.has)
+      if (!one.has) expect(error).toMatchObject({ wanted: one.wanted, confirmed: 1, connected: 2 })
+      await value?.release()
+      await isFree('it')
+    },
+  )
 
   test.each([{ wanted: 1 as const }, { wanted: 'all' as const }])(
-    'with no replica and $wanted wanted is undone, until one comes',
+    'an acquisition with no replica, and $wanted wanted, is undone until a replica comes',
     async ({ wanted }) => {
       const client = rig.client({ replicas: wanted, timeoutMs: 200 })
       await withoutReplicas()
@@ -113,7 +116,7 @@ describe('an acquisition', () => {
     },
   )
 
-  test('that waits rejects as well, and the next one of its client goes on', async () => {
+  test('lock() without enough replicas rejects, and the next call of its client acquires the lock', async () => {
     const [first] = rig.replicas
     const client = rig.client({ replicas: 2, timeoutMs: 1_500 })
     first.pause()
@@ -127,8 +130,8 @@ describe('an acquisition', () => {
   })
 })
 
-describe('what is asked', () => {
-  test('is a write, then WAIT, then a look, on a connection of its own', async () => {
+describe('the confirmation by replicas', () => {
+  test('a confirmation is a write, then WAIT, then a check, on its own connection', async () => {
     const client = rig.client({ replicas: 2 })
     await granted(await client.getLock('it').tryLock()).release()
     const acquired = rig.proxy.requests.find(({ args }) => args[0] === SHA.acquire)
@@ -141,7 +144,7 @@ describe('what is asked', () => {
     expect(acquired?.connection).not.toBe(wait?.connection)
   })
 
-  test('is asked for all at once that were granted meanwhile', async () => {
+  test('a confirmation covers all locks that were granted meanwhile', async () => {
     const client = rig.client({ replicas: 2 })
     await granted(await client.getLock('warm').tryLock()).release()
     const trap = rig.proxy.onNextRequest(isWait, 'hold')
@@ -155,7 +158,7 @@ describe('what is asked', () => {
     await Promise.all(leases.map((lease) => lease.release()))
   })
 
-  test('is nothing where it is off: no connection, no write, no WAIT', async () => {
+  test('a client without durability opens no extra connection and sends no WAIT', async () => {
     const { host, port } = rig.proxy
     const client = new Holdfast({ redis: { host, port } })
     const lease = granted(await client.getLock('it').tryLock())
@@ -165,9 +168,9 @@ describe('what is asked', () => {
     await client.close()
   })
 
-  test('holds up nothing else of the client', async () => {
+  test('a confirmation delays no other call of the client', async () => {
     const [first] = rig.replicas
-    // No command is given up before WAIT is.
+    // No command times out before WAIT does.
     const patience = { commandTimeoutMs: 12_000, outageMs: 20_000 }
     const client = rig.client({ replicas: 2, timeoutMs: 6_000 }, patience)
     const slots = client.getSemaphore('slots')
@@ -179,7 +182,7 @@ describe('what is asked', () => {
       isOver = true
     })
     await eventually(() => rig.proxy.count(isWait) === 2)
-    // One after the other: had any to wait for the replica, it would come after it.
+    // These calls run one after another. If any call waited for the replica, it would end after the replica.
     await held.extend(15_000)
     expect(await client.getLock('it').isLocked()).toBe(true)
     expect(await slots.tryAcquire()).toBe(true)
@@ -192,7 +195,7 @@ describe('what is asked', () => {
   })
 })
 
-describe('is refused', () => {
+describe('wrong options', () => {
   const refused = (options: object) => {
     const all = { redis: 'redis://127.0.0.1:1', ...options } as HoldfastOptions
     return () => new Holdfast(all)
@@ -206,7 +209,7 @@ describe('is refused', () => {
     ['some', 'got "some"'],
     [undefined, 'got undefined'],
     [Infinity, 'got Infinity'],
-  ])('`replicas: %p`', (replicas, got) => {
+  ])('`replicas: %p` is refused', (replicas, got) => {
     expect(refused({ durability: { replicas } })).toThrow(got)
   })
 
@@ -216,7 +219,7 @@ describe('is refused', () => {
     [0.5, 'got 0.5'],
     ['1s', 'got "1s"'],
     [30_000, ', at most 29999; got 30000'],
-  ])('`timeoutMs: %p`', (timeoutMs, got) => {
+  ])('`timeoutMs: %p` is refused', (timeoutMs, got) => {
     expect(refused({ durability: { replicas: 1, timeoutMs } })).toThrow(got)
   })
 
@@ -227,7 +230,7 @@ describe('is refused', () => {
     [2_000, 1_000],
     [30_000, 1_000],
   ])(
-    'none with `leaseMs: %p`, for which the default of `timeoutMs` is %p',
+    'with `leaseMs: %p` the default of `timeoutMs` is %p, and a timeout as long as the lease is refused',
     (leaseMs, timeoutMs) => {
       const options = { redis: 'redis://nowhere', leaseMs, durability: { replicas: 1 } }
       expect(resolveOptions(options).durability?.timeoutMs).toBe(timeoutMs)
@@ -236,7 +239,7 @@ describe('is refused', () => {
     },
   )
 
-  test('what is no set of options, or has others', () => {
+  test('durability that is not an object, or has unknown options, is refused', () => {
     expect(refused({ durability: 2 })).toThrow(
       'must be an object with `replicas`, `timeoutMs` or `fsync`; got 2',
     )
@@ -246,12 +249,12 @@ describe('is refused', () => {
     expect(refused({ durability: { replicas: -1, fsync: true } })).toThrow('got -1')
   })
 
-  test('in memory, where no replica is', () => {
+  test('durability is refused in memory, because memory has no replica', () => {
     const options = { durability: { replicas: 1 } } as object
     expect(() => createMemoryServer().newClient(options)).toThrow('no option `durability` here')
   })
 
-  test('together with `masters`, for a RedLock, and as a vote of one', () => {
+  test('durability is refused together with `masters`, for a RedLock, and for a part of a RedLock', () => {
     const masters = ['redis://127.0.0.1:1']
     const both = refused({ redis: undefined, masters, durability: { replicas: 1 } })
     expect(both).toThrow('`durability` cannot be combined with `masters`: a majority of them holds')

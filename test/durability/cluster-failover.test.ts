@@ -29,14 +29,14 @@ async function nameAt(master: RedisServer): Promise<string> {
   }
 }
 
-test('a replica that took over is asked how many it has, and not the one that was the master', async () => {
+test('after a failover, the new master confirms with its own replica, which is the old master', async () => {
   leaves({ keys: true, why: 'the counter stays with the slot' })
   const master = cluster.masters[0] as RedisServer
   const replica = cluster.replicas[0] as RedisServer
   const client = newClient()
   const name = await nameAt(master)
   await granted(await client.getLock(name).tryLock()).release()
-  // Without a vote, which the others cast once in a while only.
+  // TAKEOVER needs no vote, because the other masters vote only once in a while.
   const takeOver = async (one: RedisServer) => {
     await one.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
     await eventually(async () => (await one.admin.info('replication')).includes('role:master'))

@@ -46,7 +46,7 @@ const waits = async ({ admin }: RedisServer) =>
   Number(/cmdstat_wait:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
 
 test.each([1, 'all'] as const)(
-  'with %p the replica of its own master has each lock',
+  'with %p, the replica of its own master has each lock',
   async (replicas) => {
     const client = newClient({ replicas, timeoutMs: 5_000 })
     for (const master of cluster.masters) {
@@ -57,7 +57,7 @@ test.each([1, 'all'] as const)(
   },
 )
 
-test('a master that lacks its replica undoes its own locks, and holds up no other', async () => {
+test('a master without its replica undoes its own locks, and delays no other master', async () => {
   const [first, ...others] = cluster.masters as [RedisServer, ...RedisServer[]]
   const client = newClient({ replicas: 'all', timeoutMs: 2_500 })
   await granted(await client.getLock('warm').tryLock()).release()
@@ -80,7 +80,7 @@ test('a master that lacks its replica undoes its own locks, and holds up no othe
   await eventually(async () => !(await first.admin.exists(await nameAt(first, 'it'))))
 })
 
-test('many locks of one master and many slots share its WAIT', async () => {
+test('many locks of one master share its WAIT', async () => {
   const client = newClient({ replicas: 1, timeoutMs: 10_000 })
   await granted(await client.getLock('warm').tryLock()).release()
   const [first] = cluster.masters as [RedisServer]
@@ -93,7 +93,7 @@ test('many locks of one master and many slots share its WAIT', async () => {
   for (const name of names) await eventually(() => first.admin.exists(name))
   replicaOf(first).resume()
   const leases = await Promise.all(all)
-  // The one under way, and one for those that were granted meanwhile.
+  // One WAIT is under way, and a second WAIT covers the locks that were granted meanwhile.
   expect((await waits(first)) - before).toBeLessThanOrEqual(2)
   for (const lease of leases) {
     const { name, owner } = granted(lease)
@@ -102,7 +102,7 @@ test('many locks of one master and many slots share its WAIT', async () => {
   await Promise.all(leases.map((lease) => lease?.release()))
 })
 
-test('several locks at all masters are confirmed, or none is held', async () => {
+test('a MultiLock at all masters is confirmed, or no part is held', async () => {
   const client = newClient({ replicas: 1, timeoutMs: 1_000 })
   const names = await Promise.all(cluster.masters.map((master) => nameAt(master, 'it')))
   const multi = client.getMultiLock(...names.map((name) => client.getLock(name)))
@@ -114,7 +114,7 @@ test('several locks at all masters are confirmed, or none is held', async () => 
   }
 })
 
-test('a slot that moves to another master is followed', async () => {
+test('the confirmation follows a slot that moves to another master', async () => {
   leaves({ keys: true, why: 'the counter stays with the slot' })
   const client = newClient({ replicas: 1, timeoutMs: 5_000 })
   const [from, to] = cluster.masters as [RedisServer, RedisServer]
@@ -132,7 +132,7 @@ test('a slot that moves to another master is followed', async () => {
   try {
     const lease = granted(await client.getLock(name).tryLock())
     expect(await to.admin.hgetall(name)).toEqual({ [lease.owner]: '1' })
-    // It does not show what it has before it has heard of the move.
+    // The replica does not show its keys before it knows of the move.
     await eventually(async () => (await replicaOf(to).admin.hget(name, lease.owner)) === '1')
     await lease.release()
   } finally {

@@ -15,7 +15,7 @@ describe('a replica that takes over', () => {
   const rig = replicatedRig()
   const HISTORY = { keys: true, why: 'a server that took over has what was granted before' }
 
-  /** Whether the replica, which heard of nothing for a while, has the lock when it takes over as it is acquired. */
+  /** True if the replica has the lock when it takes over. It received nothing until the lock was acquired. */
   async function hasIt(acquire: () => Promise<unknown>, isUnderWay: () => unknown) {
     leaves(HISTORY)
     const [first] = rig.replicas
@@ -28,7 +28,7 @@ describe('a replica that takes over', () => {
     return (await first.admin.exists('it')) === 1
   }
 
-  test('has what was confirmed, in each of 25 rounds', async () => {
+  test('a replica that takes over has each confirmed lock, in 25 rounds', async () => {
     const client = rig.client({ replicas: 'all', timeoutMs: 5_000 })
     const { master, replicas } = rig
     for (let round = 1; round <= 25; round += 1) {
@@ -44,7 +44,7 @@ describe('a replica that takes over', () => {
     }
   })
 
-  test('has it not where nobody waited for that: the control', async () => {
+  test('without a confirmation, a replica that takes over can lack the lock: the control', async () => {
     leaves(HISTORY)
     const [first] = rig.replicas
     const cut = await startProxy(rig.master.port)
@@ -59,7 +59,7 @@ describe('a replica that takes over', () => {
     await lease.release()
   })
 
-  test('while it is waited for: the master that was refuses, and is not said to lack replicas', async () => {
+  test('an acquisition is refused if its master becomes a replica during the confirmation', async () => {
     leaves(HISTORY)
     const { master, replicas } = rig
     const [first] = replicas
@@ -72,7 +72,7 @@ describe('a replica that takes over', () => {
   })
 })
 
-test('with Sentinel a lock that was confirmed outlives its master, which dies at once', async () => {
+test('with Sentinel, a confirmed lock survives the immediate death of its master', async () => {
   leaves({ keys: true, why: 'a master that died has what it granted' })
   const watched = await startWatched()
   const newClient = () => {
@@ -103,56 +103,53 @@ test('with Sentinel a lock that was confirmed outlives its master, which dies at
   expect(lease.valid).toBe(true)
   expect(await lease.release()).toBe(true)
   expect(diary.lost).toEqual([])
-  // One replica is left, and is all of them.
+  // One replica is left, so "all" means this replica.
   const after = granted(await other.getLock('it').tryLock(20_000))
   expect(after.token).toBeGreaterThan(lease.token)
   await after.release()
 })
 
-describe('where commands go to the server that took over', () => {
+describe('commands that go to the new master', () => {
   const rig = replicatedRig(2)
 
   test.each([
     { knows: true, isLate: false },
     { knows: true, isLate: true },
     { knows: false, isLate: false },
-  ])(
-    'replicas of the one that was left are not waited for any more: %p',
-    async ({ knows, isLate }) => {
-      leaves({ keys: true, why: 'the one that was left has what was granted before' })
-      const { master, replicas } = rig
-      const [next, other] = replicas as [RedisServer, RedisServer]
-      const user = ['reset', 'on', 'nopass', '~*', '&*', '+@all', ...(knows ? [] : ['-info'])]
-      for (const { admin } of [master, next]) await admin.call('ACL', 'SETUSER', 'app', ...user)
-      const address = await startAddress(master)
-      const proxy = await startProxy(address.port)
-      const redis = { host: proxy.host, port: proxy.port, username: 'app', password: 'any' }
-      const client = new Holdfast({
-        redis,
-        durability: { replicas: 1, timeoutMs: 2_000 },
-        commandTimeoutMs: 1_000,
-        outageMs: 3_000,
-      })
-      atEnd(() => client.close(), { beforeCheck: true })
-      await granted(await client.getLock('warm').tryLock()).release()
-      // Both stay masters, each with a replica, as on the two sides of a network that is split.
-      await next.admin.replicaof('NO', 'ONE')
-      const spare = await startRedis()
-      await spare.admin.replicaof(next.host, next.port)
-      await eventually(async () => (await next.admin.wait(1, 100)) === 1)
-      const commands = proxy.requests.find(({ args }) => args[0] === SHA.acquire)?.connection
-      const ofWait = proxy.requests.find(isWait)?.connection
-      const greeting = isLate ? proxy.onNextRequest('INFO', 'hold') : undefined
-      if (isLate) proxy.cut(({ index }) => index === ofWait)
-      await greeting?.seen
-      address.switchTo(next)
-      proxy.cut(({ index }) => index === commands)
-      const acquiring = client.getLock('it').tryLock(10_000)
-      await eventually(async () => (await next.admin.exists('it')) === 1)
-      greeting?.release()
-      const lease = granted(await acquiring)
-      expect(await other.admin.exists('it')).toBe(0)
-      await lease.release()
-    },
-  )
+  ])('the client no longer waits for replicas of the old master: %p', async ({ knows, isLate }) => {
+    leaves({ keys: true, why: 'the one that was left has what was granted before' })
+    const { master, replicas } = rig
+    const [next, other] = replicas as [RedisServer, RedisServer]
+    const user = ['reset', 'on', 'nopass', '~*', '&*', '+@all', ...(knows ? [] : ['-info'])]
+    for (const { admin } of [master, next]) await admin.call('ACL', 'SETUSER', 'app', ...user)
+    const address = await startAddress(master)
+    const proxy = await startProxy(address.port)
+    const redis = { host: proxy.host, port: proxy.port, username: 'app', password: 'any' }
+    const client = new Holdfast({
+      redis,
+      durability: { replicas: 1, timeoutMs: 2_000 },
+      commandTimeoutMs: 1_000,
+      outageMs: 3_000,
+    })
+    atEnd(() => client.close(), { beforeCheck: true })
+    await granted(await client.getLock('warm').tryLock()).release()
+    // Both stay masters, each with a replica, as on the two sides of a network that is split.
+    await next.admin.replicaof('NO', 'ONE')
+    const spare = await startRedis()
+    await spare.admin.replicaof(next.host, next.port)
+    await eventually(async () => (await next.admin.wait(1, 100)) === 1)
+    const commands = proxy.requests.find(({ args }) => args[0] === SHA.acquire)?.connection
+    const ofWait = proxy.requests.find(isWait)?.connection
+    const greeting = isLate ? proxy.onNextRequest('INFO', 'hold') : undefined
+    if (isLate) proxy.cut(({ index }) => index === ofWait)
+    await greeting?.seen
+    address.switchTo(next)
+    proxy.cut(({ index }) => index === commands)
+    const acquiring = client.getLock('it').tryLock(10_000)
+    await eventually(async () => (await next.admin.exists('it')) === 1)
+    greeting?.release()
+    const lease = granted(await acquiring)
+    expect(await other.admin.exists('it')).toBe(0)
+    await lease.release()
+  })
 })

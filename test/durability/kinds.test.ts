@@ -6,7 +6,7 @@ import { isWait, replicatedRig } from './rig.ts'
 
 const rig = replicatedRig()
 
-/** Every key of locks there is, but those that outlive them, and what only WAIT needs. */
+/** All keys of locks, without the keys that outlive locks and the keys that only WAIT needs. */
 async function keys(server = rig.master): Promise<string[]> {
   const all = await lastingKeys(server.admin)
   return all.filter((key) => !/^redisson_lock_token|^holdfast_(request|confirm)/.test(key)).sort()
@@ -14,13 +14,13 @@ async function keys(server = rig.master): Promise<string[]> {
 
 const nothingIsLeft = () => eventually(async () => (await keys()).length === 0)
 
-/** A client whose acquisitions fall short until the first replica goes on. */
+/** A client whose acquisitions lack a replica until the first replica resumes. */
 function shortOf(timeoutMs = 250): Holdfast {
   rig.replicas[0].pause()
   return rig.client({ replicas: 2, timeoutMs })
 }
 
-/** What of each kind can be had, and let go again. */
+/** An acquisition of each kind. */
 const kinds: Record<string, (client: Holdfast) => Promise<{ release(): Promise<unknown> } | null>> =
   {
     'a lock': (client) => client.getLock('it').tryLock(),
@@ -42,7 +42,7 @@ const kinds: Record<string, (client: Holdfast) => Promise<{ release(): Promise<u
   }
 
 describe.each(Object.entries(kinds))('%s', (_, acquire) => {
-  test('counts when the replicas have all of it', async () => {
+  test('an acquisition counts when the replicas have all its keys', async () => {
     const lease = await acquire(rig.client({ replicas: 'all' }))
     const there = await keys()
     expect(there).not.toEqual([])
@@ -51,7 +51,7 @@ describe.each(Object.entries(kinds))('%s', (_, acquire) => {
     await nothingIsLeft()
   })
 
-  test('counts after a WAIT whose reply was lost, and is held once', async () => {
+  test('an acquisition counts after a WAIT whose reply was lost, and is held once', async () => {
     const client = rig.client({ replicas: 2 })
     const trap = rig.proxy.onNextRequest(isWait, 'cutAfter')
     const lease = await acquire(client)
@@ -62,7 +62,7 @@ describe.each(Object.entries(kinds))('%s', (_, acquire) => {
     await nothingIsLeft()
   })
 
-  test('is undone where they have not', async () => {
+  test('an acquisition is undone if the replicas do not have it', async () => {
     const client = shortOf()
     const diary = new Diary(client)
     const { error } = await outcome(acquire(client))
@@ -82,7 +82,7 @@ test('several locks of one request share one WAIT', async () => {
 })
 
 describe('a fair lock', () => {
-  test('that is granted to who waits is confirmed as well, and else goes to the next', async () => {
+  test('a grant from the queue is confirmed, and without a confirmation the next waiter acquires the lock', async () => {
     const other = rig.witness()
     const [theirs, next] = [other.getFairLock('it'), rig.witness().getFairLock('it')]
     const held = await theirs.lock()
@@ -99,7 +99,7 @@ describe('a fair lock', () => {
     await lease.release()
   })
 
-  test('that is granted to who waits is theirs when the replicas have it', async () => {
+  test('a waiter acquires the fair lock when the replicas have its grant', async () => {
     const held = await rig.witness().getFairLock('it').lock()
     const client = rig.client({ replicas: 2 })
     const waiting = client.getFairLock('it').lock()
@@ -114,7 +114,7 @@ describe('a fair lock', () => {
 })
 
 describe('permits', () => {
-  test('with leases count when the replicas have them', async () => {
+  test('permits with leases count when the replicas have them', async () => {
     const client = rig.client({ replicas: 2 })
     const semaphore = client.getPermitExpirableSemaphore('it')
     await semaphore.trySetPermits(3)
@@ -124,7 +124,7 @@ describe('permits', () => {
     await rig.master.admin.del('it')
   })
 
-  test('with leases are given back where they have not', async () => {
+  test('permits with leases are returned if the replicas do not have them', async () => {
     const client = shortOf()
     const semaphore = client.getPermitExpirableSemaphore('it')
     await semaphore.trySetPermits(3)
@@ -135,7 +135,7 @@ describe('permits', () => {
     await rig.master.admin.del('it')
   })
 
-  test('without leases are had without', async () => {
+  test('permits without leases need no confirmation', async () => {
     const client = shortOf()
     const semaphore = client.getSemaphore('it')
     await semaphore.trySetPermits(1)
@@ -146,8 +146,8 @@ describe('permits', () => {
   })
 })
 
-describe('inside the process', () => {
-  test('who waits is handed nothing, and is confirmed as the first one was', async () => {
+describe('several calls of one client', () => {
+  test('a waiter of the same client receives no hand-off, and its acquisition is confirmed', async () => {
     const client = rig.client({ replicas: 2 })
     const lock = client.getLock('it')
     const first = await lock.lock()
@@ -162,7 +162,7 @@ describe('inside the process', () => {
     expect(rig.proxy.count(isWait)).toBe(3)
   })
 
-  test('a re-entry is none of its own', async () => {
+  test('a re-entry needs no confirmation', async () => {
     const client = rig.client({ replicas: 2, timeoutMs: 250 })
     const lock = client.getLock('it')
     await lock.using(async () => {
@@ -173,7 +173,7 @@ describe('inside the process', () => {
   })
 })
 
-test('a candidate stands again, and leads when the replicas are back', async () => {
+test('a candidate retries, and leads when the replicas are back', async () => {
   const client = shortOf(200)
   const diary = new Diary(client)
   const election = client.getLeaderElection('it')

@@ -6,7 +6,7 @@ import { type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import * as scripts from '../support/scripts.ts'
 
-/** A replica is told of writes at once, and never dropped from the list while a test has it stand still. */
+/** A replica receives writes at once, and stays in the list while a test pauses it. */
 const CONFIG = {
   'repl-diskless-sync': 'yes',
   'repl-diskless-sync-delay': 0,
@@ -17,13 +17,13 @@ const CONFIG = {
 export interface Rig {
   readonly master: RedisServer
   readonly replicas: readonly [RedisServer, ...RedisServer[]]
-  /** Between the master and every client but the witnesses; anew for each test. */
+  /** Between the master and every client except the witnesses. Each test has a new proxy. */
   readonly proxy: FaultProxy
   /** A client behind the proxy, whose acquisitions have to be on so many replicas. */
   client(durability: DurabilityOptions, options?: Omit<HoldfastOptions, 'redis'>): Holdfast
   /** A client with a way of its own to the master, to which acquisitions count when that one has them. */
   witness(): Holdfast
-  /** Who holds the lock as that server has it. */
+  /** The holders of the lock on that server. */
   hash(name: string, server?: RedisServer): Promise<Record<string, string>>
 }
 
@@ -85,7 +85,7 @@ export async function keepUp(master: RedisServer, replicas: number): Promise<voi
     async () => {
       const info = await master.admin.info('replication')
       if (!info.includes(`connected_slaves:${replicas}`)) return false
-      // One that has just come hears of nothing for a while, and may be taken for one that has all.
+      // A new replica receives nothing for a while, and could pass for a replica that has everything.
       await master.admin.publish('kept up', '')
       return (await master.admin.wait(replicas, 100)) === replicas
     },
@@ -93,5 +93,5 @@ export async function keepUp(master: RedisServer, replicas: number): Promise<voi
   )
 }
 
-/** Matches the WAIT of a confirmation, and neither that of a test nor a word in another command. */
+/** Matches the command WAIT, and not the word in another command. */
 export const isWait = ({ command }: ProxyRequest) => command === 'WAIT'

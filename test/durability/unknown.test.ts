@@ -10,7 +10,7 @@ const isWrite = ({ command, args }: ProxyRequest) =>
   command === 'SET' && String(args[0]).startsWith('holdfast_confirm')
 const isLook = ({ command }: ProxyRequest) => command === 'EVAL'
 
-/** Every connection but the one on which locks are acquired and released. */
+/** Every connection, except the connection that acquires and releases locks. */
 function ofReplicas(connection: ProxyConnection): boolean {
   const acquired = rig.proxy.requests.find(({ args }) => args[0] === SHA.acquire)
   return connection.index !== acquired?.connection
@@ -24,7 +24,7 @@ describe.each([
   { what: 'the look', match: isLook },
 ])('$what', ({ match }) => {
   test.each(['cutBefore', 'cutAfter', 'mute', 'duplicate'] as Action[])(
-    'that meets "%s" costs no lock, and leaves none',
+    'the fault "%s" costs no lock, and leaves no lock',
     async (action) => {
       const client = rig.client({ replicas: 2, timeoutMs: 500 })
       const warm = granted(await eventually(() => client.getLock('warm').tryLock()))
@@ -43,7 +43,7 @@ describe.each([
 })
 
 test.each(['tryLock', 'lock'] as const)(
-  'where WAIT is never answered %s rejects as in an outage, and undoes it',
+  'if WAIT is never answered, %s rejects as in an outage, and the lock is released',
   async (how) => {
     const client = rig.client({ replicas: 2, timeoutMs: 300 }, { outageMs: 1_500 })
     await granted(await eventually(() => client.getLock('warm').tryLock())).release()
@@ -55,7 +55,7 @@ test.each(['tryLock', 'lock'] as const)(
   },
 )
 
-test('where the master does not tell how many replicas it has nobody knows what all are', async () => {
+test('with "all", an acquisition rejects as in an outage if the master does not report its replicas', async () => {
   const client = rig.client({ replicas: 'all' }, { outageMs: 800 })
   rig.proxy.answer(({ args }) => args[0] === 'replication', '+role:master\r\n')
   const { error } = await outcome(client.getLock('it').tryLock())
@@ -64,7 +64,7 @@ test('where the master does not tell how many replicas it has nobody knows what 
   await eventually(() => free('it'))
 })
 
-test('a release whose reply is lost after a shortfall undoes nobody else', async () => {
+test('a release whose reply is lost after a shortfall does not end the hold of another client', async () => {
   const [first] = rig.replicas
   const client = rig.client({ replicas: 2, timeoutMs: 200 })
   first.pause()
@@ -80,7 +80,7 @@ test('a release whose reply is lost after a shortfall undoes nobody else', async
 })
 
 describe('while WAIT is under way', () => {
-  test('an abort rejects at once, and what was granted is released once', async () => {
+  test('an abort during WAIT rejects at once, and the granted lock is released once', async () => {
     const client = rig.client({ replicas: 2, timeoutMs: 15_000 })
     const trap = rig.proxy.onNextRequest(isWait, 'hold')
     const abort = new AbortController()
@@ -94,7 +94,7 @@ describe('while WAIT is under way', () => {
     expect(rig.proxy.count(({ args }) => args[0] === SHA.release && args.includes('it'))).toBe(1)
   })
 
-  test('close() rejects, releases what was granted, and ends', async () => {
+  test('close() during WAIT rejects the call and releases the granted lock', async () => {
     const client = rig.client({ replicas: 2, timeoutMs: 10_000 })
     const trap = rig.proxy.onNextRequest(isWait, 'hold')
     const waiting = outcome(client.getLock('it').lock())
@@ -104,7 +104,7 @@ describe('while WAIT is under way', () => {
     expect(await free('it')).toBe(true)
   })
 
-  test('a call whose time ends says that it is not known, and leaves nothing', async () => {
+  test('a call whose time ends during WAIT reports the missing confirmation, and leaves no lock', async () => {
     const client = rig.client({ replicas: 2, timeoutMs: 10_000 })
     const trap = rig.proxy.onNextRequest(isWait, 'hold')
     const waiting = outcome(client.getLock('it').tryLock(300))
@@ -116,7 +116,7 @@ describe('while WAIT is under way', () => {
     await eventually(() => free('it'))
   })
 
-  test('a lease that ends is none: the lock is asked for again', async () => {
+  test('a lease that ends during WAIT does not count, and the client requests the lock again', async () => {
     const client = rig.client({ replicas: 2, timeoutMs: 10_000 })
     const trap = rig.proxy.onNextRequest(isWait, 'hold')
     const waiting = client.getLock('it').tryLock({ leaseMs: 1_500 })
@@ -133,7 +133,7 @@ describe('while WAIT is under way', () => {
     await lease.release()
   })
 
-  test('a lock that somebody else has by the end of it is not acquired', async () => {
+  test('a lock that another client holds at the end of WAIT is not acquired', async () => {
     const client = rig.client({ replicas: 2, timeoutMs: 10_000 })
     const other = rig.witness()
     const trap = rig.proxy.onNextRequest(isWait, 'hold')

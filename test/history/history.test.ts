@@ -61,7 +61,7 @@ async function written(count: number, options: Partial<ReadHistoryOptions> = {})
   })
 }
 
-test('who had it, when, for how long, and who waited', async () => {
+test('the history has each acquisition, release and timeout, with client, label and times', async () => {
   const [ada, bob] = [newClient({ label: 'ada' }), newClient({ label: 'bob' })]
   const history = record()
   const startedAt = Date.now()
@@ -85,12 +85,12 @@ test('who had it, when, for how long, and who waited', async () => {
   expect(entries.every(({ name, kind }) => name === 'order:1' && kind === 'lock')).toBe(true)
   expect(released.heldMs).toBeGreaterThanOrEqual(110)
   expect(raced.waitedMs).toBeGreaterThanOrEqual(110)
-  // Two clocks of one machine; each is told in whole milliseconds.
+  // There are two clocks on one machine. Each time is in whole milliseconds.
   for (const { at } of entries) expect(at).toBeGreaterThanOrEqual(startedAt - 5)
   expect(released.at - (entries[0] as HistoryEntry).at).toBeGreaterThanOrEqual(100)
 })
 
-test('a loss has its reason, and a lock that was taken by force is told as that', async () => {
+test('a loss has its reason, and a lock that force released is recorded as forced', async () => {
   const client = newClient({ leaseMs: 300 })
   client.on('error', () => undefined)
   record()
@@ -109,7 +109,7 @@ test('a loss has its reason, and a lock that was taken by force is told as that'
   ])
 })
 
-test('an abort and a plain permit are told, a re-entry is not', async () => {
+test('an abort and a permit without a lease are recorded, a re-entry is not', async () => {
   const client = newClient()
   const history = record()
   const lock = client.getLock('nested')
@@ -133,7 +133,7 @@ test('an abort and a plain permit are told, a re-entry is not', async () => {
   ])
 })
 
-test('what several processes do is in one stream, in order', async () => {
+test('events of several processes are in one stream, in order', async () => {
   record()
   const child = startChild('test/history/fixtures/worker.mjs', { args: [server.url] })
   expect(await child.exited).toMatchObject({ code: 0 })
@@ -149,7 +149,7 @@ test('what several processes do is in one stream, in order', async () => {
   ])
 })
 
-test('names: with the keyPrefix, as nameOf has them, or not at all', async () => {
+test('names have the keyPrefix, or the result of nameOf, or are left out', async () => {
   const client = newClient({ keyPrefix: 'app:' })
   const ended = async (options: Partial<RecordHistoryOptions>, name: string) => {
     await server.flush()
@@ -166,7 +166,7 @@ test('names: with the keyPrefix, as nameOf has them, or not at all', async () =>
   expect(await ended({ nameOf }, 'other')).toEqual([])
 })
 
-test('an acquisition has its lease, and when it ends at the latest', async () => {
+test('an acquisition has its lease and its latest end', async () => {
   const history = record()
   const lock = newClient({ leaseMs: 20_000 }).getLock('leased')
   await lock.using(async () => undefined)
@@ -184,7 +184,7 @@ test('an acquisition has its lease, and when it ends at the latest', async () =>
   expect(others.every(({ leaseMs, limitMs }) => leaseMs === null && limitMs === null)).toBe(true)
 })
 
-test('a name that nameOf made is marked, because several locks may share it', async () => {
+test('a name that nameOf made is marked, because several locks can share the name', async () => {
   const nameOf = (name: string) => (name.startsWith('order:') ? 'order:*' : name)
   const history = record({ nameOf })
   const client = newClient()
@@ -200,20 +200,23 @@ describe('a malformed entry', () => {
   const good = { event: 'acquired', name: 'a', owner: 'c:1', client: 'c', label: 'api' }
 
   test.each([
-    ['a time that is none', { agoMs: '-1e300' }, '*'],
-    ['a time that is no number', { agoMs: 'soon' }, '*'],
+    ['a time out of range', { agoMs: '-1e300' }, '*'],
+    ['a time that is not a number', { agoMs: 'soon' }, '*'],
     ['a time after it was written', { agoMs: '-5000' }, '*'],
     ['a time before 1970', { agoMs: '9e15' }, '*'],
-    ['an id after the end of time', {}, '9999999999999999999-0'],
-  ])('with %s is left out, and those around it are read', async (_, fields, id) => {
-    await write({ ...good, name: 'before' })
-    await write({ ...good, ...fields, name: 'malformed' }, id)
-    if (id === '*') await write({ ...good, name: 'after' })
-    const names = (await all()).map(({ name }) => name).reverse()
-    expect(names).toEqual(id === '*' ? ['before', 'after'] : ['before'])
-  })
+    ['an id beyond the largest time', {}, '9999999999999999999-0'],
+  ])(
+    'a malformed entry with %s is left out, and the entries around it are read',
+    async (_, fields, id) => {
+      await write({ ...good, name: 'before' })
+      await write({ ...good, ...fields, name: 'malformed' }, id)
+      if (id === '*') await write({ ...good, name: 'after' })
+      const names = (await all()).map(({ name }) => name).reverse()
+      expect(names).toEqual(id === '*' ? ['before', 'after'] : ['before'])
+    },
+  )
 
-  test('has null for a duration, a number or a word that makes no sense', async () => {
+  test('a malformed entry has null for an invalid duration, number or word', async () => {
     await write({
       ...good,
       heldMs: '-1',
@@ -232,18 +235,18 @@ describe('a malformed entry', () => {
   })
 })
 
-test('the stream is capped, and ends', async () => {
+test('the stream is limited in entries, and expires', async () => {
   const history = record({ maxEvents: 100, ttlMs: 60_000 })
   const client = newClient()
   for (let i = 0; i < 300; i++) await client.getLock('many').using(async () => undefined)
   await history.stop()
-  // Redis takes away whole nodes of the stream, of a hundred entries each.
+  // Redis removes whole nodes of the stream, with a hundred entries in each node.
   expect(await server.admin.xlen(KEY)).toBeLessThan(300)
   expect(await server.admin.xlen(KEY)).toBeGreaterThanOrEqual(100)
   expect(await server.admin.pttl(KEY)).toBeGreaterThan(50_000)
 })
 
-test('a batch that was written without an answer is written again, and read once', async () => {
+test('a batch without a reply is written again, and read once', async () => {
   const proxy = await startProxy(server.port)
   const history = record({ redis: proxy.url, onError: () => undefined })
   const client = newClient()
@@ -256,7 +259,7 @@ test('a batch that was written without an answer is written again, and read once
   expect(await all({ last: 1 })).toMatchObject([{ event: 'released' }])
 })
 
-test('while Redis does not answer no lock waits, and of too many entries the oldest are dropped and counted', async () => {
+test('while Redis does not answer, no lock waits, and the oldest entries are dropped and counted', async () => {
   const proxy = await startProxy(server.port)
   const failures: Error[] = []
   const onError = (error: Error) => failures.push(error)
@@ -285,7 +288,7 @@ test('while Redis does not answer no lock waits, and of too many entries the old
   expect(failures).toHaveLength(1)
 })
 
-test('a stream that cannot be written to costs a warning, and no lock', async () => {
+test('a stream that cannot be written is reported as an error, and costs no lock', async () => {
   await server.admin.set(KEY, 'mine')
   const failures: Error[] = []
   const history = record({ onError: (error) => failures.push(error) })
@@ -298,7 +301,7 @@ test('a stream that cannot be written to costs a warning, and no lock', async ()
   expect(await server.admin.get(KEY)).toBe('mine')
 })
 
-test('stop() ends also while Redis does not answer', async () => {
+test('stop() ends even while Redis does not answer', async () => {
   const client = newClient()
   const history = record({ onError: () => undefined })
   await client.getLock('last').using(async () => undefined)
@@ -311,7 +314,7 @@ test('stop() ends also while Redis does not answer', async () => {
   expect(performance.now() - startedAt).toBeLessThan(atLoad(10_000))
 })
 
-test('the last ones, those since then, and of one name', async () => {
+test('readHistory() selects by the last entries, by time and by name', async () => {
   const history = record()
   const client = newClient()
   for (const name of ['a', 'b', 'a']) await client.getLock(name).using(async () => undefined)
@@ -324,7 +327,7 @@ test('the last ones, those since then, and of one name', async () => {
   expect(await all({ key: 'nowhere' })).toEqual([])
 })
 
-test('following begins with the last ones, in order, and outlives a cut', async () => {
+test('following begins with the last entries, keeps the order, and continues after a cut', async () => {
   const proxy = await startProxy(server.port)
   const history = record()
   const client = newClient()
@@ -348,14 +351,14 @@ test('following begins with the last ones, in order, and outlives a cut', async 
     'acquired after',
     'released after',
   ])
-  // It waits for what comes, and does not ask again and again.
+  // It waits for new entries, and does not poll.
   expect(proxy.count('XREAD')).toBeLessThan(50)
   abort.abort()
   await reading
   await history.stop()
 })
 
-test('following outlives a server that becomes a replica, and one that answers as if it were down', async () => {
+test('following continues after its server was a replica that refused reads', async () => {
   const own = await startRedis({ config: { 'replica-serve-stale-data': 'no' } })
   const proxy = await startProxy(own.port)
   const write = (name: string) => own.admin.xadd(KEY, '*', 'event', 'acquired', 'name', name)
@@ -389,7 +392,7 @@ test.each([
   ["READONLY You can't write against a read only replica.", true],
   ['WRONGTYPE Operation against a key holding the wrong kind of value', false],
   ['NOPERM this user has no permissions', false],
-])('following waits only while a refusal is temporary: %s', async (refusal, isTemporary) => {
+])('following continues only after a temporary refusal: %s', async (refusal, isTemporary) => {
   let reads = 0
   const fields = ['event', 'acquired', 'name', 'later'].map(bulk).join('')
   const { port } = await startFakeServer(([command = '']) => {
@@ -407,7 +410,7 @@ test.each([
   await steps.return(undefined)
 })
 
-test('in a cluster it is one stream in one slot', async () => {
+test('in a cluster, the history is one stream', async () => {
   const cluster = await startCluster()
   const redis = { cluster: cluster.masters.map(({ host, port }) => ({ host, port })) }
   const history = record({ redis })
@@ -419,7 +422,7 @@ test('in a cluster it is one stream in one slot', async () => {
   await Promise.all(cluster.masters.map((master) => master.flush()))
 })
 
-test('of Sentinels it takes what a client does: their login by URL, and TLS for the master', async () => {
+test('the history accepts Sentinels with a login in the URL, and TLS for the master', async () => {
   const { port, way, server: master } = await startTlsPlace()
   const { tls } = (way() as { redis: { tls: object } }).redis
   const logins: string[][] = []
@@ -441,7 +444,7 @@ test('of Sentinels it takes what a client does: their login by URL, and TLS for 
   await master.flush()
 })
 
-test('what makes no sense is refused with what it was', async () => {
+test('invalid options are refused, and the error shows the value', async () => {
   const refused = (options: object, message: RegExp | string) => {
     const call = () => record(options as never)
     expect(call).toThrow(TypeError)
@@ -469,7 +472,7 @@ test('what makes no sense is refused with what it was', async () => {
   await expect(all({ redis: free })).rejects.toThrow('ECONNREFUSED')
 })
 
-test('an outage of the server of locks is recorded at its begin and at its end, under its address', async () => {
+test('an outage of the server of locks is recorded at its begin and at its end, with the address', async () => {
   const locks = createMemoryServer()
   await using client = locks.newClient({ label: 'billing' })
   const history = record()

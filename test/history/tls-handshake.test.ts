@@ -4,7 +4,7 @@ import { openServer } from '../../src/extras/servers/open-server.ts'
 import { startTlsPlace } from '../support/places/tls.ts'
 import { deafTo, watchTls } from '../support/tls-sockets.ts'
 
-test('what is left in the middle of a handshake with a server that is not trusted harms nothing', async () => {
+test('every socket that is left during a TLS handshake with an untrusted server has a listener for errors', async () => {
   const { port } = await startTlsPlace()
   const sockets = watchTls()
   const host = '127.0.0.1'

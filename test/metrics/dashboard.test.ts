@@ -1,10 +1,10 @@
 import { catalogue, dashboard, metricsIn, panels } from './ops.ts'
 
-/** As Grafana writes the variable. */
+/** The variable in the form of Grafana. */
 const chosenSource = ['$', '{datasource}'].join('')
 const queries = () => panels().flatMap(({ targets = [] }) => targets)
 
-test('panels have a title, a description, a unit and a query, and an id of their own', () => {
+test('panels have a title, a description, a unit and a query, and their own id', () => {
   expect(panels().length).toBeGreaterThan(10)
   for (const { title, description, fieldConfig, targets } of panels()) {
     expect({ title, description }).toEqual({
@@ -19,7 +19,7 @@ test('panels have a title, a description, a unit and a query, and an id of their
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('each query asks for metrics of ours, in the source, the jobs and the processes that are chosen', () => {
+test('each query uses metrics of Holdfast, in the chosen source, jobs and processes', () => {
   const known = catalogue()
   for (const { expr, datasource, legendFormat } of queries()) {
     expect(known).toEqual(expect.arrayContaining(metricsIn(expr)))
@@ -34,7 +34,7 @@ test('each query asks for metrics of ours, in the source, the jobs and the proce
   }
 })
 
-test('what only counts up is asked for by rate or increase, over an interval that fits the graph', () => {
+test('each query of a counter uses rate or increase, over an interval that fits the graph', () => {
   for (const { expr } of queries()) {
     for (const [, name = ''] of expr.matchAll(/\b(holdfast_\w+)\{/g)) {
       const counts = /_(total|bucket|count|sum)$/.test(name)
@@ -51,7 +51,7 @@ test('every metric is in a panel', () => {
   expect(catalogue().filter((name) => !shown.has(name))).toEqual([])
 })
 
-test('sources, jobs and processes can be chosen, and are looked for anew with the time', () => {
+test('sources, jobs and processes can be chosen, and their lists are refreshed with the time', () => {
   const { list } = dashboard().templating
   expect(list.map(({ name, type }) => [name, type])).toEqual([
     ['datasource', 'datasource'],
@@ -68,7 +68,7 @@ test('sources, jobs and processes can be chosen, and are looked for anew with th
   }
 })
 
-test('panels lie beside and below one another, on 24 columns', () => {
+test('panels do not overlap on a grid of 24 columns', () => {
   const taken = new Set<string>()
   for (const { gridPos, title } of dashboard().panels) {
     expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24)
@@ -81,7 +81,7 @@ test('panels lie beside and below one another, on 24 columns', () => {
   }
 })
 
-test('it is the model that every Grafana reads, and is not edited in place', () => {
+test('the dashboard has a fixed id and a schema version, and is not editable', () => {
   expect(dashboard()).toMatchObject({ uid: 'holdfast', title: 'Holdfast', editable: false })
   expect(dashboard().schemaVersion).toBeGreaterThanOrEqual(36)
 })

@@ -32,7 +32,7 @@ async function total(metric: string, label = ''): Promise<number> {
   return series.reduce((sum, [labels, value]) => sum + (labels.includes(label) ? value : 0), 0)
 }
 
-test('under contention there are as many acquisitions, holds and time-outs as the callers had', async () => {
+test('under contention, the metrics count the acquisitions, holds and timeouts of the callers', async () => {
   const seen = { granted: 0, timeout: 0 }
   const names = ['a', 'b']
   const work = async (client: Holdfast, i: number) => {
@@ -61,7 +61,7 @@ test('under contention there are as many acquisitions, holds and time-outs as th
   expect(await page.of('lock_waiting')).toEqual({})
 })
 
-test('a hold and a wait are seen while they last', async () => {
+test('a hold and a wait are counted while they last', async () => {
   const lease = await newClient().getLock('it').lock()
   const other = newClient()
   const isWaiting = new Promise<void>((resolve) => other.once('wait', () => resolve()))
@@ -78,7 +78,7 @@ test('a hold and a wait are seen while they last', async () => {
   expect(await total('acquire_duration_seconds', 'path=raced')).toBe(1)
 })
 
-test('a key that is deleted is one loss, as its holder hears', async () => {
+test('a deleted key is one loss, with the reason that its holder receives', async () => {
   const client = newClient({ leaseMs: 600 })
   const lease = await client.getLock('it').lock()
   const lost = new Promise<unknown>((resolve) => client.once('lost', ({ error }) => resolve(error)))
@@ -91,7 +91,7 @@ test('a key that is deleted is one loss, as its holder hears', async () => {
   expect(await total('renew_lateness_seconds')).toBeGreaterThan(0)
 })
 
-test('a stall of the event loop that costs a lease is told as one', async () => {
+test('a stall of the event loop that costs a lease is counted as a stall', async () => {
   const lease = await newClient({ leaseMs: 600 }).getLock('it').lock()
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
   await eventually(() => lease.signal.aborted)
@@ -100,7 +100,7 @@ test('a stall of the event loop that costs a lease is told as one', async () => 
   expect(await page.sum('stall_duration_seconds')).toBeGreaterThan(0.6)
 })
 
-test('a Redis that is away is an outage, and no time-out', async () => {
+test('an unreachable Redis counts as an outage, not as a timeout', async () => {
   const proxy = await startProxy(server.port)
   const client = newClient({ redis: proxy.url, outageMs: 1_500, commandTimeoutMs: 500 })
   await client.getLock('it').using(() => undefined)
@@ -114,7 +114,7 @@ test('a Redis that is away is an outage, and no time-out', async () => {
   await proxy.heal()
 })
 
-test('a reply that is lost is an outcome that was unknown, once it is settled', async () => {
+test('a lost reply counts as an unknown outcome, once it is settled', async () => {
   const proxy = await startProxy(server.port)
   const client = newClient({ redis: proxy.url, outageMs: 1_500, commandTimeoutMs: 500 })
   await client.getLock('it').using(() => undefined)

@@ -36,7 +36,7 @@ test('acquisitions are counted by kind, outcome and path', async () => {
   })
 })
 
-test('durations are those that the facts tell, in seconds', async () => {
+test('durations are the durations of the facts, in seconds', async () => {
   acquiring()({ outcome: 'granted', path: 'raced', waitedMs: 2_000 })
   holding()({ outcome: 'released', heldMs: 90_000 })
   settledChannel.publish({ client: 'c', label: 'l', key: 'k', unknownMs: 4_500 })
@@ -47,7 +47,7 @@ test('durations are those that the facts tell, in seconds', async () => {
   expect(await page.sum('renew_lateness_seconds')).toBe(0.02)
 })
 
-test('what is held and who waits are told as they are at the time, and are 0 afterwards', async () => {
+test('gauges count the holds and the waiters of the moment, and are 0 afterwards', async () => {
   const read = { kind: 'read' } as const
   const ends = [holding(), holding(read), holding(read)]
   const acquired = acquiring(newAcquire(read))
@@ -59,7 +59,7 @@ test('what is held and who waits are told as they are at the time, and are 0 aft
   expect(await page.text()).toContain('holdfast_lock_held{kind="read"} 0')
 })
 
-test('what never ends is seen by its age, which is that of the oldest', async () => {
+test('a hold or a wait that never ends is visible by the age of the oldest', async () => {
   const now = jest.spyOn(performance, 'now')
   try {
     now.mockReturnValue(10_000)
@@ -77,7 +77,7 @@ test('what never ends is seen by its age, which is that of the oldest', async ()
   }
 })
 
-test('losses are counted by their reason, and stalls that cost a lease by how long they were', async () => {
+test('losses are counted by reason, and stalls that cost a lease by length', async () => {
   holding()({ outcome: 'expired', heldMs: 40_000, stalledMs: 35_000 })
   holding()({ outcome: 'gone', heldMs: 1 })
   holding()({ outcome: 'forced', heldMs: 1 })
@@ -92,14 +92,14 @@ test('losses are counted by their reason, and stalls that cost a lease by how lo
   expect(await page.sum('stall_duration_seconds')).toBe(35)
 })
 
-test('a loss and an outage are 0 before there is one, so that the first is an increase', async () => {
+test('a loss and an outage are 0 before the first, so that the first is an increase', async () => {
   expect(await page.text()).toContain('holdfast_losses_total{kind="fair",reason="expired"} 0')
   acquiring()
   const text = await page.text()
   expect(text).toContain('holdfast_acquire_duration_seconds_count{kind="lock",outcome="outage"} 0')
 })
 
-test('a renewal tells how late it was sent, and how long it took by its outcome', async () => {
+test('a renewal has its lateness, and its duration by outcome', async () => {
   renewing()({ renewed: 3 })
   renewing()({ error: new Error('no answer') })
   expect(await page.of('renew_lateness_seconds')).toEqual({ '': 2 })
@@ -110,12 +110,12 @@ test('a renewal tells how late it was sent, and how long it took by its outcome'
 })
 
 describe('names of locks', () => {
-  test('are not told unless there is a nameOf', async () => {
+  test('names are not exported without nameOf', async () => {
     acquiring(newAcquire({ name: 'secret:1' }))({ outcome: 'granted', path: 'free', waitedMs: 1 })
     expect(await page.text()).not.toMatch(/secret|name=/)
   })
 
-  test('are what it gives, and none where it gives none, throws or gives no text', async () => {
+  test('names come from nameOf, and are left out if nameOf returns no text or throws', async () => {
     const groups: Record<string, unknown> = { 'a:1': 'a', 'n:1': 7 }
     startAgain({
       nameOf(name) {
@@ -131,14 +131,14 @@ describe('names of locks', () => {
     )
   })
 
-  test('are not told of an outage, which is one of Redis, so that it is 0 before the first', async () => {
+  test('names are left out of the count of outages', async () => {
     startAgain({ nameOf: (name) => name })
     acquiring()({ outcome: 'outage', waitedMs: 5 })
     acquiring(newAcquire({ name: 'another' }))({ outcome: 'outage', waitedMs: 5 })
     expect(await page.of('acquire_duration_seconds')).toEqual({ 'kind=lock,outcome=outage': 2 })
   })
 
-  test('are "other" beyond mostNames, which is counted, and no series is made for more', async () => {
+  test('names beyond mostNames share the series "other", and are counted', async () => {
     startAgain({ nameOf: (name) => name, mostNames: 2 })
     for (let i = 0; i < 50; i++) {
       acquiring(newAcquire({ name: `l${i}` }))({ outcome: 'granted', path: 'free', waitedMs: 1 })
@@ -155,14 +155,14 @@ describe('names of locks', () => {
 })
 
 describe('a registry', () => {
-  test('is that of the whole process by default, and has nothing of it after stop()', async () => {
+  test('the default registry is the registry of the process, and is empty after stop()', async () => {
     const metrics = collectMetrics()
     expect(await register.metrics()).toContain('holdfast_losses_total')
     metrics.stop()
     expect(await register.metrics()).toBe('\n')
   })
 
-  test('is filled once, whoever asks for it again, until the last has stopped', async () => {
+  test('a registry is filled once for several calls, until the last call has stopped', async () => {
     const { register: one } = page
     const second = collectMetrics({ register: one })
     acquiring()({ outcome: 'granted', path: 'free', waitedMs: 1 })
@@ -175,14 +175,14 @@ describe('a registry', () => {
     expect(await page.text()).toBe('\n')
   })
 
-  test('is refused a second time with other names of locks', () => {
+  test('a registry refuses a second call with other names of locks', () => {
     expect(() => collectMetrics({ register: page.register, mostNames: 7 })).toThrow(
       /already has metrics .*, from a call of collectMetrics\(\) with another nameOf or mostNames/,
     )
     collectMetrics({ register: page.register, mostNames: 7, prefix: 'second_' }).stop()
   })
 
-  test('that was cleared can be filled again, and the one before takes nothing from it', async () => {
+  test('a registry that was cleared can be filled again, and the earlier call removes nothing from it', async () => {
     page.register.clear()
     const again = collectMetrics({ register: page.register })
     page.stop()
@@ -191,7 +191,7 @@ describe('a registry', () => {
     again.stop()
   })
 
-  test('with a metric of that name by another one is left as it was', async () => {
+  test('a registry with a foreign metric of the same name stays unchanged', async () => {
     const taken = new Registry()
     const metric = new Counter({ name: 'holdfast_losses_total', help: 'mine', registers: [taken] })
     metric.inc(7)
@@ -202,7 +202,7 @@ describe('a registry', () => {
   })
 })
 
-test('what a handler throws goes nowhere, and the others are told', async () => {
+test('an error of a handler does not reach the process, and the other handlers are called', async () => {
   const thrown: unknown[] = []
   const hear = (error: unknown) => thrown.push(error)
   process.on('uncaughtException', hear)
@@ -214,7 +214,7 @@ test('what a handler throws goes nowhere, and the others are told', async () => 
     },
   })
   holding()
-  // What a subscriber throws comes on the next tick.
+  // An error of a subscriber is thrown on the next tick.
   await new Promise((resolve) => setImmediate(resolve))
   end()
   process.off('uncaughtException', hear)
@@ -222,7 +222,7 @@ test('what a handler throws goes nowhere, and the others are told', async () => 
   expect(await page.of('lock_held')).toEqual({ 'kind=lock': 1 })
 })
 
-test('after stop() nobody listens any more', () => {
+test('after stop() nothing subscribes to the channels', () => {
   const names = ['tracing:holdfast:acquire:start', 'tracing:holdfast:hold:asyncEnd']
   const listened = () => names.map((name) => channel(name).hasSubscribers)
   expect(listened()).toEqual([true, true])
@@ -230,7 +230,7 @@ test('after stop() nobody listens any more', () => {
   expect(listened()).toEqual([false, false])
 })
 
-test('a hold that began before is none of those now, but its loss counts', async () => {
+test('a hold that began before the metrics is not counted as held, but its loss counts', async () => {
   const late = holding()
   startAgain({})
   expect(await page.of('lock_held')).toEqual({})
@@ -267,11 +267,11 @@ test.each([
   [{ mostNames: 0 }, /mostNames must be a whole number of at least 1, got 0/],
   [{ mostNames: 1.5 }, /mostNames must be a whole number of at least 1, got 1.5/],
   [null, /takes an object of options, got null/],
-])('%j is refused', (options, message) => {
+])('collectMetrics() refuses %j', (options, message) => {
   expect(() => collectMetrics(options as MetricsOptions)).toThrow(message)
 })
 
-test('a server that is out is counted by its address while it is, and how long it was afterwards', async () => {
+test('an outage of a server is counted by its address while it lasts, and its length afterwards', async () => {
   const fact = (): OutageFact => ({ client: 'c', label: 'l', address: 'redis-1:6379' })
   const [one, two] = [fact(), fact()]
   for (const begun of [one, two]) outageTrace.start.publish(begun)

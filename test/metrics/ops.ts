@@ -8,7 +8,7 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
 export const RULES = join(root, 'ops/prometheus/holdfast.rules.yml')
 
-/** An alert, as far as it can be told by lines. */
+/** The parts of an alert that are read from its lines. */
 export interface Rule {
   readonly alert: string
   readonly expr: string

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { collectMetrics, type MetricsOptions } from '../../src/extras/metrics/metrics.ts'
 
-/** What Prometheus reads: each series as `name{label="value",…}` without the prefix, and its value. */
+/** The page that Prometheus reads: each series as `name{label="value",…}` without the prefix, and its value. */
 export class Page {
   readonly register = new Registry()
   readonly #metrics: { stop(): void }
@@ -14,7 +14,7 @@ export class Page {
     return this.register.metrics()
   }
 
-  /** The series of one metric that are not 0; of a histogram how many there are. */
+  /** The series of one metric that are not 0. For a histogram, the values are counts. */
   async of(metric: string): Promise<Record<string, number>> {
     const text = await this.text()
     const line = new RegExp(`^holdfast_${metric}(?:_count)?(?:\\{(.*)\\})? (\\S+)$`, 'gm')

@@ -4,7 +4,7 @@ function isInstalled(program: string): boolean {
   return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined
 }
 
-/** Where they are not installed these are skipped, and fail in CI, which installs them. */
+/** If the programs are not installed, these tests are skipped. In CI, which installs them, the tests fail. */
 export const describeWith = (...programs: string[]) =>
   process.env.CI === 'true' || programs.every(isInstalled) ? describe : describe.skip
 

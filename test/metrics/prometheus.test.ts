@@ -88,18 +88,18 @@ describeWith('prometheus', 'promtool')('a Prometheus that reads a service with l
     targets.map(({ refId, expr }) => ({ query: `${title}, ${refId}`, expr })),
   )
 
-  test.each(targets)('gives data for the panel $query', async ({ expr }) => {
+  test.each(targets)('a query of the panel $query returns data', async ({ expr }) => {
     await hasData(filled(expr))
   })
 
   const compared = rules().filter(({ alert }) => alert !== 'HoldfastAbsent')
-  test.each(compared)('gives data for the rule $alert', async ({ expr }) => {
+  test.each(compared)('the expression of the rule $alert returns data', async ({ expr }) => {
     const value = expr.replace(/ > [\d.]+$/, '')
     expect(value).not.toBe(expr)
     await hasData(value)
   })
 
-  test('has alerts for what was done, and for nothing else', async () => {
+  test('Prometheus has alerts for the faults, and no other alerts', async () => {
     const expected = [
       'HoldfastLeaseLost',
       'HoldfastNamesOverflow',
@@ -116,7 +116,7 @@ describeWith('prometheus', 'promtool')('a Prometheus that reads a service with l
     })
   })
 
-  test('finds nothing wrong with the page that it reads', async () => {
+  test('promtool finds no fault in the page of metrics', async () => {
     const text = await (await fetch(page)).text()
     expect(text).toContain('holdfast_lock_held{')
     expect(promtool(['check', 'metrics'], text)).toEqual({ status: 0, said: '' })

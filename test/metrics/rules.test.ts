@@ -8,7 +8,7 @@ import { describeWith, promtool } from './programs.ts'
 const of = '{job="shop",instance="a:1"'
 
 interface Case {
-  /** What Prometheus read, once a minute. */
+  /** The values that Prometheus read, once a minute. */
   readonly series: Record<string, string>
   readonly at: string
 }
@@ -38,7 +38,7 @@ const lateness = (fast: number) =>
 const age = (what: string, values: string) =>
   counted(`${what}_oldest_age_seconds`, ',kind="lock"', values)
 
-/** Of each alert, what makes it fire and what comes near and does not. */
+/** For each alert, a case in which it fires, and a similar case in which it does not fire. */
 const cases: Record<string, { fires: Case; silent: Case }> = {
   HoldfastLeaseLost: {
     fires: { series: losses('expired', '0x4 1x10'), at: '6m' },
@@ -82,7 +82,7 @@ const cases: Record<string, { fires: Case; silent: Case }> = {
   },
 }
 
-test('each alert has a case in which it fires, and a section of the page to which it leads', () => {
+test('each alert has a case in which it fires, and a section on the page of alerts', () => {
   const headings = readPage('docs/how-to/alert-on-locks.md').headings.map(({ anchor }) => anchor)
   expect(rules().map(({ alert }) => alert)).toEqual(Object.keys(cases))
   for (const { alert, runbook } of rules()) {
@@ -91,7 +91,7 @@ test('each alert has a case in which it fires, and a section of the page to whic
   }
 })
 
-test('each metric of a rule is one of ours', () => {
+test('each metric of a rule is a metric of Holdfast', () => {
   const known = catalogue()
   for (const { expr } of rules()) {
     expect(metricsIn(expr).length).toBeGreaterThan(0)
@@ -106,7 +106,7 @@ describeWith('promtool')('by promtool', () => {
   })
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-  /** What it finds when alerts are to be as told. YAML has all of JSON. */
+  /** The output of promtool for the expected alerts. YAML includes JSON. */
   function testRules({ series, at }: Case, alert: string, alerts: readonly object[]): string {
     const file = join(dir, 'test.yml')
     const test = {
@@ -118,23 +118,23 @@ describeWith('promtool')('by promtool', () => {
     return promtool(['test', 'rules', file]).said
   }
 
-  test('the rules are sound', () => {
+  test('promtool accepts the rules', () => {
     expect(promtool(['check', 'rules', '--lint=all', '--lint-fatal', RULES])).toMatchObject({
       status: 0,
       said: expect.stringContaining(`${rules().length} rules found`),
     })
   })
 
-  test.each(Object.entries(cases))('%s fires, and tells which process', (alert, { fires }) => {
+  test.each(Object.entries(cases))('%s fires, and names the process', (alert, { fires }) => {
     const said = testRules(fires, alert, [])
-    // What it got, with what labels and words have been filled in with.
+    // The alerts that promtool got, with the values of their labels and texts.
     const [, got = ''] = /got:\s*\[([\s\S]*)\]/.exec(said) ?? []
     expect(got).toContain(`alertname="${alert}"`)
     expect(got).not.toMatch(/no value|error expanding/)
     if (alert !== 'HoldfastAbsent') expect(got).toMatch(/(a:1|shop)/)
   })
 
-  test.each(Object.entries(cases))('%s does not fire for what is not that', (alert, { silent }) => {
+  test.each(Object.entries(cases))('%s does not fire in a similar case', (alert, { silent }) => {
     expect(testRules(silent, alert, [])).toContain('SUCCESS')
   })
 })

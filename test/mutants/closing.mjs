@@ -19,7 +19,7 @@ export const closing = [
     search: 'if (this.#draining === undefined) return\n    if',
     replace: 'if (owner !== undefined) return\n    if',
     test: CLOSING,
-    name: 'with `drainMs` waits for who holds something, and gives nobody anything new',
+    name: 'close() with drainMs waits for the holder, who can still re-enter, and rejects every other acquisition',
   },
   {
     id: 'drains-waiters-stay',
@@ -64,6 +64,6 @@ export const closing = [
     search: 'cutOff: closing.flatMap(({ held }) => held)',
     replace: 'cutOff: []',
     test: CLOSING,
-    name: 'says what was held, with the owner and the token of each hold',
+    name: 'close() returns the holds that it ended, with the owner and the token of each hold',
   },
 ]

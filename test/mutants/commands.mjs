@@ -13,7 +13,7 @@ export const commands = [
     search: String.raw`/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/gu`,
     replace: String.raw`/[\p{Cf}\p{Zl}\p{Zp}\\]/gu`,
     test: LIST,
-    name: 'no line is longer than the terminal, and nothing steers it',
+    name: 'list prints no line longer than the terminal, and no name controls the terminal',
   },
   {
     id: 'commands-prefix-as-pattern',
@@ -22,7 +22,7 @@ export const commands = [
     search: 'literally(keyPrefix) +',
     replace: 'keyPrefix +',
     test: LIST,
-    name: 'a pattern, what is held and what is waited for narrow it',
+    name: 'list filters by pattern, --held, --contended and --limit, and shows names without the keyPrefix',
   },
   {
     id: 'commands-outage-is-empty',
@@ -31,7 +31,7 @@ export const commands = [
     search: 'return EXIT.failed',
     replace: 'return EXIT.ok',
     test: LIST,
-    name: 'what cannot be asked is told, and is not an empty list',
+    name: 'list reports an unreachable server, a wrong option and missing rights instead of an empty list',
   },
   {
     id: 'commands-anew-is-renewed',
@@ -40,7 +40,7 @@ export const commands = [
     search: 'before !== undefined && first.token === second.token',
     replace: 'before !== undefined',
     test: INSPECT,
-    name: 'an owner that had let go in between is not taken for renewed',
+    name: 'inspect does not report a renewal if the owner released the lock in between',
   },
   {
     id: 'commands-pastes-password',
@@ -49,7 +49,7 @@ export const commands = [
     search: 'shellWord(/[@?]/.test(url) ? withoutLogin(url) : url)',
     replace: 'shellWord(url)',
     test: INSPECT,
-    name: 'a command to paste leads to the same server, without a password',
+    name: 'the printed command has no password, and a shell reads its name unchanged',
   },
   {
     id: 'commands-living-leak',
@@ -58,7 +58,7 @@ export const commands = [
     search: 'process === null && !isRedisson',
     replace: '!isRedisson',
     test: LEAKS,
-    name: 'where all is well nothing is found',
+    name: 'leaks finds nothing among healthy locks of all kinds',
   },
   {
     id: 'commands-silent-leak',
@@ -67,7 +67,7 @@ export const commands = [
     search: "renewal === 'not-renewed' && ",
     replace: '',
     test: LEAKS,
-    name: 'where all is well nothing is found',
+    name: 'leaks finds nothing among healthy locks of all kinds',
   },
   {
     id: 'commands-outage-ends-watch',
@@ -76,7 +76,7 @@ export const commands = [
     search: 'if (isFirst) throw error',
     replace: 'throw error',
     test: WATCH,
-    name: 'an outage is told once, and after it things go on',
+    name: 'watch reports an outage once, and continues afterwards',
   },
   {
     id: 'commands-outage-each-look',
@@ -85,7 +85,7 @@ export const commands = [
     search: 'if (before.failure === null) yield',
     replace: 'yield',
     test: WATCH,
-    name: 'an outage that lasts is told once',
+    name: 'an outage that lasts is reported once, and its end is reported',
   },
   {
     id: 'commands-keeps-screen',
@@ -94,6 +94,6 @@ export const commands = [
     search: 'if (isOpen) terminal.out(LEAVE)',
     replace: 'if (!isOpen) terminal.out(LEAVE)',
     test: WATCH,
-    name: 'on a terminal it is drawn in place, and the screen from before comes back',
+    name: 'watch draws in place on a terminal, and restores the screen at its end',
   },
 ]

@@ -11,7 +11,7 @@ export const diagnostics = [
     search: '    if (fact.outcome !== undefined) return\n',
     replace: '',
     test: 'test/diagnostics/property.test.ts',
-    name: 'whatever happens each fact has one end',
+    name: 'each fact has one end and matches the result of its caller, whatever happens (seed',
   },
   {
     id: 'timers-of-a-request',
@@ -20,7 +20,7 @@ export const diagnostics = [
     search: 'outsideContexts(() => setInterval(work, ms))',
     replace: 'setInterval(work, ms)',
     test: RENEWALS,
-    name: 'is not in the context of whoever was the first to use it',
+    name: 'timers of the client do not run in the context of the first caller',
   },
   {
     id: 'stall-of-an-outage',
@@ -29,7 +29,7 @@ export const diagnostics = [
     search: 'return stalledMs >= renewMs / 3 ? stalledMs : undefined',
     replace: 'return stalledMs',
     test: RENEWALS,
-    name: 'the loss that follows is not put down to a stall',
+    name: 'a renewal without an answer ends with an error, and the loss that follows is not reported as a stall',
   },
   {
     id: 'unknown-release-untold',
@@ -38,7 +38,7 @@ export const diagnostics = [
     search: '      hold.inDoubtUntil(lock.services.clock.monotonic())\n',
     replace: '',
     test: FACTS,
-    name: 'a release that nobody confirms is unknown',
+    name: 'a release without a confirmation is unknown, and is reported when it is settled',
   },
   {
     id: 'start-of-the-closed',
@@ -48,7 +48,7 @@ export const diagnostics = [
     search: '  else if (closed !== undefined) waiter.reject(closed)\n',
     replace: '',
     test: FACTS,
-    name: 'who closes the client while it is told of the start leaves nothing held',
+    name: 'a subscriber that closes the client at the start of a call leaves no hold',
   },
   {
     id: 'presence-outlives-client',

@@ -16,7 +16,7 @@ export const doctor = [
     search: 'Math.max(0, timeoutMs - usedMs)',
     replace: '60_000',
     test: REACHING,
-    name: 'ends in time when it accepts, and never answers',
+    name: 'the doctor ends in time if a server accepts a connection and never answers',
   },
   {
     id: 'doctor-shows-password',
@@ -25,7 +25,7 @@ export const doctor = [
     search: "text.replace(/^([a-z]*:\\/\\/)?.*@/s, '$1***@')",
     replace: "text.replace(/^([a-z]*:\\/\\/)?[^:]*@/s, '$1***@')",
     test: REACHING,
-    name: 'an address that makes no sense is shown without its login',
+    name: 'an invalid address is shown without its login:',
   },
   {
     id: 'doctor-unreached-is-well',
@@ -34,7 +34,7 @@ export const doctor = [
     search: 'return missed || servers.length === 0',
     replace: 'return false',
     test: REACHING,
-    name: 'is told with the reason, and the others are looked at',
+    name: 'a server that cannot be reached is reported with the reason, and the other servers are checked',
   },
   {
     id: 'doctor-evicts-only-volatile',
@@ -52,7 +52,7 @@ export const doctor = [
     search: 'servers.length >= 3',
     replace: 'servers.length > 3',
     test: MASTERS,
-    name: 'three masters without persistence have nothing to mend',
+    name: 'three masters without persistence need no repair, and the report has the rest after a restart',
   },
   {
     id: 'doctor-clock-unaided',
@@ -62,7 +62,7 @@ export const doctor = [
     search: 'if (tripMs < best.tripMs)',
     replace: 'if (trips.length === 1 || tripMs < 0)',
     test: MASTERS,
-    name: 'a clock is told by the fastest answer',
+    name: 'the fastest answer gives the offset of a clock and its bound',
   },
   {
     id: 'doctor-lease-unasked',
@@ -81,7 +81,7 @@ export const doctor = [
     search: "pattern.startsWith('&') ? TELLS : TOUCHES",
     replace: "pattern.startsWith('&') ? [] : TOUCHES",
     test: RIGHTS,
-    name: 'keys that are outside are told together',
+    name: 'missing key patterns are reported together',
   },
   {
     id: 'doctor-mark-without-ttl',
@@ -90,7 +90,7 @@ export const doctor = [
     search: 'permit_holders|kind|client):|',
     replace: 'permit_holders|kind|client|birth)|',
     test: ONE,
-    name: 'a lock, what belongs to one, and a counter are told apart',
+    name: 'a lock, a key of a lock and a counter without a TTL are separate findings',
   },
   {
     id: 'doctor-nodes-of-replicas',
@@ -99,7 +99,7 @@ export const doctor = [
     search: "node.flags.includes('slave') ? 'replica' : 'master'",
     replace: "'master' as const",
     test: CLUSTER,
-    name: 'each node is looked at from one of them, and told once',
+    name: 'the doctor checks each node of a cluster from one node, and reports each finding once',
   },
   {
     id: 'doctor-slots-of-the-dead',
@@ -117,6 +117,6 @@ export const doctor = [
     search: 'quorum < majority && all >= 3',
     replace: 'quorum < 1 && all >= 3',
     test: SENTINEL,
-    name: 'a quorum that never comes about, or too soon',
+    name: 'a quorum that is too high or too low is reported',
   },
 ]

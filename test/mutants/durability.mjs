@@ -16,7 +16,7 @@ export const durability = [
     search: 'if (replicas < least || fsynced === false) {',
     replace: 'if (replicas < 1 || fsynced === false) {',
     test: ACQUISITIONS,
-    name: 'is undone once and rejects where fewer replicas have it in time',
+    name: 'an acquisition without enough replicas in time is undone once and rejects',
   },
   {
     id: 'zero-replicas-is-all',
@@ -25,7 +25,7 @@ export const durability = [
     search: 'Math.max(listed ?? 0, 1)',
     replace: '(listed ?? 0)',
     test: ACQUISITIONS,
-    name: 'is undone, until one comes',
+    name: 'wanted, is undone until a replica comes',
   },
   {
     id: 'shortfall-not-undone',
@@ -34,7 +34,7 @@ export const durability = [
     search: 'abandonName(lock, waiter)',
     replace: 'waiter.wireOwner = undefined',
     test: ACQUISITIONS,
-    name: 'is undone once and rejects where fewer replicas have it in time',
+    name: 'an acquisition without enough replicas in time is undone once and rejects',
   },
   {
     id: 'shortfall-undone-twice',
@@ -44,7 +44,7 @@ export const durability = [
     search: 'abandonName(lock, waiter)',
     replace: 'lock.abandon(request, wireOwner, 0, request.leaseMs)\n    abandonName(lock, waiter)',
     test: ACQUISITIONS,
-    name: 'is undone once and rejects where fewer replicas have it in time',
+    name: 'an acquisition without enough replicas in time is undone once and rejects',
   },
   {
     id: 'confirmed-but-not-held',
@@ -53,7 +53,7 @@ export const durability = [
     search: "left === -2 ? 'gone' : 'confirmed'",
     replace: "'confirmed'",
     test: UNKNOWN,
-    name: 'a lock that somebody else has by the end of it is not acquired',
+    name: 'a lock that another client holds at the end of WAIT is not acquired',
   },
   {
     id: 'silence-is-a-shortfall',
@@ -63,7 +63,7 @@ export const durability = [
     replace:
       "reply.answered({ kind: 'short', wanted, confirmed: 0, connected: undefined, fsynced: undefined, timeoutMs })\n    }\n  }\n\n  #wait",
     test: UNKNOWN,
-    name: 'rejects as in an outage, and undoes it',
+    name: 'rejects as in an outage, and the lock is released',
   },
   {
     id: 'unknown-is-confirmed',
@@ -72,7 +72,7 @@ export const durability = [
     search: '.catch((failure: CallFailure) => failure)',
     replace: ".catch(() => ({ kind: 'confirmed' }) as const)",
     test: UNKNOWN,
-    name: 'rejects as in an outage, and undoes it',
+    name: 'rejects as in an outage, and the lock is released',
   },
   {
     id: 'wait-on-the-command-connection',
@@ -81,7 +81,7 @@ export const durability = [
     search: 'new Confirmations(waiting, timeoutMs, durability)',
     replace: 'new Confirmations(this.#connection, timeoutMs, durability)',
     test: ACQUISITIONS,
-    name: 'holds up nothing else of the client',
+    name: 'a confirmation delays no other call of the client',
   },
   {
     id: 'no-write-before-wait',
@@ -90,7 +90,7 @@ export const durability = [
     search: "node.set(confirmKey(key), '', 'PX', 1)",
     replace: 'node.ping()',
     test: ACQUISITIONS,
-    name: 'is a write, then WAIT, then a look, on a connection of its own',
+    name: 'a confirmation is a write, then WAIT, then a check, on its own connection',
   },
   {
     id: 'one-wait-for-each',
@@ -99,7 +99,7 @@ export const durability = [
     search: 'await this.#confirm(all)',
     replace: 'for (const one of all) await this.#confirm([one])',
     test: ACQUISITIONS,
-    name: 'is asked for all at once that were granted meanwhile',
+    name: 'a confirmation covers all locks that were granted meanwhile',
   },
   {
     id: 'wait-at-another-master',
@@ -117,7 +117,7 @@ export const durability = [
     search: 'waiter.promise.then(wantedNoMore, wantedNoMore),',
     replace: '',
     test: UNKNOWN,
-    name: 'an abort rejects at once, and what was granted is released once',
+    name: 'an abort during WAIT rejects at once, and the granted lock is released once',
   },
   {
     id: 'time-up-while-confirming-is-null',
@@ -126,7 +126,7 @@ export const durability = [
     search: 'waiter.notYet = unconfirmed',
     replace: 'void unconfirmed',
     test: UNKNOWN,
-    name: 'a call whose time ends says that it is not known, and leaves nothing',
+    name: 'a call whose time ends during WAIT reports the missing confirmation, and leaves no lock',
   },
   {
     id: 'claim-not-confirmed',
@@ -135,7 +135,7 @@ export const durability = [
     search: 'watchdog.hasStandIn || server.confirm !== undefined',
     replace: 'watchdog.hasStandIn',
     test: KINDS,
-    name: 'that is granted to who waits is confirmed as well, and else goes to the next',
+    name: 'a grant from the queue is confirmed, and without a confirmation the next waiter acquires the lock',
   },
   {
     id: 'hand-over-not-confirmed',
@@ -144,6 +144,6 @@ export const durability = [
     search: 'if (lock.services.server.confirm !== undefined) return undefined',
     replace: '',
     test: KINDS,
-    name: 'who waits is handed nothing, and is confirmed as the first one was',
+    name: 'a waiter of the same client receives no hand-off, and its acquisition is confirmed',
   },
 ]

@@ -16,7 +16,7 @@ export const frames = [
     search: '    frame.end()\n',
     replace: '',
     test: FRAMES,
-    name: 'that of using(), although the task has a lease of the hold',
+    name: 'a task that outlives using() does not act for its frame, although the task has a lease of the hold',
     within: ONE_SERVER,
   },
   {
@@ -26,7 +26,7 @@ export const frames = [
     search: '      (value) => {\n        end()\n',
     replace: '      (value) => {\n',
     test: FRAMES,
-    name: 'that of a run: what goes on afterwards does not act for it',
+    name: 'a task that outlives its run does not act for the run, and tryLock() returns null',
     within: ONE_SERVER,
   },
   {
@@ -36,7 +36,7 @@ export const frames = [
     search: 'carried.find((one) => one.place === place && one.lock === lock)?.owner',
     replace: 'carried.find((one) => one.place === place || one.lock === lock)?.owner',
     test: FRAMES,
-    name: 'leave unlock() of another lock to the lock object, as outside any frame',
+    name: 'inside using(), unlock() of another lock releases only what the same lock object acquired',
     within: ONE_SERVER,
   },
   {
@@ -46,7 +46,7 @@ export const frames = [
     search: 'return isPending ? undefined : thread',
     replace: 'return isPending && thread === undefined ? undefined : thread',
     test: OWNERSHIP,
-    name: 'the second of two bare acquisitions that are pending at once in one frame',
+    name: 'two bare acquisitions that are pending at once in one frame do not share the lock',
     within: ONE_SERVER,
   },
   {
@@ -65,7 +65,7 @@ export const frames = [
     search: '({ scoped }) => !scoped)',
     replace: '({ scoped }) => scoped || !scoped)',
     test: 'test/contract/acting.test.ts',
-    name: 'unlock() inside using() does not end what using() holds',
+    name: 'unlock() inside using() does not end the hold of using()',
     within: ONE_SERVER,
   },
   {
@@ -76,7 +76,7 @@ export const frames = [
       'return find<L>(leases, ({ lostAt }) => lostAt !== undefined && lostAt > held.askedAt) ?? held',
     replace: 'return held',
     test: RUN_OUT,
-    name: 'unlock() tells a task that comes late of its own loss, and frees no lock of another',
+    name: 'unlock() of a task that comes late rejects with its own loss, and does not free the next hold',
     within: ONE_SERVER,
   },
   {
@@ -87,7 +87,7 @@ export const frames = [
     search: '    if (doubt !== undefined) lease.endedBy(endedByUnlock(doubt))\n',
     replace: '    if (doubt !== undefined) void endedByUnlock\n',
     test: RUN_OUT,
-    name: 'unlock() frees what was asked for after the loss, and tells whoever else may rely on it',
+    name: 'unlock() frees a lock that was requested after the loss, and aborts the signal of its lease',
     within: ONE_SERVER,
   },
   {
@@ -142,7 +142,7 @@ export const frames = [
     search: 'if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss',
     replace: 'if (this.#hold.loss instanceof LeaseLostError) this.told = true',
     test: 'test/contract/disposing.test.ts',
-    name: 'rejects when the lease was lost before, as using() and unlock() do',
+    name: 'the end of the block rejects when the lease was lost, as using() does',
     within: ONE_SERVER,
   },
   {
@@ -152,7 +152,7 @@ export const frames = [
     search: 'this.#released ??= this.#release()',
     replace: 'this.#released = this.#release()',
     test: OWNERSHIP,
-    name: 'undoes exactly one acquisition, in any order and however often it is called',
+    name: 'release() undoes exactly one acquisition, in any order, even when it is called twice',
     within: ONE_SERVER,
   },
   {

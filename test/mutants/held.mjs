@@ -40,7 +40,7 @@ export const held = [
     search: 'this.#listener.close()',
     replace: '',
     test: FREE,
-    name: 'is false at the end of `waitMs`, and listens no longer',
+    name: 'whenFree() returns false at the end of waitMs, and listens no longer',
   },
   {
     id: 'free-by-message-alone',
@@ -50,7 +50,7 @@ export const held = [
     search: 'ttls.length === 0 ? -1 : Math.min(...ttls)',
     replace: '-1',
     test: FREE,
-    name: 'resolves at the end of the lease if no release ever comes',
+    name: 'whenFree() resolves at the end of the lease if no release comes',
   },
   {
     id: 'own-listener-as-another',
@@ -95,7 +95,7 @@ export const held = [
     search: 'hold.remainingMs() === 0 || !this.isHeardBy(hold)',
     replace: 'hold.remainingMs() === 0',
     test: ASKED,
-    name: 'is not heard if nobody listens',
+    name: 'a request reaches no holder if no code listens, and the holder keeps no subscription',
   },
   {
     id: 'request-told-twice',
@@ -113,7 +113,7 @@ export const held = [
     search: 'if (reason !== undefined) controller.abort(reason)',
     replace: '',
     test: ASKED,
-    name: 'reaches who listens to the signal alone, or to the event alone',
+    name: 'a request reaches a holder that listens only to the signal, or only to the event',
   },
   {
     id: 'refusal-for-all-channels',
@@ -141,7 +141,7 @@ export const held = [
     search: '/[\\p{Cc}\\p{Cf}',
     replace: '/[\\p{Cf}',
     test: ASKED,
-    name: 'shows text of others in one line',
+    name: 'the event shows the label and the reason of a request in one line, and cuts long text',
   },
   {
     id: 'leader-does-not-resign',

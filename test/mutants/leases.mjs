@@ -104,7 +104,7 @@ export const leases = [
     search: 'throw done === undefined ? withCause(lease.over(), thrown) : lease.over()',
     replace: 'throw done === undefined ? thrown : lease.over()',
     test: 'test/contract/leases.test.ts',
-    name: 'whatever the work threw, which is the cause',
+    name: 'tryUsing() rejects with the loss and with the error of the work as the cause; the signal keeps its reason',
   },
   {
     id: 'without-the-thread',

@@ -10,7 +10,7 @@ export const metrics = [
     search: '        // Failing telemetry must not break a lock.',
     replace: "        throw new Error('telemetry')",
     test: METRICS,
-    name: 'what a handler throws goes nowhere',
+    name: 'an error of a handler does not reach the process, and the other handlers are called',
   },
   {
     id: 'metrics-names-without-end',
@@ -19,7 +19,7 @@ export const metrics = [
     search: 'if (groups.size >= most) {',
     replace: 'if (groups.size >= most * 1_000) {',
     test: METRICS,
-    name: 'beyond mostNames, which is counted, and no series is made for more',
+    name: 'names beyond mostNames share the series "other", and are counted',
   },
   {
     id: 'metrics-no-loss-before',
@@ -37,7 +37,7 @@ export const metrics = [
     search: '  if (first !== undefined) first[RUNNING] = running\n',
     replace: '  void first\n',
     test: METRICS,
-    name: 'is filled once, whoever asks for it again, until the last has stopped',
+    name: 'a registry is filled once for several calls, until the last call has stopped',
   },
   {
     id: 'metrics-half-made',
@@ -46,7 +46,7 @@ export const metrics = [
     search: '    remove()\n    throw error',
     replace: '    throw error',
     test: METRICS,
-    name: 'with a metric of that name by another one is left as it was',
+    name: 'a registry with a foreign metric of the same name stays unchanged',
   },
   {
     id: 'metrics-youngest-age',
@@ -55,6 +55,6 @@ export const metrics = [
     search: 'else one.count += 1',
     replace: 'else Object.assign(one, { count: one.count + 1, oldest: secondsSince(since) })',
     test: METRICS,
-    name: 'is seen by its age, which is that of the oldest',
+    name: 'a hold or a wait that never ends is visible by the age of the oldest',
   },
 ]

@@ -12,7 +12,7 @@ export const release = [
     search: 'if not found[1] or isNewer then',
     replace: 'if not found[1] then',
     test: ONE,
-    name: 'who has it by then keeps it',
+    name: 'a new holder keeps the lock, even if the same owner holds it under a newer token',
   },
   {
     id: 'release-any-owner',
@@ -21,7 +21,7 @@ export const release = [
     search: 'if not found[1] or isNewer then',
     replace: "if redis.call('EXISTS', keys.lock) == 0 then",
     test: ONE,
-    name: 'one whose lease has ended meanwhile',
+    name: 'a release of a lock that is free reports "free", and a repeated release changes nothing',
   },
   {
     id: 'release-without-fence',
@@ -30,7 +30,7 @@ export const release = [
     search: "redis.call('DEL', keys.lock)\nraiseTo(keys.counter, fence, terms.counterMs)",
     replace: "redis.call('DEL', keys.lock)",
     test: PLACES,
-    name: 'the counter of each master is raised',
+    name: 'a release raises the counter of each master, even of a master without the lock',
   },
   {
     id: 'release-readers-at-fence',
@@ -39,7 +39,7 @@ export const release = [
     search: "string.format('%.0f', fence + 1)",
     replace: 'fence',
     test: ONE,
-    name: 'who writes is taken off',
+    name: 'a release ends the hold of a writer, and the next reader has a token above the fence',
   },
   {
     id: 'release-tells-nobody',
@@ -48,7 +48,7 @@ export const release = [
     search: "  redis.call(publish, channel, '0')\nend\nreturn",
     replace: 'end\nreturn',
     test: ONE,
-    name: 'who waits is woken',
+    name: 'a release wakes a waiter, and a late release of the old holder does not end the next hold',
   },
   {
     id: 'release-past-the-queue',
@@ -57,7 +57,7 @@ export const release = [
     search: "if not grantNext(keys, fence, nowUs, terms, '', false) then",
     replace: 'if true then',
     test: ONE,
-    name: 'the first in the queue has the lock in that step',
+    name: 'a release grants the lock to the first waiter of the queue without a request of that waiter',
   },
   {
     id: 'release-given-back',
@@ -66,7 +66,7 @@ export const release = [
     search: 'forcedMs: masters.isQuorum ?',
     replace: 'forcedMs: masters.isQuorum && facts.length === 0 ?',
     test: PLACES,
-    name: 'of masters all are asked',
+    name: 'a release at several masters marks all masters, and the next holder has a token above the fence',
   },
   {
     id: 'release-by-a-minority',
@@ -75,6 +75,6 @@ export const release = [
     search: 'if (answers.length > count / 2) return answers',
     replace: 'if (answers.length > 0) return answers',
     test: PLACES,
-    name: 'one of three masters may be down',
+    name: 'a release needs two of three masters, and the old holder does not regain the lock',
   },
 ]

@@ -74,7 +74,7 @@ export const waiting = [
     search: '    void NOW.then(() => this.advance())\n',
     replace: '    if (this.waiters.isEmpty) void NOW.then(() => this.advance())\n',
     test: 'test/contract/ownership.test.ts',
-    name: 'close up when the first of them gives up, who asks for all of them',
+    name: 'the other waiters acquire the lock when the first waiter, which requests for all of them, gives up',
     within: "re-entrant lock: one server, by the user's own client",
   },
   {

@@ -20,7 +20,7 @@ const durationMs = ({ duration: [seconds, nanoseconds] }: ReadableSpan) =>
   seconds * 1_000 + nanoseconds / 1e6
 
 describe('in the same process', () => {
-  test('the span of a wait is linked to that of the hold, also when that ended first', () => {
+  test('the span of a wait is linked to the span of the hold, even when the hold ended first', () => {
     const held = holding({ owner: 'c1:o1' })
     const acquire = newAcquire()
     const acquired = acquiring(acquire)
@@ -30,7 +30,7 @@ describe('in the same process', () => {
     expect(linksOf(rig.span('holdfast.acquire'), rig.spans)).toEqual([['holder', 'holdfast.hold']])
   })
 
-  test('who waited behind others is linked to the one that handed the lock over', () => {
+  test('a waiter behind others is linked to the holder that handed the lock over', () => {
     const acquired = acquiring()
     holding({ owner: 'c1:o1' })({ outcome: 'released' })
     holding({ owner: 'c1:o2' })({ outcome: 'released' })
@@ -42,7 +42,7 @@ describe('in the same process', () => {
     ])
   })
 
-  test('it is the hold of that lock, if its owner has others', () => {
+  test('the link leads to the hold of the same lock if the owner has several locks', () => {
     const others = ['a', 'b'].map((name) => holding({ name, owner: 'c1:o1', token: 1 }))
     acquiring(newAcquire({ name: 'a', holder: 'c1:o1' }))({ outcome: 'timeout' })
     for (const end of others) end({ outcome: 'released' })
@@ -51,8 +51,8 @@ describe('in the same process', () => {
   })
 })
 
-describe('by the notes of another process', () => {
-  test('a hold is noted for as long as it goes on', () => {
+describe('the notes of another process', () => {
+  test('a hold has a note while it lasts', () => {
     const notes = new MemoryNotes()
     const held = holding({ notes })
     expect(notes.told).toEqual([
@@ -64,7 +64,7 @@ describe('by the notes of another process', () => {
     expect(notes.told[0]?.[1]).toBe(`00-${traceId}-${spanId}-01`)
   })
 
-  test('an owner of several locks has the note of the last that is left', () => {
+  test('an owner of several locks has the note of the last lock that is left', () => {
     const notes = new MemoryNotes()
     const first = holding({ notes, name: 'a' })
     const second = holding({ notes, name: 'b' })
@@ -74,14 +74,14 @@ describe('by the notes of another process', () => {
     expect([a === b, again === a, none]).toEqual([false, true, undefined])
   })
 
-  test('notes of what is still held are taken away at the end', () => {
+  test('notes of open holds are removed at the end', () => {
     const notes = new MemoryNotes()
     holding({ notes })
     rig.stop()
     expect(notes.told[1]).toEqual(['c1:o1', undefined])
   })
 
-  test('a wait is linked to who has the lock meanwhile, though the note is gone at its end', async () => {
+  test('a wait is linked to the holder even if the note is gone at the end of the wait', async () => {
     const notes = new MemoryNotes()
     notes.set('c2:o9', traceparent)
     const acquired = acquiring(newAcquire({ notes, holder: 'c2:o9' }))
@@ -91,7 +91,7 @@ describe('by the notes of another process', () => {
     expect(waited()?.links).toMatchObject([{ context: { ...noted, isRemote: true } }])
   })
 
-  test('of several holders each is linked', async () => {
+  test('a wait is linked to each of several holders', async () => {
     const notes = new MemoryNotes()
     notes.set('c2:o9', traceparent)
     notes.set('c3:o1', traceparent.replace('b7ad', 'aaaa'))
@@ -104,7 +104,7 @@ describe('by the notes of another process', () => {
     expect(span.links.map(({ context }) => context.spanId.slice(0, 4))).toEqual(['b7ad', 'aaaa'])
   })
 
-  test('many who wait for one holder ask once at a time', async () => {
+  test('many waiters of one holder share a request for its note', async () => {
     const notes = new MemoryNotes()
     const all = Array.from({ length: 50 }, () => acquiring(newAcquire({ notes, holder: 'c2:o9' })))
     await eventually(() => notes.asked.length > 0)
@@ -113,7 +113,7 @@ describe('by the notes of another process', () => {
     expect(notes.asked.length).toBeLessThan(5)
   })
 
-  test('a short wait asks for nothing', async () => {
+  test('a short wait has no link', async () => {
     const notes = new MemoryNotes()
     notes.set('c2:o9', traceparent)
     acquiring(newAcquire({ notes, holder: 'c2:o9' }))({ outcome: 'granted' })
@@ -121,25 +121,25 @@ describe('by the notes of another process', () => {
   })
 
   test.each([
-    ['is none', async () => undefined],
-    ['is no traceparent', async () => 'hello'],
-    ['is of no sampled span', async () => traceparent.replace(/01$/, '00')],
+    ['is missing', async () => undefined],
+    ['is not a traceparent', async () => 'hello'],
+    ['belongs to a span that is not sampled', async () => traceparent.replace(/01$/, '00')],
     ['is all zeros', async () => traceparent.replaceAll(/[1-9a-f]/g, '0')],
-    ['cannot be had', () => Promise.reject(new Error('no'))],
+    ['cannot be read', () => Promise.reject(new Error('no'))],
     [
-      'throws',
+      'throws when it is read',
       () => {
         throw new Error('no')
       },
     ],
-  ])('where the note %s there is no link', async (_, get) => {
+  ])('a note that %s gives no link', async (_, get) => {
     const acquired = acquiring(newAcquire({ notes: { set() {}, get }, holder: 'c2:o9' }))
     await pause(LONG_MS)
     acquired({ outcome: 'granted' })
     expect((await eventually(waited)).links).toEqual([])
   })
 
-  test('where it never comes the span ends a second later, with the time of its end', async () => {
+  test('a span whose note never comes ends a second later, with the time of its true end', async () => {
     const notes: Notes = { set() {}, get: () => new Promise(() => {}) }
     const began = performance.now()
     const acquired = acquiring(newAcquire({ notes, holder: 'c2:o9' }))
@@ -153,7 +153,7 @@ describe('by the notes of another process', () => {
     expect(durationMs(span)).toBeGreaterThanOrEqual(LONG_MS - 5)
   })
 
-  test('what is held back ends at the end', async () => {
+  test('spans that wait for a note end at stop()', async () => {
     const notes: Notes = { set() {}, get: () => new Promise(() => {}) }
     const acquired = acquiring(newAcquire({ notes, holder: 'c2:o9' }))
     await pause(LONG_MS)

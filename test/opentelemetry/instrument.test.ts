@@ -22,12 +22,12 @@ test.each([
   [{ tracerProvider: {} }, '`tracerProvider` is invalid for instrument(); got an object.'],
   [{ meterProvider: null }, '`meterProvider` is invalid for instrument(); got null.'],
   [null, 'instrument() takes an object with tracerProvider'],
-])('%p is refused', (options, message) => {
+])('instrument() refuses %p', (options, message) => {
   expect(() => instrument(options as never)).toThrow(TypeError)
   expect(() => instrument(options as never)).toThrow(message)
 })
 
-test('without an SDK it does nothing', () => {
+test('instrument() without an SDK does nothing', () => {
   const { stop } = instrument()
   acquiring()({ outcome: 'granted' })
   holding()({ outcome: 'released' })
@@ -35,7 +35,7 @@ test('without an SDK it does nothing', () => {
   stop()
 })
 
-test('it takes the global providers, of which that of spans may come later', async () => {
+test('instrument() uses the global providers, and a provider of spans may come later', async () => {
   const ended: string[] = []
   const { stop } = instrument()
   const provider = new BasicTracerProvider({
@@ -75,7 +75,7 @@ const throwing = {
   } as MeterProvider,
 }
 
-describe('locks go on as ever', () => {
+describe('failing providers', () => {
   const useLocks = async () => {
     const client = createMemoryServer().newClient()
     const lock = client.getLock('order:1001')
@@ -87,7 +87,7 @@ describe('locks go on as ever', () => {
     await client.close()
   }
 
-  test('with providers that throw at everything', async () => {
+  test('locks work with providers that always throw', async () => {
     const { stop } = instrument(throwing)
     acquiring()({ outcome: 'granted' })
     holding()({ outcome: 'expired' })
@@ -96,7 +96,7 @@ describe('locks go on as ever', () => {
     stop()
   })
 
-  test('with an exporter that never answers', async () => {
+  test('locks work with an exporter that never answers', async () => {
     const exporter: SpanExporter = { export() {}, shutdown: async () => undefined }
     const processor = new BatchSpanProcessor(exporter, {
       scheduledDelayMillis: 1,

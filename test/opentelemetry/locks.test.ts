@@ -22,7 +22,7 @@ function newClient(): Holdfast {
 
 const spansOf = (...names: string[]) => rig.spans.filter(({ name }) => names.includes(name))
 
-test('a lock that is used is three spans in the trace of the request, in which the code goes on', async () => {
+test('a lock makes three spans in the trace of the request, and the code continues in the span of the request', async () => {
   const lock = newClient().getLock('order:1001')
   let after: unknown
   await rig.inSpan('request', async () => {
@@ -47,7 +47,7 @@ test('a lock that is used is three spans in the trace of the request, in which t
   expect(linksOf(rig.span('holdfast.hold'), rig.spans)).toEqual([['acquire', 'holdfast.acquire']])
 })
 
-test('who waits in the same process is linked to the hold that it waited for', async () => {
+test('a waiter in the same process is linked to the hold that it waited for', async () => {
   const lock = newClient().getLock('order:1001')
   const lease = await rig.inSpan('first', () => lock.lock())
   const next = rig.inSpan('second', () => lock.lock())
@@ -75,13 +75,13 @@ test.each([
     (client: Holdfast) => client.getReadWriteLock('order:1001').writeLock(),
     'write',
   ],
-] as const)('%s tells its kind', async (_, get, kind) => {
+] as const)('%s has its kind in each span', async (_, get, kind) => {
   await (await get(newClient()).lock()).release()
   await eventually(() => rig.spans.length === 3)
   for (const span of rig.spans) expect(span.attributes['holdfast.lock.kind']).toBe(kind)
 })
 
-test('permits tell their kind', async () => {
+test('permits have their kind in each span', async () => {
   leaves({ keys: true, why: 'the number of permits of a semaphore is kept' })
   const quota = newClient().getPermitExpirableSemaphore('order:1001')
   await quota.trySetPermits(2)
@@ -107,7 +107,7 @@ test('a lease that is taken away is an error of its hold, and a loss', async () 
   ])
 })
 
-test('what is held and who waits are measured, also while the wait goes on', async () => {
+test('holds and waiters are measured while they last', async () => {
   const lock = newClient().getLock('order:1001')
   const lease = await lock.lock()
   const next = lock.lock()
@@ -121,8 +121,8 @@ test('what is held and who waits are measured, also while the wait goes on', asy
   expect(await now('holdfast.lock.waiting')).toBe(0)
 })
 
-describe('what is sent to the server is no part of a request that was the first to need', () => {
-  /** The spans in which scripts are sent while that goes on. */
+describe('commands of the client itself', () => {
+  /** The spans that are active when scripts are sent during `work`. */
   async function sentIn(work: () => Promise<unknown>): Promise<unknown[]> {
     const seen = new Set<unknown>()
     const sent = channel('tracing:ioredis:command:start')
@@ -140,7 +140,7 @@ describe('what is sent to the server is no part of a request that was the first 
     return [...seen]
   }
 
-  test('the watchdog', async () => {
+  test('the watchdog sends its renewals outside the span of the first request', async () => {
     const client = new Holdfast({ redis: server.url, leaseMs: 300 })
     atEnd(() => client.close(), { beforeCheck: true })
     const lease = await rig.inSpan('request', () => client.getLock('order:1001').lock())
@@ -149,7 +149,7 @@ describe('what is sent to the server is no part of a request that was the first 
     await lease.release()
   })
 
-  test('the connection', async () => {
+  test('the connection sends commands outside the span of the first request', async () => {
     const client = newClient()
     await rig.inSpan('first', async () => (await client.getLock('order:1').lock()).release())
     const held = await newClient().getLock('order:1001').lock()

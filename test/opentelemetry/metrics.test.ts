@@ -33,7 +33,7 @@ test('acquisitions are counted by outcome and path', async () => {
   ])
 })
 
-test('durations are those that the facts tell', async () => {
+test('durations are the durations of the facts', async () => {
   start()
   acquiring()({ outcome: 'granted', waitedMs: 2_000 })
   holding()({ outcome: 'released', heldMs: 90_000 })
@@ -42,7 +42,7 @@ test('durations are those that the facts tell', async () => {
   expect(await sum('holdfast.hold.duration')).toMatchObject({ sum: 90 })
 })
 
-test('what is held and who waits are told as they are at the time, and are 0 afterwards', async () => {
+test('gauges count the holds and the waiters of the moment, and are 0 afterwards', async () => {
   start()
   const read = { kind: 'read' } as const
   const ends = [holding(), holding(read), holding(read)]
@@ -66,7 +66,7 @@ test('what is held and who waits are told as they are at the time, and are 0 aft
   }
 })
 
-test('the age of the oldest grows, in seconds, until it ends', async () => {
+test('the age of the oldest hold grows in seconds until the hold ends', async () => {
   start()
   const age = async () => (await points('holdfast.hold.oldest_age'))[0]?.[1] ?? -1
   const secondsSince = (since: number) => (performance.now() - since) / 1_000
@@ -83,7 +83,7 @@ test('the age of the oldest grows, in seconds, until it ends', async () => {
   expect(await age()).toBe(0)
 })
 
-test('holds are counted by outcome, losses by reason, and those of a blocked event loop as stalls', async () => {
+test('holds are counted by outcome, losses by reason, and losses of a blocked event loop as stalls', async () => {
   start()
   holding()({ outcome: 'released' })
   holding()({ outcome: 'gone' })
@@ -107,7 +107,7 @@ test('holds are counted by outcome, losses by reason, and those of a blocked eve
   expect(await points('holdfast.stalls')).toEqual([[ofLocks, 1]])
 })
 
-test('renewals are told with how late they were sent, and what was settled is counted', async () => {
+test('renewals have their lateness, and settled outcomes are counted', async () => {
   start()
   renewing({ latenessMs: 1_500 })({ renewed: 3 })
   renewing()({ error: new RedisUnavailableError('no answer') })
@@ -121,7 +121,7 @@ test('renewals are told with how late they were sent, and what was settled is co
   expect(await points('holdfast.settled')).toEqual([[{}, 1]])
 })
 
-test('durations have the buckets of waits and of holds', async () => {
+test('durations of waits and of holds have their own buckets', async () => {
   start()
   acquiring()({ outcome: 'granted' })
   holding()({ outcome: 'released' })
@@ -135,7 +135,7 @@ test('durations have the buckets of waits and of holds', async () => {
   expect((await boundaries('holdfast.hold.duration'))?.at(-1)).toBe(1_800)
 })
 
-test('names are grouped, and after the first hundred they are others', async () => {
+test('names are grouped, and names after the first hundred become "other"', async () => {
   start({ nameOf: (name) => name })
   for (let i = 0; i < 150; i++) {
     acquiring(newAcquire({ name: `order:${i}` }))({ outcome: 'granted', path: 'free' })
@@ -151,7 +151,7 @@ test('names are grouped, and after the first hundred they are others', async () 
   expect(counts.get('other')).toBe(50)
 })
 
-test('without metrics there are none, and without spans there are none', async () => {
+test('`metrics: false` turns metrics off, and `spans: false` turns spans off', async () => {
   start({ metrics: false })
   acquiring()({ outcome: 'granted' })
   expect(await rig.metrics()).toEqual(new Map())
@@ -162,7 +162,7 @@ test('without metrics there are none, and without spans there are none', async (
   expect((await rig.metrics()).size).toBeGreaterThan(0)
 })
 
-test('nothing is measured after the end', async () => {
+test('nothing is measured after stop()', async () => {
   start()
   acquiring()({ outcome: 'granted' })
   rig.stop()

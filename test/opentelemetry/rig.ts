@@ -60,7 +60,7 @@ export class Rig {
     return found[0] as ReadableSpan
   }
 
-  /** What was measured by now: of each metric its points, by their attributes. */
+  /** The points of each metric until now. */
   async metrics(): Promise<Map<string, DataPoint<Value>[]>> {
     await this.#reader.forceFlush()
     const [last] = this.#metrics.getMetrics().slice(-1)

@@ -11,7 +11,7 @@ const start = (options?: ConstructorParameters<typeof Rig>[0]) => {
 }
 afterEach(() => rig.end())
 
-test('an acquisition, its hold and its release are spans of whoever called, and the hold is linked to the acquisition', () => {
+test('an acquisition, its hold and its release are spans of the caller, and the hold is linked to the acquisition', () => {
   start()
   const acquire = newAcquire()
   rig.inSpan('request', () => {
@@ -50,7 +50,7 @@ test('an acquisition, its hold and its release are spans of whoever called, and 
   expect(linksOf(rig.span('holdfast.hold'), rig.spans)).toEqual([['acquire', 'holdfast.acquire']])
 })
 
-test('the hold is a part of what called, wherever the answer is heard', () => {
+test('the hold belongs to the span of the caller, wherever the reply arrives', () => {
   start()
   const acquire = newAcquire()
   const acquired = rig.inSpan('request', () => acquiring(acquire))
@@ -62,7 +62,7 @@ test('the hold is a part of what called, wherever the answer is heard', () => {
   expect(rig.span('holdfast.hold').parentSpanContext?.spanId).toBe(spanId)
 })
 
-test('a hold of which nobody knows how it was acquired is a part of nothing', () => {
+test('a hold with an unknown acquisition has no parent', () => {
   start()
   rig.inSpan('another request', () => holding()({ outcome: 'released' }))
   expect(rig.span('holdfast.hold').parentSpanContext).toBeUndefined()
@@ -74,7 +74,7 @@ test.each([
   ['failed', new RangeError('odd'), 'RangeError'],
   ['failed', 'a text', 'failed'],
 ] as const)(
-  'an acquisition that failed by %s is an error, without the name',
+  'an acquisition that failed by %s is an error, and its span does not contain the name',
   (outcome, error, type) => {
     start()
     acquiring()({ outcome, error })
@@ -85,14 +85,17 @@ test.each([
   },
 )
 
-test.each(['timeout', 'aborted'] as const)('one that ended by %s is no error', (outcome) => {
-  start()
-  acquiring()({ outcome, error: new Error('the reason of the caller') })
-  expect(rig.span('holdfast.acquire').status).toEqual({ code: SpanStatusCode.UNSET })
-  expect(rig.span('holdfast.acquire').attributes).not.toHaveProperty(['error.type'])
-})
+test.each(['timeout', 'aborted'] as const)(
+  'an acquisition that ended by %s is not an error',
+  (outcome) => {
+    start()
+    acquiring()({ outcome, error: new Error('the reason of the caller') })
+    expect(rig.span('holdfast.acquire').status).toEqual({ code: SpanStatusCode.UNSET })
+    expect(rig.span('holdfast.acquire').attributes).not.toHaveProperty(['error.type'])
+  },
+)
 
-test('a lease that is lost is an error of its hold, with how long the event loop stood still', () => {
+test('a lost lease is an error of its hold, with the length of the stall', () => {
   start()
   const error = new LeaseLostError('lost', 'order:1001', 'expired', 7)
   holding()({ outcome: 'expired', stalledMs: 2_500, error })
@@ -106,7 +109,7 @@ test('a lease that is lost is an error of its hold, with how long the event loop
   })
 })
 
-test('names are told as they are grouped, and not where there is no group', () => {
+test('names are the groups of nameOf, and are left out without a group', () => {
   start({
     nameOf: (name) => {
       if (name === 'secret') throw new Error('not for you')
@@ -120,7 +123,7 @@ test('names are told as they are grouped, and not where there is no group', () =
   expect(named).toEqual(['order', undefined, undefined])
 })
 
-test('a span that is not sampled writes no note and asks for none', () => {
+test('a span that is not sampled writes no note', () => {
   start({ sampler: new AlwaysOffSampler() })
   const notes = new MemoryNotes()
   const acquire = newAcquire({ notes })
@@ -129,7 +132,7 @@ test('a span that is not sampled writes no note and asks for none', () => {
   expect(notes.told.filter(([, text]) => text !== undefined)).toEqual([])
 })
 
-test('nothing is told after the end, and what was begun before it changes nothing', () => {
+test('no span is made after stop(), and an earlier acquisition makes no span', () => {
   start()
   const acquired = acquiring()
   rig.stop()

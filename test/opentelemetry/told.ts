@@ -11,7 +11,7 @@ import {
   renewTrace,
 } from '../../src/diagnostics.ts'
 
-/** What is told of one lock, by hand: for what cannot be brought about, or not at the time that matters. */
+/** Facts of one lock, made by hand: some facts cannot be caused, or not at the right time. */
 export const lock = {
   client: 'c1',
   label: 'host:1',

@@ -38,7 +38,7 @@ const holders = ({ links }: Printed) =>
   links.filter((link) => link['holdfast.link'] === 'holder').map(({ to }) => to)
 
 // They run what is built.
-test('the span of a request that waits in one process is linked to the hold in the other', async () => {
+test('the span of a wait in one process is linked to the hold in another process', async () => {
   const [report, order] = await Promise.all([start('report'), start('order')])
   report.send('go')
   await report.next((word) => word === 'holds')
@@ -49,18 +49,18 @@ test('the span of a request that waits in one process is linked to the hold in t
   expect(holders(wait)).toEqual([hold.spanId])
   expect(wait.traceId).toBe(spanOf(order, 'POST /orders').traceId)
   expect(hold.traceId).toBe(spanOf(report, 'GET /report').traceId)
-  // The end that was held back, if it was, is the true one.
+  // A span that was held back still has its true end.
   expect(wait.endMs).toBeLessThanOrEqual(spanOf(order, 'UPDATE stock').startMs + 1)
 })
 
-test('a holder that is not traced gives no link, and the wait its true length', async () => {
+test('a holder without tracing gives no link, and the wait has its true length', async () => {
   const client = new Holdfast({ redis: server.url })
   atEnd(() => client.close(), { beforeCheck: true })
   const lease = await client.getLock('stock:42').lock()
   const order = await start('order')
   order.send('go')
   await eventually(() => order.all.some((line) => (line as Printed).name === 'SELECT customer'))
-  // Long enough for it to ask.
+  // This is long enough for a request of the note.
   await pause(150)
   await lease.release()
   expect(await order.exited).toMatchObject({ code: 0 })

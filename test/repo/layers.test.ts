@@ -27,7 +27,7 @@ const kinds = [
   'locks/semaphore',
 ]
 
-/** What else a room of src/ may import, beside its own files; `import type` is an import as well. */
+/** The rooms that a room of src/ may import, in addition to its own files. `import type` is an import as well. */
 const mayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
   testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory', 'kit'],
@@ -51,7 +51,7 @@ const mayImport: Record<string, string[]> = {
   'locks/read-write': ['locks/lock', ...engine],
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],
-  // On what users have: locks and their leases. It acquires and renews nothing by itself.
+  // An election uses locks and leases as users do. It acquires and renews nothing by itself.
   'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
   'locks/semaphore': engine,
   local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
@@ -115,7 +115,7 @@ const mayImport: Record<string, string[]> = {
   'servers/memory': ['servers/memory/records', 'servers', 'kit'],
   'servers/memory/records': ['servers', 'kit'],
   kit: [],
-  // The program: nobody imports it, and of ours it imports the public door alone.
+  // The program: no room imports it, and it imports only the public door of the package.
   'extras/cli': [
     'extras/servers',
     'extras/cli/command',
@@ -161,7 +161,7 @@ const mayImport: Record<string, string[]> = {
     'extras/cli/doctor/checks',
     'extras/cli/doctor/facts',
   ],
-  // What hangs from the facts of the core, and tools that look at a deployment: the public door alone.
+  // Subscribers of facts, and tools that inspect a deployment: they import only the public door.
   'extras/facts': ['index'],
   'extras/metrics': ['extras/facts', 'index', 'prom-client'],
   'extras/opentelemetry': ['extras/facts', 'index', '@opentelemetry/api'],
@@ -241,7 +241,7 @@ function chainFrom(starts: readonly string[], among: readonly Import[]): string[
   return starts.map(from).sort((a, b) => b.length - a.length)[0] ?? []
 }
 
-test('the reader of imports sees every form of them', () => {
+test('the reader of imports finds every form of import', () => {
   const text = `import a from 'a'
     import type { B } from './b.ts'
     import {
@@ -282,12 +282,12 @@ test('every relative import names a file that exists', () => {
   expect(dangling).toEqual([])
 })
 
-test('imports go one way: index, holdfast, locks, local, waiting, lease and owner; and to servers', () => {
+test('imports go in one direction, as the rules allow: index, holdfast, locks, local, waiting, lease and owner; and to servers', () => {
   expect(imports.filter((one) => !isAllowed(one))).toEqual([])
 })
 
 test(`no chain of imports is longer than ${longestChain} files`, () => {
-  // What is in extras/ stands on the public door as programs of users do.
+  // The files in extras/ use the public door as programs of users do.
   const own = imports.filter(({ from, to }) => !(from.startsWith('extras/') && to === 'index.ts'))
   expect(chainFrom([...files], own).length).toBeLessThanOrEqual(longestChain)
 })
@@ -301,7 +301,7 @@ test(`no folder has more than ${mostFloors} floors`, () => {
   expect(deep).toEqual([])
 })
 
-test('no imports go in a circle', () => {
+test('no imports form a circle', () => {
   const state = new Map<string, 'open' | 'done'>()
   const circles: string[] = []
   const visit = (file: string, path: string[]): void => {
@@ -324,7 +324,7 @@ test(`no file is longer than ${longestFile} lines`, () => {
   expect(long.map(({ file }) => file)).toEqual([])
 })
 
-test('exports have names: none is a default, none is a star', () => {
+test('each export has a name: no default export and no star export', () => {
   const nameless = ownCode.filter(({ text }) =>
     /^\s*export\s+(default|(type\s+)?\*)|\bas\s+default\b/m.test(text),
   )

@@ -19,20 +19,20 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const listed = (...args: string[]) =>
   JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }))
 
-/** As `npm run mutants` has them: that a list is read at all is a part of what is tested here. */
+/** The list of `npm run mutants`. A list that cannot be read fails these tests. */
 const mutants: readonly Mutant[] = listed('scripts/mutants.mjs', '--list')
 
-/** The titles in a test file, of tests and of what they are in: what stands before a function. */
+/** The titles of the tests and groups in a test file: each title stands before a function. */
 function titlesIn(file: string): string[] {
   const title = /(['"`])((?:(?!\1).)+)\1,\s*(?:async\s*)?\(/g
   return [...read(file).matchAll(title)].map(([, , text]) => text ?? '')
 }
 
-/** The ids of those of which something does not hold. */
+/** The ids of the mutants for which `holds` is false. */
 const unless = (holds: (mutant: Mutant) => boolean) =>
   mutants.filter((mutant) => !holds(mutant)).map(({ id }) => id)
 
-test('there are many mutants, each with an id of its own and a sentence', () => {
+test('there are at least 100 mutants, each with its own id and a sentence', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(100)
   expect(new Set(mutants.map(({ id }) => id)).size).toBe(mutants.length)
   expect(unless(({ mistake }) => /^\S.*\.$/.test(mistake))).toEqual([])
@@ -43,7 +43,7 @@ test('the text that a mutant changes occurs exactly once in its file', () => {
   expect(unless(({ search, replace }) => search !== replace)).toEqual([])
 })
 
-test('the test that is to find it is there, under that title', () => {
+test('each mutant names a test whose title exists', () => {
   expect(unless(({ test: file }) => existsSync(join(root, file)))).toEqual([])
   const titles = new Map(mutants.map(({ test: file }) => [file, titlesIn(file)]))
   expect(
@@ -60,7 +60,7 @@ test('each mutant is in one part, and each part has its share', () => {
   for (const part of parts) expect(part.length).toBeGreaterThan(mutants.length / 4)
 })
 
-test('the mistakes that are tried in a script change its code, and no comment or text', () => {
+test('the mistakes in a script change its code, and no comment and no text', () => {
   const file = 'latch/count-down.lua'
   const source = read(`lua/${file}`)
   const mistakes: { from: number; to: number; text: string }[] = listed(
@@ -81,7 +81,7 @@ test('the mistakes that are tried in a script change its code, and no comment or
   expect(changes.filter(([before, after]) => before === after)).toEqual([])
 })
 
-test('the page of the mutants has each area with the number of its mutants, and how many there are', () => {
+test('the page of mutants has the number of mutants in each area, and the number of all mutants', () => {
   const page = read('docs/explanation/mutants.md')
   const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (\d+) \|/gm)]
   const numbers = new Map<string, number>()

@@ -35,7 +35,7 @@ function rowsOf(section: string): Row[] {
   )
 }
 
-/** The titles in a test file, of tests and of what they are in: what stands before a function. */
+/** The titles of the tests and groups in a test file: each title stands before a function. */
 function titlesIn(file: string): string[] {
   const title = /(['"`])((?:(?!\1).)+)\1,\s*(?:async\s*)?\(/g
   const text = readFileSync(join(root, file), 'utf8')
@@ -50,7 +50,7 @@ test('the page of ported tests has a table for each library', () => {
   expect(read('docs/explanation/tested.md')).toContain(`${rows.length} rows:`)
 })
 
-test('each row of it names a test of ours, or says why there is none', () => {
+test('each row names a test of Holdfast, or says why there is no test', () => {
   const wrong = rows.filter(({ ours, note, tests }) => {
     if (ours === 'not applicable') return note === ''
     if (ours.startsWith('differs: ') && note === '') return true
@@ -59,7 +59,7 @@ test('each row of it names a test of ours, or says why there is none', () => {
   expect(wrong.map(({ upstream }) => upstream)).toEqual([])
 })
 
-test('each test that it names is there, under exactly that title', () => {
+test('each test that the page names exists under exactly that title', () => {
   const named = rows.flatMap(({ tests }) => tests)
   const files = [...new Set(named.map(({ file }) => file))]
   expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([])
@@ -67,7 +67,7 @@ test('each test that it names is there, under exactly that title', () => {
   expect(named.filter(({ file, title }) => !titles.get(file)?.includes(title))).toEqual([])
 })
 
-test('it names each test that was written for it', () => {
+test('the page names each test that was written for it', () => {
   const named = new Set(rows.flatMap(({ tests }) => tests.map(({ title }) => title)))
   const files = ['curator', 'distributed-lock', 'redlock', 'web-locks']
   const isTest = /\btest(?:\.each\([\s\S]*?\))?\(\s*'([^']+)'/g

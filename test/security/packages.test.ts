@@ -27,7 +27,7 @@ function run(script: string, args: readonly string[], env: NodeJS.ProcessEnv = {
 describe('sbom.cdx.json', () => {
   const list = JSON.parse(read('sbom.cdx.json'))
 
-  test('lists exactly the run-time dependencies, in the versions that are locked', () => {
+  test('the list has exactly the run-time dependencies, in the locked versions', () => {
     const locked = Object.keys(manifest.dependencies).map(
       (name) => `pkg:npm/${name}@${packages[`node_modules/${name}`].version}`,
     )
@@ -36,7 +36,7 @@ describe('sbom.cdx.json', () => {
     expect(list.metadata.component.purl).toBe(`pkg:npm/holdfast@${manifest.version}`)
   })
 
-  test('has the hash of each package that the lock file has', () => {
+  test('the list has the hash of each package from the lock file', () => {
     for (const { name, hashes } of list.components) {
       const [algorithm, base64] = packages[`node_modules/${name}`].integrity.split('-')
       const content = Buffer.from(base64, 'base64').toString('hex')
@@ -44,7 +44,7 @@ describe('sbom.cdx.json', () => {
     }
   })
 
-  test('is what `npm run sbom` writes, and is in the package', async () => {
+  test('the list is the output of `npm run sbom`, and is in the package', async () => {
     expect(await run('sbom.mjs', ['--check'])).toMatchObject({ code: 0 })
     expect(manifest.files).toContain('sbom.cdx.json')
   })
@@ -84,7 +84,7 @@ describe('npm run audit', () => {
     ['a development package, if it is critical', advisory('publint', '*', 'critical'), 1],
     ['a development package, if it is less than critical', advisory('publint', '*', 'high'), 0],
     ['other versions of a package', advisory('nanoid', '<3.3.18'), 0],
-  ])('a vulnerability of %s', async (_, advisories, code) => {
+  ])('the audit judges a vulnerability of %s', async (_, advisories, code) => {
     const ended = await auditBy(200, advisories)
     expect(ended).toMatchObject({ code, text: expect.stringContaining('By the registry: ') })
     if (code === 1) expect(ended.text).toContain('A hole https://example.com/7')
@@ -94,7 +94,7 @@ describe('npm run audit', () => {
   test.each([
     ['refuses to audit', () => auditBy(405, {})],
     ['is down', () => run('audit.mjs', [], { npm_config_registry: 'http://127.0.0.1:9' })],
-  ])('a registry that %s is reported, and is no failure', async (_, audit) => {
+  ])('a registry that %s is reported, and the audit does not fail', async (_, audit) => {
     const { code, text } = await audit()
     expect(text).toContain('NOT AUDITED BY THE REGISTRY: ')
     expect(text).toContain('By the reviewed advisories: 0 vulnerable run-time packages')

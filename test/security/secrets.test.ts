@@ -28,7 +28,7 @@ const SENTINEL = `Pw3-{tag}[*]$'(?:x)-endPw3`
 const TLS_KEY = makeCertificates().client.key
 const USER = 'app'
 
-/** Parts that nobody would write for another reason are secrets as well: what was cut short is still told. */
+/** Parts of a secret are secrets as well, because a secret that was cut can still be read. */
 const PARTS = ['Pw1', 'Pw2', 'Pw3', ...TLS_KEY.split('\n').filter((line) => line.length > 40)]
 
 /** All texts in which a secret could be read. */
@@ -48,7 +48,7 @@ function formsOf(secret: string): string[] {
 }
 const FORBIDDEN = [...new Set([...[PASSWORD, WRONG, SENTINEL].flatMap(formsOf), ...PARTS])]
 
-/** What was printed, thrown, told, kept or answered, and by what. */
+/** All texts that were printed, thrown, emitted, stored or answered, by their source. */
 const outputs = new Map<string, string[]>()
 
 function heard(source: string, ...values: readonly unknown[]): void {
@@ -80,7 +80,7 @@ function jsonOf(value: object): string {
   }
 }
 
-/** Which secrets can be read, and where. */
+/** The secrets that can be read, and their places. */
 function found(): string[] {
   return [...outputs].flatMap(([source, texts]) =>
     texts.flatMap((text) =>
@@ -142,7 +142,7 @@ const EVENTS = [
   ...['releaseRequested', 'extended', 'master'],
 ]
 
-/** Uses locks with such a client, and hears all that it tells. */
+/** Uses locks with such a client, and records all its output. */
 async function use(source: string, options: HoldfastOptions): Promise<void> {
   let client: Holdfast
   try {
@@ -267,13 +267,13 @@ const ways: [string, () => HoldfastOptions][] = [
   ['a list', () => ({ redis: [urlWith(PASSWORD)] as never })],
 ]
 
-test.each(ways)('a client with %s', async (name, optionsOf) => {
+test.each(ways)('a client with %s shows no secret', async (name, optionsOf) => {
   leaves({ keys: true, why: 'calls are left as they are' })
   await use(name, optionsOf())
   expect(found()).toEqual([])
 })
 
-test('the history, the metrics and the traces', async () => {
+test('the history, the metrics and the traces show no secret', async () => {
   expectWarnings('HOLDFAST_HISTORY')
   leaves({ keys: true, why: 'the stream of the history stays' })
   const register = new Registry()
@@ -364,7 +364,7 @@ const logins: [string, () => string[]][] = [
   ['a password behind --', () => ['--', 'a', `--pass=${PASSWORD}`]],
 ]
 
-test.each(logins)('the commands with %s', async (name, loginOf) => {
+test.each(logins)('the commands with %s show no secret', async (name, loginOf) => {
   leaves({ keys: true, why: 'bench leaves its counters' })
   const more: Record<string, string[]> = {
     inspect: ['a'],
@@ -389,7 +389,7 @@ test.each(logins)('the commands with %s', async (name, loginOf) => {
   expect(found()).toEqual([])
 })
 
-test('the dashboard: its pages, its API and its failures', async () => {
+test('the dashboard shows no secret in its pages, its API and its failures', async () => {
   leaves({ keys: true, why: 'a lock is held' })
   const client = new Holdfast({ redis: urlWith(PASSWORD) })
   const lease = await client.getLock('held').lock()
@@ -438,7 +438,7 @@ test('the dashboard: its pages, its API and its failures', async () => {
   expect(found()).toEqual([])
 })
 
-test('the token of the program for the dashboard is in the address and the cookie alone', async () => {
+test('the token of the dashboard program is only in the address and the cookie', async () => {
   leaves({ keys: true, why: 'a lock was held' })
   const interruption = new AbortController()
   let printed = ''
@@ -495,7 +495,7 @@ test('the token of the program for the dashboard is in the address and the cooki
   expect(found()).toEqual([])
 })
 
-test('what is kept in Redis', async () => {
+test('the keys in Redis contain no secret', async () => {
   leaves({ keys: true, why: 'they are looked at' })
   for (const key of await server.admin.keys('*')) {
     heard(`the key ${key}`, Buffer.from((await server.admin.dump(key)) ?? '').toString())
@@ -504,7 +504,7 @@ test('what is kept in Redis', async () => {
 })
 
 /** A search that finds nothing proves nothing, unless it would have found something. */
-test('a secret in any form would have been found, wherever it is', () => {
+test('the search finds a secret in any form, in a text or in an error', () => {
   expect(sources).toBeGreaterThan(100)
   for (const form of [PASSWORD, WRONG, SENTINEL].flatMap(formsOf)) {
     outputs.clear()

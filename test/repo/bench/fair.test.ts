@@ -9,7 +9,7 @@ beforeAll(() => {
 })
 
 // They run what is built, with the ioredis of the package, whatever the rest of the suite has.
-describe('the measurements of the fair lock, in short', () => {
+describe('short measurements of the fair lock', () => {
   test.each([
     ['order', /^grants/],
     ['dead-waiters', /^SIGKILLed ahead/],
@@ -19,7 +19,7 @@ describe('the measurements of the fair lock, in short', () => {
     ['hand-over', /^waiting processes/],
     ['long-queue', /^waiters/],
   ])(
-    '%s runs to its end and finds nothing that must not be',
+    'the measurement %s of the fair lock runs to its end and finds no violation',
     async (name, heading) => {
       const bench = startChild(`bench/probes/fair/${name}.mjs`, { args: ['--quick'] })
       const { code } = await bench.exited

@@ -1,7 +1,7 @@
 import { startChild } from '../../support/children.ts'
 
 // It runs what is built.
-test('the measurement of elections, in short, runs to its end', async () => {
+test('a short measurement of elections runs to its end', async () => {
   const bench = startChild('bench/probes/leader/new-leader.mjs', { args: ['--quick'] })
   const { code } = await bench.exited
   expect({ code, errors: bench.errors }).toEqual({ code: 0, errors: '' })

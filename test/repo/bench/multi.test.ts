@@ -9,7 +9,7 @@ beforeAll(() => {
 })
 
 // It runs what is built, with the ioredis of the package, whatever the rest of the suite has.
-test('the measurement of several locks, in short, runs to its end and finds nothing that must not be', async () => {
+test('a short measurement of several locks runs to its end and finds no violation', async () => {
   const bench = startChild('bench/probes/multi/all-or-none.mjs', { args: ['--quick'] })
   const { code } = await bench.exited
   const said = bench.all.join('\n')
@@ -18,7 +18,7 @@ test('the measurement of several locks, in short, runs to its end and finds noth
   expect(bench.all).toContainEqual(expect.stringMatching(/^two servers, random orders +40 /))
 }, 60_000)
 
-test('the measurement of those who wait for several locks, in short, runs to its end', async () => {
+test('a short measurement of waiters for several locks runs to its end', async () => {
   const args = ['waits', '--quick', '--only', 'each wanted']
   const bench = startChild('bench/probes/multi/all-or-none.mjs', { args })
   const { code } = await bench.exited

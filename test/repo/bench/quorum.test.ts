@@ -15,14 +15,14 @@ async function run(name: string, ...args: string[]) {
 }
 
 // They run what is built, with the ioredis of the package, whatever the rest of the suite has.
-describe('the measurements of the quorum, in short', () => {
+describe('short measurements of the quorum', () => {
   test.each([
     ['storm', /^acquisitions +overlaps/m],
     ['latency', /^5, one stopped/m],
     ['contention', /^8, 5 masters/m],
     ['slow-master', /^one stopped, this/m],
   ])(
-    '%s runs to its end and finds nothing that must not be',
+    'the measurement %s of the quorum runs to its end and finds no violation',
     async (name, heading) => {
       const { code, said, errors } = await run(name)
       // On failure, all that it said is shown.
@@ -36,7 +36,7 @@ describe('the measurements of the quorum, in short', () => {
     ['amnesia', 'was let in'],
     ['counters', 'came after'],
   ])(
-    'storm finds what must not be where it is broken by %s',
+    'the measurement storm finds a violation if the quorum is broken by %s',
     async (broken, finding) => {
       const { code, said, errors } = await run('storm', '--break', broken)
       expect({ code, said, errors }).toEqual({ code: 1, said, errors: '' })

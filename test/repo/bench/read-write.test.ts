@@ -9,14 +9,14 @@ beforeAll(() => {
 })
 
 // They run what is built, with the ioredis of the package, whatever the rest of the suite has.
-describe('the measurements of the read-write lock, in short', () => {
+describe('short measurements of the read-write lock', () => {
   test.each([
     ['readers', /^4 +Holdfast +[1-9]/],
     ['writer-wait', /^Holdfast, Holdfast +[0-9.]+ /],
     ['grants', /^2, processes +[1-9]/],
     ['beside-readers', /^10 +[1-9]/],
   ])(
-    '%s runs to its end and finds nothing that must not be',
+    'the measurement %s of the read-write lock runs to its end and finds no violation',
     async (name, line) => {
       const bench = startChild(`bench/probes/read-write/${name}.mjs`, { args: ['--quick'] })
       const { code } = await bench.exited

@@ -39,14 +39,14 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-test('the page shows the example as it is', () => {
+test('the page shows the example unchanged', () => {
   const shown = readPage('docs/how-to/shut-down.md').blocks.map(({ body }) => body.trim())
   for (const file of readdirSync(join(root, FOLDER))) {
     expect(shown).toContain(read(`${FOLDER}/${file}`).trim())
   }
 })
 
-describe('a service on NestJS that is told to end', () => {
+describe('a service on NestJS that receives SIGTERM', () => {
   const start = async (env: Record<string, string> = {}) => {
     const service = startChild(join(dir, 'main.js'), { env: { REDIS_URL: server.url, ...env } })
     expect(await service.next()).toBe('ready')
@@ -56,7 +56,7 @@ describe('a service on NestJS that is told to end', () => {
     return service
   }
 
-  test('finishes what it has a lock for, and frees it', async () => {
+  test('the service finishes its work under a lock, and releases the lock', async () => {
     const service = await start()
     service.kill('SIGTERM')
     expect(await service.next()).toBe('shipped 1001')
@@ -65,7 +65,7 @@ describe('a service on NestJS that is told to end', () => {
     expect(await isHeld()).toBe(false)
   })
 
-  test('cuts off what takes too long, frees it, and says so', async () => {
+  test('the service cuts off work that takes too long, releases the lock, and reports the work', async () => {
     const service = await start({ DRAIN_MS: '50' })
     service.kill('SIGTERM')
     await service.exited
@@ -75,7 +75,7 @@ describe('a service on NestJS that is told to end', () => {
   })
 })
 
-test('its test runs on locks in memory', async () => {
+test('the test of the example runs with locks in memory', async () => {
   const child = startChild(join(dir, 'orders.test.js'), {
     env: { REDIS_URL: 'redis://127.0.0.1:1' },
   })

@@ -85,20 +85,20 @@ async function node(...args: string[]): Promise<{ code: unknown; output: string 
   return { code: code ?? signal, output: output.trimEnd() }
 }
 
-test('there are examples on the pages, and programs among them', () => {
+test('the pages have examples, and some examples are programs', () => {
   expect(examples.length).toBeGreaterThan(20)
   expect(programs.length).toBeGreaterThan(5)
   expect(programs[0]?.page).toBe('README.md')
 })
 
-test('every program finds a Redis on this machine where there is no REDIS_URL', () => {
+test('every program uses a Redis on this machine if REDIS_URL is missing', () => {
   const without = programs.filter(({ body }) =>
     /process\.env\.REDIS_URL(?! \?\? 'redis:)/.test(body),
   )
   expect(without.map(({ page, line }) => `${page}:${line}`)).toEqual([])
 })
 
-test('code is marked as ts or js, so that none escapes the checks', () => {
+test('each code block has a known language, so that the checks cover all code', () => {
   const known = new Set(['ts', 'js', 'java', 'text', 'sh', 'sql', 'mermaid', 'lua', 'json', 'yaml'])
   const others = pages.flatMap(({ blocks }) => blocks.filter((one) => !known.has(one.language)))
   expect(others.map(({ page, line, language }) => `${page}:${line}: ${language}`)).toEqual([])
@@ -147,7 +147,7 @@ test.each([
     )
     writeFileSync(join(folder, 'granted.d.ts'), takenForGranted)
     writeFileSync(join(folder, 'not-installed.d.ts'), notInstalled)
-    // Some of the page about NestJS import it.
+    // Some examples of the page about NestJS import this file.
     copyFileSync(join(root, 'examples/nestjs/app.ts'), join(folder, 'app.ts'))
     const some = examples.filter((block) => block.language === language)
     expect(some).not.toEqual([])
@@ -158,9 +158,9 @@ test.each([
   60_000,
 )
 
-describe('a program prints what its page says', () => {
+describe('the programs of the pages', () => {
   test.each(programs.map((block) => ({ where: `${block.page}:${block.line}`, block })))(
-    '$where',
+    'the program at $where prints what its page says',
     async ({ block }) => {
       const expected = outputOf(block)
       if (expected === undefined) throw new Error('A program needs a ```text block after it')
@@ -202,7 +202,7 @@ describe('examples/service.mjs', () => {
     return { service, ship, isHeld }
   }
 
-  test('lets one of two at one order, and ends what it does before it exits', async () => {
+  test('the service lets one of two requests work on an order, and finishes its work before it exits', async () => {
     const { service, ship, isHeld } = await start()
     const first = ship()
     const second = ship()
@@ -218,7 +218,7 @@ describe('examples/service.mjs', () => {
     expect(service.errors).toBe('')
   })
 
-  test('ends who waits at once when it is told to end', async () => {
+  test('the service ends waiting requests at once on SIGTERM', async () => {
     const { service, ship } = await start()
     await server.admin.hset(KEY, 'somebody:else', '1')
     const shipping = ship()
@@ -229,7 +229,7 @@ describe('examples/service.mjs', () => {
     expect(await service.exited).toEqual({ code: 0, signal: null })
   })
 
-  test('cuts off what is not finished in time, frees it, and says so', async () => {
+  test('the service cuts off work that is not finished in time, releases the lock, and reports the work', async () => {
     const { service, ship, isHeld } = await start({ DRAIN_MS: '100' })
     const first = ship()
     await eventually(isHeld)

@@ -3,7 +3,7 @@ import { readPage, tableRows } from './pages.ts'
 const rows = (page: string, heading: RegExp) =>
   tableRows(readPage(page).headings.find(({ text }) => heading.test(text))?.body ?? '')
 
-/** Where a row of the table in the README comes from, with its digits there. */
+/** The source of each row of the table in the README, with the number of its digits. */
 const sources = [
   ['lock and unlock', /^\(a\)/, 'p50 ms', 2],
   ['64 locks', /^\(b\)/, 'per second', 0],
@@ -40,7 +40,7 @@ test.each(sources)(
   },
 )
 
-test('what Redis can pass on, and what redlock does with its own delays, are those of the benchmarks too', () => {
+test('the README has the figures of the benchmarks for the floor of Redis, and for redlock with its own delays', () => {
   const measured = rows('bench/results/results.md', /^\(e\)/)
   const handOvers = (label: RegExp) =>
     measured.find((one) => label.test(one.library ?? ''))?.['hand-offs/s']

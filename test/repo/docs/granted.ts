@@ -1,6 +1,6 @@
 /**
- * What examples that are no complete programs take for granted, so that a page need not begin each
- * of them anew. Added to the type check of all blocks.
+ * The declarations that incomplete examples use, so that a page need not repeat them
+ * in each example. The type check of all blocks adds them.
  */
 export const takenForGranted = `
 import type { Holdfast as Client, Lease, Lock } from 'holdfast'
@@ -23,7 +23,7 @@ declare global {
 }
 `
 
-/** Packages that examples import and that are not installed here: whatever is taken from them goes. */
+/** Packages that examples import and that are not installed here. Any import from them compiles. */
 export const notInstalled = ['esbuild', '@prisma/client', 'knex', 'mysql2/promise', 'pg']
   .map((name) => `declare module '${name}'\n`)
   .join('')

@@ -24,7 +24,7 @@ test('the table of locks in Java has a column for each kind of lock that has a n
   expect(methods.sort()).toEqual(made.sort())
 })
 
-test('each of its cells has tests that run Redisson', () => {
+test('each cell of the table has tests that run Redisson', () => {
   const bare = rows.flatMap((row) => {
     const object = plain(row[objects])
     return ours.flatMap((column) => {
@@ -42,14 +42,14 @@ test('each of its cells has tests that run Redisson', () => {
   expect(bare).toEqual([])
 })
 
-test('it has a row for each kind of lock that the tests know, and no other', () => {
+test('the table has a row for each kind of lock that the tests know, and no other row', () => {
   const kinds = [...read(`${folder}/support/java.ts`).matchAll(/^ {2}\| '(\w+)/gm)]
   expect(rows.map((row) => plain(row[objects])).sort()).toEqual(
     [...new Set(kinds.map(([, kind]) => kind))].sort(),
   )
 })
 
-test('it names the releases that the tests run on', () => {
+test('the page names the releases of Redisson that the tests use', () => {
   const releases = [
     ...read(`${folder}/java/pom.xml`).matchAll(/<redisson\.version>([\d.]+)</g),
   ].map(([, release]) => release)

@@ -30,7 +30,7 @@ test('every link leads to a file, and every anchor to a heading', () => {
   expect(broken([...pages, readPage('lua/README.md')])).toEqual([])
 })
 
-test('a link that leads nowhere is found', () => {
+test('the check finds a broken link', () => {
   const text = '[a](no.md) [b](README.md#no) [c](README.md#how-to) [d](../..) [e](../lua)'
   expect(broken([parsePage('docs/x.md', text)])).toEqual([
     'docs/x.md:1: no.md: no such file',
@@ -69,8 +69,8 @@ test('every page in docs/ can be reached from the index', () => {
   expect(inDocs.filter((path) => path !== 'docs/README.md' && !targets.has(path))).toEqual([])
 })
 
-test('each page that tells how to do something has a program that the tests run', () => {
-  // These show commands of a shell. What stands in deploy/ is run by the tests of the places.
+test('each how-to page has a program that the tests run', () => {
+  // These pages show commands of a shell. The tests of the places run the examples of deploy/.
   const commands = /^docs\/how-to\/(doctor|install|bundle|deploy\/\w+)\.md$/
   const howTo = pages.filter(({ path }) => path.startsWith('docs/how-to/') && !commands.test(path))
   expect(howTo.length).toBeGreaterThan(20)

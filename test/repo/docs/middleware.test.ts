@@ -12,7 +12,7 @@ type Middleware = (
   next: (error?: unknown) => void,
 ) => Promise<void>
 
-/** The one of the page, on the locks of that client. */
+/** The middleware of the page, with the locks of that client. */
 function middleware(holdfast: index.Holdfast): Middleware {
   const block = readPage('docs/how-to/http-handler.md').blocks.find(({ body }) =>
     body.includes('export async function exclusive'),
@@ -27,7 +27,7 @@ function middleware(holdfast: index.Holdfast): Middleware {
   return exported.exclusive as Middleware
 }
 
-test('the middleware of the page on HTTP leaves no lock behind a browser that hung up while it waited', async () => {
+test('the middleware of the page on HTTP leaves no lock behind after a waiting browser has closed its connection', async () => {
   const locks = createMemoryServer()
   const [client, elsewhere] = [locks.newClient(), locks.newClient()]
   const exclusive = middleware(client)

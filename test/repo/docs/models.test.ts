@@ -14,7 +14,7 @@ function rowsUnder(text: string, head: string): Record<string, string>[] {
     .flatMap((rest) => tableRows(head + rest))
 }
 
-/** What the tables of measured runs and of variants have for each model. */
+/** The sizes of each model in the tables of measured runs and of variants. */
 function measured(): Map<string, Size> {
   const text = read('spec/README.md')
   const sizes = new Map<string, Size>()
@@ -36,7 +36,7 @@ function measured(): Map<string, Size> {
   return sizes
 }
 
-test('the pages for users have the sizes of the models that spec/README.md has', () => {
+test('the pages for users have the sizes of the models from spec/README.md', () => {
   const sizes = measured()
   const page = readPage('docs/explanation/model.md').lines.join('\n')
   const rows = rowsUnder(page, '| model | content |')

@@ -9,7 +9,7 @@ export interface Block {
   /** The line of its opening fence, from 1. */
   readonly line: number
   readonly language: string
-  /** What follows the language: `run` marks a complete program. */
+  /** The words after the language: `run` marks a complete program. */
   readonly flags: readonly string[]
   readonly body: string
 }
@@ -18,7 +18,7 @@ export interface Heading {
   readonly level: number
   readonly text: string
   readonly anchor: string
-  /** What stands below it, up to the next heading of its level or above. */
+  /** The text below it, up to the next heading of its level or above. */
   readonly body: string
 }
 

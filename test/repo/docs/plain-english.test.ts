@@ -70,7 +70,7 @@ describe('in a copy of the repository', () => {
       'only locks with waiters',
       'what somebody wants',
     ],
-  ])('one hard word in %s is found', (_, file, plain, hard) => {
+  ])('the check finds one hard word in %s', (_, file, plain, hard) => {
     const text = readFileSync(join(root, file), 'utf8')
     expect(text).toContain(plain)
     writeFileSync(join(copy, file), text.replace(plain, hard))

@@ -84,7 +84,7 @@ describe('the page about options', () => {
   )
   const forUsers = interfaces.filter((one) => one !== 'ResolvedOptions')
 
-  test('knows all kinds of options there are', () => {
+  test('the list of the kinds of options is complete', () => {
     expect(forUsers.sort()).toEqual([
       'AwaitOptions',
       'CloseOptions',
@@ -100,17 +100,20 @@ describe('the page about options', () => {
     ])
   })
 
-  test.each(forUsers)('lists exactly the members of %s, with their types and defaults', (type) => {
-    const declared = membersOf(source, type).map(({ name, type: declaredType, doc }) => {
-      const isRequired = new RegExp(`^ {2}${name}: `, 'm').test(interfaceBody(source, type))
-      const byDoc = /@default ([^\n]+)/.exec(doc)?.[1]?.replaceAll('`', '')
-      return { name, type: declaredType, default: byDoc ?? (isRequired ? 'required' : 'none') }
-    })
-    expect(declared).not.toEqual([])
-    expect(documented(type)).toEqual(declared)
-  })
+  test.each(forUsers)(
+    'the page lists exactly the members of %s, with their types and defaults',
+    (type) => {
+      const declared = membersOf(source, type).map(({ name, type: declaredType, doc }) => {
+        const isRequired = new RegExp(`^ {2}${name}: `, 'm').test(interfaceBody(source, type))
+        const byDoc = /@default ([^\n]+)/.exec(doc)?.[1]?.replaceAll('`', '')
+        return { name, type: declaredType, default: byDoc ?? (isRequired ? 'required' : 'none') }
+      })
+      expect(declared).not.toEqual([])
+      expect(documented(type)).toEqual(declared)
+    },
+  )
 
-  test('states the defaults that the code has', () => {
+  test('the page states the defaults of the code', () => {
     const resolved: Record<string, unknown> = { ...resolveOptions({ redis: 'redis://nowhere' }) }
     resolved.silenceLimitMs = resolveOptions({
       redis: 'redis://nowhere',
@@ -148,12 +151,12 @@ describe('the page about errors', () => {
   const declaration = /HoldfastErrorCode =([\s\S]*?)\n\n/.exec(source)?.[1] ?? ''
   const codes = [...declaration.matchAll(/'(HOLDFAST_\w+)'/g)].map(([, code]) => code ?? '')
 
-  test('has a section for each code, and none for any other', () => {
+  test('the page has a section for each code, and no other section', () => {
     expect(codes.length).toBeGreaterThan(3)
     expect(sections.map(({ code }) => code).sort()).toEqual([...codes].sort())
   })
 
-  test('names the class of each code', () => {
+  test('the page names the class of each code', () => {
     const classes = [
       ...source.matchAll(
         /export class (\w+) extends HoldfastError[\s\S]*?super\(\s*'(HOLDFAST_\w+)'/g,
@@ -163,7 +166,7 @@ describe('the page about errors', () => {
     expect(documented.sort()).toEqual(classes.sort())
   })
 
-  test('has each code, and each of a warning, on the page about troubleshooting too', () => {
+  test('the page about troubleshooting has each code of an error and of a warning', () => {
     const warnings = tableRows(page.headings.find(({ text }) => text === 'Warnings')?.body ?? '')
     const named = warnings.map((row) => plain(row.code))
     expect(named).toContain('HOLDFAST_SELF_WAIT')
@@ -176,7 +179,7 @@ describe('the page about errors', () => {
     expect(found.sort()).toEqual([...codes, ...named].sort())
   })
 
-  test('has exactly the reasons of a loss', () => {
+  test('the page has exactly the reasons of a loss', () => {
     const declared = /LossReason =([\s\S]*?)\n\n/.exec(source)?.[1] ?? ''
     const reasons = [...declared.matchAll(/\| '(\w+)'/g)].map(([, reason]) => reason)
     const lines = (sections.find(({ code }) => code === 'HOLDFAST_LEASE_LOST')?.body ?? '').split(
@@ -186,7 +189,7 @@ describe('the page about errors', () => {
     expect(tableRows(table).map((row) => plain(row.reason))).toEqual(reasons)
   })
 
-  test('has exactly the warnings that the code gives', () => {
+  test('the page has exactly the warnings of the code', () => {
     const given = readdirSync('src', { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) => {
@@ -199,7 +202,7 @@ describe('the page about errors', () => {
     expect(told.sort()).toEqual(given.sort())
   })
 
-  test('is the only source of codes: other pages name none that it does not have', () => {
+  test('other pages name no code that the page about errors lacks', () => {
     const known = new Set(page.lines.join('\n').match(/HOLDFAST_[A-Z_]+/g))
     const named = allPages().flatMap(
       ({ lines }) => lines.join('\n').match(/HOLDFAST_[A-Z_]+/g) ?? [],
@@ -212,29 +215,32 @@ describe('the page about events', () => {
   const source = read('src/events.ts')
   const sections = codeHeadings(readPage('docs/reference/events.md'), 2)
   const declared = membersOf(source, 'HoldfastEvents')
-  /** In the order of the type: first what it extends. */
+  /** The fields in the order of the type, after the fields of its base type. */
   const fieldsOf = (type: string): string[] => {
     const base = new RegExp(`export interface ${type} extends (\\w+)`).exec(source)?.[1]
     const own = membersOf(source, type).map(({ name }) => name)
     return base === undefined ? own : [...fieldsOf(base), ...own]
   }
 
-  test('has a section for each event, and none for any other', () => {
+  test('the page has a section for each event, and no other section', () => {
     expect(declared.length).toBeGreaterThan(3)
     expect(sections.map(({ code }) => code).sort()).toEqual(declared.map(({ name }) => name).sort())
   })
 
-  test.each(declared)('tells exactly what listeners of $name get', ({ name, type }) => {
-    const own = [...type.matchAll(/readonly (\w+):/g)].map(([, field]) => field)
-    const named = [...type.matchAll(/\b(\w+Event)\b/g)].map(([, name]) => String(name))
-    const fields = [...named.flatMap(fieldsOf), ...own]
-    const section = sections.find(({ code }) => code === name)
-    expect(tableRows(section?.body ?? '').map((row) => plain(row.field))).toEqual(fields)
-  })
+  test.each(declared)(
+    'the page lists exactly the fields that listeners of $name receive',
+    ({ name, type }) => {
+      const own = [...type.matchAll(/readonly (\w+):/g)].map(([, field]) => field)
+      const named = [...type.matchAll(/\b(\w+Event)\b/g)].map(([, name]) => String(name))
+      const fields = [...named.flatMap(fieldsOf), ...own]
+      const section = sections.find(({ code }) => code === name)
+      expect(tableRows(section?.body ?? '').map((row) => plain(row.field))).toEqual(fields)
+    },
+  )
 })
 
 describe('the page about testing', () => {
-  test('has exactly the members of a server in memory', () => {
+  test('the page has exactly the members of a server in memory', () => {
     const body = interfaceBody(read('src/testing.ts'), 'MemoryServer')
     const members = [...body.matchAll(/^ {2}(\w+)\(/gm)].map(([, one]) => one)
     const { headings } = readPage('docs/reference/testing.md')
@@ -250,12 +256,12 @@ describe('the page about scripts', () => {
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file.endsWith('.lua') && !file.startsWith('parts/'))
 
-  test('has a section for each script, and none for any other', () => {
+  test('the page has a section for each script, and no other section', () => {
     expect(files.length).toBeGreaterThan(3)
     expect(sections.map(({ code }) => code)).toEqual(files.map((file) => file.slice(0, -4)).sort())
   })
 
-  test.each(files)('has the header of %s, word for word', (file) => {
+  test.each(files)('the page has the header of %s, word for word', (file) => {
     const header = /^--\[\[\n([\s\S]*?)\n\]\]\n/.exec(read(`lua/${file}`))?.[1] ?? ''
     const section = sections.find(({ code }) => `${code}.lua` === file)
     expect(section?.body).toContain(`\`\`\`text\n${header.replace(/^ {2}/gm, '')}\n\`\`\``)
@@ -309,7 +315,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
     ['Permit', 'src/locks/semaphore/permit.ts', 'src/lease/lease.ts', 'src/lease/base-lease.ts'],
     ['Semaphore', 'src/locks/semaphore/semaphore.ts'],
   ] as const)(
-    'have exactly the public members of %s, each with its signature',
+    'the pages have exactly the public members of %s, each with its signature',
     (name, ...files) => {
       const members = files.flatMap((file) => {
         const classes = read(file)
@@ -338,18 +344,23 @@ describe('the pages about the client, locks, leases and semaphores', () => {
   )
 
   test.each([
-    ['what inspect() gives', 'LockFacts', '`LockInfo`', 'Lock'],
-    ['one who queues', 'QueueEntry', 'A `QueueEntry`', 'Lock'],
+    ['the answer of inspect()', 'LockFacts', '`LockInfo`', 'Lock'],
+    ['an entry of the queue', 'QueueEntry', 'A `QueueEntry`', 'Lock'],
     ['a read-write lock', 'ReadWriteFacts', '`ReadWriteFacts`', 'ReadWriteLock'],
-    ['one who has it', 'ReadWriteHolder', 'A `ReadWriteHolder`', 'ReadWriteLock'],
+    ['a holder of a read-write lock', 'ReadWriteHolder', 'A `ReadWriteHolder`', 'ReadWriteLock'],
     ['a count-down latch', 'LatchFacts', '`LatchFacts`', 'CountDownLatch'],
-    ['a client in which somebody waits', 'WaitingClient', 'A `WaitingClient`', 'ReadWriteLock'],
+    ['a client with waiters', 'WaitingClient', 'A `WaitingClient`', 'ReadWriteLock'],
     ['a semaphore', 'PermitFacts', '`PermitFacts`', 'PermitExpirableSemaphore'],
-    ['one permit', 'AcquiredPermit', 'An `AcquiredPermit`', 'PermitExpirableSemaphore'],
-    ['one who has permits', 'PermitHolder', 'A `PermitHolder`', 'PermitExpirableSemaphore'],
-    ['one who waits', 'WaitingForPermits', 'A `WaitingForPermits`', 'PermitExpirableSemaphore'],
-    ['one without leases', 'SemaphoreFacts', '`SemaphoreFacts`', 'Semaphore'],
-  ] as const)('have exactly the fields of %s', (_, declaration, introduction, name) => {
+    ['a permit', 'AcquiredPermit', 'An `AcquiredPermit`', 'PermitExpirableSemaphore'],
+    ['a holder of permits', 'PermitHolder', 'A `PermitHolder`', 'PermitExpirableSemaphore'],
+    [
+      'a waiter for permits',
+      'WaitingForPermits',
+      'A `WaitingForPermits`',
+      'PermitExpirableSemaphore',
+    ],
+    ['a semaphore without leases', 'SemaphoreFacts', '`SemaphoreFacts`', 'Semaphore'],
+  ] as const)('the pages have exactly the fields of %s', (_, declaration, introduction, name) => {
     const section = sectionOf(name).find(({ text }) => text === '`inspect`')?.body ?? ''
     const source = ['src/servers/answers.ts', 'src/servers/permit-server.ts']
       .map(read)
@@ -363,7 +374,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
   })
 })
 
-describe('what the page says of an election', () => {
+describe('the page about elections', () => {
   const page = readPage('docs/reference/leader-election.md')
   const ofElection = page.headings.findIndex(({ text }) => text.endsWith(': LeaderElection'))
   const bodyOf = (heading: string) =>
@@ -373,7 +384,7 @@ describe('what the page says of an election', () => {
     ['LeaderInfo', 'a `LeaderInfo`', '`leader`'],
     ['ElectionInfo', 'an `ElectionInfo`', '`inspect`'],
     ['CandidateInfo', 'A `CandidateInfo`', '`inspect`'],
-  ])('has exactly the fields of %s', (declaration, introduction, heading) => {
+  ])('the page has exactly the fields of %s', (declaration, introduction, heading) => {
     const body = bodyOf(heading)
     expect(body).toContain(introduction)
     const rows = tableRows(body.slice(body.indexOf(introduction)))
@@ -383,7 +394,7 @@ describe('what the page says of an election', () => {
     )
   })
 
-  test('has exactly the options of lead()', () => {
+  test('the page has exactly the options of lead()', () => {
     const members = membersOf(read('src/locks/leader/leader-options.ts'), 'LeadOptions')
     const rows = tableRows(bodyOf('`lead`'))
     expect(rows.map((row) => ({ name: plain(row.option), type: plain(row.type) }))).toEqual(
@@ -392,7 +403,7 @@ describe('what the page says of an election', () => {
   })
 })
 
-test('the page about the fair lock states the times that the code has', () => {
+test('the page about the fair lock states the times of the code', () => {
   const queue = readPage('docs/explanation/fair-lock.md').headings.find(
     ({ text }) => text === 'The queue',
   )
@@ -411,13 +422,13 @@ test('the page about the fair lock states the times that the code has', () => {
   )
 })
 
-test('the page about the read-write lock states the times that the code has', () => {
+test('the page about the read-write lock states the times of the code', () => {
   const page = readPage('docs/explanation/read-write-lock.md').lines.join(' ')
   expect(page).toContain(`after at most ${CLAIM_MS / 1000} s`)
   expect(page).toContain(`as a waiter for ${WAITING_MS / 1000} more seconds`)
 })
 
-test('the page about semaphores states the times that the code has', () => {
+test('the page about semaphores states the times of the code', () => {
   const page = readPage('docs/explanation/semaphores.md').lines.join('\n')
   expect(page).toContain(`which is ${WAITING_MS / 1000} s after its last request`)
   expect(GIVING_BACK_MS).toBe(600_000)
@@ -438,7 +449,7 @@ describe('the page about keys', () => {
       .flatMap((row) => (row.name === undefined ? [] : [plain(row.name)]))
   }
 
-  test('has the names that the code makes', () => {
+  test('the page has the key names of the code', () => {
     const { lock, counter, channel } = lockKeys('app:order:1001')
     const { queue, waiting, javaQueue, javaTimeouts } = queueKeys('app:order:1001')
     expect(namesBelow('Lock')).toEqual([lock, counter, channel])
@@ -464,7 +475,7 @@ describe('the page about keys', () => {
     expect(text).toContain(lockKeys('{ada}:order').channel)
   })
 
-  test('has the names that the code makes for semaphores', () => {
+  test('the page has the key names of the code for semaphores', () => {
     const { queue: clients, alive, channel, tickets } = waitingKeys('app:api')
     const request = requestKey('app:api', '<clientId>:<owner>')
     const names = ['app:api', clients, alive, request, kindKey('app:api'), channel, tickets]
@@ -479,7 +490,7 @@ describe('the page about rights', () => {
   const server = sharedServer()
   const toSelect = additionalRights('+select')
 
-  /** Which may run, of what a connection sends that is no script; with sharded channels also their twins. */
+  /** Commands that a connection sends without a script. Sharded channels have their own variants. */
   const ofConnections = 'evalsha eval publish subscribe unsubscribe ping info time hget del'
   const numsub = 'pubsub|numsub'
 
@@ -492,7 +503,7 @@ describe('the page about rights', () => {
     ['getSemaphore', ['presence', 'semaphore'], ['unlink'], []],
     ['masters', ['lock', 'presence', 'quorum'], [numsub, 'config|get'], []],
   ] as const)(
-    'lists the rights to what the scripts call, and to no more, for %s',
+    'the page lists the rights to the commands of the scripts, and no other rights, for %s',
     (title, rooms, others, spared) => {
       const words = rightsOf(title).filter((word) => word.startsWith('+'))
       const called = rooms.flatMap((room) =>
@@ -514,7 +525,7 @@ describe('the page about rights', () => {
     ['getLock', [...rightsOf('getLock'), ...toSelect]],
     ['getFairLock', [...rightsOf('getFairLock'), ...toSelect]],
   ] as const)(
-    'lists rights that are enough to connect, wait, hand over, inspect and force with %s',
+    'the listed rights are sufficient to connect, wait, hand over, inspect and force with %s',
     async (kind, patterns) => {
       await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
       const login = { username: 'app', password: 'secret', db: 2 }
@@ -550,7 +561,7 @@ describe('the page about rights', () => {
     },
   )
 
-  test('lists rights that are enough for a latch', async () => {
+  test('the listed rights are sufficient for a latch', async () => {
     const patterns = rightsOf('getCountDownLatch')
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const login = { username: 'app', password: 'secret' }
@@ -571,7 +582,7 @@ describe('the page about rights', () => {
     expect(await server.admin.call('ACL', 'LOG')).toEqual([])
   })
 
-  test('lists rights that are enough to stand, lead, resign, inspect and observe with getLeaderElection', async () => {
+  test('the listed rights are sufficient to stand, lead, resign, inspect and observe with getLeaderElection', async () => {
     const patterns = rightsOf('getLeaderElection')
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const redis = { host: server.host, port: server.port, username: 'app', password: 'secret' }
@@ -608,7 +619,7 @@ describe('the page about rights', () => {
     })
   })
 
-  test('lists rights that are enough to read, write, wait, force and inspect with getReadWriteLock', async () => {
+  test('the listed rights are sufficient to read, write, wait, force and inspect with getReadWriteLock', async () => {
     const patterns = rightsOf('getReadWriteLock')
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const login = { username: 'app', password: 'secret' }
@@ -652,7 +663,7 @@ describe('the page about rights', () => {
     })
   })
 
-  test('lists rights that are enough for semaphores', async () => {
+  test('the listed rights are sufficient for semaphores', async () => {
     const patterns = ['getPermitExpirableSemaphore', 'getSemaphore'].flatMap(rightsOf)
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
     const login = { username: 'app', password: 'secret' }
@@ -711,7 +722,7 @@ describe('the page about rights', () => {
     })
   })
 
-  test('lists what is for the queue alone: without it all but inspect() works, and fair locks', async () => {
+  test('without the rights for the queue, all calls of a lock work except inspect()', async () => {
     const all = rightsOf('getLock')
     const patterns = all.filter((pattern) => !pattern.startsWith('~holdfast_'))
     expect(all.length - patterns.length).toBe(3)
@@ -739,7 +750,7 @@ describe('the page about rights', () => {
     }
   })
 
-  test('lists rights that are enough for masters', async () => {
+  test('the listed rights are sufficient for masters', async () => {
     const patterns = rightsOf('masters')
     const servers = await startMasters(3)
     const setUser = ['SETUSER', 'app', 'on', '>secret', ...patterns]

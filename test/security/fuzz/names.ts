@@ -21,7 +21,7 @@ function same(a: unknown, b: unknown, what: string): void {
   if (a !== b) throw new Error(`${what}: ${JSON.stringify(a)} is not ${JSON.stringify(b)}`)
 }
 
-/** Whether Redis itself would match: `stringmatchlen` of its util.c, as it is written there. */
+/** True if Redis would match: a copy of `stringmatchlen` in its util.c. */
 function redisMatches(pattern: Buffer, text: Buffer): boolean {
   let [p, s] = [0, 0]
   for (; p < pattern.length && s < text.length; p++) {
@@ -72,7 +72,7 @@ const globbed = fc
   .array(fc.constantFrom('a', 'b', 'z', '-', ']', '\\', 'é'), { maxLength: 6 })
   .map((parts) => parts.join(''))
 
-/** What a shell makes of `'…'`, of `$'…'` and of `\x`. */
+/** The word that a shell reads from `'…'`, from `$'…'` and from `\x`. */
 function readWord(word: string): string {
   const bytes: number[] = []
   const add = (text: string) => bytes.push(...Buffer.from(text))

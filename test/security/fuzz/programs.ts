@@ -113,7 +113,7 @@ const headers = fc.dictionary(
 const locks = new FakeDeployment()
 locks.set('a', { token: 7, holders: [{ owner: 'x:1' }] })
 
-/** One that tells of itself where it is, with a login: as the program has it. */
+/** A dashboard that shows its own command with a login, like the program. */
 const newDashboard = (access: 'none' | 'read' | 'admin') =>
   createDashboard(
     locks.open,
@@ -148,7 +148,7 @@ export const PROGRAMS: readonly Target[] = [
     const print = (more: string) => {
       text += more
     }
-    // The last URL is none: so no command goes on to ask a server.
+    // The last URL is invalid, so that no command connects to a server.
     const end = args.indexOf('--')
     const bad = '--url=http://none'
     const given = end === -1 ? [...args, bad] : [...args.slice(0, end), bad, ...args.slice(end)]

@@ -79,7 +79,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
   },
 )
 
-/** What a server, or whatever is at its address, may answer. */
+/** The possible replies of a server, or of any program at its address. */
 const reply: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: value },
   {
@@ -118,7 +118,7 @@ export const REPLIES: readonly Target[] = [
       try {
         read(given)
       } catch (error) {
-        // What calls them takes this for an answer of something that is no Redis.
+        // The callers of the readers report this error as a reply of a program that is not Redis.
         if (
           !(error instanceof TypeError) ||
           error.message !== 'This is not a valid answer of a script.'

@@ -108,7 +108,7 @@ export const texts = fc.oneof(
 
 const Bare = () => Object.create(null) as object
 
-/** What a caller in JavaScript can give, whatever the types say. */
+/** The values that a caller in JavaScript can give, despite the types. */
 export const anything: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 3, arbitrary: numbers },
   { weight: 3, arbitrary: texts },
