@@ -4,7 +4,7 @@ import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 
-test('a heartbeat behind the request that got the lock does not put the holder into the queue', async () => {
+test('a heartbeat that runs after the request of its waiter was granted does not queue the holder again', async () => {
   const client = rig.client({ commandTimeoutMs: 2_000 })
   const plain = await rig.witness().getLock('it').lock()
   const lock = client.getFairLock('it')

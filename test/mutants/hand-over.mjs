@@ -122,7 +122,7 @@ export const handOver = [
     search: 'const next = reason === undefined ? nextAfter(lock, hold) : undefined',
     replace: 'const next = reason === undefined ? lock.waiters.first : undefined',
     test: 'test/fair/mixed.test.ts',
-    name: 'a fair lock is passed to the first in the queue, and to no plain waiter of the same client',
+    name: 'a fair lock is handed off to the queued waiters before a plain waiter of the same client',
   },
   {
     id: 'handed-to-another-kind',
