@@ -68,7 +68,7 @@ interface Point {
 /** Holds back the next request with that script, or its reply. */
 function holdingBack(script: keyof typeof SHA, what: 'hold' | 'holdReply', first: boolean): Point {
   return {
-    point: `while the ${what === 'hold' ? 'request' : 'reply'} of ${script} is delayed`,
+    point: `while ${script} runs and its ${what === 'hold' ? 'request' : 'reply'} is delayed`,
     async at(start) {
       if (!first) {
         start()

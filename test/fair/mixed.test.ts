@@ -80,7 +80,7 @@ describe('one owner', () => {
   })
 
   test.each(['fair', 'plain'])(
-    'that waits with a fair and a plain lock object is granted one, and re-enters with the other (%s first)',
+    'waits with a fair and a plain lock object, is granted one, and re-enters with the other (%s first)',
     async (kind) => {
       const client = rig.client()
       const owner = { owner: client.owner() }
@@ -101,7 +101,7 @@ describe('one owner', () => {
     },
   )
 
-  test('that waits again with a longer lease gets a whole claim window', async () => {
+  test('gets a whole claim window when it waits again with a longer lease', async () => {
     const client = rig.client()
     const lock = client.getFairLock('it', { owner: client.owner() })
     const [before, behind] = [rig.witness().getFairLock('it'), rig.witness().getFairLock('it')]

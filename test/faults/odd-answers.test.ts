@@ -129,8 +129,8 @@ async function released(lease: Lease): Promise<void> {
 
 const LONG_OUTAGE = { outageMs: 8_000 }
 
-describe('what makes no sense as an answer', () => {
-  test('to an acquisition is an outage, and what was granted is taken back', async () => {
+describe('an invalid answer', () => {
+  test('to an acquisition is an outage, and the client releases what was granted', async () => {
     await forEachOdd('acquire', {}, async ({ client, name, answer, lie, rejects }) => {
       const lock = client.getLock(name)
       const heal = lie()
@@ -149,7 +149,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to an acquisition once costs a try', async () => {
+  test('to one request of an acquisition costs one try', async () => {
     await forEachOdd('acquire', LONG_OUTAGE, async ({ client, name, lie, asked }) => {
       const heal = lie()
       const lease = client.getLock(name).lock()
@@ -160,7 +160,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a re-entry is told, and the count is what it was', async () => {
+  test('to a re-entry is an error, and the hold count stays the same', async () => {
     await forEachOdd('acquire', {}, async ({ client, name, lie, rejects }) => {
       const lock = client.getLock(name, { owner: client.owner() })
       const outer = await lock.lock()
@@ -173,7 +173,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a hand-over wedges nobody', async () => {
+  test('to a hand-off does not block the waiters', async () => {
     await forEachOdd('handOver', LONG_OUTAGE, async ({ client, name, lie }) => {
       const lock = client.getLock(name)
       const first = await eventually(() => lock.lock())
@@ -187,7 +187,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a release is told, and the release is tried on', async () => {
+  test('to a release is an error, and the client tries the release again', async () => {
     await forEachOdd('release', {}, async ({ client, witness, name, lie, rejects }) => {
       const lease = await client.getLock(name).lock({ leaseMs: 60_000 })
       const heal = lie()
@@ -198,7 +198,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a release of one of several acquisitions is told', async () => {
+  test('to a nested release is an error', async () => {
     await forEachOdd('release', {}, async ({ client, name, lie, rejects }) => {
       const lock = client.getLock(name, { owner: client.owner() })
       const outer = await lock.lock()
@@ -211,7 +211,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a renewal is no loss while the lease lasts', async () => {
+  test('to a renewal does not lose a lease that has not expired', async () => {
     await forEachOdd('renew', { leaseMs: 6_000 }, async ({ client, name, lie, asked }) => {
       const lease = await eventually(() => client.getLock(name).lock())
       const late = new Promise((resolve) => client.once('late', resolve))
@@ -225,7 +225,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to an acquisition in turn is an outage, and leaves no place in the queue', async () => {
+  test('to a fair acquisition is an outage, and leaves no place in the queue', async () => {
     await forEachOdd('acquireFair', {}, async ({ client, name, lie, rejects }) => {
       const lock = client.getFairLock(name)
       const heal = lie()
@@ -238,7 +238,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a release in turn is told, and the release is tried on', async () => {
+  test('to a fair release is an error, and the client tries the release again', async () => {
     await forEachOdd('releaseFair', {}, async ({ client, witness, name, lie, rejects }) => {
       const lease = await client.getFairLock(name).lock({ leaseMs: 60_000 })
       const heal = lie()
@@ -250,7 +250,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a heartbeat costs nobody the place', async () => {
+  test('to a heartbeat does not stop the waiter from being served', async () => {
     await forEachOdd('heartbeat', LONG_OUTAGE, async ({ client, witness, name, lie, asked }) => {
       const held = await witness.getFairLock(name).lock()
       lie()
@@ -263,7 +263,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to several locks at once is an outage, and what was granted is taken back', async () => {
+  test('to an acquisition of several locks is an outage, and the client releases what was granted', async () => {
     await forEachOdd('acquireAll', {}, async ({ client, name, lie, rejects }) => {
       const both = client.getMultiLock(client.getLock(name), client.getLock(`${name}:b`))
       const heal = lie()
@@ -274,7 +274,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to calls that go together leaves none of them open', async () => {
+  test('to a batch of calls leaves no call pending', async () => {
     await forEachOdd('batch', {}, async ({ client, name, lie, asked }) => {
       const first = await eventually(() => client.getLock(`${name}:first`).lock())
       const heal = lie()
@@ -295,7 +295,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to those who only look, or use force, is told', async () => {
+  test('to a status call or `forceUnlock()` is an error', async () => {
     await forEachOdd('peek', {}, async ({ client, name, lie, rejects, asked }) => {
       const lock = client.getLock(name)
       const lease = await eventually(() => lock.lock())
@@ -318,7 +318,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('of one master of three is as if that one were down', async () => {
+  test('from one master of three counts as if that master were down', async () => {
     const cluster = await Cluster.start(3)
     const proxy = await startProxy(cluster.masters[0]?.port ?? 0)
     const urls = [proxy.url, ...cluster.masters.slice(1).map(({ url }) => url)]
@@ -344,7 +344,7 @@ describe('what makes no sense as an answer', () => {
     for (const [i] of odd.entries()) await cluster.free(`it:${i}`)
   })
 
-  test('of a majority of masters is an outage that shows it', async () => {
+  test('from a majority of masters is an outage, and the error contains the answer', async () => {
     const cluster = await Cluster.start(3)
     const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
     const urls = proxies.map(({ url }) => url)
@@ -363,7 +363,7 @@ describe('what makes no sense as an answer', () => {
     await works(async () => (await client.getLock('it').lock()).release())
   })
 
-  test('of a master that is told since when it votes is asked for again', async () => {
+  test('from a master to the question since when it votes does not stop later calls', async () => {
     const cluster = await Cluster.start(1, false)
     for (const [, answer] of odd) {
       const proxy = await startProxy(cluster.masters[0]?.port ?? 0)
@@ -382,7 +382,7 @@ describe('what makes no sense as an answer', () => {
     }
   })
 
-  test('in one part of what goes together is nothing to the others', async () => {
+  test('to one call of a batch does not harm the other calls', async () => {
     const client = rig.client(LONG_OUTAGE)
     const first = await client.getLock('first').lock()
     const names = Array.from({ length: 16 }, (_, i) => `it:${i}`)
@@ -400,7 +400,7 @@ describe('what makes no sense as an answer', () => {
     await first.release()
   })
 
-  test('of a server about itself wedges nobody', async () => {
+  test('from a server about itself does not stop later calls', async () => {
     const clients = odd.flatMap(([, answer]) =>
       ['INFO', 'TIME'].map(async (command) => {
         const proxy = await startProxy(rig.server.port)
@@ -422,18 +422,21 @@ describe('what makes no sense as an answer', () => {
 
   // What has no channel as its second part ioredis itself stumbles over.
   const errors = odd.filter(([, answer]) => /^-[^\d]|^[+]|^[$]\d/.test(answer))
-  test.each(errors)('to a subscription (%s) leaves the waiter looking', async (_, answer) => {
-    const held = await rig.witness().getLock('it').lock()
-    const lie = rig.proxy.answer((request) => request.command === 'SUBSCRIBE', answer)
-    const waiting = rig.client(LONG_OUTAGE).getLock('it').lock()
-    await eventually(() => rig.proxy.count(scripts.acquire.sha1) > 0)
-    await held.release()
-    await (await within(NO_HANG_MS, waiting)).release()
-    lie.heal()
-  })
+  test.each(errors)(
+    'to a subscription (%s) does not stop the waiter from acquiring the lock',
+    async (_, answer) => {
+      const held = await rig.witness().getLock('it').lock()
+      const lie = rig.proxy.answer((request) => request.command === 'SUBSCRIBE', answer)
+      const waiting = rig.client(LONG_OUTAGE).getLock('it').lock()
+      await eventually(() => rig.proxy.count(scripts.acquire.sha1) > 0)
+      await held.release()
+      await (await within(NO_HANG_MS, waiting)).release()
+      lie.heal()
+    },
+  )
 })
 
-test('a lock that is said to be held for no time is not looked at without a pause', async () => {
+test('a waiter pauses between its checks even when each answer says that the lease ends at once', async () => {
   const held = await rig.witness().getLock('it').lock()
   const client = rig.client({ commandTimeoutMs: ANSWER_MS, outageMs: 30_000 })
   await works(() => client.getLock('it').isLocked())

@@ -13,9 +13,9 @@ const rig = faultRig()
 /** Which lock objects there are; of a mixed name some are of the one kind and some of the other. */
 const kinds = ['plain', 'fair', 'mixed'] as const
 
-describe.each(weathers)('in a storm of $name', (weather) => {
+describe.each(weathers)('a storm of $name', (weather) => {
   test.each(kinds)(
-    `nobody is let in twice, and nothing is left (%s, seed ${SEED})`,
+    `has one holder at a time, and leaves no key (%s, seed ${SEED})`,
     async (kind) => {
       const witness = new Witness()
       const names = ['storm a', 'storm b']

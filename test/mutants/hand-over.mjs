@@ -94,7 +94,7 @@ export const handOver = [
     search: 'const mayBeDoneAt = unknown ? sentAt.monotonic : undefined',
     replace: 'const mayBeDoneAt = unknown ? sentAt.monotonic : sentAt.monotonic',
     test: 'test/faults/release-not-done.test.ts',
-    name: 'a hand-over that was never sent frees nothing',
+    name: 'a hand-off that was never sent returns false after another client acquired the lock',
   },
   {
     id: 'turn-without-end',

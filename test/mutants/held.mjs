@@ -31,7 +31,7 @@ export const held = [
     search: 'for (const entry of open) releasing.add(entry)',
     replace: '',
     test: 'test/faults/holdings.test.ts',
-    name: 'while close() waits for Redis, held() lists what is still being released',
+    name: '`held()` lists the locks that `close()` is still releasing, and nothing afterwards',
   },
   {
     id: 'free-watch-listens-on',
@@ -123,7 +123,7 @@ export const held = [
     search: 'one.isOptional || this.#isSharded(one)',
     replace: 'this.#isSharded(one)',
     test: ASKED_UNDER_FAULTS,
-    name: 'a holder hears nothing, and waits for locks as ever',
+    name: 'a holder receives no request, and still waits for locks, even after a reconnect',
   },
   {
     id: 'inbox-for-ever',

@@ -46,7 +46,7 @@ export const unknown = [
     search: "this.mayBeDone ||= failure.kind === 'unknown'",
     replace: 'this.mayBeDone = true',
     test: 'test/faults/release-not-done.test.ts',
-    name: 'where the first release was never sent',
+    name: 'reports the loss of the lock when the first request was never sent',
   },
   {
     id: 'lower-told-again',
@@ -64,7 +64,7 @@ export const unknown = [
     search: '      lock.abandonHold(hold)\n',
     replace: '',
     test: 'test/faults/outage.test.ts',
-    name: 'unlock() says that it was not confirmed, and the lock is freed once Redis is back',
+    name: '`unlock()` rejects because it was not confirmed, and the lock is free soon after the outage',
   },
   {
     id: 'scripts-not-known',
@@ -92,7 +92,7 @@ export const unknown = [
     replace:
       "error instanceof CallFailure ? error : new CallFailure('refused', String(reply), null, true)",
     test: 'test/faults/odd-answers.test.ts',
-    name: 'to an acquisition once costs a try',
+    name: 'to one request of an acquisition costs one try',
   },
   {
     id: 'bunch-overtakes',

@@ -111,7 +111,7 @@ export const waiting = [
     search: 'return this.isUnusual(silentMs)',
     replace: 'return silentMs > 0',
     test: 'test/faults/short-waits.test.ts',
-    name: 'a wait shorter than a round trip is null, and leaves nothing behind',
+    name: 'a wait shorter than a round trip returns null, and leaves nothing behind',
   },
   {
     id: 'short-wait-long-call',
