@@ -20,7 +20,7 @@ async function scene() {
 }
 
 test.each([600_000, 500, -500, -600_000])(
-  'what is asked for when the clock was set by %i ms is done, and counts once',
+  'calls after the clock was set by %i ms succeed, and count once',
   async (ms) => {
     const { server, mine, theirs } = await scene()
     expect(await mine.trySetCount(9)).toBe(true)
@@ -40,7 +40,7 @@ test.each([600_000, 500, -500, -600_000])(
   },
 )
 
-test('a count-down whose answer is lost as the clock is set forward is never counted twice', async () => {
+test('a count-down whose answer is lost while the clock is set forward counts once', async () => {
   const { server, proxy, mine, theirs } = await scene()
   await theirs.trySetCount(9)
   await mine.count()
