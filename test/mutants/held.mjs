@@ -150,6 +150,6 @@ export const held = [
     search: 'if (this.#resignsOnRequest) {',
     replace: 'if (this.#resignsOnRequest === undefined) {',
     test: 'test/leader/release-request.test.ts',
-    name: 'makes it resign with `resignOnRequest`',
+    name: 'makes the leader resign with `resignOnRequest`, and the next candidate leads',
   },
 ]
