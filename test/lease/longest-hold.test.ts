@@ -142,7 +142,7 @@ const limitOf = (lease: AnyLease) =>
 const holdOf = (lease: Lease | Permit) => (behind(lease, LocalLease) as LocalLease).hold
 
 describeWorlds(
-  'what is held no longer than `maxHoldMs`',
+  'a hold with `maxHoldMs`',
   (world) => {
     /** Looks at it, from its acquisition on, until Redis has it no more. */
     async function watch({ name, acquire, leftMs, isKept }: Way): Promise<void> {
@@ -186,7 +186,7 @@ describeWorlds(
     }
 
     // All at once: each of them is mostly waiting.
-    test('Redis has it longer than its holder relies on it, and no longer than that', async () => {
+    test('ends in Redis after its holder stops relying on it, and soon after `maxHoldMs`', async () => {
       const some = ways.filter(({ ofOneServer }) => !(world.isQuorum && ofOneServer))
       const names = [...some.map(({ name }) => name), 'others']
       const ends = await Promise.allSettled([...some.map(watch), goesNoFurther()])
@@ -200,7 +200,7 @@ describeWorlds(
   [...worlds.filter(({ name }) => /own client|memory/.test(name)), ...quorumWorlds.slice(0, 1)],
 )
 
-test('a lock that was lost while others were gathered is not renewed again when all are had', async () => {
+test('a lock that was lost while a multi-lock acquired other locks is not renewed again', async () => {
   const client = newMemoryClient(startMemoryServer().memory)
   const lock = client.getLock('it')
   const hold = holdOf(await lock.lock())

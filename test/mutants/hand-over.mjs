@@ -10,7 +10,7 @@ export const handOver = [
     search: '      ...proof,\n',
     replace: '      sentAt: clock.now(),\n',
     test: 'test/lease/holds.test.ts',
-    name: 'who follows has what is left of the lease, and not more',
+    name: 'the next holder gets the rest of the lease, and not more',
   },
   {
     id: 'passed-on-for-ever',
@@ -19,7 +19,7 @@ export const handOver = [
     search: 'if (leftMs < validityMs(leaseMs) - leaseMs * MOST_USED) return null',
     replace: 'if (leftMs <= 0 || leaseMs * MOST_USED > validityMs(leaseMs)) return null',
     test: 'test/lease/holds.test.ts',
-    name: 'a lease that was found to be shorter is not passed on as a whole one',
+    name: 'a lease that the server reported as shorter is not handed off',
   },
   {
     id: 'passed-on-other-lease',
