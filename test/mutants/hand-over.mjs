@@ -131,6 +131,6 @@ export const handOver = [
     search: 'first.request.kind !== hold.kind || ',
     replace: '',
     test: 'test/local/kinds.test.ts',
-    name: 'is passed on inside the client, but not to those who share it',
+    name: 'is handed off inside the client, but not to shared waiters',
   },
 ]

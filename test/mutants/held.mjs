@@ -13,7 +13,7 @@ export const held = [
     search: 'held.filter(({ remainingMs }) => remainingMs !== 0)',
     replace: 'held',
     test: HOLDINGS,
-    name: 'a hold whose time is up is not listed',
+    name: '`held()` does not list an expired hold, even before a listener receives its loss',
   },
   {
     id: 'age-of-the-one-before',
@@ -22,7 +22,7 @@ export const held = [
     search: 'following.beganAt = now',
     replace: 'following.beganAt += 0',
     test: HOLDINGS,
-    name: 'a hold that was passed on inside the client begins when it is passed on',
+    name: 'the age of a hold after a hand-off inside the client counts from the hand-off',
   },
   {
     id: 'releasing-not-listed',

@@ -264,7 +264,7 @@ export const leases = [
     search: 'const renewal = renewalOf(hold, this.#server)',
     replace: 'const renewal = this.#server',
     test: 'test/local/kinds.test.ts',
-    name: 'is renewed by requests of its own, each hold by itself',
+    name: 'is renewed in requests for its own kind alone',
   },
   {
     id: 'no-look-after-reconnect',
