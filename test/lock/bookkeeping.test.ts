@@ -51,7 +51,7 @@ describe('a client keeps nothing of', () => {
     await nothingIsKept(locks)
   })
 
-  test('locks that nobody has or wants any more, but for some hundreds', async () => {
+  test('locks that are no longer used, except for some hundreds', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     for (const name of MANY) await (await client.getLock(name).lock()).release()
@@ -59,7 +59,7 @@ describe('a client keeps nothing of', () => {
     expect(locks.size).toBeLessThan(600)
   })
 
-  test('the lock that nobody has used for the longest time, when there are too many', async () => {
+  test('the lock that has not been used for the longest time, if there are too many', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     const spy = jest.spyOn(LocalLocks.prototype, 'lock')
@@ -85,7 +85,7 @@ describe('a client keeps nothing of', () => {
     }
   })
 
-  test('calls after it was closed', async () => {
+  test('calls after `close()`', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     await client.close()
@@ -96,7 +96,7 @@ describe('a client keeps nothing of', () => {
     await nothingIsKept(locks)
   })
 
-  test('questions about locks, and force used on them', async () => {
+  test('status calls and `forceUnlock()`', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     await client.run(() =>
@@ -112,7 +112,7 @@ describe('a client keeps nothing of', () => {
     await nothingIsKept(locks)
   })
 
-  test('leases that were lost, when they are extended and released', async () => {
+  test('lost leases that are extended and released', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     const some = MANY.slice(0, 500)
@@ -128,7 +128,7 @@ describe('a client keeps nothing of', () => {
   })
 })
 
-describe('fifty waiters of a lock that somebody else has send no acquisition more', () => {
+describe('fifty waiters of a held lock send no further acquisition', () => {
   async function wait(prepare = () => {}) {
     // With an answer due at its end, ioredis 5 leaves a timer for twice this.
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
@@ -156,7 +156,7 @@ describe('fifty waiters of a lock that somebody else has send no acquisition mor
     await held.release()
   })
 
-  test('when one signal aborts them while they let others ask first', async () => {
+  test('when one signal aborts them while they step back for other clients', async () => {
     const stepped = deferred<void>()
     const stepBack = jest
       .spyOn(HandOverBudget.prototype, 'stepBack')

@@ -28,7 +28,7 @@ export const handOver = [
     search: '  if (hold.leaseMs !== request.leaseMs) return null\n',
     replace: '',
     test: HAND_OVER,
-    name: 'each has the lease that it asked for',
+    name: 'each caller gets the lease that it requested',
   },
   {
     id: 'passed-on-re-entered',
@@ -57,7 +57,7 @@ export const handOver = [
     search: 'if (hold.token >= hold.lastToken || !hold.untouched) return null',
     replace: 'if (!hold.untouched) return null',
     test: HAND_OVER,
-    name: 'no token is used that Redis has not given',
+    name: 'no caller gets a token that Redis has not given out',
   },
   {
     id: 'later-callers-not-looked-at',
@@ -67,7 +67,7 @@ export const handOver = [
     search: '    this.#laterCallers.look()\n',
     replace: '',
     test: HAND_OVER,
-    name: 'than the lock was taken away has it for no longer than a look takes',
+    name: 'than the lock was deleted holds the lock only until the next check',
   },
   {
     id: 'hand-over-to-the-busy',
@@ -85,7 +85,7 @@ export const handOver = [
     search: 'if (!next?.wakeEvent.isAwaited || lock.isHandingOver)',
     replace: 'if (!next?.wakeEvent.isAwaited)',
     test: 'test/lock/local-lock.test.ts',
-    name: 'a waiter is not handed the lock by two at once',
+    name: 'two callers do not hand the lock off to one waiter at the same time',
   },
   {
     id: 'hand-over-lost-is-free',
@@ -113,7 +113,7 @@ export const handOver = [
     search: '  if (handOverBudget.isUnbroken) {\n',
     replace: '  if (handOverBudget.isUnbroken && hold.count > 0) {\n',
     test: 'test/lock/unsubscribed-waiters.test.ts',
-    name: 'one who tries now and then gets the lock beside a busy client',
+    name: 'a client that tries from time to time gets the lock beside a busy client',
   },
   {
     id: 'fair-handed-over',

@@ -59,7 +59,7 @@ export const held = [
     search: ' || this.services.freeWatches.hears(this.rawName)',
     replace: '',
     test: BUSY,
-    name: 'does not let go of it for its own listener',
+    name: 'a client with many callers of one lock does not release the lock for its own listener',
   },
   {
     id: 'looks-without-a-pause',
@@ -68,7 +68,7 @@ export const held = [
     search: 'return Math.max(0, wantedMs - sinceMs)',
     replace: 'return Math.min(0, wantedMs - sinceMs)',
     test: BUSY,
-    name: 'looks become rare',
+    name: 'checks become rare when a lock is released and acquired all the time',
   },
   {
     id: 'free-one-after-the-other',

@@ -10,7 +10,7 @@ export const unknown = [
     search: '    if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)\n',
     replace: '',
     test: LATE_REQUESTS,
-    name: 'when its caller was aborted is given back',
+    name: 'is released when its caller was aborted',
   },
   {
     id: 'settled-early',
@@ -19,7 +19,7 @@ export const unknown = [
     search: '      if (sentAtMs >= one.untilMs) this.#settled(one)\n',
     replace: '      if (sentAtMs >= 0) this.#settled(one)\n',
     test: LATE_REQUESTS,
-    name: 'within its deadline is given back, while its caller goes on and has released',
+    name: 'within its deadline is released again, after its caller has acquired and released the lock',
   },
   {
     id: 'sure-at-answer',
@@ -28,7 +28,7 @@ export const unknown = [
     search: 'ended(lock, hold, this.#firstSentAt)',
     replace: 'ended(lock, hold, performance.now())',
     test: LATE_REQUESTS,
-    name: 'a request that comes between its release and the answer to that leaves no lock behind',
+    name: 'a request that runs between its release and the answer to the release leaves no lock behind',
   },
   {
     id: 'name-used-again',
@@ -82,7 +82,7 @@ export const unknown = [
     search: 'return holder === null ? null : { owner: holder, token }',
     replace: 'return holder === null ? null : { owner: holder, token: token && null }',
     test: 'test/lock/force-unlock.test.ts',
-    name: 'forceUnlock() ends no later hold in the name that it saw',
+    name: '`forceUnlock()` does not end a later hold of the same owner name',
   },
   {
     id: 'odd-answer-is-refusal',
