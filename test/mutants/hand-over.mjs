@@ -76,7 +76,7 @@ export const handOver = [
     search: 'if (!next?.wakeEvent.isAwaited || lock.isHandingOver)',
     replace: 'if (next === undefined || lock.isHandingOver)',
     test: 'test/owner/same-owner.test.ts',
-    name: 'a waiter that lets others ask first, while its owner has and releases the lock',
+    name: 'a waiter that steps back while its owner acquires and releases the lock',
   },
   {
     id: 'handed-twice',

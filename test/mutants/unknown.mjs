@@ -37,7 +37,7 @@ export const unknown = [
     search: 'return this.#attempts === 1 ? first :',
     replace: 'return this.#attempts > 0 ? first :',
     test: 'test/owner/same-owner.test.ts',
-    name: 'by an abort does not free what a later attempt of its owner gets, as long as it is in doubt',
+    name: 'after an abort does not release the lock of a later attempt of its owner',
   },
   {
     id: 'unsent-is-done',
