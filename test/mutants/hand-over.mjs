@@ -103,7 +103,7 @@ export const handOver = [
     search: 'return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS',
     replace: 'return this.#acquisitions >= MOST_ACQUISITIONS && tookMs < 0',
     test: 'test/process/programs.test.ts',
-    name: 'of two processes that want one lock all the time, each gets its share',
+    name: 'two processes that want one lock all the time each get a share',
     build: true,
   },
   {

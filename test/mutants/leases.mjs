@@ -39,7 +39,7 @@ export const leases = [
     search: '    leases.set(message.slot, message.kept)\n',
     replace: '    leases.set(message.slot, { ...message.kept, limitAt: Infinity })\n',
     test: 'test/process/watchdog-thread.test.ts',
-    name: 'renews one up to its `maxHoldMs`',
+    name: 'renews a lock up to its `maxHoldMs`, and the lease has ended when the main thread continues',
     build: true,
   },
   {
@@ -77,7 +77,7 @@ export const leases = [
     search: 'clearImmediate(givingUp)',
     replace: 'void givingUp',
     test: 'test/process/thread-start.test.ts',
-    name: 'a program that said its word while this thread was blocked for too long is kept',
+    name: 'a program that reported while this thread was blocked for too long is kept',
   },
   {
     id: 'thread-due-is-null',
@@ -86,7 +86,7 @@ export const leases = [
     search: '  try {\n    await ready\n',
     replace: '  try {\n    waiter.notYet = undefined\n    await ready\n',
     test: 'test/process/thread-start.test.ts',
-    name: 'a wait ends by its time, its signal and close(); and a program that never says a word is given up',
+    name: 'a wait ends by its time, its signal and `close()`, and a silent program is given up',
   },
   {
     id: 'one-rhythm-for-all-lengths',
@@ -302,7 +302,7 @@ export const leases = [
     search: '{ lookAfter: () => known.deref()?.lookAfter() }',
     replace: '{ lookAfter: () => (known.deref() ?? kept).lookAfter() }',
     test: LEAKED,
-    name: 'a lease that nobody can release any more is warned of',
+    name: 'a lease that can no longer be released causes a warning, and stays held; no other lease does',
     build: true,
   },
   {
@@ -312,7 +312,7 @@ export const leases = [
     search: '!held.hold.live || held.hold.renewMs === 0',
     replace: '!held.hold.live || held.hold.renewMs < 0',
     test: LEAKED,
-    name: 'a lease that nobody can release any more is warned of',
+    name: 'a lease that can no longer be released causes a warning, and stays held; no other lease does',
     build: true,
   },
 ]

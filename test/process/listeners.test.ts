@@ -33,7 +33,7 @@ const events: Throwing[] = [
 ]
 
 test.each(events)(
-  'where $event throws, locks go on and the program hears of it',
+  'locks continue when a listener of $event throws, and the program receives the error',
   async ({ event, cause }) => {
     cause?.()
     const child = work(event, 'handled')
@@ -56,7 +56,7 @@ test.each(events)(
   },
 )
 
-test('a listener that throws ends a program that does not handle it, as any exception does', async () => {
+test('a listener that throws ends a program that does not handle the error, like any exception', async () => {
   const child = work('acquired', '')
   expect(await child.exited).toEqual({ code: 1, signal: null })
   expect(child.errors).toContain('A listener of "acquired"')
