@@ -60,7 +60,7 @@ async function live(): Promise<Step[]> {
   return steps
 }
 
-test('there is a transcript of each line of Redisson', () => {
+test('there is a transcript for each major version of Redisson', () => {
   expect(fixtures.map((file) => /^redisson-(\d)\.\d+\.\d+\.txt$/.exec(file)?.[1]).sort()).toEqual([
     '3',
     '4',
@@ -68,7 +68,7 @@ test('there is a transcript of each line of Redisson', () => {
 })
 
 test.each(fixtures)(
-  'our lock leaves the keys, fields, expiries and messages behind that are in %s',
+  'a lock of Holdfast leaves the keys, fields, expiries and messages of %s',
   async (file) => {
     const golden = read(readFileSync(join(folder, file), 'utf8'))
     const ours = await live()
