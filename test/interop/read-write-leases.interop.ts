@@ -133,7 +133,7 @@ describe('RReadWriteLock and getReadWriteLock: leases', () => {
     ['a reader here', 'a writer of Java'],
     ['a reader here', 'a writer here'],
   ] as const)(
-    'a killed Node reader costs no more time when %s has read for longer, and %s waits',
+    'a killed Node reader causes no longer wait when %s has read for longer, and %s waits',
     async (who, next) => {
       const args = [stage.server.port, stage.name, 600, 'readLock'].map(String)
       const child = startChild('test/interop/support/taker.mjs', { args })

@@ -389,7 +389,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
     expect(await java.updateLeaseTime(id, 30_000)).toBe(false)
   })
 
-  test('are renewed here while they are used, and Java waits', async () => {
+  test('are renewed in Node while they are used, and Java waits', async () => {
     const [java, node] = [javaLeased(), nodeLeased({ leaseMs: 1_500 })]
     await java.trySetPermits(1)
     await node.using(async (permit) => {

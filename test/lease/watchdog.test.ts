@@ -143,7 +143,7 @@ describe('a watched hold', () => {
     expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
   })
 
-  test('is requested again soon after an unknown answer, and continues when it is renewed', async () => {
+  test('gets another renewal soon after an unknown answer, and continues when that renewal succeeds', async () => {
     renewer.all(UNKNOWN)
     const hold = newWatched()
     await clock.pass(THIRD_MS)

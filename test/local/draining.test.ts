@@ -129,7 +129,7 @@ describe('a client that drains', () => {
     expect(await closing).toEqual([])
   })
 
-  test('waits for a fixed lease that is never released no longer than the lease lasts', async () => {
+  test('waits for an unreleased fixed lease only until the lease ends', async () => {
     const client = rig.client()
     await client.getLock('it').lock(300)
     expect(await client.close(LONG)).toEqual([])

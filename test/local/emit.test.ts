@@ -85,7 +85,7 @@ describe('listeners of an event', () => {
     await eventually(() => uncaught.length === 1)
   })
 
-  test('are added or removed from the next event on', () => {
+  test('added or removed during an event count from the next event on', () => {
     const emitter = new EventEmitter()
     const heard: string[] = []
     const second = () => heard.push('second')

@@ -53,7 +53,7 @@ test('the waiters of one client get the lock one after another, without a script
   await next.release()
 })
 
-test('each caller has what Redis has: the owner, a hold count of one, and a lease that is no longer', async () => {
+test('each caller has the owner and the hold count that Redis has, and at most the lease that Redis has', async () => {
   const client = rig.client()
   await serve(client, client.getLock('it'), 10, async (lease) => {
     const left = lease.remaining()

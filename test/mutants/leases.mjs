@@ -171,7 +171,7 @@ export const leases = [
     search: 'if (unknown.length > 0) timer.unheard.add(unknown)',
     replace: '',
     test: WATCHDOG,
-    name: 'is requested again soon after an unknown answer, and continues when it is renewed',
+    name: 'gets another renewal soon after an unknown answer, and continues when that renewal succeeds',
   },
   {
     id: 'retries-pile-up',
@@ -302,7 +302,7 @@ export const leases = [
     search: '{ lookAfter: () => known.deref()?.lookAfter() }',
     replace: '{ lookAfter: () => (known.deref() ?? kept).lookAfter() }',
     test: LEAKED,
-    name: 'a lease that can no longer be released causes a warning, and stays held; no other lease does',
+    name: 'only a lease that can no longer be released causes a warning, and the lease stays held',
     build: true,
   },
   {
@@ -312,7 +312,7 @@ export const leases = [
     search: '!held.hold.live || held.hold.renewMs === 0',
     replace: '!held.hold.live || held.hold.renewMs < 0',
     test: LEAKED,
-    name: 'a lease that can no longer be released causes a warning, and stays held; no other lease does',
+    name: 'only a lease that can no longer be released causes a warning, and the lease stays held',
     build: true,
   },
 ]

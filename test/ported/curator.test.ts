@@ -218,7 +218,7 @@ describeWorlds(
         await b.led
       })
 
-      test('looks the same to all candidates, and one that leaves the queue changes nothing else', async () => {
+      test('looks the same to all candidates, and a candidate that leaves the queue changes nothing else', async () => {
         const clients = [1, 2, 3].map(() => world.newClient())
         const leaving = new AbortController()
         const labels = ['a', 'b', 'c', 'd', 'e', 'f']

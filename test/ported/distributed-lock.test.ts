@@ -136,7 +136,7 @@ describeWorlds(
         },
       )
 
-      test('has up to 2,147,483,647 permits, also under a long name', async () => {
+      test('has up to 2,147,483,647 permits, even under a long name', async () => {
         const most = 2 ** 31 - 1
         const { semaphore, acquire } = open(world.newClient(), most, `s${'o'.repeat(1_000)} many!`)
         const permits = await Promise.all(Array.from({ length: 100 }, () => acquire()))

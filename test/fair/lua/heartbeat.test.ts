@@ -66,7 +66,7 @@ describe('a heartbeat', () => {
     expect(await beat([place('a:1', 0)])).toEqual([-1, '', 'a:1', ''])
   })
 
-  test('records that the inbox has a listener, and that it has none any longer', async () => {
+  test('records that the inbox has a listener, and later that it has none', async () => {
     await given({ holder: 'h:1', queue: ['a:1'] })
     const inbox = await listen(`${INBOX}a`)
     await beat([place('a:1', 0)])
