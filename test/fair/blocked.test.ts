@@ -6,10 +6,10 @@ import { faultRig, within } from '../support/fault-rig.ts'
 const rig = faultRig()
 
 const CLAIM_MS = 1_500
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_500
 
-/** When somebody was inside by its own lights, on the clock that all processes here share. */
+/** The time in which a client held the lock by its own belief, on the clock that all processes share. */
 interface Turn {
   who: string
   token: number

@@ -5,14 +5,14 @@ import { Heartbeat } from '../../src/locks/fair/heartbeat.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
-/** What a client keeps and sends for those who wait in turn. */
+/** The state and the requests of a client for its fair waiters. */
 const rig = faultRig()
 
 const NOISE_MS = 1_000
 
 afterEach(() => jest.restoreAllMocks())
 
-/** What the heartbeat of the clients knows of, and where their local locks are. */
+/** Shows which waiters the heartbeats contain, and which local locks exist. */
 function watch() {
   const lines = new Set<unknown>()
   const joins = jest.spyOn(Heartbeat.prototype, 'join')

@@ -10,7 +10,7 @@ test('a heartbeat that runs after the request of its waiter was granted does not
   const lock = client.getFairLock('it')
   const first = lock.lock()
   const second = lock.lock()
-  // Those who were told "queued" by a heartbeat listen for releases by others.
+  // Waiters that learn from a heartbeat that they queue listen for releases by other clients.
   await rig.listening('it')
   const beats = rig.proxy.count(scripts.heartbeat.sha1)
   const ask = rig.proxy.onNextRequest(scripts.acquireFair.sha1, 'hold')

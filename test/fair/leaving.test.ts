@@ -3,12 +3,12 @@ import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
-/** Those who leave the queue, by an abort, at the end of their time, or with their client. */
+/** Waiters that leave the queue: by an abort, at the end of their time, or with their client. */
 const rig = faultRig()
 
 /** As long as a grant stands before it is confirmed. */
 const CLAIM_MS = 1_500
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
 
 interface Leaver {
@@ -49,7 +49,7 @@ const ways: Record<string, (client: Holdfast, lock: HoldfastLock, waitMs: number
       leave: async () => {
         const closing = client.close()
         expect((await end).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
-        // What holds requests back is yet to be taken away.
+        // The fault that delays the requests is removed later.
         closing.catch(() => undefined)
       },
     }
@@ -57,7 +57,7 @@ const ways: Record<string, (client: Holdfast, lock: HoldfastLock, waitMs: number
 }
 
 interface Point {
-  /** What is under way when it leaves. */
+  /** The moment at which the waiter leaves. */
   readonly point: string
   /** Long enough to get there. */
   readonly waitMs?: number
@@ -130,7 +130,7 @@ const points: readonly Point[] = [
       const startedAt = performance.now()
       const { client } = start()
       await rig.hears(client)
-      // What it was told last of the queue gets too old to rely on.
+      // The last answer of the server gets too old to rely on.
       const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
       await beat.seen
       await pause(startedAt + 0.85 * CLAIM_MS - performance.now())

@@ -3,10 +3,10 @@ import type { Holdfast, Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
-/** What thousands cost who wait in turn in one client, and that each of them is served. */
+/** The cost of thousands of waiters in one client. Each waiter is served. */
 const rig = faultRig()
 
-/** No request tells of more places. */
+/** The largest number of places in one request. */
 const MOST_IN_ONE = 500
 
 /** Far above what it takes on a machine that does other things as well. */
@@ -38,7 +38,7 @@ const places = (size: number) =>
     message: `${size} places in the queue`,
   })
 
-/** So many wait in turn for a lock that somebody else holds. */
+/** Queues this many waiters for a lock that another client holds. */
 async function crowd(client: Holdfast, size: number) {
   const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
   const { pending, abort } = waits(client, size)
@@ -54,7 +54,7 @@ async function crowd(client: Holdfast, size: number) {
   }
 }
 
-/** How many places each heartbeat so far told of. */
+/** The number of places in each heartbeat so far. */
 const beats = () =>
   rig.proxy.requests
     .filter(({ args }) => args[0] === SHA.heartbeat)
@@ -108,7 +108,7 @@ test('when the first places are missing, the client sends all places in heartbea
   const before = rig.proxy.requests.length
   await rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')
   await places(6_000)
-  // Each half second the first places are told of. Of the others 500 in turn would take eleven such.
+  // The first places are in a heartbeat each half second. With 500 other places each, eleven are needed.
   const ticks = rig.proxy.requests
     .slice(before)
     .filter(({ args }) => args[0] === SHA.heartbeat && args.includes(first as string))
@@ -159,7 +159,7 @@ test('the heartbeat finds a grant whose message was lost, even for a waiter far 
   const client = rig.client({ commandTimeoutMs: 10_000 })
   const { held, pending, leave } = await crowd(client, 1_200)
   const place = (await rig.queue('it'))[1_100] as string
-  // As after a restart with half of the data: that one heads the queue, and its message is lost.
+  // After a restart with half of the data this place may head the queue. Its message is lost.
   await rig.server.admin.zadd(QUEUE, 1, place)
   const hole = rig.proxy.blackHole({ only: 'subscriber' })
   await held.release()
@@ -176,8 +176,8 @@ describe('thousands of waiters that begin at the same time', () => {
     const client = rig.client({ commandTimeoutMs: 500, outageMs: 5_000 })
     const size = 3_000
     const { held } = await crowd(client, size)
-    // Where the calls blocked the event loop for longer than a call may take, those who asked at once
-    // ask again.
+    // If the calls block the event loop for longer than `commandTimeoutMs`, the first waiters request
+    // again.
     expect(rig.proxy.count(SHA.acquireFair)).toBeLessThan(size + 500)
     await client.close()
     await rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')
@@ -219,7 +219,7 @@ describe('a lock with a long queue', () => {
     await rig.server.admin.config('RESETSTAT')
   }
 
-  /** What the server was asked since the last RESETSTAT, and how often. */
+  /** The commands that the server ran since the last RESETSTAT, with their counts. */
   async function asked() {
     const stats = await rig.server.admin.info('commandstats')
     const counts = [...stats.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)].filter(

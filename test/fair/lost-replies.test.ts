@@ -5,13 +5,13 @@ import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault
 import type { Action, ProxyRequest } from '../support/proxy.ts'
 import * as scripts from '../support/scripts.ts'
 
-/** What the fair lock asks and is answered, lost on its way, run twice, or come late. */
+/** Requests and replies of the fair lock that are lost, run twice, or arrive late. */
 const rig = faultRig()
 
 /** Far above what a round trip takes, far below what a lease takes to end. */
 const SOON_MS = 6_000
 
-/** Waits until somebody holds the lock whose name is not that. */
+/** Waits until an owner other than `from` holds the lock. */
 const passed = (name: string, from: string) =>
   eventually(async () => {
     const [holder] = Object.keys(await rig.hash(name))
@@ -282,7 +282,7 @@ describe('a heartbeat', () => {
     await rig.proxy.replay(request)
     expect(await rig.queue('it')).toHaveLength(2)
     await held.release()
-    // Sooner than a grant to nobody would end.
+    // Sooner than the end of a grant to a waiter that has left.
     const lease = await within(1_200, stays)
     expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
     await eventually(async () => (await rig.queue('it')).length === 0, { timeoutMs: SOON_MS })
@@ -303,8 +303,8 @@ describe('a heartbeat', () => {
       [SHA.heartbeat, ...owners].every((one) => args.includes(one))
     const beat = rig.proxy.onNextRequest(speaksForBoth, 'hold')
     await beat.seen
-    // The server no longer knows this script when the request arrives, and is sent it with the places
-    // of those who are left. Any beat before this one would have loaded it again.
+    // The server no longer knows this script when the request arrives. The client then sends the
+    // script with the places of the other waiters. An earlier heartbeat would have loaded it again.
     await rig.server.admin.script('FLUSH')
     await rig.server.admin.script('LOAD', scripts.releaseFair.source)
     leaving.abort()

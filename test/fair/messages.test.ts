@@ -61,7 +61,7 @@ test.each([
     const pending = client.getFairLock('it').lock(options)
     await rig.queued('it', 1)
     await rig.hears(client)
-    // What it was told last is as old as it gets.
+    // The last answer of the server is as old as possible.
     await pause(450)
     await held.release()
     const lease = await within(NOISE_MS, pending)
@@ -112,7 +112,7 @@ test('a waiter confirms a late message before it accepts the grant', async () =>
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
   await rig.hears(client)
-  // Without heartbeats what it was told last gets too old to rely on.
+  // Without heartbeats the last answer of the server gets too old to rely on.
   const beats = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
   await beats.seen
   await pause(startedAt + 0.85 * CLAIM_MS - performance.now())
@@ -185,7 +185,7 @@ test('a waiter accepts a message that arrives before the reply to its own reques
   await rig.queued('it', 1)
   await held.release()
   await eventually(async () => (await rig.queue('it')).length === 0)
-  await pause(20) // for the message, which nothing else tells of
+  await pause(20) // for the message, because nothing else shows its arrival
   asking.release()
   const lease = await within(NOISE_MS, pending)
   expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
@@ -219,7 +219,7 @@ test('a repeated message grants nothing to a later waiter of the same owner', as
   await next.release()
   const { value } = await within(NOISE_MS, asked)
   expect(value?.token).toBeGreaterThan(next.token)
-  // Nor does it disturb those who hold.
+  // The message does not disturb a holder either.
   await say(client, lease.token, lease.owner, 'it')
   await say(client, value?.token ?? 0, name ?? '', 'it')
   expect(await lock.holdCount()).toBe(1)
@@ -283,7 +283,7 @@ test('a client that soon waits again keeps its turn although it does not receive
 
   const start = performance.now()
   let held = await waitOnce(await before.lock(), behind)
-  // That its messages are heard is believed for 750 ms, and checked by what comes next.
+  // The client assumes for 750 ms that it receives messages. The next request checks this.
   await pause(850 - (performance.now() - start))
   held = await waitOnce(held, before)
   await rig.hears(client, 'not')

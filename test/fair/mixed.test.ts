@@ -7,9 +7,9 @@ import { lastingKeys } from '../support/lasting-keys.ts'
 /** Owners, and fair and plain lock objects of one name, in one client and in several. */
 const rig = faultRig()
 
-/** How long a lock that was let go may lie idle with somebody waiting: a heartbeat, and noise. */
+/** The longest time that a released lock stays idle beside a waiter: one heartbeat, and noise. */
 const IDLE_MS = 1_000
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
 
 const release = async (one: Promise<Lease>) => (await one).release()
@@ -110,7 +110,7 @@ describe('one owner', () => {
     await rig.queued('it', 1)
     const next = behind.lock()
     await rig.queued('it', 2)
-    await plain.release() // tells nobody in the queue: the first of them asks
+    await plain.release() // sends no message to the queue: the first waiter checks by itself
     await granted(await short).release()
     const stays = before.lock()
     await rig.queued('it', 1)
@@ -293,7 +293,7 @@ describe('tryLock() without waiting', () => {
     const held = await client.getFairLock('it').lock()
     const pending = silent.getFairLock('it').lock()
     await rig.queued('it', 1)
-    // Nobody but the one who tries moves the queue on.
+    // Only the client that tries moves the queue on.
     const hole = rig.proxy.blackHole({ only: 'commands' })
     await rig.server.admin.del('it') // as when the holder's lease ends
     expect(await client.getFairLock('it').tryLock()).toBeNull()

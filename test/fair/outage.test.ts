@@ -9,7 +9,7 @@ const rig = faultRig()
 
 const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE' }
 const CLAIM_MS = 1_500
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
 
 /** Waits until the places of so many clients have had a heartbeat just now. */
@@ -120,7 +120,7 @@ describe('a server that fails', () => {
       await rig.queued('it', i + 1)
     }
     const places = await rig.queue('it')
-    // Somebody else has it at once, so that all are back before it is free.
+    // Another owner holds the lock at once, so that all waiters are back before the lock is free.
     await rig.server.admin
       .multi()
       .flushall()

@@ -23,7 +23,7 @@ interface Operation {
   begin: (scene: Scene) => Promise<Lease>
   /** Makes it talk to Redis, where the call itself does not. */
   cause?: (scene: Scene) => Promise<unknown>
-  /** What the client holds when it was aborted. */
+  /** The number of leases that the client holds after the abort. */
   left: 0 | 1
 }
 
@@ -67,7 +67,7 @@ function sceneOf(): Scene & { name: string; diary: Diary } {
   }
 }
 
-/** What is held is counted as it was; nothing else is, and others get the lock. */
+/** Redis has the hold count of the client and no other hold, and another client gets the lock. */
 async function checkNothingIsLeft({ name, witness, held }: ReturnType<typeof sceneOf>) {
   const expected = held[0] ? { [held[0].owner]: String(held.length) } : {}
   await eventually(async () => {
@@ -94,7 +94,7 @@ describe.each(operations)('an aborted $operation', ({ script, prepare, begin, ca
     const pending = outcome(begin(scene))
     const rest = cause?.(scene)
     await trap.seen
-    // The server has it: what follows on the same connection of ours was run later.
+    // The server has run it, because it has answered a later request.
     if (action === 'holdReply') await rig.server.admin.ping()
     scene.aborting.abort(reason)
     const aborted = performance.now()

@@ -4,7 +4,7 @@ import { faultRig, within } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 
-/** The server becomes a replica that has not heard of the hold: an address may lead there after a failover. */
+/** Makes the server a replica that does not know the hold, as an address may lead to one after a failover. */
 async function becomeStaleReplica(): Promise<() => Promise<void>> {
   const hold = await rig.server.admin.dumpBuffer('it')
   const ttlMs = await rig.server.admin.pttl('it')

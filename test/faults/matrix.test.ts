@@ -20,7 +20,7 @@ interface Scene {
   /** Acts for one owner, so that it re-enters. */
   readonly lock: HoldfastLock
   readonly other: HoldfastLock
-  /** What the client holds by its own account: every acquisition that it has not released. */
+  /** The acquisitions that the client has not released. */
   held: Lease[]
   pending: Promise<Lease> | undefined
   witnessed: Lease | undefined

@@ -9,14 +9,14 @@ import { Cluster } from '../support/quorum-rig.ts'
 import * as generated from '../support/scripts.ts'
 
 /*
- * A proxy, or a server that is none, answers what no script of ours does. The script may have run all
- * the same: the call tries again as where there was no answer, and nothing is left behind.
+ * A proxy gives answers that no script of Holdfast gives. The script may still have run. The call
+ * tries again as after a missing answer, and nothing is left behind.
  */
 const rig = faultRig()
 const OUTAGE_MS = 1_500
-/** What a call may take at the most: the outage that is put up with, and a busy machine. */
+/** The longest time of a call: the tolerated outage, and the extra time of a busy machine. */
 const NO_HANG_MS = OUTAGE_MS + 10_000
-/** What an answer may take: here each request is answered, if only by nonsense. */
+/** The longest time of an answer. Each request here gets an answer, if only an invalid one. */
 const ANSWER_MS = 10_000
 
 const list = (...parts: string[]) => `*${parts.length}\r\n${parts.join('')}`
@@ -55,7 +55,7 @@ const odd = Object.entries(ODD)
 const scripts = { ...generated }
 type Name = keyof typeof scripts
 
-/** One client, one lock and one answer that makes no sense. */
+/** One client, one lock and one invalid answer. */
 interface Case {
   readonly client: Holdfast
   /** A client that hears nothing but what the server says. */
@@ -70,7 +70,7 @@ interface Case {
   rejects(work: Promise<unknown>): Promise<HoldfastError>
 }
 
-/** What is so for each of the answers, all of them at once. */
+/** Checks each of the answers, all at the same time. */
 async function forEachOdd(
   script: Name,
   options: { outageMs?: number; leaseMs?: number },
@@ -102,7 +102,7 @@ async function forEachOdd(
       return heal
     }
     const client = rig.client({ outageMs: OUTAGE_MS, commandTimeoutMs: ANSWER_MS, ...options })
-    // Connected: what it hears from now on is an answer.
+    // The client is connected, so each reply from now on is an answer.
     await works(() => client.getLock(`${name}:up`).isLocked())
     await check({ client, witness, name, answer, lie, asked, rejects }).catch((error) => {
       throw new Error(`${what}: ${error?.stack ?? error}`)
@@ -112,7 +112,7 @@ async function forEachOdd(
   expect(shown).toBeGreaterThanOrEqual(rejected * 0.75)
 }
 
-/** It succeeds sooner or later: a busy process may take longer than the outage that is put up with. */
+/** Succeeds sooner or later, because a busy process may need longer than the tolerated outage. */
 async function works(work: () => Promise<unknown>): Promise<void> {
   await eventually(async () => {
     await work()
@@ -120,7 +120,7 @@ async function works(work: () => Promise<unknown>): Promise<void> {
   })
 }
 
-/** Its release is done, or goes on where the answer does not come in time. */
+/** The release is done, or it continues if the answer does not come in time. */
 async function released(lease: Lease): Promise<void> {
   const { value, error } = await outcome(lease.release())
   if (error === undefined) expect(value).toBe(true)
@@ -281,7 +281,7 @@ describe('an invalid answer', () => {
       // While an answer is due they go together.
       const names = [`${name}:1`, ...Array.from({ length: 19 }, (_, i) => `${name}:${i + 2}`), name]
       const work = names.map((one) => client.getLock(one).lock())
-      // Who tries again may be alone with it, and then has it.
+      // A call that tries again may be alone in its batch, and then acquires its lock.
       for (const done of await within(NO_HANG_MS, Promise.allSettled(work))) {
         if (done.status === 'fulfilled') await done.value.release().catch(() => {})
       }
@@ -312,7 +312,7 @@ describe('an invalid answer', () => {
       await rejects(lock.forceUnlock())
       expect(asked('forceRelease')).toBeLessThan(40)
       healForce()
-      // The script that was answered so has run all the same, and the lock is freed.
+      // The script ran although its answer was invalid, and the lock is free.
       await outcome(lease.release())
       await eventually(async () => !(await rig.exists(name)), { timeoutMs: 6_000 })
     })
@@ -420,7 +420,7 @@ describe('an invalid answer', () => {
     await Promise.all(clients)
   })
 
-  // What has no channel as its second part ioredis itself stumbles over.
+  // ioredis itself fails on answers whose second part is not a channel.
   const errors = odd.filter(([, answer]) => /^-[^\d]|^[+]|^[$]\d/.test(answer))
   test.each(errors)(
     'to a subscription (%s) does not stop the waiter from acquiring the lock',

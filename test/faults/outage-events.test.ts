@@ -20,7 +20,7 @@ import { startRedis } from '../support/redis-server.ts'
 
 const rig = faultRig()
 
-/** What a client tells of outages. */
+/** The events of a client about outages. */
 class Told {
   readonly outages: OutageEvent[] = []
   readonly recovered: RecoveredEvent[] = []

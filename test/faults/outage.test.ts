@@ -45,7 +45,7 @@ const outages: Outage[] = [
 /** Connected, so that the outage hits it in its work; or not yet. */
 async function clientIn(state: string): Promise<Holdfast> {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })
-  // On a busy machine the first connection may take longer than this client puts up with.
+  // On a busy machine the first connection may take longer than this client tolerates.
   const warm = async () => granted(await client.getLock('warm').tryLock()).release()
   if (state === 'connected') await eventually(() => warm().catch(() => false))
   return client
@@ -56,7 +56,7 @@ function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** What was in doubt is given back soon after Redis is. */
+/** A lock that may have been acquired is released soon after the outage. */
 async function gone(name: string): Promise<void> {
   await eventually(async () => !(await rig.exists(name)), { timeoutMs: 3_000, message: name })
 }
@@ -244,7 +244,7 @@ describe('contention is no outage', () => {
     const earlier = clients.map((client, i) => client.getLock(`own-${i}`).tryLock(1_800 + 20 * i))
     for (const own of earlier) await granted(await own).release()
     const asks = ({ args }: ProxyRequest) => args[0] === SHA.acquire && args.includes('taken')
-    // Who is told who has it, and listens for the release, asks once more.
+    // A waiter that learned the holder, and listens for the release, checks once more.
     const asksAgain = (request: ProxyRequest) =>
       asks(request) && rig.proxy.count(asks, request.connection) > 1
     const traps = clients.map(() => rig.proxy.onNextRequest(asksAgain, 'holdReply'))
@@ -297,7 +297,7 @@ test.each([{}, { connectionName: 'orders' }, { username: 'default', password: 'a
     })
     atEnd(() => client.close(), { beforeCheck: true })
     await granted(await client.getLock('warm').tryLock()).release()
-    // Made anew in a black hole, and cut again and again before its first reply.
+    // The connection is made again in a black hole, and cut several times before its first reply.
     const hole = rig.proxy.blackHole({ onHeal: 'drop' })
     rig.proxy.cut()
     for (let i = 0; i < 3; i++) {

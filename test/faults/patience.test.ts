@@ -43,7 +43,7 @@ const waits: [string, Call][] = [
   ['a latch', (client, waitMs) => client.getCountDownLatch('latch').await(waitFor(waitMs))],
 ]
 
-/** A client that has had an answer before, in memory, where time passes when it is told to. */
+/** A client that has had an answer before, in memory, with virtual time. */
 async function connected(options = {}): Promise<{ server: MemoryServer; client: Holdfast }> {
   const server = createMemoryServer({ virtualTime: true })
   const client = server.newClient(options)
@@ -152,7 +152,7 @@ describe('a Redis server that is away', () => {
     const waiting = client.getLock('it').lock({ waitMs: 60_000 })
     const failing = outcome(client.getLock('other').tryLock())
     await outage
-    // As long as a call that does not wait puts up with.
+    // As long as a call that does not wait tolerates an outage.
     const { error, ms } = await failing
     expect(error).toMatchObject(UNAVAILABLE)
     expect(ms).toBeGreaterThan(4_000)

@@ -5,20 +5,20 @@ import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts
 import { startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 
-/** A try to release that did nothing is no reason to take "gone" for one's own doing. */
+/** A request that released nothing does not make a later "gone" the result of this client. */
 const rig = faultRig()
 
 const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'gone' }
 
 /**
- * For as long as it takes the client to hear of what came over its connections, also where this process
- * stands still in between: what it does not know of, it sends to a connection that is none any more.
+ * Waits until the client has read all events of its connections, even when this process stands still
+ * in between. Otherwise the client would send its next request to a connection that is already broken.
  */
 async function heard(ms: number) {
   for (let i = 0; i < 10; i++) await pause(ms / 10)
 }
 
-/** Somebody else has the lock from now on: it was deleted, as an operator or an eviction would. */
+/** Another client acquires the lock, after a deletion as by an operator or an eviction. */
 async function takeAway(name: string) {
   await rig.server.admin.del(name)
   return granted(await rig.witness().getLock(name).tryLock())
@@ -50,7 +50,7 @@ describe.each([
     const sha = kind === 'getLock' ? SHA.release : SHA.releaseFair
     const releasing = lease.release()
     await eventually(() => rig.proxy.count(sha) >= 2)
-    // All that is asked from now on waits until somebody else has it.
+    // All requests from now on wait until another client holds the lock.
     const hole = rig.proxy.blackHole({ direction: 'toServer' })
     await pause(50)
     await rig.server.admin.replicaof('NO', 'ONE')
@@ -109,14 +109,14 @@ describe('a majority of masters that cannot be reached', () => {
       const aborting = new AbortController()
       const waiting = what === 'a release' ? null : outcome(lock.lock({ signal: aborting.signal }))
       await pause(100)
-      // One is reached and has it no more, two are not reached: then all of them have lost it.
+      // One master answers and no longer has the lock, and two cannot be reached. All three have lost it.
       await Promise.all(cluster.masters.map(({ admin }) => admin.del(lockKeys('it').lock)))
       for (const proxy of proxies.slice(1)) {
         if (how === 'refuse') proxy.refuse()
         else proxy.blackHole({ onHeal: 'drop' })
         proxy.cut()
       }
-      // Until a greeting was in vain.
+      // Until a greeting has failed.
       await heard(how === 'refuse' ? 50 : 1_500)
       const releasing = lease.release()
       await pause(1_500)

@@ -42,7 +42,7 @@ function nodeClient(options: ClientOptions = {}): Holdfast {
   return client
 }
 
-/** Resolves when somebody listens for a release, on a channel of that kind, on any node. */
+/** Resolves when a client listens for a release, on a channel of that kind, on any node. */
 async function somebodyListens(
   kind: 'NUMSUB' | 'SHARDNUMSUB',
   name = lockName(),
@@ -208,7 +208,7 @@ describe.each(ways)(
         const inJava = there.acquire()
         await listens(name)
         await isQuiet(() => calls('evalsha'))
-        // It would sleep for ever.
+        // Without a message it would sleep forever.
         await here.release()
         await inJava
         const waiting = here.acquire()
@@ -249,7 +249,7 @@ describe('RLock in a cluster, with sharded channels on one side only', () => {
     const client = await java.client({ port: cluster.masters[0]?.port ?? 0, sharded })
     const lock = (name: string) => new JavaLock([client], 'RLock', [name], lockName())
     const here = nodeClient(options)
-    // Somebody has waited before: it is known what the server can, and how to listen.
+    // A client has waited before, so both sides know how to listen at this server.
     await lock('before').lock()
     await here.getLock('before').isLocked() // connects
     expect(await here.getLock('before').tryLock(1_000)).toBeNull()

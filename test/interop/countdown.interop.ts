@@ -30,7 +30,7 @@ async function listeners(count: number, name = stage.name): Promise<void> {
   )
 }
 
-/** What was published on its channel while the work ran. */
+/** The messages that were published on its channel while the work ran. */
 async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
   const messages: string[] = []
   const listener = stage.server.admin.duplicate()
@@ -162,7 +162,7 @@ test('in a cluster, a latch opens in both languages by sharded channels', async 
     await last.countDown()
     expect(await within(SOON_MS, Promise.all(waiting))).toEqual([true, true])
   }
-  // In another slot than its key, the channel of a name with a tag is of no use to Redisson there.
+  // The channel of a name with a tag is in another slot than its key, so Redisson cannot use it there.
   const tagged = new JavaLatch(java, '{tag}:it', 'cluster')
   expect(String((await outcome(tagged.trySetCount(1))).error)).toMatch(/CROSSSLOT|hash slot/)
   await java.shutdown()

@@ -20,7 +20,7 @@ async function newCounter(): Promise<string> {
   return file
 }
 
-/** Who overlaps with somebody else here loses a count. */
+/** A task that overlaps with another one loses a count. */
 async function countOne(file: string): Promise<void> {
   const count = Number(await readFile(file, 'utf8'))
   await pause(1)

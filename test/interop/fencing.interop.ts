@@ -141,7 +141,7 @@ describe('RFencedLock: the counter', () => {
   test('starts at 1 again in Java after it expired, but not in Node', async () => {
     const [java, node] = [fenced(), stage.nodeLock()]
     const before = await node.using(({ token }) => token)
-    await stage.server.admin.pexpire(counter(), 0) // As if nobody had used it for long.
+    await stage.server.admin.pexpire(counter(), 0) // As if no client had used the counter for long.
     expect(await java.lockAndGetToken()).toBe(1)
     await java.unlock()
     await stage.server.admin.pexpire(counter(), 0)

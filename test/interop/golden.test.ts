@@ -13,7 +13,7 @@ const fixtures = readdirSync(folder)
 const LEASE_MS = 30_000
 const SHORT_LEASE_MS = 3_000
 
-/** What only one side leaves: our counter of tokens, and what Redisson notes of an unlock. */
+/** Keys that only one side leaves: the counter of Holdfast, and the note of Redisson about an unlock. */
 const OWN = /^redisson_(lock_token|unlock_latch):/
 
 const shared = (lines: readonly string[]) => lines.filter((line) => !OWN.test(line))

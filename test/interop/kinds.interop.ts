@@ -45,7 +45,7 @@ describe.each(ours)('RSpinLock and %s', (kind) => {
   })
 })
 
-/** What becomes of waiters here where Java's unlock sends no message. */
+/** Waiters in Node when the unlock in Java sends no message. */
 function unheardUnlock(javaLock: () => JavaLock): void {
   test('and getLock: a waiter in Node acquires the lock at the end of the lease that it saw', async () => {
     await javaLock().lock(LEASE_MS)
@@ -166,7 +166,7 @@ describe.each(ours)('RFairLock and %s', (kind) => {
       await stage.javaPlaces(threads.length)
     }
     await lease.release()
-    // Whoever sees this lease may sleep to its end.
+    // A thread that sees this lease may sleep until its end.
     await stage.nodeLock(kind).using(() => undefined, { leaseMs: LEASE_MS })
     await Promise.all(threads)
     expect(order).toEqual(['a', 'b', 'c'])

@@ -16,7 +16,7 @@ describe('RReadWriteLock and getReadWriteLock: hold counts', () => {
   test('in Java, renewed over many leases, do not change when Node readers come and go', async () => {
     const client = await stage.newJavaClient({ watchdogMs: 1_500 })
     const java = javaRead({ client })
-    // The watchdog of 3.x does not renew the lease of one who has re-entered, be we there or not.
+    // The watchdog of 3.x does not renew the lease of an owner that has re-entered, with or without Node.
     const counts = redissonVersion.startsWith('3.') ? [1] : [1, 2, 3]
     for (const _ of counts) await java.lock()
     const owner = await stage.javaOwner('', client)

@@ -13,7 +13,7 @@ const stage = useStage()
 const { javaRead, javaWrite, nodeLock, take, listeners, javaSleeps, timeouts, timeoutOf } =
   readWriteOn(stage)
 
-/** Who waits here asks again after so long, whatever it hears. */
+/** A waiter in Node checks again after this time, with or without a message, in milliseconds. */
 const ASK_AGAIN_MS = 1_000
 
 /** Resolves when a lock of ours, the only one that waits, listens and has just asked again. */
@@ -94,7 +94,7 @@ describe('RReadWriteLock and getReadWriteLock', () => {
       const lease = await nodeLock().readLock().tryLock()
       expect(lease !== null).toBe(reads)
       await lease?.release()
-      // What each side is asked about the other.
+      // The answers of each side about the other side.
       expect(await javaRead(java).isLocked()).toBe(reads)
       expect(await javaWrite(java).isLocked()).toBe(!reads)
       expect(await nodeLock().readLock().isLocked()).toBe(reads)
@@ -230,7 +230,8 @@ describe('RReadWriteLock and getReadWriteLock: a writer that continues as a read
   test('in Node admits readers of Java, but no writer', async () => {
     const node = nodeLock({ leaseMs: 2 * SOON_MS })
     const tookMs: number[] = []
-    // On a busy machine a message may find Java between its question and its sleep: that waits for the lease.
+    // On a busy machine a message may reach Java between its check and its sleep. Java then waits for
+    // the end of the lease.
     for (let round = 0; round < 3 && !tookMs.some((ms) => ms < SOON_MS); round++) {
       const writing = await node.writeLock().lock()
       const reading = await node.readLock().lock()

@@ -19,7 +19,7 @@ const stage = useStage()
 /** Far below the lease of 30 s that a waiter would have to sit out without a message. */
 const SOON_MS = 5_000
 
-/** Who waits here asks again after so long, whatever it hears. */
+/** A waiter in Node checks again after this time, with or without a message, in milliseconds. */
 const ASK_AGAIN_MS = 1_000
 
 const since = (start: number) => performance.now() - start
@@ -41,7 +41,7 @@ let logged = 0
 beforeEach(() => {
   logged = stage.java.log.length
 })
-// Redisson logs a message that it cannot read, and goes on.
+// Redisson logs a message that it cannot read, and continues.
 afterEach(() => {
   expect(stage.java.log.slice(logged)).not.toMatch(/Exception|ERROR/)
 })
@@ -55,7 +55,7 @@ const nodePlain = (options?: ClientOptions): Semaphore =>
 const nodeLeased = (options?: ClientOptions): PermitExpirableSemaphore =>
   stage.nodeClient(options).getPermitExpirableSemaphore(stage.name)
 
-/** Resolves when so many clients of either language are told how many permits there are. */
+/** Resolves when this many clients of either language listen for permits. */
 async function listeners(count: number, tagged = `{${stage.name}}`): Promise<void> {
   const channel = `redisson_sc:${tagged}`
   await eventually(
@@ -67,7 +67,7 @@ async function listeners(count: number, tagged = `{${stage.name}}`): Promise<voi
   )
 }
 
-/** Resolves when the threads of one client of Java wait, with nobody here, and all are asleep. */
+/** Resolves when the threads of one Java client are the only waiters, and all sleep. */
 async function javaSleeps(): Promise<void> {
   await listeners(1)
   await isQuiet(() => stage.calls('evalsha'))
@@ -91,7 +91,7 @@ async function quickest(round: () => Promise<number>): Promise<number> {
   return Math.min(...tookMs)
 }
 
-/** Whatever the promise is about, it comes about soon after the work. */
+/** The promise settles soon after the work. */
 async function follows(waiting: Promise<unknown>, work: () => Promise<unknown>): Promise<void> {
   const start = performance.now()
   await work()
@@ -143,7 +143,7 @@ describe('RSemaphore and getSemaphore: the number of permits', () => {
     expect(await java.tryAcquire()).toBe(false)
     expect(await java.tryAcquire(1, 300)).toBe(false)
     expect(await node.tryAcquire({ waitMs: 1_000 })).toBe(false)
-    // A permit is nobody's.
+    // A permit belongs to no owner.
     await node.release(2)
     expect(await java.tryAcquire(2)).toBe(true)
     await java.release(3)
@@ -251,7 +251,7 @@ describe('getSemaphore: a waiter in Node', () => {
 })
 
 describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: the number of permits', () => {
-  /** What all who can be asked say. */
+  /** Checks that both languages report these facts. */
   async function agree(
     java: JavaPermitExpirableSemaphore,
     node: PermitExpirableSemaphore,
@@ -323,7 +323,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
     expect(left.get(forGood[0] as string)).toBeNull()
     expect(left.get(ids[0] as string)).toBeGreaterThan(10_000)
     expect(left.get(permit.ids[0] as string)).toBeGreaterThan(10_000)
-    // What Java says of them.
+    // The answers of Java about the permits.
     expect(await java.getLeaseTime(permit.ids[1] as string)).toBeGreaterThan(10_000)
     expect(await java.getLeaseTime(forGood[0] as string)).toBe(-1)
     expect(await java.tryAcquire()).toEqual([])
@@ -454,13 +454,13 @@ describe('RPermitExpirableSemaphore: a waiter in Java', () => {
     expect(since(start)).toBeLessThan(SOON_MS)
     expect(await nodeLeased().tryAcquire()).toBeNull()
     expect(await java.getPermits()).toBe(1)
-    // Java takes the permit, and knows nothing of the note who had it: that one counts no more.
+    // Java acquires the permit and does not change the note about its former holder, which no longer counts.
     expect((await nodeLeased().inspect()).holders).toMatchObject([{ owner: null, ids }])
     await java.releaseAll(ids)
     // The next acquisition here removes the note.
     await (await nodeLeased().acquire()).release()
     expect(await stage.server.admin.exists(`holdfast_permit_holders:{${stage.name}}`)).toBe(0)
-    // As any process, it takes its time to start where much else is going on.
+    // A process takes long to start on a busy machine.
   }, 60_000)
 })
 
@@ -521,7 +521,7 @@ describe('getPermitExpirableSemaphore: a waiter in Node', () => {
     expect(since(start)).toBeLessThan(SOON_MS)
     await permit.release()
     expect(await node.availablePermits()).toBe(2)
-    // A JVM takes its time to start where much else is going on.
+    // A JVM takes long to start on a busy machine.
   }, 60_000)
 
   test('releases a permit of Java by its id, and the release by Java then fails', async () => {

@@ -13,7 +13,7 @@ function runWith(programs: Record<string, string>) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${lines}\n`)
     chmodSync(join(bin, name), 0o755)
   }
-  // A release that nobody has built: Maven is needed.
+  // A release that was never built, so Maven is needed.
   const args = ['scripts/test-interop.mjs', '--redisson', '3.0.0']
   const env = { ...process.env, PATH: bin }
   return spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })

@@ -35,7 +35,7 @@ const listening = (clients = 1, name = 'it') =>
     return Number(count) === clients
   })
 
-/** Waits until nobody else but a message, or its time, makes the one client look that awaits it. */
+/** Waits until only a message, or its own timer, makes the one waiting client check again. */
 const hears = async () => {
   await listening()
   await eventually(() => rig.proxy.count(lookAtLatch.sha1) >= 2)
@@ -48,11 +48,11 @@ const keys = async () =>
 interface Operation {
   operation: string
   script: { readonly sha1: string }
-  /** What is set before it; 0 is nothing. */
+  /** The count before it; 0 means that no count is set. */
   before: number
   act: (latch: CountDownLatch) => Promise<unknown>
   answer: unknown
-  /** What is left after it. */
+  /** The count after it. */
   after: number
 }
 
@@ -152,7 +152,7 @@ const operations: Operation[] = [
 ]
 
 describe.each(operations)('$operation', ({ operation, script, before, act, answer, after }) => {
-  // What changes nothing can be done twice by a copy of it alone.
+  // A copy of a call that changes nothing may run a second time.
   const isIdle = after === before || answer === false
   const cells: readonly Fault[] = faults.filter(({ action }) => !isIdle || COPIES.includes(action))
   test.each(cells)('counts once, and does not change the next round, when $fault', async (cell) => {
@@ -171,7 +171,7 @@ describe.each(operations)('$operation', ({ operation, script, before, act, answe
       expect(await theirs.count()).toBe(after)
     }
     await theirs.delete()
-    // What ran for nothing is not remembered.
+    // A call without an effect is not remembered.
     if (before === 0 && script === countDown) await pause(BEYOND_DOUBT_MS)
     if (script !== setCount) expect(await theirs.trySetCount(7)).toBe(true)
     if (cell.releases === 'when all is released') {

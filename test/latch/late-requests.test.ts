@@ -152,7 +152,7 @@ test('`await()` waits for a round that began just before the call, however slow 
     const waiting = outcome(mine.await({ waitMs: heldUpMs + 80 }))
     await pause(heldUpMs)
     trap?.release()
-    // False; or nobody knows, when this machine is slow.
+    // False, or an error if the state is unknown because this machine is slow.
     expect((await waiting).value).not.toBe(true)
   }
   await theirs.delete()

@@ -61,7 +61,7 @@ test('a wait ends with the round that a later count-down of its client counted d
   const counted = latch.countDown()
   counts[0]?.resolve({ count: 1, round: 1 })
   expect(await counted).toBe(1)
-  // Nobody can tell by this answer when that round was set.
+  // This answer does not show when that round was set.
   looks[0]?.resolve({ count: 5, round: 2 })
   expect(await waiting).toBe(true)
 })

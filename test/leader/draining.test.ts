@@ -3,7 +3,7 @@ import type { LeadOptions } from '../../src/locks/leader/leader-options.ts'
 import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
 import { deferred } from '../support/deferred.ts'
 
-/** Leaders whose function goes on after it was asked to end. */
+/** Leaders whose function continues after it was asked to end. */
 
 const LEASE_MS = 3_000
 const DRAIN_MS = 10_000
@@ -31,7 +31,7 @@ afterEach(async () => {
   await closed
 })
 
-/** Leads until it is told to go, whatever its signal says. */
+/** Leads until `go()`, whatever its signal says. */
 function leading(election: LeaderElection, options: LeadOptions = {}) {
   const go = deferred<void>()
   const terms: Term[] = []
@@ -89,7 +89,7 @@ test.each(ends)(
     leader.go()
     await server.advance(0)
     expect(await leader.settled).toEqual({ error: lost[0] })
-    // It does not stand again, and does the one that leads no harm.
+    // It does not stand again, and does not harm the new leader.
     expect((await two.getLeaderElection('it').inspect()).candidateCount).toBe(0)
     expect(next.terms[0]?.valid).toBe(true)
     next.go()

@@ -13,7 +13,7 @@ import { eventually, never } from '../support/eventually.ts'
 import { pendingSourceTimers } from '../support/pending-timers.ts'
 import { describeWorlds, type WorldHandle } from '../support/worlds.ts'
 
-/** Leads until the term ends, or until it is told to go. */
+/** Leads until the term ends, or until `go()`. */
 function leading(election: LeaderElection, options?: { signal?: AbortSignal; again?: boolean }) {
   const begun = deferred<Term>()
   const go = deferred<void>()
@@ -33,7 +33,7 @@ function leading(election: LeaderElection, options?: { signal?: AbortSignal; aga
 const candidates = (election: LeaderElection, count: number) =>
   eventually(async () => (await election.inspect()).candidates.length === count)
 
-/** What an election told of who leads: the labels. */
+/** The labels of the leaders that an election emitted. */
 function diaryOf(election: LeaderElection): (string | null)[] {
   const told: (string | null)[] = []
   election.on('changed', (leader) => told.push(leader?.label ?? null))
@@ -161,7 +161,7 @@ describeWorlds('a leader election', (world) => {
     })
     expect(() => term.assertValid()).toThrow(term.signal.reason)
     const nextTerm = await next.begun
-    // The lease is 30 s. That it takes one message is counted with a proxy.
+    // The lease is 30 s. Another test counts with a proxy that one message is enough.
     expect(performance.now() - from).toBeLessThan(atLoad(5_000))
     expect(nextTerm.token).toBeGreaterThan(term.token)
     expect(await resigned).toBe(true)
@@ -369,7 +369,7 @@ describeWorlds('a leader election', (world) => {
     await candidates(a, 1)
     const seen: boolean[] = []
     term.signal.addEventListener('abort', () => seen.push(a.isLeading, term.valid))
-    // Of the client that leads, so it is told at once.
+    // The client of the leader forces the lock, so the leader learns of the loss at once.
     await clients[0]?.getLock('it').forceUnlock()
     expect(seen).toEqual([false, false])
     await expect(leader.led).rejects.toMatchObject({
@@ -435,7 +435,7 @@ describeWorlds('a leader election', (world) => {
     const led = a.lead(
       async () => {
         terms += 1
-        // By another client, so that it is not told of it.
+        // Another client forces the lock, so the leader does not learn of the loss.
         if (terms === 1) expect(await clients[1]?.getLock('it').forceUnlock()).toBe(true)
         return terms
       },

@@ -6,15 +6,15 @@ import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import { peek } from '../support/scripts.ts'
 
-/** Connections that break, fall silent or lose what they carry, while somebody leads, waits or looks on. */
+/** Connections that break, fall silent or lose messages, while a client leads, waits or observes. */
 const rig = faultRig()
 
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_500
 
 const electionOf = (client: Holdfast, label: string) => client.getLeaderElection('it', { label })
 
-/** Leads until it is told to go, whatever becomes of the term. */
+/** Leads until `go()`, whatever happens to the term. */
 function leading(election: LeaderElection, options = {}) {
   const terms: Term[] = []
   const aborts: Term[] = []
@@ -123,7 +123,7 @@ test('a frozen connection ends the term once, by the clock, before another candi
   await eventually(() => wasOver !== undefined)
   expect(wasOver).toBe(true)
   hole.heal()
-  // It is a candidate again, behind the one that leads, whom it does no harm.
+  // It is a candidate again, behind the new leader, and does not harm that leader.
   await rig.queued('it', 1)
   expect((await b.inspect()).candidates[0]?.label).toBe('a')
   expect(b.isLeading).toBe(true)
@@ -213,7 +213,7 @@ test('a name that another kind of key has ends a candidacy, even with `again`', 
 })
 
 describe('an observer', () => {
-  /** a, then b, then a once more; then whoever is wanted. */
+  /** a leads, then b, then a again, and then the wanted state. */
   async function changes(end: 'leads' | 'vacant') {
     const [one, two] = [rig.witness(), rig.witness()]
     for (const [client, label] of [
@@ -300,7 +300,7 @@ describe('an observer', () => {
     const labels = told(own)
     await look.seen
     first.go()
-    // Granted by a message, while the answer that tells of the one before is on its way.
+    // A message grants the lock while the answer about the previous leader is on its way.
     await next.begun
     expect(labels).toEqual(['own'])
     look.release()
@@ -341,7 +341,7 @@ describe('an observer', () => {
     await again.led
     await eventually(() => seen.at(-1)?.[0] === undefined && heard.at(-1) === null)
     expect(seen.filter(([own]) => own !== undefined)).toEqual([[term.owner, true]])
-    // Other listeners in the same process hear of the term, and of nothing else.
+    // Other listeners in the same process receive this term, and nothing else.
     expect(heard.filter((label) => label !== null)).toEqual(['a'])
   })
 

@@ -5,7 +5,7 @@ import { LeaderWatch } from '../../src/locks/leader/leader-watch.ts'
 import type { HolderFacts } from '../../src/servers/answers.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** What the server is seen to say, one look after the other; the last one for ever. */
+/** The answers of the server to one check after another; the last answer repeats forever. */
 function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 } = {}) {
   const told: (number | null)[] = []
   const failures: Error[] = []
@@ -163,7 +163,7 @@ test.each(['a', 'b/2 ~:{ü} %2F\n', '~', '€', 'a~b'])(
     const suffix = labelSuffix(label)
     expect(suffix).not.toMatch(/[\s/:{}]/)
     expect(labelIn(`client:17${suffix}`)).toBe(label)
-    // Of a second attempt.
+    // The owner name of a second attempt.
     expect(labelIn(`client:17${suffix}/2`)).toBe(label)
   },
 )

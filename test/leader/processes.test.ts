@@ -2,11 +2,11 @@ import { type Child, startChild } from '../support/children.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig } from '../support/fault-rig.ts'
 
-/** Leaders that are killed, or stopped and go on, as processes are. */
+/** Leaders whose process is killed, or stopped and continued. */
 const rig = faultRig()
 
 const LEASE_MS = 1_300
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 2_500
 
 async function candidate(label: string, throwing = ''): Promise<Child> {

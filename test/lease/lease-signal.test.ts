@@ -173,7 +173,7 @@ test('a process that was stopped knows, when it continues, that its lease is ove
     (message) => typeof message === 'object' && 'gapMs' in message && message.gapMs > 300,
   )
   expect(seen).toMatchObject({ valid: false, aborted: true })
-  // It does not touch the lock of the one who came after it.
+  // The process does not touch the lock of the next holder.
   expect(await child.next((message) => message === 'released' || message === 'lost')).toBe('lost')
   expect(await rig.hash('stopped')).toEqual({ [next.owner]: '1' })
   await next.release()

@@ -14,7 +14,7 @@ const MAX_HOLD_MS = 2_000
 const UNLIMITED: LockOptions = { leaseMs: 1_800, renew: true }
 const LIMITED: LockOptions = { ...UNLIMITED, maxHoldMs: MAX_HOLD_MS }
 
-/** What a request takes to get there, on a busy machine. */
+/** The time of a request on a busy machine, in milliseconds. */
 const WAY_MS = 1_000
 
 type AnyLease = Lease | MultiLease | Permit
@@ -25,13 +25,13 @@ interface Way {
   /** Left out where there are several masters. */
   readonly ofOneServer?: true
   acquire(client: Holdfast, name: string): Promise<AnyLease>
-  /** What is left of it in Redis, as PTTL answers it, where its key is not for it alone. */
+  /** The rest of its time in Redis, as PTTL answers, if the key has other holds too. */
   leftMs?(client: Holdfast, name: string, lease: AnyLease): Promise<number>
-  /** Whether Redis has it until it is released, since its owner holds more than that. */
+  /** True if Redis keeps the key until the release, because its owner has another hold. */
   readonly isKept?: true
 }
 
-/** Has it when another caller, who had it first, has released it. */
+/** Acquires it after another caller of the client has released it. */
 async function after<L>(
   client: Holdfast,
   first: Promise<{ release(): Promise<boolean> }>,
@@ -144,7 +144,7 @@ const holdOf = (lease: Lease | Permit) => (behind(lease, LocalLease) as LocalLea
 describeWorlds(
   'a hold with `maxHoldMs`',
   (world) => {
-    /** Looks at it, from its acquisition on, until Redis has it no more. */
+    /** Watches it from its acquisition until Redis no longer has it. */
     async function watch({ name, acquire, leftMs, isKept }: Way): Promise<void> {
       const client = world.newClient()
       const askedAt = performance.now()

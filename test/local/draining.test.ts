@@ -9,7 +9,7 @@ const rig = faultRig()
 const LONG = { drainMs: 60_000 }
 const CLOSED = { code: 'HOLDFAST_CLOSED' }
 
-/** Work that goes on until it is told to end; `begun` when it has what it needs. */
+/** Work that continues until `end()`; `begun` resolves when it has its lock. */
 function work() {
   const begun = deferred<void>()
   const end = deferred<void>()
@@ -21,7 +21,7 @@ function work() {
   return { run, begun: begun.promise, end: () => end.resolve() }
 }
 
-/** Whether the client has come to the end of closing. */
+/** Shows if the client has closed. */
 function watched(closing: Promise<unknown>): { isOver: boolean } {
   const watch = { isOver: false }
   const over = () => {

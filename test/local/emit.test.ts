@@ -4,7 +4,7 @@ import { emitBy } from '../../src/kit/call-listeners.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** What is thrown later, as an uncaught exception, in place of which it is noted here. */
+/** Errors that a listener throws. They would be uncaught exceptions, and are noted here instead. */
 let uncaught: unknown[] = []
 beforeEach(() => {
   uncaught = []

@@ -34,7 +34,7 @@ test.each([
   const hold = holdOf(A, held)
   const set = new Opened(hold)
   expect(set.keepsOut({ owner, kind })).toBe(isKeptOut)
-  // A grant all the same says that the hold is over.
+  // A grant despite the hold shows that the hold is over.
   expect(set.notBeside(holdOf(owner, kind))).toEqual(isKeptOut ? [hold] : [])
 })
 

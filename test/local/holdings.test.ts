@@ -38,7 +38,7 @@ test('`held()` lists every kind of lock, permits and terms, each with its kind',
     await semaphore.acquire({ permits: 2 }),
   ]
   const both = await multi.lock()
-  await plainSemaphore.acquire(1) // It belongs to nobody.
+  await plainSemaphore.acquire(1) // This permit belongs to no owner.
   const of = (
     kind: string,
     { name, owner, token }: { name: string; owner: string; token: number },

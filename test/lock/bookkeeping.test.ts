@@ -7,7 +7,7 @@ import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA } from '../support/fault-rig.ts'
 
-/** What a client keeps and sends for calls that come to nothing. */
+/** The state and the requests of a client for calls without a result. */
 const rig = faultRig()
 
 afterEach(() => jest.restoreAllMocks())
@@ -145,7 +145,7 @@ describe('fifty waiters of a held lock send no further acquisition', () => {
   test('when one signal aborts them', async () => {
     const { client, held, aborting, waits } = await wait()
     await rig.listening('it')
-    // The first look, and the one that follows the confirmation.
+    // One check at the beginning, and one after the confirmation.
     await eventually(() => rig.proxy.count(SHA.acquire) === 2)
     const asked = rig.proxy.count(SHA.acquire)
     aborting.abort()
@@ -176,7 +176,7 @@ describe('fifty waiters of a held lock send no further acquisition', () => {
   test('when their client is closed', async () => {
     const { client, diary, held, waits } = await wait()
     await rig.listening('it')
-    // The first look, and the one that follows the confirmation.
+    // One check at the beginning, and one after the confirmation.
     await eventually(() => rig.proxy.count(SHA.acquire) === 2)
     const asked = rig.proxy.count(SHA.acquire)
     await client.close()

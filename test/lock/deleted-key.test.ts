@@ -7,7 +7,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import { startRedis } from '../support/redis-server.ts'
 
-/** How often a waiter that sleeps asks at the most and at the least, in milliseconds. */
+/** The time between two checks of a sleeping waiter, in milliseconds. */
 const LOOK_MS = { least: 5_000, most: 6_000 }
 
 async function stage() {

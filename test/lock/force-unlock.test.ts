@@ -2,7 +2,7 @@ import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { forceRelease, peek } from '../support/scripts.ts'
 
-/** Force takes the lock from the holder that it found, and from nobody else. */
+/** A forced unlock ends the hold that it found, and no other hold. */
 const rig = faultRig()
 
 const lost = ['cutAfter', 'mute'] as const
@@ -35,7 +35,8 @@ describe.each(lost)('a `forceUnlock()` whose answer is lost (%s)', (action) => {
     rig.proxy.onNextRequest(forceRelease.sha1, action)
     expect(await within(8_000, client.getLock('it').forceUnlock())).toBe(true)
     expect(lease.signal.aborted).toBe(true)
-    // After a cut all that is held is looked at, and may be found gone before the force is told.
+    // After a cut the client checks all holds. It may find this hold gone before the forced unlock is
+    // reported.
     expect(['forced', 'gone']).toContain(String(diary.reasons))
     expect(await lease.release()).toBe(false)
   })

@@ -3,7 +3,7 @@ import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
 
-/** What keeps a client from passing a lock on without Redis, when nothing else does: its turn goes on. */
+/** Reasons to hand the lock off by Redis, while the turn of the client never ends. */
 const rig = faultRig()
 
 beforeEach(() => {

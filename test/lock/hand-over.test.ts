@@ -136,7 +136,7 @@ test('after a forced unlock at most one caller gets an older token than the new 
   await serve(client, client.getLock('it'), 6, async (lease, i) => {
     if (theirs !== undefined) {
       after.push(lease)
-      // One of them may be let in before it is known; it hears of it.
+      // One caller may acquire the lock before the client knows of the loss. Its signal then aborts.
       if (lease.token < theirs.token) await eventually(() => lease.signal.aborted)
       else expect(theirs.valid).toBe(false)
     } else if (i === 2) {

@@ -119,7 +119,7 @@ describe('an acquisition that arrives late', () => {
     await granted(await lock.tryLock()).release()
     const lease = granted(await lock.tryLock())
     await rig.proxy.replay(await request)
-    // The settling of the lost one goes on until it can take the lock no more, and once beyond that.
+    // The client releases the lost request until that request can no longer run, and once more after that.
     const releases = rig.proxy.count(SHA.release)
     await never(async () => {
       expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })

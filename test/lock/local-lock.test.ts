@@ -26,7 +26,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 /** Masters as a local lock sees them; the test says when they answer what. */
 function answeredByHand() {
   const asked: string[] = []
-  /** Of the next releases. */
+  /** The failures of the next releases. */
   const failures: CallFailure[] = []
   const open = new Map<string, (answer: Answer) => void>()
   const ask = (what: string, reply: Reply<never>) => {

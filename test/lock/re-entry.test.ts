@@ -2,7 +2,7 @@ import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
-/** Acquisitions by somebody who has the lock, and what happens to it meanwhile. */
+/** Acquisitions by the holder of a lock, and events in the meantime. */
 const rig = faultRig()
 
 const ownersLock = (client: Holdfast, name: string): HoldfastLock =>

@@ -5,8 +5,8 @@ import { faultRig } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 
 /*
- * Who waits without listening is known to nobody. A client that passes the lock around among its own
- * callers lets it go now and then, for longer than a release and the next acquisition take.
+ * No client knows of a waiter that does not listen. A client that hands the lock off among its own
+ * callers therefore releases it from time to time, for longer than a release and an acquisition take.
  */
 const rig = faultRig()
 

@@ -42,7 +42,7 @@ describe('a waiter whose subscription is cut', () => {
   test('finds a release that happened without its subscription', async () => {
     const { held, pending } = await contend('gap')
     rig.proxy.cut('subscriber')
-    await held.release() // while nobody listens, or as good as
+    await held.release() // while there is no listener, or hardly any
     await checkGranted(pending, 2_000)
   })
 
@@ -104,7 +104,7 @@ describe('a waiter whose connection for commands', () => {
     const diary = new Diary(client)
     const heal = strike()
     await held.release()
-    await pause(300) // it asks in vain meanwhile
+    await pause(300) // its requests find nothing in the meantime
     heal()
     await checkGranted(pending, 3_000)
     expect(diary.acquired).toHaveLength(1)
@@ -126,7 +126,7 @@ test.each([
   for (let seen = 0; seen !== rig.proxy.count(SHA.acquire); await pause(300)) {
     seen = rig.proxy.count(SHA.acquire)
   }
-  // Another of the same client is quicker, since the one who waits is not told of the release.
+  // Another caller of the same client is quicker, because the waiter gets no message about the release.
   rig.proxy.blackHole({ only: 'subscriber' })
   await held.release()
   const quick = granted(await client.getLock('doubt').tryLock({ leaseMs }))
@@ -134,7 +134,7 @@ test.each([
   expect(await quick.release()).toBe(true)
   const lease = await within(1_000, pending)
   const isOne = rig.proxy.count(SHA.handOver) === handOvers + 1
-  // What could be passed on is handed over where the machine was too slow.
+  // On a slow machine Redis hands the lock off instead of the client.
   if (how === 'by Redis') expect(isOne).toBe(true)
   await never(async () => !(await rig.exists('doubt')), 400, { message: 'the end of its lock' })
   expect(await rig.hash('doubt')).toEqual({ [lease.owner]: '1' })
@@ -254,7 +254,7 @@ test('a wait that ends by its time leaves no subscription, even when the connect
   for (let i = 0; i < 20; i++) {
     const waiting = second.tryLock(20)
     if (i % 4 === 0) rig.proxy.cut('subscriber')
-    // A reconnect can take longer than the wait: that is an outage then, and no answer.
+    // A reconnect can take longer than the wait. The result is then an outage.
     const { value } = await outcome(waiting)
     expect(value ?? null).toBeNull()
   }

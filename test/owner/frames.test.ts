@@ -78,7 +78,7 @@ describe('run()', () => {
 test('nested frames are forgotten when they end', async () => {
   const client = newClient()
   let longest = 0
-  // Each begins while the two before it go on.
+  // Each frame begins while the two frames before it continue.
   const next = (depth: number, ending: (() => void)[]): Promise<unknown> =>
     client.run(() => {
       const { promise, resolve } = deferred<void>()
@@ -149,7 +149,7 @@ describe('the warning of code that waits for itself', () => {
 })
 
 describe('a listener runs in no frame', () => {
-  /** Whether a bare lock would act for the holder. */
+  /** The frame in which a listener ran. In a frame a bare lock would act for its owner. */
   const frames: Record<string, unknown> = {}
   const note = (what: string) => () => {
     frames[what] = frameStorage.getStore() ?? null

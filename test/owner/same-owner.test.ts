@@ -22,7 +22,7 @@ async function connectedClient(options = LONG_TIMEOUT): Promise<Holdfast> {
 const ownersLock = (client: Holdfast): HoldfastLock =>
   client.getLock('it', { owner: client.owner() })
 
-/** Whoever waits lets others ask first, until told that it is over; then nobody does. */
+/** Makes each waiter step back until the result resolves. Then no waiter steps back. */
 function politeness(): Deferred<void> {
   const over = deferred<void>()
   const polite = jest.spyOn(HandOverBudget.prototype, 'isPolite', 'get').mockReturnValue(true)
@@ -127,7 +127,7 @@ describe('a waiter that steps back while its owner acquires and releases the loc
   })
 })
 
-/** Where its request left late, the silence was too short for an outage. */
+/** If its request left late, the silence was too short for an outage. */
 async function isGivenUp(attempt: Promise<{ value?: unknown; error?: unknown }>): Promise<void> {
   const { value, error } = await attempt
   expect(value ?? null).toBeNull()
@@ -158,7 +158,7 @@ describe('an attempt that is given up without an answer', () => {
     const second = outcome(lock.tryLock())
     await isGivenUp(first)
     trap.release()
-    // That its owner has it, by an attempt that nobody knows of, may count as taken.
+    // The lock may look held for this owner, because of an attempt that is not settled.
     const { value, error } = await second
     expect(error).toBeUndefined()
     await value?.release()

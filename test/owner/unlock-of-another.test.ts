@@ -31,7 +31,7 @@ const nothing = (call: Promise<unknown>) => call.catch(() => null)
 describe.each(KINDS)('%s that several tasks share', (_, lockOf) => {
   const ENDED = { code: 'HOLDFAST_LEASE_LOST', reason: 'forced' }
 
-  /** Another task's call, which has come to nothing or waits still, and what ends it. */
+  /** The call of another task, which has failed or still waits, and a function that ends it. */
   const others: [string, (lock: AnyLock) => Promise<() => unknown>][] = [
     [
       'found the lock taken',

@@ -5,7 +5,7 @@ import type { WatchedMemoryServer } from '../support/memory-server.ts'
 import { describeWorlds } from '../support/worlds.ts'
 import { twoPlaces } from './kinds.ts'
 
-/** Leads until the term ends, or until it is told to go. */
+/** Leads until the term ends, or until `told` resolves. */
 async function leadUntilTold(term: Term, told: Promise<void>): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     if (term.signal.aborted) resolve()
@@ -27,7 +27,7 @@ const plainPermit: Acquire = async (client) => {
   return semaphore
 }
 
-/** Who waits for these has a place in Redis: a kind, how it is held, and how it is waited for. */
+/** Kinds whose waiters have a place in Redis: the kind, how it is held, and how it is waited for. */
 const kindsWithPlaces: [kind: string, hold: Acquire, wait: Acquire][] = [
   ['a fair lock', fair, fair],
   ['a read lock', write, (client) => client.getReadWriteLock('it').readLock().lock()],
@@ -40,7 +40,7 @@ const kindsWithPlaces: [kind: string, hold: Acquire, wait: Acquire][] = [
 describeWorlds(
   'the behaviour of Curator',
   (world, { inMemory = false }) => {
-    // A semaphore or a latch stays until somebody deletes it.
+    // A semaphore or a latch stays until it is deleted.
     afterEach(() => world.server.flush())
 
     const inMemoryServer = () => (world.server as WatchedMemoryServer).memory

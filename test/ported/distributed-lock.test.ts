@@ -35,7 +35,7 @@ const NAMES = [
 describeWorlds(
   'the behaviour of DistributedLock',
   (world) => {
-    // A semaphore stays until somebody deletes it.
+    // A semaphore stays until it is deleted.
     afterEach(() => world.server.flush())
 
     describe.each(exclusiveKinds)('%s', (_, open) => {
@@ -122,7 +122,7 @@ describeWorlds(
               const permit = await acquire()
               inside += 1
               most = Math.max(most, inside)
-              // Nobody goes on before all permits are in use for once.
+              // No worker continues before all permits have been in use at once.
               if (inside === permits) full.resolve()
               await full.promise
               await pause(1)

@@ -26,7 +26,7 @@ const kinds: [string, (client: Holdfast, leaseMs: number) => Promise<Extendable>
   ],
 ]
 
-/** What is left of the lease of each holder, as others see it. */
+/** The rest of the lease of each holder, as other clients see it. */
 async function leftOf(kind: string, client: Holdfast): Promise<(number | null)[]> {
   if (kind === 'a permit') {
     const { holders } = await client.getPermitExpirableSemaphore('it').inspect()
@@ -44,7 +44,7 @@ const YEARS_10_000_MS = 10_000 * 365 * 24 * 60 * 60 * 1_000
 describeWorlds(
   'a lease of thousands of years',
   (world) => {
-    // A semaphore stays until somebody deletes it.
+    // A semaphore stays until it is deleted.
     afterEach(() => world.server.flush())
 
     test.each(kinds)('is acquired, extended and released: %s', async (kind, acquire) => {

@@ -8,7 +8,7 @@ import { exclusiveKinds, twoPlaces } from './kinds.ts'
 describeWorlds(
   'the behaviour of Web Locks',
   (world) => {
-    // A semaphore stays until somebody deletes it.
+    // A semaphore stays until it is deleted.
     afterEach(() => world.server.flush())
 
     describe.each(exclusiveKinds)('using() of %s', (_, open) => {

@@ -45,7 +45,7 @@ test.each(events)(
     expect(done).toEqual([...new Set(done)].sort((a, b) => a - b))
     const told = child.all.filter((message) => 'event' in (message as object))
     expect(told.length).toBeGreaterThan(0)
-    // A second listener, behind the one that throws.
+    // A second listener, behind the listener that throws.
     const later = child.all.filter((message) => 'later' in (message as object))
     expect(later).toEqual(told.map(() => ({ later: event })))
     const others = child.all

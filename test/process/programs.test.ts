@@ -14,7 +14,7 @@ const admin = forward(() => server.admin)
 const run = (scenario: string, port = server.port): Child =>
   startChild('test/process/fixtures/program.mjs', { args: [String(port), scenario] })
 
-/** It ends by itself, in good order and in good time; what it said is returned. */
+/** Waits until the program ends by itself, in order and in time. Returns its messages. */
 async function endsByItself(child: Child): Promise<unknown[]> {
   await eventually(() => !child.running, {
     timeoutMs: 10_000,
@@ -26,7 +26,7 @@ async function endsByItself(child: Child): Promise<unknown[]> {
   return child.all.slice(0, -1)
 }
 
-/** A lock that somebody else has for the whole test. */
+/** Another client holds this lock for the whole test. */
 async function taken(): Promise<void> {
   const client = new Holdfast({ redis: { port: server.port } })
   atEnd(() => client.close(), { beforeCheck: true })

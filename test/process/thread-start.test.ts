@@ -87,7 +87,7 @@ describe('a watchdog thread that is starting', () => {
     const lock = of.getLock('it')
     const given = lock.lock()
     given.catch(() => undefined)
-    // Nobody has it: it is no answer that somebody else does.
+    // No client holds the lock, so the answer is not that another client holds it.
     await expect(lock.tryLock(100)).rejects.toThrow(
       /not acquired within 100 ms.*the watchdog thread had not been started yet/,
     )

@@ -261,7 +261,7 @@ describe('a lock that another owner holds', () => {
     expect((await acquire({ owner: 'a:1', ticket: NOW - 7 }))[4]).toBe(1)
     expect((await acquire({ owner: 'd:1', ticket: NOW - 6 }))[4]).toBe(0)
     expect(await queued()).toEqual(['a:1', 'd:1', 'b:1', 'c:1'])
-    // One who comes anew stands behind them all.
+    // A new waiter stands behind all of them.
     await acquire({ owner: 'e:1' })
     expect((await queued()).at(-1)).toBe('e:1')
   })
@@ -304,7 +304,7 @@ describe('a lock that another owner holds', () => {
       b: mark(0),
       'b:1': '7000',
     })
-    // Also of one who comes back.
+    // A waiter that comes back has its own claim window, too.
     await admin.hdel(WAITING, 'b:1')
     await admin.zrem(QUEUE, 'b:1')
     await acquire({ owner: 'b:1', leaseMs: 7_000, ticket: NOW })
@@ -324,7 +324,7 @@ describe('the sign of life', () => {
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
     await acquire()
     expect(await waiting()).toEqual(until(ALIVE_MS, 1))
-    // What the client says counts at once, what Redis says when it is looked at again.
+    // The word of the client counts at once. Redis is asked again only after a quarter of the time.
     await acquire({ listens: '' })
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
     await acquire()

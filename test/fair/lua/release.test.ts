@@ -223,7 +223,7 @@ describe('a shorter claim window', () => {
     await release({ owner: 'a:1', token: '' })
     expect(await waiting()).not.toHaveProperty('a:1')
 
-    // Nor where the lock was asked for, and not granted by somebody.
+    // The same holds if the owner requested the lock itself and no other client granted it.
     await acquire({ owner: 'a:1', leaseMs: 20_000 })
     await release({ owner: 'b:1', token: '' })
     await admin.del(LOCK)
@@ -275,7 +275,7 @@ describe('the next in the queue', () => {
 
   test('a client that is passed over receives no message, even if it could', async () => {
     await given({ holder: 'h:1', queue: ['d:1', 'a:1'], waiting: { d: GONE(), a: mark(0) } })
-    // It is not counted by its channel. Nor is one who listens at another node of a cluster.
+    // A pattern subscription is not counted by the channel, and neither is a listener at another node.
     const heard: string[] = []
     const client = admin.duplicate()
     atEnd(() => client.disconnect(), { beforeCheck: true })
@@ -374,7 +374,7 @@ describe('a waiter that leaves', () => {
   test('a waiter that leaves with the lock hands it off without a token, and the next waiter gets a message', async () => {
     await given({ holder: 'a:1', queue: ['a:2', 'b:1'], waiting: { a: mark(1), b: mark(1) } })
     const inboxes = await listen(`${INBOX}a`, `${INBOX}b`, CHANNEL)
-    // Nobody reads the reply, so that its own client has to be told as well.
+    // No caller reads the reply, so the own client gets a message, too.
     expect(await release({ owner: 'a:1', token: '' })).toEqual(['granted', 'a:2', String(NOW)])
     expect(await inboxes.heard()).toEqual([[`${INBOX}a`, `${NOW} a:2 ${LOCK}`]])
     expect(await release({ owner: 'a:1', token: '' })).toEqual(['gone'])

@@ -101,7 +101,7 @@ const states: [string, () => Given][] = [
 ]
 
 const place: BeatPlace = ['a:1', ticketOf(0)]
-/** What `a` can ask for; and what a repeat is answered, where that is something else. */
+/** The calls of `a`, and the answer to a repeated call if that answer differs. */
 const calls: [string, () => Promise<unknown>, string?][] = [
   ['a first acquire', () => acquire()],
   [
@@ -132,15 +132,15 @@ describe.each(calls)('%s that runs again', (_, call, again) => {
   })
 })
 
-/** Without what is left of a TTL, which is a little less with each call. */
+/** Leaves out the rest of a TTL, which is a little less with each call. */
 function coarse(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(coarse)
   return typeof answer === 'number' && answer > 1 && answer <= LEASE_MS ? 'a TTL' : answer
 }
 
 /**
- * Without what any call may find out or clear: whether anybody listens now, and what is left of
- * clients that are gone.
+ * Leaves out what any call may find out or clear: if a client listens now, and the rest of dead
+ * clients.
  */
 function alike(all: Record<string, unknown>): unknown {
   const { [WAITING]: waiting, ...others } = all
@@ -179,7 +179,7 @@ describe('a key of another type', () => {
         await admin.rpush(JAVA_QUEUE, 'j:1')
         await admin.pexpire(JAVA_QUEUE, 60_000)
         await admin.del(key)
-        // Not ours, and without an end.
+        // A key of another program, without a TTL.
         await admin.sadd(key, 'precious')
         await ask().catch((error) => expect(error.message).toMatch(/WRONGTYPE/))
         expect(await admin.smembers(key)).toEqual(['precious'])
@@ -368,7 +368,7 @@ test('after any sequence of calls there is one holder at a time, in turn, with r
   }
   const owners = ['a:1', 'a:2', 'b:1', 'b:2', 'c:1', 'd:1']
   await listen(...[...'abcd'].map((client) => INBOX + client))
-  /** Tickets of those who queue, as far as they know; and the token of the one who holds. */
+  /** The tickets that the waiters know, and the holder with its token. */
   const tickets = new Map<string, number>()
   let holder = null as { owner: string; token: number } | null
   let last = TOKEN
@@ -385,7 +385,7 @@ test('after any sequence of calls there is one holder at a time, in turn, with r
     last = token
     holder = { owner, token }
   }
-  /** Whoever is in the hash has been granted the lock, perhaps by a call of somebody else. */
+  /** The owner in the hash has been granted the lock, perhaps by a call of another owner. */
   const lookAtLock = async () => {
     const [owner, ...others] = Object.keys(await fields())
     expect(others).toEqual([])

@@ -474,7 +474,7 @@ describe('RedissonMultiLockTest', () => {
       ...clients.map((__, i) => javaMulti(`${i}`).tryLock(-1, 10_000)),
     ])
     const winners = got.filter(Boolean).length
-    // Those of Java take one name after the other: two that meet may both give up.
+    // Threads of Java acquire one name after the other, so two that meet may both give up.
     expect(winners).toBeLessThanOrEqual(1)
     const held = await Promise.all(names().map((name) => stage.server.admin.exists(name)))
     expect(held).toEqual(names().map(() => winners))

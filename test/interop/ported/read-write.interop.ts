@@ -34,7 +34,7 @@ function sides(language: Language, options: HolderOptions = {}) {
   }
 }
 
-/** What is left of a reader whose lease ran out is a key of its own, which ends by itself. */
+/** A reader whose lease ended leaves a key of its own, which ends by itself. */
 const leavesLeases = () =>
   leaves({ keys: true, why: 'what is left of a lease that nobody released ends by itself' })
 
@@ -126,7 +126,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     await first.write.unlock()
     await read
     expect(since(start)).toBeLessThan(SOON_MS)
-    // All at once: nobody has unlocked so far.
+    // All readers hold the lock at the same time, because no reader has unlocked so far.
     expect(Object.keys(await stage.hash())).toHaveLength(readers.length + 1)
     for (const { read: each } of readers) await each.unlock()
   })

@@ -254,7 +254,7 @@ interface Leased {
   addPermits(permits: number): Promise<unknown>
   numbers(): Promise<{ permits: number | null; available: number; taken: number }>
   acquire(permits?: number, leaseMs?: number): Promise<readonly string[]>
-  /** No ids if they are not to be had. */
+  /** Resolves to no ids if the permits are not available. */
   tryAcquire(permits?: number, waitMs?: number, leaseMs?: number): Promise<readonly string[]>
   /** True if all were given back; false if none was. */
   tryRelease(ids: readonly string[]): Promise<boolean>
@@ -602,7 +602,7 @@ describe('RedissonPermitExpirableSemaphoreTest', () => {
     const areGone = async () => (await stage.server.admin.exists(...parts)) === 0
     await eventually(areGone, { timeoutMs: SOON_MS })
     expect(await java().availablePermits()).toBe(0)
-    // What we noted beside it ends by itself as well.
+    // The notes of Holdfast beside the semaphore end by themselves, too.
     for (const key of await ownKeys()) {
       expect([key, await stage.server.admin.pttl(key)]).toEqual([key, expect.any(Number)])
       expect(await stage.server.admin.pttl(key)).not.toBe(-1)
@@ -749,7 +749,7 @@ test('RedissonCountDownLatchConcurrentTest, testSingleCountDownAwait_SingleInsta
   await staysPending(Promise.all(waiting))
   const counting = languages.map(async (language) => {
     const latch = latchOf(language)
-    counted += 1 // Before it counts down: whoever waits hears of it at once.
+    counted += 1 // Before the count-down, because waiters continue at once.
     await latch.countDown()
   })
   await Promise.all([...waiting, ...counting])
