@@ -6,10 +6,10 @@ import { faultRig, within } from '../support/fault-rig.ts'
 const rig = faultRig()
 
 const CLAIM_MS = 1_500
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_500
 
-/** When somebody was inside by its own lights, on the clock that all processes here share. */
+/** The time in which a client held the lock by its own belief, on the clock that all processes share. */
 interface Turn {
   who: string
   token: number
@@ -55,7 +55,7 @@ function expectOneAtATime(turns: Turn[]): void {
 }
 
 test.each([300, 700, 1_100, 2_000, 4_000])(
-  'one that is blocked for %i ms while its turn comes never acts beside another, and is served',
+  'a waiter that is blocked for %i ms at its grant is served, and never holds the lock beside another holder',
   async (ms) => {
     const child = await waiter()
     const held = await rig.witness().getFairLock('it').lock()
@@ -84,7 +84,7 @@ test.each([300, 700, 1_100, 2_000, 4_000])(
 )
 
 test.each([500, 1_000, 2_000, 4_000])(
-  'one that is blocked for %i ms as soon as it is granted the lock knows whether it still has it',
+  'a holder that is blocked for %i ms after its grant knows whether its lease is still valid',
   async (ms) => {
     const child = await waiter()
     const held = await rig.witness().getFairLock('it').lock()
@@ -105,7 +105,7 @@ test.each([500, 1_000, 2_000, 4_000])(
   },
 )
 
-test('one that is blocked as soon as it is granted the lock keeps it with the watchdog thread', async () => {
+test('the watchdog thread keeps the lock of a holder that is blocked right after its grant', async () => {
   const child = await waiter({ watchdogThread: true })
   const held = await rig.witness().getFairLock('it').lock()
   child.send({ command: 'lock', ms: 3_000 })
@@ -118,7 +118,7 @@ test('one that is blocked as soon as it is granted the lock keeps it with the wa
 })
 
 test.each([100, 600])(
-  'with a lease of %i ms, shorter than the time for a claim, none acts late',
+  'a blocked waiter with a lease of %i ms, shorter than the claim window, never holds the lock beside another holder',
   async (leaseMs) => {
     const child = await waiter()
     const held = await rig.witness().getFairLock('it').lock()
@@ -140,7 +140,7 @@ test.each([100, 600])(
   },
 )
 
-test('one that is stopped for many seconds holds nobody up, and is served when it goes on', async () => {
+test('a waiter that is stopped for seconds delays no other waiter, and is served after it continues', async () => {
   const child = await waiter()
   const held = await rig.witness().getFairLock('it').lock()
   child.send({ command: 'lock' })

@@ -5,14 +5,14 @@ import { Heartbeat } from '../../src/locks/fair/heartbeat.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
-/** What a client keeps and sends for those who wait in turn. */
+/** The state and the requests of a client for its fair waiters. */
 const rig = faultRig()
 
 const NOISE_MS = 1_000
 
 afterEach(() => jest.restoreAllMocks())
 
-/** What the heartbeat of the clients knows of, and where their local locks are. */
+/** Shows which waiters the heartbeats contain, and which local locks exist. */
 function watch() {
   const lines = new Set<unknown>()
   const joins = jest.spyOn(Heartbeat.prototype, 'join')
@@ -40,7 +40,7 @@ function watch() {
 const order = (spy: { mock: { invocationCallOrder: number[] } }, i: number) =>
   spy.mock.invocationCallOrder[i] ?? 0
 
-test('nothing is kept of waits that are over, however they ended', async () => {
+test('a client keeps nothing of a wait that is over, however the wait ended', async () => {
   const watching = watch()
   const client = rig.client()
   const names = Array.from({ length: 30 }, (_, n) => `name ${n}`)
@@ -69,7 +69,7 @@ test('nothing is kept of waits that are over, however they ended', async () => {
   expect(watching.lines()).toBe(0)
 })
 
-test('the inbox and the heartbeat end soon after the last wait', async () => {
+test('the client leaves its inbox and stops its heartbeat soon after its last wait', async () => {
   const client = rig.client()
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
@@ -84,7 +84,7 @@ test('the inbox and the heartbeat end soon after the last wait', async () => {
   await lease.release()
 })
 
-test('those who try in vain meanwhile do not make a client forget who waits', async () => {
+test('failed `tryLock()` calls do not make a client forget its waiter', async () => {
   const watching = watch()
   const client = rig.client()
   const held = await rig.witness().getFairLock('it').lock()
@@ -104,7 +104,7 @@ test('those who try in vain meanwhile do not make a client forget who waits', as
   expect(watching.lines()).toBe(0)
 })
 
-test('however many wait, they ask once each, and one heartbeat speaks for all of them', async () => {
+test('a hundred waiters send one request each, and share one heartbeat', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000 })
   const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
   const leaving = new AbortController()
@@ -128,7 +128,7 @@ test('however many wait, they ask once each, and one heartbeat speaks for all of
   await held.release()
 })
 
-test('a lock that goes from client to client costs one release and one confirmation each', async () => {
+test('each hand-off between clients costs one release and one confirmation', async () => {
   const clients = Array.from({ length: 8 }, () => rig.client({ commandTimeoutMs: 5_000 }))
   const held = await rig.witness().getFairLock('it').lock()
   const pending = []
@@ -148,7 +148,7 @@ test('a lock that goes from client to client costs one release and one confirmat
   expect(rig.proxy.count(SHA.acquireFair)).toBe(8)
 })
 
-test('force with a queue wakes one waiter of each client', async () => {
+test('`forceUnlock()` of a lock with a queue wakes at most one waiter of each client', async () => {
   const clients = Array.from({ length: 4 }, () => rig.client({ commandTimeoutMs: 5_000 }))
   await rig.witness().getFairLock('it').lock()
   const pending = clients.flatMap((client) =>
@@ -170,7 +170,7 @@ test('force with a queue wakes one waiter of each client', async () => {
   expect(rig.proxy.count(SHA.acquireFair) - asked).toBeLessThanOrEqual(4)
 })
 
-test('a server that answers with errors is not asked by each of those who queue again and again', async () => {
+test('while a server answers with errors, the waiters of a client do not all repeat their requests', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000, outageMs: 60_000 })
   const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
   const leaving = new AbortController()
@@ -193,7 +193,7 @@ test('a server that answers with errors is not asked by each of those who queue 
   await held.release()
 })
 
-test('a lease shorter than the way to Redis is an error by outageMs, and blocks nobody for longer', async () => {
+test('a lease shorter than the round trip to Redis is an error after `outageMs`, and its key does not stay', async () => {
   const client = rig.client({ commandTimeoutMs: 500, outageMs: 1_500 })
   await granted(await client.getFairLock('warm').tryLock()).release()
   rig.proxy.delay(40)

@@ -3,7 +3,7 @@ import { createMemoryServer } from '../../src/testing.ts'
 import { WaitReports } from '../../src/waiting/wait-reports.ts'
 import { eventually } from '../support/eventually.ts'
 
-test('a call that gives up before its place is known does not wait from then on', async () => {
+test('a call that gives up before its place is known is not reported as a waiter', async () => {
   const server = createMemoryServer()
   await using holder = server.newClient()
   await using client = server.newClient()

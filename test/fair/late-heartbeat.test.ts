@@ -4,13 +4,13 @@ import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 
-test('a heartbeat behind the request that got the lock does not put the holder into the queue', async () => {
+test('a heartbeat that runs after the request of its waiter was granted does not queue the holder again', async () => {
   const client = rig.client({ commandTimeoutMs: 2_000 })
   const plain = await rig.witness().getLock('it').lock()
   const lock = client.getFairLock('it')
   const first = lock.lock()
   const second = lock.lock()
-  // Those who were told "queued" by a heartbeat listen for releases by others.
+  // Waiters that learn from a heartbeat that they queue listen for releases by other clients.
   await rig.listening('it')
   const beats = rig.proxy.count(scripts.heartbeat.sha1)
   const ask = rig.proxy.onNextRequest(scripts.acquireFair.sha1, 'hold')

@@ -3,12 +3,12 @@ import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
-/** Those who leave the queue, by an abort, at the end of their time, or with their client. */
+/** Waiters that leave the queue: by an abort, at the end of their time, or with their client. */
 const rig = faultRig()
 
 /** As long as a grant stands before it is confirmed. */
 const CLAIM_MS = 1_500
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
 
 interface Leaver {
@@ -31,7 +31,7 @@ const ways: Record<string, (client: Holdfast, lock: HoldfastLock, waitMs: number
       },
     }
   },
-  'has waited for its time': (client, lock, waitMs) => {
+  'reaches the end of its waiting time': (client, lock, waitMs) => {
     const end = outcome(lock.tryLock(waitMs))
     return {
       client,
@@ -41,7 +41,7 @@ const ways: Record<string, (client: Holdfast, lock: HoldfastLock, waitMs: number
       },
     }
   },
-  'goes with its client': (client, lock) => {
+  'ends with its client': (client, lock) => {
     const end = outcome(lock.lock())
     return {
       client,
@@ -49,7 +49,7 @@ const ways: Record<string, (client: Holdfast, lock: HoldfastLock, waitMs: number
       leave: async () => {
         const closing = client.close()
         expect((await end).error).toMatchObject({ code: 'HOLDFAST_CLOSED' })
-        // What holds requests back is yet to be taken away.
+        // The fault that delays the requests is removed later.
         closing.catch(() => undefined)
       },
     }
@@ -57,7 +57,7 @@ const ways: Record<string, (client: Holdfast, lock: HoldfastLock, waitMs: number
 }
 
 interface Point {
-  /** What is under way when it leaves. */
+  /** The moment at which the waiter leaves. */
   readonly point: string
   /** Long enough to get there. */
   readonly waitMs?: number
@@ -68,7 +68,7 @@ interface Point {
 /** Holds back the next request with that script, or its reply. */
 function holdingBack(script: keyof typeof SHA, what: 'hold' | 'holdReply', first: boolean): Point {
   return {
-    point: `${script} is under way, its ${what === 'hold' ? 'request' : 'reply'} delayed`,
+    point: `while ${script} runs and its ${what === 'hold' ? 'request' : 'reply'} is delayed`,
     async at(start) {
       if (!first) {
         start()
@@ -94,14 +94,14 @@ const points: readonly Point[] = [
   holdingBack('heartbeat', 'hold', false),
   holdingBack('heartbeat', 'holdReply', false),
   {
-    point: 'it queues',
+    point: 'while the waiter queues',
     async at(start) {
       await rig.hears(start().client)
       return () => undefined
     },
   },
   {
-    point: 'both connections break',
+    point: 'while both connections break',
     async at(start) {
       await rig.hears(start().client)
       rig.proxy.cut()
@@ -109,7 +109,7 @@ const points: readonly Point[] = [
     },
   },
   {
-    point: 'the message that grants the lock is on its way',
+    point: 'while the message with the grant is delayed',
     async at(start, release) {
       const { client } = start()
       await rig.hears(client)
@@ -124,13 +124,13 @@ const points: readonly Point[] = [
     },
   },
   {
-    point: 'it asks whether a grant still stands',
+    point: 'while the waiter checks if its grant is still valid',
     waitMs: 2_200,
     async at(start, release) {
       const startedAt = performance.now()
       const { client } = start()
       await rig.hears(client)
-      // What it was told last of the queue gets too old to rely on.
+      // The last answer of the server gets too old to rely on.
       const beat = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
       await beat.seen
       await pause(startedAt + 0.85 * CLAIM_MS - performance.now())
@@ -144,8 +144,8 @@ const points: readonly Point[] = [
   },
 ]
 
-describe.each(points)('when $point', ({ at, waitMs = 900 }) => {
-  test.each(Object.keys(ways))('one who %s leaves nothing behind', async (way) => {
+describe.each(points)('$point', ({ at, waitMs = 900 }) => {
+  test.each(Object.keys(ways))('a waiter that %s leaves nothing behind', async (way) => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     await granted(await client.getFairLock('warm').tryLock()).release()
     const diary = new Diary(client)

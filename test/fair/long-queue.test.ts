@@ -3,10 +3,10 @@ import type { Holdfast, Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
-/** What thousands cost who wait in turn in one client, and that each of them is served. */
+/** The cost of thousands of waiters in one client. Each waiter is served. */
 const rig = faultRig()
 
-/** No request tells of more places. */
+/** The largest number of places in one request. */
 const MOST_IN_ONE = 500
 
 /** Far above what it takes on a machine that does other things as well. */
@@ -38,7 +38,7 @@ const places = (size: number) =>
     message: `${size} places in the queue`,
   })
 
-/** So many wait in turn for a lock that somebody else holds. */
+/** Queues this many waiters for a lock that another client holds. */
 async function crowd(client: Holdfast, size: number) {
   const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
   const { pending, abort } = waits(client, size)
@@ -54,13 +54,13 @@ async function crowd(client: Holdfast, size: number) {
   }
 }
 
-/** How many places each heartbeat so far told of. */
+/** The number of places in each heartbeat so far. */
 const beats = () =>
   rig.proxy.requests
     .filter(({ args }) => args[0] === SHA.heartbeat)
     .map(({ args }) => Number(args[2 + Number(args[1]) + 8]))
 
-test('no heartbeat tells of more than 500 places, and each place is told of now and then', async () => {
+test('no heartbeat contains more than 500 places, and every place is in a heartbeat sooner or later', async () => {
   const client = rig.client({ commandTimeoutMs: 10_000 })
   const { leave } = await crowd(client, 1_200)
   const owners = await rig.queue('it')
@@ -79,13 +79,13 @@ test('no heartbeat tells of more than 500 places, and each place is told of now 
 }, 60_000)
 
 test.each([
-  ['all of a queue', () => rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')],
+  ['all places of a queue', () => rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')],
   ['the first places', () => rig.server.admin.zremrangebyrank(QUEUE, 0, 799)],
   ['the first place', () => rig.server.admin.zremrangebyrank(QUEUE, 0, 0)],
-  ['places in the middle', () => rig.server.admin.zremrangebyrank(QUEUE, 600, 800)],
+  ['some places in the middle', () => rig.server.admin.zremrangebyrank(QUEUE, 600, 800)],
   ['the last places', () => rig.server.admin.zremrangebyrank(QUEUE, 1_000, -1)],
 ])(
-  '%s that went missing is put back, in order',
+  '%s that went missing are put back in order',
   async (_, lose) => {
     const client = rig.client({ commandTimeoutMs: 10_000 })
     const { leave } = await crowd(client, 1_200)
@@ -101,14 +101,14 @@ test.each([
   60_000,
 )
 
-test('where the first places are missing, all are told of one request after the other', async () => {
+test('when the first places are missing, the client sends all places in heartbeats without a pause', async () => {
   const client = rig.client({ commandTimeoutMs: 10_000 })
   const { leave } = await crowd(client, 6_000)
   const [first] = await rig.queue('it')
   const before = rig.proxy.requests.length
   await rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')
   await places(6_000)
-  // Each half second the first places are told of. Of the others 500 in turn would take eleven such.
+  // The first places are in a heartbeat each half second. With 500 other places each, eleven are needed.
   const ticks = rig.proxy.requests
     .slice(before)
     .filter(({ args }) => args[0] === SHA.heartbeat && args.includes(first as string))
@@ -117,7 +117,7 @@ test('where the first places are missing, all are told of one request after the 
   await leave()
 }, 60_000)
 
-test('who leaves while places are put back is not put back', async () => {
+test('a waiter that leaves while the client puts places back is not put back', async () => {
   const client = rig.client({ commandTimeoutMs: 10_000 })
   const { leave } = await crowd(client, 1_000)
   const { abort } = waits(client, 700)
@@ -135,7 +135,7 @@ test('who leaves while places are put back is not put back', async () => {
   await leave()
 }, 60_000)
 
-test('all are served in their order, and hardly any asks once more', async () => {
+test('a client serves 1,200 waiters in their order, and few of them send a second request', async () => {
   const client = rig.client({ commandTimeoutMs: 10_000 })
   const { held, pending } = await crowd(client, 1_200)
   const asked = rig.proxy.count(SHA.acquireFair)
@@ -155,11 +155,11 @@ test('all are served in their order, and hardly any asks once more', async () =>
   expect(rig.proxy.count(SHA.acquireFair) - asked).toBeLessThan(400)
 }, 90_000)
 
-test('a grant to one far behind in its client, whose message was lost, is found', async () => {
+test('the heartbeat finds a grant whose message was lost, even for a waiter far behind in the queue of its client', async () => {
   const client = rig.client({ commandTimeoutMs: 10_000 })
   const { held, pending, leave } = await crowd(client, 1_200)
   const place = (await rig.queue('it'))[1_100] as string
-  // As after a restart with half of the data: that one heads the queue, and its message is lost.
+  // After a restart with half of the data this place may head the queue. Its message is lost.
   await rig.server.admin.zadd(QUEUE, 1, place)
   const hole = rig.proxy.blackHole({ only: 'subscriber' })
   await held.release()
@@ -171,20 +171,20 @@ test('a grant to one far behind in its client, whose message was lost, is found'
   await rest
 }, 60_000)
 
-describe('thousands who begin to wait at the same time', () => {
-  test('before their client has connected get their places, with one request each', async () => {
+describe('thousands of waiters that begin at the same time', () => {
+  test('waiters of a client that is not connected yet get their places with about one request each', async () => {
     const client = rig.client({ commandTimeoutMs: 500, outageMs: 5_000 })
     const size = 3_000
     const { held } = await crowd(client, size)
-    // Where the calls blocked the event loop for longer than a call may take, those who asked at once
-    // ask again.
+    // If the calls block the event loop for longer than `commandTimeoutMs`, the first waiters request
+    // again.
     expect(rig.proxy.count(SHA.acquireFair)).toBeLessThan(size + 500)
     await client.close()
     await rig.server.admin.del(QUEUE, 'holdfast_waiting:{it}')
     await held.release()
   }, 90_000)
 
-  test('are told of an outage when it is one, whether they have asked or not', async () => {
+  test('all waiters get an error in an outage, even waiters that have sent no request yet', async () => {
     const client = rig.client({ commandTimeoutMs: 200, outageMs: 1_000 })
     await granted(await client.getFairLock('warm').tryLock()).release()
     rig.proxy.blackHole({ only: 'commands', onHeal: 'drop' })
@@ -196,7 +196,7 @@ describe('thousands who begin to wait at the same time', () => {
     }
   }, 60_000)
 
-  test('leave when they are aborted, whether they have asked or not', async () => {
+  test('all waiters leave when they are aborted, even waiters that have sent no request yet', async () => {
     const client = rig.client({ commandTimeoutMs: 10_000 })
     await granted(await client.getFairLock('warm').tryLock()).release()
     const hole = rig.proxy.blackHole({ only: 'commands' })
@@ -211,7 +211,7 @@ describe('thousands who begin to wait at the same time', () => {
   }, 60_000)
 })
 
-describe('who looks at a lock with a long queue', () => {
+describe('a lock with a long queue', () => {
   async function longQueue(size: number) {
     const tickets = Array.from({ length: size }, (_, i) => [1_800_000_000_000_000 + i, `c:${i}`])
     await rig.server.admin.zadd(QUEUE, ...tickets.flat())
@@ -219,7 +219,7 @@ describe('who looks at a lock with a long queue', () => {
     await rig.server.admin.config('RESETSTAT')
   }
 
-  /** What the server was asked since the last RESETSTAT, and how often. */
+  /** The commands that the server ran since the last RESETSTAT, with their counts. */
   async function asked() {
     const stats = await rig.server.admin.info('commandstats')
     const counts = [...stats.matchAll(/cmdstat_(\S+?):calls=(\d+)/g)].filter(
@@ -228,7 +228,7 @@ describe('who looks at a lock with a long queue', () => {
     return Object.fromEntries(counts.map(([, command, calls]) => [command, Number(calls)]))
   }
 
-  test('asks for the holder alone, but by inspect(): as much with 5,000 who queue as with none', async () => {
+  test('with 5,000 waiters, only `inspect()` reads the queue; other methods read the holder alone', async () => {
     const lock = rig.witness().getFairLock('it')
     const looks = [
       () => lock.isLocked(),
@@ -244,7 +244,7 @@ describe('who looks at a lock with a long queue', () => {
     await rig.server.admin.del(QUEUE)
   })
 
-  test('is told of the first thousand by inspect(), and how many there are', async () => {
+  test('`inspect()` returns the first thousand waiters, and the length of the queue', async () => {
     await longQueue(1_234)
     const { queue, queueLength } = await rig.witness().getFairLock('it').inspect()
     expect(queueLength).toBe(1_234)

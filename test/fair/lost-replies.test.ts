@@ -5,13 +5,13 @@ import { Diary, faultRig, granted, outcome, SHA, within } from '../support/fault
 import type { Action, ProxyRequest } from '../support/proxy.ts'
 import * as scripts from '../support/scripts.ts'
 
-/** What the fair lock asks and is answered, lost on its way, run twice, or come late. */
+/** Requests and replies of the fair lock that are lost, run twice, or arrive late. */
 const rig = faultRig()
 
 /** Far above what a round trip takes, far below what a lease takes to end. */
 const SOON_MS = 6_000
 
-/** Waits until somebody holds the lock whose name is not that. */
+/** Waits until an owner other than `from` holds the lock. */
 const passed = (name: string, from: string) =>
   eventually(async () => {
     const [holder] = Object.keys(await rig.hash(name))
@@ -28,7 +28,7 @@ async function warmClient(commandTimeoutMs = 200, outageMs = 4_000): Promise<Hol
 const lost: Action[] = ['cutBefore', 'cutAfter', 'mute', 'duplicate']
 
 describe('a request to queue', () => {
-  test.each(lost)('%s: makes one place, which is served', async (action) => {
+  test.each(lost)('%s: the request makes one place, which is served', async (action) => {
     const client = await warmClient()
     const held = await rig.witness().getFairLock('it').lock()
     const trap = rig.proxy.onNextRequest(SHA.acquireFair, action)
@@ -46,7 +46,7 @@ describe('a request to queue', () => {
     expect(await rig.queue('it')).toEqual([])
   })
 
-  test.each(lost)('%s: takes a free lock once', async (action) => {
+  test.each(lost)('%s: the request acquires a free lock once', async (action) => {
     const client = await warmClient()
     const trap = rig.proxy.onNextRequest(SHA.acquireFair, action)
     const lease = await within(SOON_MS, client.getFairLock('it').lock())
@@ -56,7 +56,7 @@ describe('a request to queue', () => {
     await eventually(async () => !(await rig.exists('it')))
   })
 
-  test('that comes when its caller has given up makes no place, and does not take the lock', async () => {
+  test('a request that arrives after its caller has given up makes no place, and does not acquire the lock', async () => {
     const client = await warmClient(150, 150)
     const trap = rig.proxy.onNextRequest(SHA.acquireFair, 'cutBefore')
     const trying = outcome(client.getFairLock('it').lock())
@@ -73,7 +73,7 @@ describe('a request to queue', () => {
     await held.release()
   })
 
-  test('that comes within its deadline, to a free lock, is given back when its caller has gone', async () => {
+  test('a request that acquires a free lock after its caller has left is released again', async () => {
     const client = await warmClient(1_000)
     const leaving = new AbortController()
     const trap = rig.proxy.onNextRequest(SHA.acquireFair, 'cutBefore')
@@ -87,7 +87,7 @@ describe('a request to queue', () => {
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: SOON_MS })
   })
 
-  test('that comes within its deadline, to a queue, leaves it when its caller has gone', async () => {
+  test('a request that queues after its caller has left gives up its place again', async () => {
     const client = await warmClient(1_000)
     const held = await rig.witness().getFairLock('it').lock()
     const leaving = new AbortController()
@@ -103,7 +103,7 @@ describe('a request to queue', () => {
     await held.release()
   })
 
-  test('that comes late does not shorten the lease of those it made wait', async () => {
+  test('a request that runs again later does not shorten the lease', async () => {
     const client = await warmClient(1_000)
     const trap = rig.proxy.onNextRequest(SHA.acquireFair, 'cutBefore')
     const lease = granted(await client.getFairLock('it').tryLock({ leaseMs: 100 }))
@@ -128,14 +128,14 @@ describe('the request that confirms a grant', () => {
     return lease
   }
 
-  test.each(lost)('%s: the lease lasts all the same', async (action) => {
+  test.each(lost)('%s: the lease of the holder still lasts', async (action) => {
     const lease = await grantWith(action)
     await eventually(() => lease.remaining() > 5_000)
     expect(await rig.server.admin.pttl('it')).toBeGreaterThan(5_000)
     expect(await lease.release()).toBe(true)
   })
 
-  test('lost for as long as a grant stands: the holder knows before the next one has the lock', async () => {
+  test('the holder learns that its confirmations are lost before the next waiter has the lock', async () => {
     const client = await warmClient()
     const diary = new Diary(client)
     const held = await rig.witness().getFairLock('it').lock()
@@ -161,7 +161,7 @@ describe('the request that confirms a grant', () => {
     await next.release()
   })
 
-  test('run, and never answered while Redis was away: the lock is given back when Redis is', async () => {
+  test('a lock whose confirmation got no answer before an outage is released after the outage', async () => {
     const lease = await grantWith('cutAfter')
     rig.proxy.refuse()
     await eventually(() => lease.signal.aborted)
@@ -178,7 +178,7 @@ describe('a release', () => {
       { action, follower: 'of another client' },
       { action, follower: 'of the same client' },
     ]),
-  )('$action: the next one, $follower, is served', async ({ action, follower }) => {
+  )('$action: the next waiter, $follower, is served', async ({ action, follower }) => {
     const client = await warmClient()
     const lease = await client.getFairLock('it').lock()
     const nextClient = follower === 'of the same client' ? client : rig.witness()
@@ -196,7 +196,7 @@ describe('a release', () => {
     await (await within(SOON_MS, behind)).release()
   })
 
-  test('that comes once more later ends nothing', async () => {
+  test('a release that runs again later releases nothing', async () => {
     const client = await warmClient()
     const lock = client.getFairLock('it', { owner: client.owner() })
     const first = await lock.lock()
@@ -217,7 +217,7 @@ describe('a release', () => {
     await (await within(SOON_MS, third)).release()
   })
 
-  test('not answered for as long as Redis is put up with passes the lock on afterwards', async () => {
+  test('a release that got no answer for `outageMs` hands the lock off after the outage', async () => {
     const client = await warmClient(150, 300)
     const lease = await client.getFairLock('it').lock()
     const pending = rig.witness().getFairLock('it').lock()
@@ -244,7 +244,7 @@ describe('a heartbeat', () => {
     await (await within(SOON_MS, pending)).release()
   })
 
-  test('delayed for longer than a place is kept: the place is passed over, and put back', async () => {
+  test('the server passes over a place whose heartbeat comes too late, and the next heartbeat puts the place back', async () => {
     const client = await warmClient(10_000, 30_000)
     const held = await rig.witness().getFairLock('it').lock()
     const first = client.getFairLock('it').lock()
@@ -267,7 +267,7 @@ describe('a heartbeat', () => {
     await (await within(SOON_MS, third)).release()
   })
 
-  test('that comes when its waiter has left makes no place that stays, nor holds anybody up for long', async () => {
+  test('a heartbeat that arrives after its waiter has left makes no lasting place, and delays the next waiter only briefly', async () => {
     const client = await warmClient()
     const held = await rig.witness().getFairLock('it').lock()
     const leaving = new AbortController()
@@ -282,7 +282,7 @@ describe('a heartbeat', () => {
     await rig.proxy.replay(request)
     expect(await rig.queue('it')).toHaveLength(2)
     await held.release()
-    // Sooner than a grant to nobody would end.
+    // Sooner than the end of a grant to a waiter that has left.
     const lease = await within(1_200, stays)
     expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
     await eventually(async () => (await rig.queue('it')).length === 0, { timeoutMs: SOON_MS })
@@ -290,7 +290,7 @@ describe('a heartbeat', () => {
     await never(() => rig.exists('it'), 100)
   })
 
-  test('that is sent once more when a waiter has left does not speak for that one', async () => {
+  test('a heartbeat that is sent again after a waiter has left does not contain the place of that waiter', async () => {
     const client = await warmClient(2_000)
     const held = await rig.witness().getFairLock('it').lock()
     const leaving = new AbortController()
@@ -303,8 +303,8 @@ describe('a heartbeat', () => {
       [SHA.heartbeat, ...owners].every((one) => args.includes(one))
     const beat = rig.proxy.onNextRequest(speaksForBoth, 'hold')
     await beat.seen
-    // The server no longer knows this script when the request arrives, and is sent it with the places
-    // of those who are left. Any beat before this one would have loaded it again.
+    // The server no longer knows this script when the request arrives. The client then sends the
+    // script with the places of the other waiters. An earlier heartbeat would have loaded it again.
     await rig.server.admin.script('FLUSH')
     await rig.server.admin.script('LOAD', scripts.releaseFair.source)
     leaving.abort()
@@ -318,7 +318,7 @@ describe('a heartbeat', () => {
     await (await within(SOON_MS, stays)).release()
   })
 
-  test('that comes when its waiter holds the lock makes no place', async () => {
+  test('a heartbeat that arrives while its waiter holds the lock makes no place', async () => {
     const client = await warmClient()
     const held = await rig.witness().getFairLock('it').lock()
     const pending = client.getFairLock('it').lock()
@@ -334,7 +334,7 @@ describe('a heartbeat', () => {
   })
 })
 
-test('whoever is passed the lock by one who gave up is told at once', async () => {
+test('the next waiter acquires the lock at once when the waiter before it leaves with a grant', async () => {
   const client = await warmClient()
   const other = await warmClient()
   const held = await rig.witness().getFairLock('it').lock()
@@ -357,7 +357,7 @@ test('whoever is passed the lock by one who gave up is told at once', async () =
   await (await within(1_000, otherClient)).release()
 })
 
-test('the confirmation of a grant that is sent again asks for no more than is left until `maxHoldMs`', async () => {
+test('a confirmation that is sent again requests only the time that is left until `maxHoldMs`', async () => {
   const client = await warmClient()
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock({ maxHoldMs: 9_000 })

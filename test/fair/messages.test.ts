@@ -18,7 +18,7 @@ const newClient = () => rig.client({ commandTimeoutMs: 10_000 })
 const say = (client: Holdfast, token: number, owner: string, name: string) =>
   rig.server.admin.publish(`holdfast_inbox:${client.id}`, `${token} ${owner} ${name}`)
 
-test('a grant whose message is lost is found by the heartbeat', async () => {
+test('the heartbeat finds a grant whose message was lost', async () => {
   const client = newClient()
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
@@ -34,7 +34,7 @@ test('a grant whose message is lost is found by the heartbeat', async () => {
   await lease.release()
 })
 
-test('a grant is acted on without asking, and confirmed with one request', async () => {
+test('a waiter accepts a grant without a request, and confirms it with one request', async () => {
   const client = newClient()
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
@@ -52,24 +52,27 @@ test('a grant is acted on without asking, and confirmed with one request', async
 test.each([
   { kind: 'fixed', options: { leaseMs: 1_200 }, forMs: 100 },
   { kind: 'watched', options: {}, forMs: 600 },
-])('a $kind lease shorter than a claim window is given whole', async ({ options, forMs }) => {
-  const client = rig.client({ commandTimeoutMs: 10_000, leaseMs: 1_200 })
-  const diary = new Diary(client)
-  const held = await rig.witness().getFairLock('it').lock()
-  const pending = client.getFairLock('it').lock(options)
-  await rig.queued('it', 1)
-  await rig.hears(client)
-  // What it was told last is as old as it gets.
-  await pause(450)
-  await held.release()
-  const lease = await within(NOISE_MS, pending)
-  await eventually(() => lease.remaining() > 750)
-  expect(await rig.server.admin.pttl('it')).toBeGreaterThan(400)
-  await never(() => diary.lost.length > 0, forMs)
-  expect(await lease.release()).toBe(true)
-})
+])(
+  'a waiter gets the whole of a $kind lease that is shorter than a claim window',
+  async ({ options, forMs }) => {
+    const client = rig.client({ commandTimeoutMs: 10_000, leaseMs: 1_200 })
+    const diary = new Diary(client)
+    const held = await rig.witness().getFairLock('it').lock()
+    const pending = client.getFairLock('it').lock(options)
+    await rig.queued('it', 1)
+    await rig.hears(client)
+    // The last answer of the server is as old as possible.
+    await pause(450)
+    await held.release()
+    const lease = await within(NOISE_MS, pending)
+    await eventually(() => lease.remaining() > 750)
+    expect(await rig.server.admin.pttl('it')).toBeGreaterThan(400)
+    await never(() => diary.lost.length > 0, forMs)
+    expect(await lease.release()).toBe(true)
+  },
+)
 
-test('a message that comes when the grant is over is not acted on, and the waiter keeps its place', async () => {
+test('a waiter ignores a message that arrives after its grant is over, and keeps its place', async () => {
   const client = newClient()
   const diary = new Diary(client)
   const held = await rig.witness().getFairLock('it').lock()
@@ -102,14 +105,14 @@ test('a message that comes when the grant is over is not acted on, and the waite
   await (await within(NOISE_MS, third)).release()
 })
 
-test('a message that comes too late to be sure is confirmed before it is acted on', async () => {
+test('a waiter confirms a late message before it accepts the grant', async () => {
   const client = newClient()
   const held = await rig.witness().getFairLock('it').lock()
   const startedAt = performance.now()
   const pending = client.getFairLock('it').lock()
   await rig.queued('it', 1)
   await rig.hears(client)
-  // Without heartbeats what it was told last gets too old to rely on.
+  // Without heartbeats the last answer of the server gets too old to rely on.
   const beats = rig.proxy.onNextRequest(SHA.heartbeat, 'holdReply')
   await beats.seen
   await pause(startedAt + 0.85 * CLAIM_MS - performance.now())
@@ -122,7 +125,7 @@ test('a message that comes too late to be sure is confirmed before it is acted o
   await lease.release()
 })
 
-test('a message that came before an answer which says that another has the lock is not acted on after it', async () => {
+test('a waiter drops a message after an answer says that another client holds the lock', async () => {
   const client = newClient()
   const diary = new Diary(client)
   const held = await rig.witness().getFairLock('it').lock()
@@ -149,7 +152,7 @@ test('a message that came before an answer which says that another has the lock 
   await (await within(NOISE_MS, pending)).release()
 })
 
-test('a message is not acted on where the counter is lost, for it may be an old one', async () => {
+test('a waiter ignores a message when the counter is lost, because the message may be old', async () => {
   const client = newClient()
   const diary = new Diary(client)
   const held = await rig.witness().getFairLock('it').lock()
@@ -166,7 +169,7 @@ test('a message is not acted on where the counter is lost, for it may be an old 
   await lease.release()
 })
 
-test('a message before the reply to the request to queue is acted on', async () => {
+test('a waiter accepts a message that arrives before the reply to its own request', async () => {
   const client = newClient()
   const witness = rig.witness()
   // Another wait of the client, so that it is listening.
@@ -182,7 +185,7 @@ test('a message before the reply to the request to queue is acted on', async () 
   await rig.queued('it', 1)
   await held.release()
   await eventually(async () => (await rig.queue('it')).length === 0)
-  await pause(20) // for the message, which nothing else tells of
+  await pause(20) // for the message, because nothing else shows its arrival
   asking.release()
   const lease = await within(NOISE_MS, pending)
   expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
@@ -191,7 +194,7 @@ test('a message before the reply to the request to queue is acted on', async () 
   await (await elsewhere).release()
 })
 
-test('a message that is repeated later grants nothing, to none of that owner', async () => {
+test('a repeated message grants nothing to a later waiter of the same owner', async () => {
   const client = newClient()
   const lock = client.getFairLock('it', { owner: client.owner() })
   const witness = rig.witness()
@@ -216,14 +219,14 @@ test('a message that is repeated later grants nothing, to none of that owner', a
   await next.release()
   const { value } = await within(NOISE_MS, asked)
   expect(value?.token).toBeGreaterThan(next.token)
-  // Nor does it disturb those who hold.
+  // The message does not disturb a holder either.
   await say(client, lease.token, lease.owner, 'it')
   await say(client, value?.token ?? 0, name ?? '', 'it')
   expect(await lock.holdCount()).toBe(1)
   expect(await value?.release()).toBe(true)
 })
 
-test('messages that make no sense are overlooked', async () => {
+test('a client ignores malformed messages, and messages with another token or lock', async () => {
   const client = newClient()
   const held = await rig.witness().getFairLock('it').lock()
   const pending = client.getFairLock('it').lock()
@@ -247,7 +250,7 @@ test('messages that make no sense are overlooked', async () => {
   await (await within(NOISE_MS, pending)).release()
 })
 
-test('a waiter is served also when the tokens have gone back', async () => {
+test('a waiter is served even when the tokens went back', async () => {
   const client = newClient()
   await rig.witness().getFairLock('it').lock()
   const anHourAhead = (Date.now() + 3_600_000) * 1_000
@@ -260,7 +263,7 @@ test('a waiter is served also when the tokens have gone back', async () => {
   await lease.release()
 })
 
-test('a wait soon after others keeps its turn, though its messages are not heard again yet', async () => {
+test('a client that soon waits again keeps its turn although it does not receive messages yet', async () => {
   const client = newClient()
   const lock = client.getFairLock('it')
   const before = rig.witness().getFairLock('it')
@@ -280,7 +283,7 @@ test('a wait soon after others keeps its turn, though its messages are not heard
 
   const start = performance.now()
   let held = await waitOnce(await before.lock(), behind)
-  // That its messages are heard is believed for 750 ms, and checked by what comes next.
+  // The client assumes for 750 ms that it receives messages. The next request checks this.
   await pause(850 - (performance.now() - start))
   held = await waitOnce(held, before)
   await rig.hears(client, 'not')

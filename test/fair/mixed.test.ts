@@ -7,15 +7,15 @@ import { lastingKeys } from '../support/lasting-keys.ts'
 /** Owners, and fair and plain lock objects of one name, in one client and in several. */
 const rig = faultRig()
 
-/** How long a lock that was let go may lie idle with somebody waiting: a heartbeat, and noise. */
+/** The longest time that a released lock stays idle beside a waiter: one heartbeat, and noise. */
 const IDLE_MS = 1_000
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
 
 const release = async (one: Promise<Lease>) => (await one).release()
 
 describe('one owner', () => {
-  test('with two fair acquisitions pending is served once, and re-enters', async () => {
+  test('with two pending fair acquisitions is granted the lock once, and re-enters it', async () => {
     const client = rig.client()
     const lock = client.getFairLock('it', { owner: client.owner() })
     const held = await rig.witness().getFairLock('it').lock()
@@ -34,7 +34,7 @@ describe('one owner', () => {
     await within(NOISE_MS, release(other))
   })
 
-  test('with a second acquisition that is aborted as the first is granted has it once', async () => {
+  test('holds the lock once for each acquisition that succeeds, when the second is aborted at the grant', async () => {
     const client = rig.client()
     const lock = client.getFairLock('it', { owner: client.owner() })
     const held = await rig.witness().getFairLock('it').lock()
@@ -80,7 +80,7 @@ describe('one owner', () => {
   })
 
   test.each(['fair', 'plain'])(
-    'waiting through both kinds of lock object is granted (%s first), and re-enters through the other',
+    'waits with a fair and a plain lock object, is granted one, and re-enters with the other (%s first)',
     async (kind) => {
       const client = rig.client()
       const owner = { owner: client.owner() }
@@ -101,7 +101,7 @@ describe('one owner', () => {
     },
   )
 
-  test('asking again with a longer lease is given all of a claim window', async () => {
+  test('gets a whole claim window when it waits again with a longer lease', async () => {
     const client = rig.client()
     const lock = client.getFairLock('it', { owner: client.owner() })
     const [before, behind] = [rig.witness().getFairLock('it'), rig.witness().getFairLock('it')]
@@ -110,7 +110,7 @@ describe('one owner', () => {
     await rig.queued('it', 1)
     const next = behind.lock()
     await rig.queued('it', 2)
-    await plain.release() // tells nobody in the queue: the first of them asks
+    await plain.release() // sends no message to the queue: the first waiter checks by itself
     await granted(await short).release()
     const stays = before.lock()
     await rig.queued('it', 1)
@@ -146,7 +146,7 @@ describe('two owners of one client', () => {
   })
 })
 
-describe('after a release nobody waits idly', () => {
+describe('a lock does not stay idle after a release', () => {
   const kinds = ['fair', 'plain'] as const
   type Kind = (typeof kinds)[number]
   const lockOf = (client: Holdfast, kind: Kind) =>
@@ -161,7 +161,7 @@ describe('after a release nobody waits idly', () => {
         ['the same client', 'another client'].map((where) => ({ holder, waiter, where })),
       ),
     ),
-  )('a $holder holder, a $waiter waiter of $where', async ({ holder, waiter, where }) => {
+  )('a $waiter waiter of $where follows a $holder holder', async ({ holder, waiter, where }) => {
     const client = rig.client()
     const held = await lockOf(client, holder).lock()
     const same = where === 'the same client'
@@ -172,7 +172,7 @@ describe('after a release nobody waits idly', () => {
   })
 
   test.each([0, 300, 900])(
-    'a plain holder, and a fair waiter who has queued for %i ms',
+    'a fair waiter that has queued for %i ms follows a plain holder',
     async (forMs) => {
       const idle: number[] = []
       const client = rig.client()
@@ -191,7 +191,7 @@ describe('after a release nobody waits idly', () => {
     },
   )
 
-  test('by force, with a queue', async () => {
+  test('a queue of three clients is served in order after `forceUnlock()`', async () => {
     const held = await rig.witness().getFairLock('it').lock()
     const clients = [rig.client(), rig.client(), rig.client()]
     const order: number[] = []
@@ -210,7 +210,7 @@ describe('after a release nobody waits idly', () => {
     expect(await held.release()).toBe(false)
   })
 
-  test('of several kinds and clients: each is served, and none holds another up', async () => {
+  test('twelve waiters of both kinds and several clients get ten turns each', async () => {
     const clients = [rig.client(), rig.client(), rig.witness()]
     let inside = 0
     let freeSince = performance.now()
@@ -235,7 +235,7 @@ describe('after a release nobody waits idly', () => {
   })
 })
 
-test('a fair waiter is served though plain ones of its client never leave the lock alone', async () => {
+test('a fair waiter is served although plain waiters of its client use the lock without a pause', async () => {
   const client = rig.client()
   const other = await rig.witness().getLock('it').lock()
   let over = false
@@ -261,7 +261,7 @@ test('a fair waiter is served though plain ones of its client never leave the lo
   }
 })
 
-test('a fair lock is passed to the first in the queue, and to no plain waiter of the same client', async () => {
+test('a fair lock is handed off to the queued waiters before a plain waiter of the same client', async () => {
   const client = rig.client()
   let waiting = 0
   client.on('wait', () => {
@@ -287,13 +287,13 @@ test('a fair lock is passed to the first in the queue, and to no plain waiter of
 })
 
 describe('tryLock() without waiting', () => {
-  test('does not overtake the queue, when the lock is free just then', async () => {
+  test('does not overtake the queue when the lock has just become free', async () => {
     const client = rig.witness()
     const silent = rig.client({ commandTimeoutMs: 10_000 })
     const held = await client.getFairLock('it').lock()
     const pending = silent.getFairLock('it').lock()
     await rig.queued('it', 1)
-    // Nobody but the one who tries moves the queue on.
+    // Only the client that tries moves the queue on.
     const hole = rig.proxy.blackHole({ only: 'commands' })
     await rig.server.admin.del('it') // as when the holder's lease ends
     expect(await client.getFairLock('it').tryLock()).toBeNull()
@@ -304,7 +304,7 @@ describe('tryLock() without waiting', () => {
     expect(await held.release()).toBe(false)
   })
 
-  test('does not overtake those of its own client', async () => {
+  test('does not overtake a fair waiter of its own client', async () => {
     const client = rig.client()
     const lock = client.getFairLock('it')
     const held = await rig.witness().getFairLock('it').lock()
@@ -316,7 +316,7 @@ describe('tryLock() without waiting', () => {
     await held.release()
   })
 
-  test('takes a free lock that nobody queues for, and leaves no trace', async () => {
+  test('acquires a free lock without a queue, and leaves no lasting key', async () => {
     const lease = granted(await rig.client().getFairLock('it').tryLock())
     expect(await rig.client().getFairLock('it').tryLock()).toBeNull()
     expect(await rig.queue('it')).toEqual([])
@@ -326,7 +326,7 @@ describe('tryLock() without waiting', () => {
 })
 
 describe('listeners', () => {
-  test('one that aborts the acquisition which it hears of leaves no lock behind', async () => {
+  test('a listener that aborts its acquisition in `acquired` leaves no lock behind', async () => {
     for (const lock of [rig.client().getLock('plain'), rig.client().getFairLock('fair')]) {
       const client = rig.client()
       const own = lock.name === 'fair' ? client.getFairLock('it') : client.getLock('it')
@@ -342,7 +342,7 @@ describe('listeners', () => {
     }
   })
 
-  test('one that closes the client as somebody waits leaves nothing behind', async () => {
+  test('a listener that closes the client when a wait begins leaves nothing behind', async () => {
     const client = rig.client()
     const diary = new Diary(client)
     const held = await rig.witness().getFairLock('it').lock()

@@ -9,7 +9,7 @@ const rig = faultRig()
 
 const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE' }
 const CLAIM_MS = 1_500
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_000
 
 /** Waits until the places of so many clients have had a heartbeat just now. */
@@ -31,8 +31,8 @@ async function scene(client = rig.client()) {
   return { client, held, first, second }
 }
 
-describe('when the connection for messages', () => {
-  test('is cut before the grant, the waiter is served all the same', async () => {
+describe('the connection for messages', () => {
+  test('the waiter is served after the connection is cut before the grant', async () => {
     const { held, first, second } = await scene()
     rig.proxy.cut('subscriber')
     await held.release()
@@ -41,7 +41,7 @@ describe('when the connection for messages', () => {
     expect(await within(CLAIM_MS + NOISE_MS, both)).toEqual([true, true])
   })
 
-  test('is cut with the message on its way, the waiter asks and is served in turn', async () => {
+  test('the waiter checks, and is served in turn, when the connection is cut with the message on its way', async () => {
     const { held, first, second } = await scene()
     rig.proxy.delay(1_000, { only: 'subscriber', direction: 'toClient' })
     await held.release()
@@ -52,7 +52,7 @@ describe('when the connection for messages', () => {
     await (await within(NOISE_MS, second)).release()
   })
 
-  test('cannot be made again, heartbeats bring the grants', async () => {
+  test('heartbeats deliver the grants when the connection cannot be restored', async () => {
     const { held, first, second } = await scene()
     // New connections come as far as their greeting, but none gets to subscribe.
     rig.proxy.blackHole({ only: ({ index }) => index > 1, onHeal: 'drop' })
@@ -63,7 +63,7 @@ describe('when the connection for messages', () => {
   })
 
   test.each(['deliver', 'drop'] as const)(
-    'is a black hole that is to %s later, nothing is stuck',
+    'the waiters are served while the connection is a black hole (later: %s)',
     async (onHeal) => {
       const { held, first, second } = await scene(rig.client({ commandTimeoutMs: 10_000 }))
       const hole = rig.proxy.blackHole({ only: 'subscriber', onHeal })
@@ -77,8 +77,8 @@ describe('when the connection for messages', () => {
   )
 })
 
-describe('when the connection for commands', () => {
-  test('is cut at the grant, the waiter is served', async () => {
+describe('the connection for commands', () => {
+  test('the waiter is served when the connection is cut at the grant', async () => {
     const { held, first, second } = await scene()
     rig.proxy.cut('commands')
     await held.release()
@@ -88,7 +88,7 @@ describe('when the connection for commands', () => {
     await (await within(NOISE_MS, second)).release()
   })
 
-  test('is a black hole at the grant, the lock is the next one’s after the claim window', async () => {
+  test('the next waiter has the lock after the claim window when the connection is a black hole at the grant', async () => {
     const { client, held, first, second } = await scene()
     const diary = new Diary(client)
     const hole = rig.proxy.blackHole({ only: 'commands', onHeal: 'drop' })
@@ -105,8 +105,8 @@ describe('when the connection for commands', () => {
   })
 })
 
-describe('when Redis', () => {
-  test('loses all keys, the order of three clients is restored', async () => {
+describe('a server that fails', () => {
+  test('three clients restore their order after the server loses all keys', async () => {
     const clients = [rig.client(), rig.client(), rig.client()]
     const held = await rig.witness().getFairLock('it').lock()
     const order: number[] = []
@@ -120,7 +120,7 @@ describe('when Redis', () => {
       await rig.queued('it', i + 1)
     }
     const places = await rig.queue('it')
-    // Somebody else has it at once, so that all are back before it is free.
+    // Another owner holds the lock at once, so that all waiters are back before the lock is free.
     await rig.server.admin
       .multi()
       .flushall()
@@ -135,7 +135,7 @@ describe('when Redis', () => {
     expect(await held.release()).toBe(false)
   })
 
-  test('loses all keys while the lock is free to be had, everybody is served', async () => {
+  test('all waiters are served after the server loses all keys, which frees the lock', async () => {
     const clients = [rig.client(), rig.client(), rig.client()]
     const held = await rig.witness().getFairLock('it').lock()
     const pending = clients.map((client) => client.getFairLock('it').using((lease) => lease.token))
@@ -147,7 +147,7 @@ describe('when Redis', () => {
     expect(await held.release()).toBe(false)
   })
 
-  test('forgets its scripts, nobody notices', async () => {
+  test('the waiters are served although the server forgets its scripts', async () => {
     const { held, first, second } = await scene()
     await rig.server.admin.script('FLUSH')
     await rig.proxy.onNextRequest(SHA.heartbeat, 'pass').done
@@ -159,7 +159,7 @@ describe('when Redis', () => {
     await (await within(NOISE_MS, second)).release()
   })
 
-  test('restarts empty, the waiters are back and served once each', async () => {
+  test('the waiters are served once each after the server restarts empty', async () => {
     const { held, first, second } = await scene()
     await rig.server.restart()
     const released = held.release().catch(() => false)
@@ -178,7 +178,7 @@ describe('when Redis', () => {
     expect(await released).toBe(false)
   })
 
-  test('hangs for longer than a place is kept, the waiters keep their order', async () => {
+  test('the waiters keep their order when the server hangs for longer than a place is kept', async () => {
     const { held, first, second } = await scene()
     rig.server.pause()
     atEnd(() => rig.server.resume(), { beforeCheck: true })
@@ -193,9 +193,9 @@ describe('when Redis', () => {
   })
 })
 
-describe('in an outage', () => {
+describe('an outage', () => {
   const outages = {
-    'nobody listens': () => {
+    'refused connections': () => {
       rig.proxy.refuse()
       rig.proxy.cut()
     },
@@ -208,12 +208,12 @@ describe('in an outage', () => {
 
   test.each(
     Object.entries(outages).flatMap(([what, strike]) => [
-      { what, strike, state: 'that has asked nothing yet', waitMs: 400 },
+      { what, strike, state: 'that has sent no request yet', waitMs: 400 },
       { what, strike, state: 'that queues', waitMs: 1_200 },
       { what, strike, state: 'that queues', waitMs: 3_000 },
     ]),
   )(
-    '($what) a waiter $state has an error after $waitMs ms, never null',
+    '($what) a waiter $state gets an error after $waitMs ms, never null',
     async ({ strike, state, waitMs }) => {
       const client = rig.client({ commandTimeoutMs: 500, outageMs: 10_000 })
       await granted(await client.getFairLock('warm').tryLock()).release()
@@ -234,7 +234,7 @@ describe('in an outage', () => {
     },
   )
 
-  test('of a server that refuses to write, those who queue are told so after outageMs', async () => {
+  test('waiters get an error after `outageMs` while the server refuses to write', async () => {
     const client = rig.client({ commandTimeoutMs: 300, outageMs: 1_500 })
     const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
     const pending = outcome(client.getFairLock('it').lock())
@@ -252,7 +252,7 @@ describe('in an outage', () => {
     await held.release()
   })
 
-  test('longer than it is put up with, everybody who queues has an error, and no place is left', async () => {
+  test('all waiters get an error when the outage is longer than `outageMs`, and no place stays', async () => {
     const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })
     const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
     const lock = client.getFairLock('it')
@@ -268,7 +268,7 @@ describe('in an outage', () => {
     await (await lock.lock()).release()
   })
 
-  test('shorter than it is put up with, everybody who queues is served in order', async () => {
+  test('all waiters are served in order when the outage is shorter than `outageMs`', async () => {
     const client = rig.client({ commandTimeoutMs: 200, outageMs: 8_000 })
     const held = await rig.witness({ leaseMs: 60_000 }).getFairLock('it').lock()
     const order: number[] = []

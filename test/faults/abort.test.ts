@@ -23,7 +23,7 @@ interface Operation {
   begin: (scene: Scene) => Promise<Lease>
   /** Makes it talk to Redis, where the call itself does not. */
   cause?: (scene: Scene) => Promise<unknown>
-  /** What the client holds when it was aborted. */
+  /** The number of leases that the client holds after the abort. */
   left: 0 | 1
 }
 
@@ -41,7 +41,7 @@ const operations: Operation[] = [
     left: 1,
   },
   {
-    operation: 'hand-over',
+    operation: 'hand-off',
     script: 'handOver',
     prepare: async ({ other, held }) => {
       held.push(await other.lock())
@@ -67,7 +67,7 @@ function sceneOf(): Scene & { name: string; diary: Diary } {
   }
 }
 
-/** What is held is counted as it was; nothing else is, and others get the lock. */
+/** Redis has the hold count of the client and no other hold, and another client gets the lock. */
 async function checkNothingIsLeft({ name, witness, held }: ReturnType<typeof sceneOf>) {
   const expected = held[0] ? { [held[0].owner]: String(held.length) } : {}
   await eventually(async () => {
@@ -82,10 +82,10 @@ async function checkNothingIsLeft({ name, witness, held }: ReturnType<typeof sce
 describe.each(operations)('an aborted $operation', ({ script, prepare, begin, cause, left }) => {
   test.each([
     { moment: 'before its request reaches the server', action: 'hold' },
-    { moment: 'when the server has run it', action: 'holdReply' },
+    { moment: 'after the server has run its request', action: 'holdReply' },
     { moment: 'while its reply is lost with the connection', action: 'cutAfter' },
     { moment: 'while its request is lost with the connection', action: 'cutBefore' },
-    { moment: 'while its reply stays away', action: 'mute' },
+    { moment: 'while it gets no reply', action: 'mute' },
   ] as const)('rejects at once and leaves nothing behind: $moment', async ({ action }) => {
     const scene = sceneOf()
     await prepare?.(scene)
@@ -94,7 +94,7 @@ describe.each(operations)('an aborted $operation', ({ script, prepare, begin, ca
     const pending = outcome(begin(scene))
     const rest = cause?.(scene)
     await trap.seen
-    // The server has it: what follows on the same connection of ours was run later.
+    // The server has run it, because it has answered a later request.
     if (action === 'holdReply') await rig.server.admin.ping()
     scene.aborting.abort(reason)
     const aborted = performance.now()
@@ -107,7 +107,7 @@ describe.each(operations)('an aborted $operation', ({ script, prepare, begin, ca
     expect(scene.diary.lost).toEqual([])
   })
 
-  test('that was aborted before the call sends nothing', async () => {
+  test('sends nothing when it was aborted before the call', async () => {
     const scene = sceneOf()
     await prepare?.(scene)
     const requests = rig.proxy.count(SHA[script])
@@ -118,7 +118,7 @@ describe.each(operations)('an aborted $operation', ({ script, prepare, begin, ca
     await checkNothingIsLeft(scene)
   })
 
-  test('that was granted is not changed by an abort', async () => {
+  test('keeps a lease that was granted before the abort', async () => {
     const scene = sceneOf()
     await prepare?.(scene)
     const pending = begin(scene)
@@ -131,7 +131,7 @@ describe.each(operations)('an aborted $operation', ({ script, prepare, begin, ca
   })
 })
 
-test('an abort at any moment settles once, leaves nothing behind and never lets two in', async () => {
+test('an abort at any moment leaves a lease or the reason of the abort, and no other lock', async () => {
   const name = 'any moment'
   const client = rig.client()
   const witness = rig.witness().getLock(name)

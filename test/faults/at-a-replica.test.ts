@@ -4,7 +4,7 @@ import { faultRig, within } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 
-/** The server becomes a replica that has not heard of the hold: an address may lead there after a failover. */
+/** Makes the server a replica that does not know the hold, as an address may lead to one after a failover. */
 async function becomeStaleReplica(): Promise<() => Promise<void>> {
   const hold = await rig.server.admin.dumpBuffer('it')
   const ttlMs = await rig.server.admin.pttl('it')
@@ -19,7 +19,7 @@ async function becomeStaleReplica(): Promise<() => Promise<void>> {
   }
 }
 
-describe('a replica that has not heard of a hold does not say that the hold is gone', () => {
+describe('a replica that lags behind does not report that a hold is gone', () => {
   test.each(['lock', 'fair', 'read', 'upgradable', 'write'] as const)(
     'to the release of the lock: %s',
     async (kind) => {
@@ -96,7 +96,7 @@ describe('a replica that lags behind gives no final answer', () => {
     expect(await unsettledAtReplica(['it'], () => latch.await({ waitMs: 3_000 }))).toBe(false)
   })
 
-  test('to a call that awaits a round, and the replica still has the round before', async () => {
+  test('to a call that awaits a round, while the replica has the round before', async () => {
     const latch = rig.client(PATIENT).getCountDownLatch('it')
     await latch.trySetCount(1)
     const { round } = await latch.inspect()
@@ -150,14 +150,14 @@ describe('a replica that lags behind gives no final answer', () => {
     expect(await semaphore.availablePermits()).toBe(2)
   })
 
-  test('to an acquisition of permits, which are not set there', async () => {
+  test('to an acquisition of permits that the replica does not know', async () => {
     const semaphore = rig.client(PATIENT).getPermitExpirableSemaphore('it')
     await semaphore.trySetPermits(1)
     const permit = await unsettledAtReplica(['it'], () => semaphore.tryAcquire())
     expect(await permit?.release()).toBe(true)
   })
 
-  test('to an acquisition of permits without a lease, which are not set there', async () => {
+  test('to an acquisition of plain permits that the replica does not know', async () => {
     const semaphore = rig.client(PATIENT).getSemaphore('it')
     await semaphore.trySetPermits(1)
     expect(await unsettledAtReplica(['it'], () => semaphore.tryAcquire())).toBe(true)
@@ -185,7 +185,7 @@ describe('a replica that lags behind gives no final answer', () => {
     await lease.release()
   })
 
-  test('to the hand-over to the next caller of the same client', async () => {
+  test('to the hand-off to the next caller of the same client', async () => {
     const client = rig.client(PATIENT)
     const lease = await client.getLock('it').lock()
     const next = client.getLock('it').lock({ waitMs: 9_000 })
@@ -248,7 +248,7 @@ const asked: Record<string, Asked> = {
   },
 }
 
-describe('a call that asks once, and another owner has', () => {
+describe('a single try while another owner holds', () => {
   afterEach(async () => {
     const { admin } = rig.server
     await admin.replicaof('NO', 'ONE')
@@ -257,7 +257,7 @@ describe('a call that asks once, and another owner has', () => {
   })
 
   test.each(Object.entries(asked))(
-    '%s, gets no answer from a replica that has not heard of the release',
+    'a try for %s gets no answer from a replica that does not know the release',
     async (what, { hold, ask }) => {
       const client = rig.client({ outageMs: 8_000 })
       await hold(rig.witness())
@@ -285,7 +285,7 @@ describe('a call that asks once, and another owner has', () => {
   )
 
   test.each(Object.entries(asked).filter(([what]) => !what.startsWith('more')))(
-    '%s, hears so from a master that refuses writes',
+    'a try for %s returns null or false from a master that refuses writes',
     async (_, { hold, ask }) => {
       const client = rig.client({ outageMs: 8_000 })
       await hold(rig.witness())

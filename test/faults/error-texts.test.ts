@@ -8,7 +8,7 @@ const rig = faultRig()
 
 const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE' }
 
-test('the error of an outage names the server, and no login', async () => {
+test('the error of an outage contains the address of the server, and no login', async () => {
   await rig.server.admin.call(
     'ACL',
     'SETUSER',
@@ -38,7 +38,7 @@ test('the error of an outage names the server, and no login', async () => {
   await rig.server.admin.call('ACL', 'DELUSER', 'app')
 })
 
-test('an address is named once', async () => {
+test('the error of an outage contains the address only once', async () => {
   const { host, port } = rig.proxy
   const client = rig.client({ outageMs: 600 })
   rig.proxy.refuse()
@@ -47,7 +47,7 @@ test('an address is named once', async () => {
   expect(String(error).split(`${host}:${port}`)).toHaveLength(2)
 })
 
-test('a grant that comes after the end of its lease is no timely answer, and the error says what to do', () => {
+test('a grant after the end of its lease is not a timely answer, and the error says what to do', () => {
   const limits = {
     clock: systemClock,
     commandTimeoutMs: 1_000,

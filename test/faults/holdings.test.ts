@@ -4,7 +4,7 @@ import { faultRig } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 
-test('while close() waits for Redis, held() lists what is still being released, and nothing afterwards', async () => {
+test('`held()` lists the locks that `close()` is still releasing, and nothing afterwards', async () => {
   const client = rig.client({ commandTimeoutMs: 300 })
   const { name, owner, token } = await client.getLock('it').lock()
   rig.proxy.blackHole({ onHeal: 'drop' })
@@ -17,7 +17,7 @@ test('while close() waits for Redis, held() lists what is still being released, 
   await rig.server.admin.del('it')
 })
 
-test('held() lists permits of using() until Redis has them back', async () => {
+test('`held()` lists the permits of `using()` until Redis has released them', async () => {
   const client = rig.client()
   const semaphore = client.getSemaphore('slots')
   await semaphore.trySetPermits(2)

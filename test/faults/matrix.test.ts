@@ -20,7 +20,7 @@ interface Scene {
   /** Acts for one owner, so that it re-enters. */
   readonly lock: HoldfastLock
   readonly other: HoldfastLock
-  /** What the client holds by its own account: every acquisition that it has not released. */
+  /** The acquisitions that the client has not released. */
   held: Lease[]
   pending: Promise<Lease> | undefined
   witnessed: Lease | undefined
@@ -93,7 +93,7 @@ const operations: Operation[] = [
     },
   },
   {
-    operation: 'hand-over',
+    operation: 'hand-off',
     script: 'handOver',
     prepare: async (scene) => {
       scene.held.push(await scene.lock.lock())
@@ -177,7 +177,7 @@ async function releaseAll(scene: Scene, diary: Diary): Promise<void> {
 
 describe.each(sources)('given Redis as %s', (source) => {
   describe.each(operations)('$operation', ({ operation, script, prepare, act, leaseMs }) => {
-    test.each(faults)('ends as if nothing had been when $fault', async (cell) => {
+    test.each(faults)('has the same result as without a fault when $fault', async (cell) => {
       const scene = sceneOf(`${operation}:${cell.fault}`, source, leaseMs)
       const diary = new Diary(scene.client)
       await prepare(scene)

@@ -9,14 +9,14 @@ import { Cluster } from '../support/quorum-rig.ts'
 import * as generated from '../support/scripts.ts'
 
 /*
- * A proxy, or a server that is none, answers what no script of ours does. The script may have run all
- * the same: the call tries again as where there was no answer, and nothing is left behind.
+ * A proxy gives answers that no script of Holdfast gives. The script may still have run. The call
+ * tries again as after a missing answer, and nothing is left behind.
  */
 const rig = faultRig()
 const OUTAGE_MS = 1_500
-/** What a call may take at the most: the outage that is put up with, and a busy machine. */
+/** The longest time of a call: the tolerated outage, and the extra time of a busy machine. */
 const NO_HANG_MS = OUTAGE_MS + 10_000
-/** What an answer may take: here each request is answered, if only by nonsense. */
+/** The longest time of an answer. Each request here gets an answer, if only an invalid one. */
 const ANSWER_MS = 10_000
 
 const list = (...parts: string[]) => `*${parts.length}\r\n${parts.join('')}`
@@ -55,7 +55,7 @@ const odd = Object.entries(ODD)
 const scripts = { ...generated }
 type Name = keyof typeof scripts
 
-/** One client, one lock and one answer that makes no sense. */
+/** One client, one lock and one invalid answer. */
 interface Case {
   readonly client: Holdfast
   /** A client that hears nothing but what the server says. */
@@ -70,7 +70,7 @@ interface Case {
   rejects(work: Promise<unknown>): Promise<HoldfastError>
 }
 
-/** What is so for each of the answers, all of them at once. */
+/** Checks each of the answers, all at the same time. */
 async function forEachOdd(
   script: Name,
   options: { outageMs?: number; leaseMs?: number },
@@ -102,7 +102,7 @@ async function forEachOdd(
       return heal
     }
     const client = rig.client({ outageMs: OUTAGE_MS, commandTimeoutMs: ANSWER_MS, ...options })
-    // Connected: what it hears from now on is an answer.
+    // The client is connected, so each reply from now on is an answer.
     await works(() => client.getLock(`${name}:up`).isLocked())
     await check({ client, witness, name, answer, lie, asked, rejects }).catch((error) => {
       throw new Error(`${what}: ${error?.stack ?? error}`)
@@ -112,7 +112,7 @@ async function forEachOdd(
   expect(shown).toBeGreaterThanOrEqual(rejected * 0.75)
 }
 
-/** It succeeds sooner or later: a busy process may take longer than the outage that is put up with. */
+/** Succeeds sooner or later, because a busy process may need longer than the tolerated outage. */
 async function works(work: () => Promise<unknown>): Promise<void> {
   await eventually(async () => {
     await work()
@@ -120,7 +120,7 @@ async function works(work: () => Promise<unknown>): Promise<void> {
   })
 }
 
-/** Its release is done, or goes on where the answer does not come in time. */
+/** The release is done, or it continues if the answer does not come in time. */
 async function released(lease: Lease): Promise<void> {
   const { value, error } = await outcome(lease.release())
   if (error === undefined) expect(value).toBe(true)
@@ -129,8 +129,8 @@ async function released(lease: Lease): Promise<void> {
 
 const LONG_OUTAGE = { outageMs: 8_000 }
 
-describe('what makes no sense as an answer', () => {
-  test('to an acquisition is an outage, and what was granted is taken back', async () => {
+describe('an invalid answer', () => {
+  test('to an acquisition is an outage, and the client releases what was granted', async () => {
     await forEachOdd('acquire', {}, async ({ client, name, answer, lie, rejects }) => {
       const lock = client.getLock(name)
       const heal = lie()
@@ -149,7 +149,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to an acquisition once costs a try', async () => {
+  test('to one request of an acquisition costs one try', async () => {
     await forEachOdd('acquire', LONG_OUTAGE, async ({ client, name, lie, asked }) => {
       const heal = lie()
       const lease = client.getLock(name).lock()
@@ -160,7 +160,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a re-entry is told, and the count is what it was', async () => {
+  test('to a re-entry is an error, and the hold count stays the same', async () => {
     await forEachOdd('acquire', {}, async ({ client, name, lie, rejects }) => {
       const lock = client.getLock(name, { owner: client.owner() })
       const outer = await lock.lock()
@@ -173,7 +173,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a hand-over wedges nobody', async () => {
+  test('to a hand-off does not block the waiters', async () => {
     await forEachOdd('handOver', LONG_OUTAGE, async ({ client, name, lie }) => {
       const lock = client.getLock(name)
       const first = await eventually(() => lock.lock())
@@ -187,7 +187,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a release is told, and the release is tried on', async () => {
+  test('to a release is an error, and the client tries the release again', async () => {
     await forEachOdd('release', {}, async ({ client, witness, name, lie, rejects }) => {
       const lease = await client.getLock(name).lock({ leaseMs: 60_000 })
       const heal = lie()
@@ -198,7 +198,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a release of one of several acquisitions is told', async () => {
+  test('to a nested release is an error', async () => {
     await forEachOdd('release', {}, async ({ client, name, lie, rejects }) => {
       const lock = client.getLock(name, { owner: client.owner() })
       const outer = await lock.lock()
@@ -211,7 +211,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a renewal is no loss while the lease lasts', async () => {
+  test('to a renewal does not lose a lease that has not expired', async () => {
     await forEachOdd('renew', { leaseMs: 6_000 }, async ({ client, name, lie, asked }) => {
       const lease = await eventually(() => client.getLock(name).lock())
       const late = new Promise((resolve) => client.once('late', resolve))
@@ -225,7 +225,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to an acquisition in turn is an outage, and leaves no place in the queue', async () => {
+  test('to a fair acquisition is an outage, and leaves no place in the queue', async () => {
     await forEachOdd('acquireFair', {}, async ({ client, name, lie, rejects }) => {
       const lock = client.getFairLock(name)
       const heal = lie()
@@ -238,7 +238,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a release in turn is told, and the release is tried on', async () => {
+  test('to a fair release is an error, and the client tries the release again', async () => {
     await forEachOdd('releaseFair', {}, async ({ client, witness, name, lie, rejects }) => {
       const lease = await client.getFairLock(name).lock({ leaseMs: 60_000 })
       const heal = lie()
@@ -250,7 +250,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to a heartbeat costs nobody the place', async () => {
+  test('to a heartbeat does not stop the waiter from being served', async () => {
     await forEachOdd('heartbeat', LONG_OUTAGE, async ({ client, witness, name, lie, asked }) => {
       const held = await witness.getFairLock(name).lock()
       lie()
@@ -263,7 +263,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to several locks at once is an outage, and what was granted is taken back', async () => {
+  test('to an acquisition of several locks is an outage, and the client releases what was granted', async () => {
     await forEachOdd('acquireAll', {}, async ({ client, name, lie, rejects }) => {
       const both = client.getMultiLock(client.getLock(name), client.getLock(`${name}:b`))
       const heal = lie()
@@ -274,14 +274,14 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to calls that go together leaves none of them open', async () => {
+  test('to a batch of calls leaves no call pending', async () => {
     await forEachOdd('batch', {}, async ({ client, name, lie, asked }) => {
       const first = await eventually(() => client.getLock(`${name}:first`).lock())
       const heal = lie()
       // While an answer is due they go together.
       const names = [`${name}:1`, ...Array.from({ length: 19 }, (_, i) => `${name}:${i + 2}`), name]
       const work = names.map((one) => client.getLock(one).lock())
-      // Who tries again may be alone with it, and then has it.
+      // A call that tries again may be alone in its batch, and then acquires its lock.
       for (const done of await within(NO_HANG_MS, Promise.allSettled(work))) {
         if (done.status === 'fulfilled') await done.value.release().catch(() => {})
       }
@@ -295,7 +295,7 @@ describe('what makes no sense as an answer', () => {
     })
   })
 
-  test('to those who only look, or use force, is told', async () => {
+  test('to a status call or `forceUnlock()` is an error', async () => {
     await forEachOdd('peek', {}, async ({ client, name, lie, rejects, asked }) => {
       const lock = client.getLock(name)
       const lease = await eventually(() => lock.lock())
@@ -312,13 +312,13 @@ describe('what makes no sense as an answer', () => {
       await rejects(lock.forceUnlock())
       expect(asked('forceRelease')).toBeLessThan(40)
       healForce()
-      // The script that was answered so has run all the same, and the lock is freed.
+      // The script ran although its answer was invalid, and the lock is free.
       await outcome(lease.release())
       await eventually(async () => !(await rig.exists(name)), { timeoutMs: 6_000 })
     })
   })
 
-  test('of one master of three is as if that one were down', async () => {
+  test('from one master of three counts as if that master were down', async () => {
     const cluster = await Cluster.start(3)
     const proxy = await startProxy(cluster.masters[0]?.port ?? 0)
     const urls = [proxy.url, ...cluster.masters.slice(1).map(({ url }) => url)]
@@ -344,7 +344,7 @@ describe('what makes no sense as an answer', () => {
     for (const [i] of odd.entries()) await cluster.free(`it:${i}`)
   })
 
-  test('of a majority of masters is an outage that shows it', async () => {
+  test('from a majority of masters is an outage, and the error contains the answer', async () => {
     const cluster = await Cluster.start(3)
     const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
     const urls = proxies.map(({ url }) => url)
@@ -363,7 +363,7 @@ describe('what makes no sense as an answer', () => {
     await works(async () => (await client.getLock('it').lock()).release())
   })
 
-  test('of a master that is told since when it votes is asked for again', async () => {
+  test('from a master to the question since when it votes does not stop later calls', async () => {
     const cluster = await Cluster.start(1, false)
     for (const [, answer] of odd) {
       const proxy = await startProxy(cluster.masters[0]?.port ?? 0)
@@ -382,7 +382,7 @@ describe('what makes no sense as an answer', () => {
     }
   })
 
-  test('in one part of what goes together is nothing to the others', async () => {
+  test('to one call of a batch does not harm the other calls', async () => {
     const client = rig.client(LONG_OUTAGE)
     const first = await client.getLock('first').lock()
     const names = Array.from({ length: 16 }, (_, i) => `it:${i}`)
@@ -400,7 +400,7 @@ describe('what makes no sense as an answer', () => {
     await first.release()
   })
 
-  test('of a server about itself wedges nobody', async () => {
+  test('from a server about itself does not stop later calls', async () => {
     const clients = odd.flatMap(([, answer]) =>
       ['INFO', 'TIME'].map(async (command) => {
         const proxy = await startProxy(rig.server.port)
@@ -420,20 +420,23 @@ describe('what makes no sense as an answer', () => {
     await Promise.all(clients)
   })
 
-  // What has no channel as its second part ioredis itself stumbles over.
+  // ioredis itself fails on answers whose second part is not a channel.
   const errors = odd.filter(([, answer]) => /^-[^\d]|^[+]|^[$]\d/.test(answer))
-  test.each(errors)('to a subscription (%s) leaves the waiter looking', async (_, answer) => {
-    const held = await rig.witness().getLock('it').lock()
-    const lie = rig.proxy.answer((request) => request.command === 'SUBSCRIBE', answer)
-    const waiting = rig.client(LONG_OUTAGE).getLock('it').lock()
-    await eventually(() => rig.proxy.count(scripts.acquire.sha1) > 0)
-    await held.release()
-    await (await within(NO_HANG_MS, waiting)).release()
-    lie.heal()
-  })
+  test.each(errors)(
+    'to a subscription (%s) does not stop the waiter from acquiring the lock',
+    async (_, answer) => {
+      const held = await rig.witness().getLock('it').lock()
+      const lie = rig.proxy.answer((request) => request.command === 'SUBSCRIBE', answer)
+      const waiting = rig.client(LONG_OUTAGE).getLock('it').lock()
+      await eventually(() => rig.proxy.count(scripts.acquire.sha1) > 0)
+      await held.release()
+      await (await within(NO_HANG_MS, waiting)).release()
+      lie.heal()
+    },
+  )
 })
 
-test('a lock that is said to be held for no time is not looked at without a pause', async () => {
+test('a waiter pauses between its checks even when each answer says that the lease ends at once', async () => {
   const held = await rig.witness().getLock('it').lock()
   const client = rig.client({ commandTimeoutMs: ANSWER_MS, outageMs: 30_000 })
   await works(() => client.getLock('it').isLocked())

@@ -20,7 +20,7 @@ import { startRedis } from '../support/redis-server.ts'
 
 const rig = faultRig()
 
-/** What a client tells of outages. */
+/** The events of a client about outages. */
 class Told {
   readonly outages: OutageEvent[] = []
   readonly recovered: RecoveredEvent[] = []
@@ -47,7 +47,7 @@ async function isConnected(client: Holdfast): Promise<void> {
   await lease.release()
 }
 
-test('an outage is told once with the address, and its end once with the duration', async () => {
+test('a client emits one `outage` event with the address, and one `recovered` event with the duration', async () => {
   const server = await startRedis()
   const client = newClient({ redis: server.url })
   await isConnected(client)
@@ -78,7 +78,7 @@ test('an outage is told once with the address, and its end once with the duratio
   expect([told.outages.length, told.recovered.length, told.errors.length]).toEqual([1, 1, 1])
 })
 
-test('an outage that goes on is told again, with its duration and how many attempts failed', async () => {
+test('a long outage is emitted again, with its duration and the number of failed attempts', async () => {
   const server = await startRedis()
   const client = newClient({ redis: server.url })
   await isConnected(client)
@@ -95,7 +95,7 @@ test('an outage that goes on is told again, with its duration and how many attem
   await eventually(() => told.recovered.length > 0)
 })
 
-test('a connection that was cut and is made again at once is no outage', async () => {
+test('a connection that is cut and restored at once is no outage', async () => {
   const client = rig.client({ commandTimeoutMs: 1_500, outageMs: 10_000 })
   await isConnected(client)
   const told = new Told(client)
@@ -106,7 +106,7 @@ test('a connection that was cut and is made again at once is no outage', async (
   expect([told.outages, told.recovered]).toEqual([[], []])
 })
 
-test('a login that is refused is told as one, with the words of the server and what to do', async () => {
+test('a refused login is an outage, and its error has the words of the server and what to do', async () => {
   const server = await startRedis()
   await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>right', '~*', '&*', '+@all')
   const { host, port } = server
@@ -124,7 +124,7 @@ test('a login that is refused is told as one, with the words of the server and w
   await eventually(() => told.recovered.length > 0)
 })
 
-test('a server that hangs is told as one, until it answers', async () => {
+test('a server that hangs is an outage until it answers', async () => {
   const server = await startRedis()
   const client = newClient({ redis: server.url, outageMs: 1_000 })
   await isConnected(client)
@@ -140,7 +140,7 @@ test('a server that hangs is told as one, until it answers', async () => {
   leaves({ keys: true, why: 'what was asked for before it hung is settled later' })
 })
 
-test('a server that loads its data is told as one, also when nobody asks again', async () => {
+test('a server that loads its data is an outage until it is ready, even when no further call is made', async () => {
   let isLoading = false
   const { host, port } = await startFakeServer(([command = '']) => {
     const verb = command.toUpperCase()
@@ -166,7 +166,7 @@ test('a server that loads its data is told as one, also when nobody asks again',
 
 const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`
 
-test('each of several masters is told of by its own address', async () => {
+test('an outage of one of several masters is emitted with the address of that master', async () => {
   const masters = await startMasters(3)
   const client = newClient({ masters: masters.map(({ url }) => url), newDeployment: true })
   await client.getLock('it').using(() => undefined)
@@ -181,7 +181,7 @@ test('each of several masters is told of by its own address', async () => {
   expect(told.recovered).toMatchObject([{ address: `127.0.0.1:${second.port}` }])
 })
 
-test('each node of a cluster is told of by its own address, and its recovery without a request for it', async () => {
+test('an outage of a cluster node is emitted with its address, and its recovery without a further request', async () => {
   const cluster = await startCluster()
   const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
   redis.on('error', () => undefined)
@@ -211,7 +211,7 @@ test('each node of a cluster is told of by its own address, and its recovery wit
   leaves({ keys: true, why: 'what was asked for in the outage is settled later' })
 })
 
-test('a client that is closed in an outage tells no recovery', async () => {
+test('a client that is closed in an outage emits no `recovered` event', async () => {
   const server = await startRedis()
   const client = newClient({ redis: server.url })
   await isConnected(client)
@@ -224,7 +224,7 @@ test('a client that is closed in an outage tells no recovery', async () => {
   expect(told.errors).toHaveLength(1)
 })
 
-test('the diagnostics channel has one fact for each outage, from its begin to its end', async () => {
+test('the diagnostics channel has one fact for each outage, from its start to its end', async () => {
   const [begun, ended] = [[] as OutageFact[], [] as OutageFact[]]
   const heard: [string, (fact: unknown) => void][] = [
     ['tracing:holdfast:outage:start', (fact) => begun.push(fact as OutageFact)],
@@ -256,7 +256,7 @@ test('the diagnostics channel has one fact for each outage, from its begin to it
   expect(begun[0]).toBe(ended[0])
 })
 
-test('in memory an outage is told at its begin and at its end, by the time of the server', async () => {
+test('in memory, an outage and its end are emitted with the time of the server', async () => {
   const server = createMemoryServer({ virtualTime: true })
   const client = server.newClient()
   await client.getLock('it').using(() => undefined)

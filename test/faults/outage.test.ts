@@ -18,7 +18,7 @@ interface Outage {
 
 const outages: Outage[] = [
   {
-    outage: 'nobody listens at the port',
+    outage: 'a closed port',
     strike: () => {
       rig.proxy.refuse()
       rig.proxy.cut()
@@ -45,7 +45,7 @@ const outages: Outage[] = [
 /** Connected, so that the outage hits it in its work; or not yet. */
 async function clientIn(state: string): Promise<Holdfast> {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 600 })
-  // On a busy machine the first connection may take longer than this client puts up with.
+  // On a busy machine the first connection may take longer than this client tolerates.
   const warm = async () => granted(await client.getLock('warm').tryLock()).release()
   if (state === 'connected') await eventually(() => warm().catch(() => false))
   return client
@@ -56,7 +56,7 @@ function blockFor(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** What was in doubt is given back soon after Redis is. */
+/** A lock that may have been acquired is released soon after the outage. */
 async function gone(name: string): Promise<void> {
   await eventually(async () => !(await rig.exists(name)), { timeoutMs: 3_000, message: name })
 }
@@ -66,7 +66,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     ['connected', 120],
     ['connected', 1_500],
     ['new', 350],
-  ])('a client that is %s ends tryLock(%i) by then, with an error', async (state, waitMs) => {
+  ])('a client that is %s ends `tryLock(%i)` in time, with an error', async (state, waitMs) => {
     const client = await clientIn(state)
     const heal = await strike()
     const { error, ms } = await outcome(client.getLock('out').tryLock(waitMs))
@@ -77,7 +77,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     await gone('out')
   })
 
-  test('tryLock() and lock() end by outageMs, with an error', async () => {
+  test('`tryLock()`, `lock()`, `using()` and `isLocked()` fail after `outageMs`', async () => {
     const client = await clientIn('connected')
     const heal = await strike()
     const ends = await Promise.all([
@@ -97,7 +97,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     await granted(lease).release()
   })
 
-  test('one who waits behind another of the same client gets the error too', async () => {
+  test('a caller that waits behind another caller of its client also gets the error', async () => {
     const client = await clientIn('connected')
     const lock = client.getLock('out')
     const heal = await strike()
@@ -112,7 +112,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     await gone('out')
   })
 
-  test('a wait that was found taken before ends in time all the same', async () => {
+  test('a wait that began before the outage ends in time', async () => {
     const client = await clientIn('connected')
     const held = granted(await rig.witness().getLock('out').tryLock())
     const waiting = outcome(client.getLock('out').tryLock(700))
@@ -141,7 +141,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     await gone('out')
   })
 
-  test('unlock() says that it was not confirmed, and the lock is freed once Redis is back', async () => {
+  test('`unlock()` rejects because it was not confirmed, and the lock is free soon after the outage', async () => {
     const client = await clientIn('connected')
     const diary = new Diary(client)
     const lock = client.getLock('out')
@@ -159,7 +159,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     expect(await again.release()).toBe(true)
   })
 
-  test('a nested unlock that was not confirmed leaves no count behind', async () => {
+  test('a nested release that was not confirmed leaves no count behind', async () => {
     const client = await clientIn('connected')
     const lock = client.getLock('out', { owner: client.owner() })
     const first = granted(await lock.tryLock())
@@ -174,7 +174,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
     expect(await rig.exists('out')).toBe(false)
   })
 
-  test('close() ends in bounded time, with holds and waits', async () => {
+  test('`close()` ends in limited time, even with holds and waits', async () => {
     const client = await clientIn('connected')
     const lock = client.getLock('held')
     const lease = granted(await lock.tryLock({ leaseMs: 1_500 }))
@@ -195,7 +195,7 @@ describe.each(outages)('in an outage ($outage)', ({ strike }) => {
 })
 
 test.each(outages.slice(1))(
-  'in an outage ($outage) no caller hears that the server closed',
+  'in an outage ($outage) no error says that the server closed the connection',
   async ({ strike }) => {
     const client = await clientIn('connected')
     const heal = await strike()
@@ -211,7 +211,7 @@ test.each(outages.slice(1))(
 )
 
 describe('contention is no outage', () => {
-  test.each([undefined, 50, 300])('tryLock(%p) answers null, in time', async (waitMs) => {
+  test.each([undefined, 50, 300])('`tryLock(%p)` returns null in time', async (waitMs) => {
     const held = granted(await rig.witness().getLock('taken').tryLock())
     const client = rig.client()
     const lock = client.getLock('taken')
@@ -226,7 +226,7 @@ describe('contention is no outage', () => {
     await held.release()
   })
 
-  test('also when Redis is slow, but answers', async () => {
+  test('`tryLock()` returns null even when Redis is slow, but answers', async () => {
     const held = granted(await rig.witness().getLock('taken').tryLock())
     const client = rig.client({ commandTimeoutMs: 1_000 })
     rig.proxy.delay(40)
@@ -236,7 +236,7 @@ describe('contention is no outage', () => {
 
   // The timer that looks at calls may be set for an earlier one. When the event loop is blocked then, it
   // finds that the time of this call is up before the timer of the wait is looked at.
-  test('also when the time is up while an answer is under way, in a busy process', async () => {
+  test('`tryLock()` returns null even when the time is up while an answer is on its way, in a busy process', async () => {
     const held = granted(await rig.witness().getLock('taken').tryLock())
     const clients = Array.from({ length: 10 }, () =>
       rig.client({ commandTimeoutMs: 20_000, outageMs: 40_000 }),
@@ -244,7 +244,7 @@ describe('contention is no outage', () => {
     const earlier = clients.map((client, i) => client.getLock(`own-${i}`).tryLock(1_800 + 20 * i))
     for (const own of earlier) await granted(await own).release()
     const asks = ({ args }: ProxyRequest) => args[0] === SHA.acquire && args.includes('taken')
-    // Who is told who has it, and listens for the release, asks once more.
+    // A waiter that learned the holder, and listens for the release, checks once more.
     const asksAgain = (request: ProxyRequest) =>
       asks(request) && rig.proxy.count(asks, request.connection) > 1
     const traps = clients.map(() => rig.proxy.onNextRequest(asksAgain, 'holdReply'))
@@ -262,7 +262,7 @@ describe('contention is no outage', () => {
   })
 })
 
-test('close() right after an outage gives back what is in doubt', async () => {
+test('`close()` right after an outage releases a lock that may have been acquired', async () => {
   const client = rig.client({ commandTimeoutMs: 500, outageMs: 600 })
   await granted(await client.getLock('warm').tryLock()).release()
   const trap = rig.proxy.onNextRequest(SHA.acquire, 'mute')
@@ -278,7 +278,7 @@ test('close() right after an outage gives back what is in doubt', async () => {
   expect(await rig.exists('out')).toBe(false)
 })
 
-test('a lock is acquired in a wait that begins in an outage and outlasts it', async () => {
+test('a call acquires the lock when its wait begins in an outage and outlasts it', async () => {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 10_000 })
   rig.proxy.refuse()
   const pending = client.getLock('out').tryLock(8_000)
@@ -288,7 +288,7 @@ test('a lock is acquired in a wait that begins in an outage and outlasts it', as
 })
 
 test.each([{}, { connectionName: 'orders' }, { username: 'default', password: 'any' }])(
-  'a connection that breaks while it is being made is made again: %p',
+  'a client connects again after its new connection breaks before the first reply: %p',
   async (redis) => {
     const client = new Holdfast({
       redis: { host: rig.proxy.host, port: rig.proxy.port, ...redis },
@@ -297,7 +297,7 @@ test.each([{}, { connectionName: 'orders' }, { username: 'default', password: 'a
     })
     atEnd(() => client.close(), { beforeCheck: true })
     await granted(await client.getLock('warm').tryLock()).release()
-    // Made anew in a black hole, and cut again and again before its first reply.
+    // The connection is made again in a black hole, and cut several times before its first reply.
     const hole = rig.proxy.blackHole({ onHeal: 'drop' })
     rig.proxy.cut()
     for (let i = 0; i < 3; i++) {
@@ -310,7 +310,7 @@ test.each([{}, { connectionName: 'orders' }, { username: 'default', password: 'a
   },
 )
 
-test('in an outage nothing is sent behind the back of a caller who has given up', async () => {
+test('requests of callers that gave up in an outage acquire nothing after the outage', async () => {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 300 })
   await granted(await client.getLock('warm').tryLock()).release()
   rig.proxy.refuse()
@@ -323,7 +323,7 @@ test('in an outage nothing is sent behind the back of a caller who has given up'
   expect(await rig.server.admin.keys('q *')).toEqual([])
 })
 
-test('a program whose Redis is away can end, and says why', async () => {
+test('a program receives the error and can end while Redis is away', async () => {
   const child = startChild('test/faults/fixtures/outage.mjs', { args: [String(rig.proxy.port)] })
   rig.proxy.refuse()
   expect(await child.next()).toEqual({ code: 'HOLDFAST_UNAVAILABLE' })

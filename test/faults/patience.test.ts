@@ -43,7 +43,7 @@ const waits: [string, Call][] = [
   ['a latch', (client, waitMs) => client.getCountDownLatch('latch').await(waitFor(waitMs))],
 ]
 
-/** A client that has had an answer before, in memory, where time passes when it is told to. */
+/** A client that has had an answer before, in memory, with virtual time. */
 async function connected(options = {}): Promise<{ server: MemoryServer; client: Holdfast }> {
   const server = createMemoryServer({ virtualTime: true })
   const client = server.newClient(options)
@@ -69,7 +69,7 @@ describe.each(waits)('%s', (_, call) => {
     expect((await waiting).error).toBeUndefined()
   })
 
-  test('rejects at its `waitMs` where the outage is longer, and never as if somebody had it', async () => {
+  test('rejects at its `waitMs` if the outage is longer, and not with a `WaitTimeoutError`', async () => {
     const { server, client } = await connected()
     server.beginOutage()
     const waiting = outcome(call(client, 20_000))
@@ -83,7 +83,7 @@ describe.each(waits)('%s', (_, call) => {
     expect(error).not.toBeInstanceOf(WaitTimeoutError)
   })
 
-  test('without a `waitMs` outlasts an outage of 25 s, and rejects after 30 s of one', async () => {
+  test('without a `waitMs` outlasts an outage of 25 s, and rejects after an outage of 30 s', async () => {
     const { server, client } = await connected()
     server.beginOutage()
     const lasting = outcome(call(client, undefined))
@@ -98,7 +98,7 @@ describe.each(waits)('%s', (_, call) => {
     expect((await failing).error).toMatchObject(UNAVAILABLE)
   })
 
-  test('rejects after `outageMs` where that is given', async () => {
+  test('rejects after `outageMs` if the option is given', async () => {
     const { server, client } = await connected({ outageMs: 2_000 })
     server.beginOutage()
     const waiting = [60_000, undefined].map((waitMs) => outcome(call(client, waitMs)))
@@ -125,7 +125,7 @@ test('calls that do not wait reject after 5 s, and so does a release', async () 
   expect((await releasing).error).toMatchObject(UNAVAILABLE)
 })
 
-test('a client that never had an answer rejects after 5 s: its address may be wrong', async () => {
+test('a client that never had an answer rejects after 5 s, because its address may be wrong', async () => {
   const server = createMemoryServer({ virtualTime: true })
   const client = server.newClient()
   server.beginOutage()
@@ -136,14 +136,14 @@ test('a client that never had an answer rejects after 5 s: its address may be wr
   await client.close()
 })
 
-describe('with a server of Redis', () => {
+describe('a Redis server that is away', () => {
   const newClient = (url: string) => {
     const client = new Client({ redis: url, commandTimeoutMs: 500 })
     atEnd(() => client.close(), { beforeCheck: true })
     return client
   }
 
-  test('a call that waits is granted when the server is back after six seconds', async () => {
+  test('a waiting call acquires the lock after the outage, although a call that does not wait has failed', async () => {
     const server = await startRedis()
     const client = newClient(server.url)
     await client.getLock('it').using(() => {})
@@ -152,7 +152,7 @@ describe('with a server of Redis', () => {
     const waiting = client.getLock('it').lock({ waitMs: 60_000 })
     const failing = outcome(client.getLock('other').tryLock())
     await outage
-    // As long as a call that does not wait puts up with.
+    // As long as a call that does not wait tolerates an outage.
     const { error, ms } = await failing
     expect(error).toMatchObject(UNAVAILABLE)
     expect(ms).toBeGreaterThan(4_000)
@@ -160,7 +160,7 @@ describe('with a server of Redis', () => {
     await (await waiting).release()
   })
 
-  test('a call that a full server refuses does not wait for longer than five seconds', async () => {
+  test('a call that a full server refuses rejects long before its `waitMs`', async () => {
     const server = await startRedis()
     const client = newClient(server.url)
     await client.getLock('it').using(() => {})

@@ -5,20 +5,20 @@ import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts
 import { startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 
-/** A try to release that did nothing is no reason to take "gone" for one's own doing. */
+/** A request that released nothing does not make a later "gone" the result of this client. */
 const rig = faultRig()
 
 const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'gone' }
 
 /**
- * For as long as it takes the client to hear of what came over its connections, also where this process
- * stands still in between: what it does not know of, it sends to a connection that is none any more.
+ * Waits until the client has read all events of its connections, even when this process stands still
+ * in between. Otherwise the client would send its next request to a connection that is already broken.
  */
 async function heard(ms: number) {
   for (let i = 0; i < 10; i++) await pause(ms / 10)
 }
 
-/** Somebody else has the lock from now on: it was deleted, as an operator or an eviction would. */
+/** Another client acquires the lock, after a deletion as by an operator or an eviction. */
 async function takeAway(name: string) {
   await rig.server.admin.del(name)
   return granted(await rig.witness().getLock(name).tryLock())
@@ -27,51 +27,48 @@ async function takeAway(name: string) {
 describe.each([
   ['a plain lock', 'getLock'],
   ['a fair lock', 'getFairLock'],
-] as const)(
-  'the work under %s that somebody else had meanwhile is not said to be done',
-  (_, kind) => {
-    test('where the first release was never sent', async () => {
-      const client = rig.client()
-      const working = outcome(
-        client[kind]('it').using(async () => {
-          const theirs = await takeAway('it')
-          rig.proxy.refuse()
-          rig.proxy.cut()
-          await heard(50)
-          setTimeout(() => rig.proxy.heal(), 700)
-          return theirs
-        }),
-      )
-      expect((await within(10_000, working)).error).toMatchObject(LOST)
-    })
+] as const)('a release of %s', (_, kind) => {
+  test('reports the loss of the lock when the first request was never sent', async () => {
+    const client = rig.client()
+    const working = outcome(
+      client[kind]('it').using(async () => {
+        const theirs = await takeAway('it')
+        rig.proxy.refuse()
+        rig.proxy.cut()
+        await heard(50)
+        setTimeout(() => rig.proxy.heal(), 700)
+        return theirs
+      }),
+    )
+    expect((await within(10_000, working)).error).toMatchObject(LOST)
+  })
 
-    test('where the first release was refused', async () => {
-      const client = rig.client()
-      const lease = granted(await client[kind]('it').tryLock())
-      await rig.server.admin.replicaof('127.0.0.1', '1')
-      const sha = kind === 'getLock' ? SHA.release : SHA.releaseFair
-      const releasing = lease.release()
-      await eventually(() => rig.proxy.count(sha) >= 2)
-      // All that is asked from now on waits until somebody else has it.
-      const hole = rig.proxy.blackHole({ direction: 'toServer' })
-      await pause(50)
-      await rig.server.admin.replicaof('NO', 'ONE')
-      await takeAway('it')
-      hole.heal()
-      expect(await within(10_000, releasing)).toBe(false)
-      expect(lease.signal.reason).toMatchObject(LOST)
-    })
+  test('reports the loss of the lock when the first request was refused', async () => {
+    const client = rig.client()
+    const lease = granted(await client[kind]('it').tryLock())
+    await rig.server.admin.replicaof('127.0.0.1', '1')
+    const sha = kind === 'getLock' ? SHA.release : SHA.releaseFair
+    const releasing = lease.release()
+    await eventually(() => rig.proxy.count(sha) >= 2)
+    // All requests from now on wait until another client holds the lock.
+    const hole = rig.proxy.blackHole({ direction: 'toServer' })
+    await pause(50)
+    await rig.server.admin.replicaof('NO', 'ONE')
+    await takeAway('it')
+    hole.heal()
+    expect(await within(10_000, releasing)).toBe(false)
+    expect(lease.signal.reason).toMatchObject(LOST)
+  })
 
-    test('while one whose answer was lost may have been done', async () => {
-      const client = rig.client()
-      const lease = granted(await client[kind]('it').tryLock())
-      rig.proxy.onNextRequest(kind === 'getLock' ? SHA.release : SHA.releaseFair, 'cutAfter')
-      expect(await within(10_000, lease.release())).toBe(true)
-    })
-  },
-)
+  test('returns true when the answer to the first request was lost', async () => {
+    const client = rig.client()
+    const lease = granted(await client[kind]('it').tryLock())
+    rig.proxy.onNextRequest(kind === 'getLock' ? SHA.release : SHA.releaseFair, 'cutAfter')
+    expect(await within(10_000, lease.release())).toBe(true)
+  })
+})
 
-test('a hand-over that was never sent frees nothing', async () => {
+test('a hand-off that was never sent returns false after another client acquired the lock', async () => {
   const client = rig.client()
   const lock = client.getLock('it')
   const lease = await lock.lock()
@@ -90,40 +87,43 @@ test('a hand-over that was never sent frees nothing', async () => {
   await waiting
 })
 
-describe('on masters of which a majority cannot be reached', () => {
+describe('a majority of masters that cannot be reached', () => {
   test.each([
     ['a release', 'refuse'],
-    ['a hand-over', 'refuse'],
-    ['a release', 'say nothing to'],
-    ['a hand-over', 'say nothing to'],
-  ])('%s that did nothing is no release: they %s new connections', async (what, how) => {
-    const cluster = await Cluster.start(3)
-    const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
-    const client = cluster.client(
-      // The master that answers must do so: one that may have run it makes that a release.
-      { commandTimeoutMs: 1_000, outageMs: 10_000 },
-      proxies.map(({ url }) => url),
-    )
-    const lock = client.getLock('it')
-    const lease = await lock.lock()
-    await cluster.heldEverywhere('it', lease.owner)
-    const aborting = new AbortController()
-    const waiting = what === 'a release' ? null : outcome(lock.lock({ signal: aborting.signal }))
-    await pause(100)
-    // One is reached and has it no more, two are not reached: then all of them have lost it.
-    await Promise.all(cluster.masters.map(({ admin }) => admin.del(lockKeys('it').lock)))
-    for (const proxy of proxies.slice(1)) {
-      if (how === 'refuse') proxy.refuse()
-      else proxy.blackHole({ onHeal: 'drop' })
-      proxy.cut()
-    }
-    // Until a greeting was in vain.
-    await heard(how === 'refuse' ? 50 : 1_500)
-    const releasing = lease.release()
-    await pause(1_500)
-    aborting.abort()
-    for (const proxy of proxies) await proxy.heal()
-    expect(await within(10_000, releasing)).toBe(false)
-    await waiting
-  })
+    ['a hand-off', 'refuse'],
+    ['a release', 'do not answer'],
+    ['a hand-off', 'do not answer'],
+  ])(
+    '%s returns false when it released nothing: the masters %s new connections',
+    async (what, how) => {
+      const cluster = await Cluster.start(3)
+      const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
+      const client = cluster.client(
+        // The master that answers must do so: one that may have run it makes that a release.
+        { commandTimeoutMs: 1_000, outageMs: 10_000 },
+        proxies.map(({ url }) => url),
+      )
+      const lock = client.getLock('it')
+      const lease = await lock.lock()
+      await cluster.heldEverywhere('it', lease.owner)
+      const aborting = new AbortController()
+      const waiting = what === 'a release' ? null : outcome(lock.lock({ signal: aborting.signal }))
+      await pause(100)
+      // One master answers and no longer has the lock, and two cannot be reached. All three have lost it.
+      await Promise.all(cluster.masters.map(({ admin }) => admin.del(lockKeys('it').lock)))
+      for (const proxy of proxies.slice(1)) {
+        if (how === 'refuse') proxy.refuse()
+        else proxy.blackHole({ onHeal: 'drop' })
+        proxy.cut()
+      }
+      // Until a greeting has failed.
+      await heard(how === 'refuse' ? 50 : 1_500)
+      const releasing = lease.release()
+      await pause(1_500)
+      aborting.abort()
+      for (const proxy of proxies) await proxy.heal()
+      expect(await within(10_000, releasing)).toBe(false)
+      await waiting
+    },
+  )
 })

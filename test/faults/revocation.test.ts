@@ -27,9 +27,9 @@ const hears = (client: Holdfast) =>
     message: 'the subscription of the holder',
   })
 
-describe('the request', () => {
+describe('a release request', () => {
   test.each(['cutBefore', 'cutAfter', 'mute', 'duplicate', 'holdReply'] as const)(
-    'that meets "%s" reaches the holder once',
+    'reaches the holder once when its fault is "%s"',
     async (action) => {
       const holder = rig.witness()
       const events = heardBy(holder)
@@ -46,7 +46,7 @@ describe('the request', () => {
     },
   )
 
-  test('that is answered after the requester has given up was not confirmed', async () => {
+  test('returns 0 when the holder answers after the requester gave up', async () => {
     const holder = rig.client()
     const events = heardBy(holder)
     const lease = await holder.getLock('it').lock()
@@ -61,7 +61,7 @@ describe('the request', () => {
     await lease.release()
   })
 
-  test('to a client whose subscription has broken is not heard, and the next one is', async () => {
+  test('does not reach a holder whose subscription has broken, but the next request does', async () => {
     const holder = rig.client()
     const events = heardBy(holder)
     const lease = await holder.getLock('it').lock()
@@ -78,7 +78,7 @@ describe('the request', () => {
     await lease.release()
   })
 
-  test('to a process that is frozen is not heard, within `commandTimeoutMs`', async () => {
+  test('returns 0 for a frozen process within `commandTimeoutMs`, and arrives when the process continues', async () => {
     const args = [String(rig.server.port)]
     const child = startChild('test/faults/fixtures/asked.mjs', { args })
     const { id } = await child.next<{ id: string }>((message) => typeof message === 'object')
@@ -96,7 +96,7 @@ describe('the request', () => {
     leaves({ keys: true, why: 'the holder was killed' })
   })
 
-  test('during an outage rejects', async () => {
+  test('rejects during an outage', async () => {
     const lease = await rig.witness().getLock('it').lock()
     const requester = rig.client({ outageMs: 500 })
     requester.on('error', () => {})
@@ -110,7 +110,7 @@ describe('the request', () => {
   })
 })
 
-test('what is no request, or no answer to one, changes nothing', async () => {
+test('a message that is not a valid request or answer changes nothing', async () => {
   const holder = rig.witness()
   const events = heardBy(holder)
   const errors: Error[] = []
@@ -157,7 +157,7 @@ test('what is no request, or no answer to one, changes nothing', async () => {
   await lease.release()
 })
 
-describe('without the right to the channel', () => {
+describe('a client without the right to the channel', () => {
   async function limited(): Promise<(options?: object) => Holdfast> {
     const { admin } = rig.server
     await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '+@all', 'allkeys')
@@ -171,7 +171,7 @@ describe('without the right to the channel', () => {
     }
   }
 
-  test('a holder hears nothing, and waits for locks as ever, also after a reconnect', async () => {
+  test('a holder receives no request, and still waits for locks, even after a reconnect', async () => {
     const holder = (await limited())()
     heardBy(holder)
     const lease = await holder.getLock('it').lock()
@@ -187,7 +187,7 @@ describe('without the right to the channel', () => {
     await lease.release()
   })
 
-  test('a requester is told what it lacks', async () => {
+  test('the error of a requester names the channel', async () => {
     const holder = rig.witness()
     heardBy(holder)
     const lease = await holder.getLock('it').lock()
@@ -198,8 +198,8 @@ describe('without the right to the channel', () => {
   })
 })
 
-describe('the subscription', () => {
-  test('ends some seconds after the last hold of who listens to the event, and comes back with the next', async () => {
+describe('the subscription of a holder', () => {
+  test('ends some seconds after the last hold, and begins again with the next hold', async () => {
     const clock = new VirtualClock()
     const server = new MemoryServer(() => clock.wall, clock)
     await using holder = newMemoryClient(server)
@@ -222,7 +222,7 @@ describe('the subscription', () => {
     }
   })
 
-  test('is one, however many locks and leases there are', async () => {
+  test('fifty locks of one client share one subscription', async () => {
     const holder = rig.client()
     heardBy(holder)
     const leases = await Promise.all(

@@ -12,7 +12,7 @@ const rig = faultRig()
 const UNAVAILABLE = { code: 'HOLDFAST_UNAVAILABLE', lockName: 'it' }
 
 describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
-  test('a wait shorter than a round trip is null, and leaves nothing behind', async () => {
+  test('a wait shorter than a round trip returns null, and leaves nothing behind', async () => {
     rig.proxy.delay(30)
     const client = rig.client({ commandTimeoutMs: 2_000 })
     await granted(await client[kind]('warm').tryLock()).release()
@@ -23,14 +23,14 @@ describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
     await granted(await client[kind]('it').tryLock(5_000)).release()
   })
 
-  test('a short wait of a client that has just been made is null', async () => {
+  test('a short wait of a new client returns null', async () => {
     rig.proxy.delay(15)
     const client = rig.client({ commandTimeoutMs: 2_000 })
     expect(await client[kind]('it').tryLock(5)).toBeNull()
     await granted(await client[kind]('it').tryLock(5_000)).release()
   })
 
-  test('a server that is far away is out only when it is silent for longer than usual', async () => {
+  test('a distant server counts as down only when it is silent for longer than usual', async () => {
     const delay = rig.proxy.delay(150)
     const client = rig.client({ commandTimeoutMs: 2_000 })
     await granted(await client[kind]('warm').tryLock()).release()
@@ -46,7 +46,7 @@ describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
     await eventually(async () => !(await rig.exists('it')))
   })
 
-  test('a short wait is an outage where the connection is down', async () => {
+  test('a short wait rejects with an outage when the connection is down', async () => {
     const client = rig.client()
     await granted(await client[kind]('warm').tryLock()).release()
     rig.proxy.refuse()
@@ -61,7 +61,7 @@ describe.each(['getLock', 'getFairLock'] as const)('%s', (kind) => {
   })
 })
 
-test('a majority of masters is out only when it is silent for longer than usual', async () => {
+test('a majority of masters counts as down only when it is silent for longer than usual', async () => {
   const cluster = await Cluster.start(3)
   const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
   const delays = proxies.map((proxy) => proxy.delay(20))

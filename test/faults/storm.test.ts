@@ -10,12 +10,12 @@ import { Witness } from '../support/witness.ts'
 
 const rig = faultRig()
 
-/** Which lock objects there are; of a mixed name some are of the one kind and some of the other. */
+/** The kinds of lock objects. A mixed name has both kinds. */
 const kinds = ['plain', 'fair', 'mixed'] as const
 
-describe.each(weathers)('in a storm of $name', (weather) => {
+describe.each(weathers)('a storm of $name', (weather) => {
   test.each(kinds)(
-    `nobody is let in twice, and nothing is left (%s, seed ${SEED})`,
+    `has one holder at a time, and leaves no key (%s, seed ${SEED})`,
     async (kind) => {
       const witness = new Witness()
       const names = ['storm a', 'storm b']
@@ -77,7 +77,7 @@ describe.each(weathers)('in a storm of $name', (weather) => {
       // A grant that cannot be confirmed is lost sooner than any lease.
       if (!weather.loses && kind === 'plain')
         expect(fleet.flatMap(({ diary }) => diary.lost)).toEqual([])
-      // What was in doubt is settled, while the clients live: no lease has to run out for it.
+      // Locks in doubt are settled while the clients live, so no lease has to end first.
       await eventually(async () => (await rig.server.admin.exists(...names)) === 0, {
         timeoutMs: 4_000,
         message: 'the end of all locks',

@@ -42,7 +42,7 @@ function nodeClient(options: ClientOptions = {}): Holdfast {
   return client
 }
 
-/** Resolves when somebody listens for a release, on a channel of that kind, on any node. */
+/** Resolves when a client listens for a release, on a channel of that kind, on any node. */
 async function somebodyListens(
   kind: 'NUMSUB' | 'SHARDNUMSUB',
   name = lockName(),
@@ -91,7 +91,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
 
   const javaLock = (name = lockName()) => new JavaLock([javaClient], 'RLock', [name], name)
 
-  test.each(ours)('Java and %s exclude each other in every part of it', async (kind) => {
+  test.each(ours)('Java and %s exclude each other on every master', async (kind) => {
     const client = nodeClient(options)
     const masters = new Set<unknown>()
     for (let i = 0; i < 12; i++) {
@@ -108,7 +108,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
     expect(masters.size).toBe(3)
   })
 
-  test('the watchdogs of both sides keep locks in every part of it', async () => {
+  test('the watchdogs of both languages keep locks on every master', async () => {
     const client = nodeClient({ ...options, leaseMs: 1_000 })
     const { port = 0 } = cluster.masters[1] ?? {}
     const watched = await java.client({ port, sharded, watchdogMs: 1_000 })
@@ -131,7 +131,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
     for (const lock of theirs) await lock.unlock()
   })
 
-  test('Java listens and publishes in that way', async () => {
+  test('Java listens and publishes on these channels', async () => {
     const lease = await nodeClient(options).getLock(lockName()).lock()
     const waiting = javaLock().tryLock(20_000)
     await somebodyListens(counts)
@@ -145,7 +145,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
     expect(await calls(sharded === 'AUTO' ? 'publish' : 'spublish')).toBe(0)
   })
 
-  test.each(ours)("a waiter of %s is woken by Java's unlock", async (kind) => {
+  test.each(ours)('an unlock by Java wakes a waiter of %s', async (kind) => {
     await javaLock().lock()
     const waiting = nodeClient(options)[kind](lockName()).lock()
     // A fair lock listens there when it has waited for a heartbeat, and never sleeps for long.
@@ -157,7 +157,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
     expect(since(start)).toBeLessThan(SOON_MS)
   })
 
-  test.each(ours)('a waiter in Java is woken by our release of %s', async (kind) => {
+  test.each(ours)('a release of %s wakes a waiter in Java', async (kind) => {
     const lease = await nodeClient(options)[kind](lockName()).lock()
     const waiting = javaLock().lock()
     await somebodyListens(counts)
@@ -169,7 +169,7 @@ describe.each(ways)('RLock in a cluster, with $way', ({ sharded, options, counts
     await javaLock().unlock()
   })
 
-  test('a client whose own calls want the lock all the time lets Java have it', async () => {
+  test('a busy client lets Java acquire the lock', async () => {
     const lock = nodeClient(options).getLock(lockName())
     let busy = true
     const tasks = Array.from({ length: 4 }, async () => {
@@ -208,7 +208,7 @@ describe.each(ways)(
         const inJava = there.acquire()
         await listens(name)
         await isQuiet(() => calls('evalsha'))
-        // It would sleep for ever.
+        // Without a message it would sleep forever.
         await here.release()
         await inJava
         const waiting = here.acquire()
@@ -219,7 +219,7 @@ describe.each(ways)(
       }
     })
 
-    test('RPermitExpirableSemaphore and getPermitExpirableSemaphore do', async () => {
+    test('RPermitExpirableSemaphore and getPermitExpirableSemaphore wake each other', async () => {
       const client = nodeClient(options)
       for (const name of names()) {
         const there = new JavaPermitExpirableSemaphore(javaClient, name, name)
@@ -249,7 +249,7 @@ describe('RLock in a cluster, with sharded channels on one side only', () => {
     const client = await java.client({ port: cluster.masters[0]?.port ?? 0, sharded })
     const lock = (name: string) => new JavaLock([client], 'RLock', [name], lockName())
     const here = nodeClient(options)
-    // Somebody has waited before: it is known what the server can, and how to listen.
+    // A client has waited before, so both sides know how to listen at this server.
     await lock('before').lock()
     await here.getLock('before').isLocked() // connects
     expect(await here.getLock('before').tryLock(1_000)).toBeNull()
@@ -258,12 +258,12 @@ describe('RLock in a cluster, with sharded channels on one side only', () => {
   }
 
   const sides = [
-    ['there', 'AUTO', { shardedPubSub: false }, 'NUMSUB', 'SHARDNUMSUB'],
-    ['here', 'OFF', {}, 'SHARDNUMSUB', 'NUMSUB'],
+    ['sharded in Java', 'AUTO', { shardedPubSub: false }, 'NUMSUB', 'SHARDNUMSUB'],
+    ['sharded in Node', 'OFF', {}, 'SHARDNUMSUB', 'NUMSUB'],
   ] as const
 
   test.each(sides)(
-    '(%s) a waiter here has the lock when the lease that it saw is over',
+    '(%s) a waiter in Node acquires the lock at the end of the lease that it saw',
     async (_, sharded, options, hereOn) => {
       const { there, here } = await odd(sharded, options)
       await there.lock(LEASE_MS)
@@ -277,7 +277,7 @@ describe('RLock in a cluster, with sharded channels on one side only', () => {
   )
 
   test.each(sides)(
-    '(%s) a waiter in Java has the lock when the lease that it saw is over',
+    '(%s) a waiter in Java acquires the lock at the end of the lease that it saw',
     async (_, sharded, options, _hereOn, thereOn) => {
       const { there, here } = await odd(sharded, options)
       const lease = await here.lock(LEASE_MS)

@@ -30,7 +30,7 @@ async function listeners(count: number, name = stage.name): Promise<void> {
   )
 }
 
-/** What was published on its channel while the work ran. */
+/** The messages that were published on its channel while the work ran. */
 async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
   const messages: string[] = []
   const listener = stage.server.admin.duplicate()
@@ -64,13 +64,13 @@ interface Either {
 
 const sides: [string, () => Either, () => Either][] = [
   ['Java', () => javaLatch('one'), () => nodeLatch()],
-  ['us', () => nodeLatch(), () => javaLatch('one')],
+  ['Node', () => nodeLatch(), () => javaLatch('one')],
 ]
 
 const countOf = async () => Number((await stage.server.admin.get(stage.name)) ?? 0)
 
 describe.each(sides)('RCountDownLatch and getCountDownLatch, set by %s', (_, first, second) => {
-  test('opens for those of both languages, whoever counts it down last', async () => {
+  test('opens for waiters in both languages, whichever language counts it down last', async () => {
     for (const [set, last] of [
       [first(), second()],
       [first(), first()],
@@ -94,7 +94,7 @@ describe.each(sides)('RCountDownLatch and getCountDownLatch, set by %s', (_, fir
     expect(await stage.server.admin.exists(stage.name)).toBe(0)
   })
 
-  test('deleted by the other, those of ours go on at once', async () => {
+  test('waiters in Node continue at once when the other language deletes the count', async () => {
     expect(await first().trySetCount(2)).toBe(true)
     const ours = nodeLatch().await()
     await listeners(1)
@@ -104,7 +104,7 @@ describe.each(sides)('RCountDownLatch and getCountDownLatch, set by %s', (_, fir
     expect(await countOf()).toBe(0)
   })
 
-  test('tells the same on its channel', async () => {
+  test('publishes the same messages in both languages', async () => {
     const messages = await messagesOf(async () => {
       await first().trySetCount(2)
       await first().trySetCount(2)
@@ -120,7 +120,7 @@ describe.each(sides)('RCountDownLatch and getCountDownLatch, set by %s', (_, fir
   })
 })
 
-test('a time that is up is told in both languages', async () => {
+test('a wait returns false in both languages when its time is up', async () => {
   await nodeLatch().trySetCount(1)
   expect(await javaLatch().await(300)).toBe(false)
   expect(await nodeLatch().await({ waitMs: 300 })).toBe(false)
@@ -138,7 +138,7 @@ test('a name with a tag has the same key and channel in both languages', async (
   expect(await within(SOON_MS, Promise.all([ours, theirs]))).toEqual([true, true])
 })
 
-test('in a cluster, by sharded channels', async () => {
+test('in a cluster, a latch opens in both languages by sharded channels', async () => {
   const cluster = await startCluster()
   const [first] = cluster.masters
   const java = await stage.java.client({ port: first?.port as number, sharded: 'AUTO' })
@@ -162,7 +162,7 @@ test('in a cluster, by sharded channels', async () => {
     await last.countDown()
     expect(await within(SOON_MS, Promise.all(waiting))).toEqual([true, true])
   }
-  // In another slot than its key, the channel of a name with a tag is of no use to Redisson there.
+  // The channel of a name with a tag is in another slot than its key, so Redisson cannot use it there.
   const tagged = new JavaLatch(java, '{tag}:it', 'cluster')
   expect(String((await outcome(tagged.trySetCount(1))).error)).toMatch(/CROSSSLOT|hash slot/)
   await java.shutdown()

@@ -20,7 +20,7 @@ async function newCounter(): Promise<string> {
   return file
 }
 
-/** Who overlaps with somebody else here loses a count. */
+/** A task that overlaps with another one loses a count. */
 async function countOne(file: string): Promise<void> {
   const count = Number(await readFile(file, 'utf8'))
   await pause(1)
@@ -48,7 +48,7 @@ test.each([
   ['RFencedLock', 'getLock'],
   ['RFairLock', 'getFairLock'],
 ] as const)(
-  '%s and %s: 8 threads of Java and 8 tasks here, on one counter in a plain file, lose no count',
+  '%s and %s: 8 threads of Java and 8 tasks of Node lose no count in one plain file',
   async (kind, ours) => {
     const together = await countTogether(stage.nodeLock(ours), stage.javaLock({ kind }))
     expect(together.acquisitions).toBe(2 * WORKERS * ROUNDS)
@@ -56,7 +56,7 @@ test.each([
   },
 )
 
-test('RLock: with two locks instead of one they do lose counts, so this would be noticed', async () => {
+test('RLock: two different locks do lose counts, so the other test can fail', async () => {
   const java = stage.javaLock({ name: 'another' })
   const { acquisitions, counted } = await countTogether(stage.nodeLock(), java)
   expect(counted).toBeLessThan(acquisitions)

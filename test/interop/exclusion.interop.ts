@@ -4,7 +4,7 @@ import { ours, useStage } from './support/stage.ts'
 const stage = useStage()
 
 describe.each(ours)('RLock and %s: a lock that Java holds', (kind) => {
-  test('is not to be had here, and is once Java has unlocked it', async () => {
+  test('is not granted to Node until Java unlocks it', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock()
     expect(await node.tryLock()).toBeNull()
@@ -16,7 +16,7 @@ describe.each(ours)('RLock and %s: a lock that Java holds', (kind) => {
     await lease?.release()
   })
 
-  test('is seen here with its holder, its count and its lease', async () => {
+  test('shows its holder, its hold count and its lease in Node', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock(20_000)
     expect(await node.isLocked()).toBe(true)
@@ -33,7 +33,7 @@ describe.each(ours)('RLock and %s: a lock that Java holds', (kind) => {
     expect(await node.isLocked()).toBe(false)
   })
 
-  test('is not unlocked by unlock() here', async () => {
+  test('is not released by `unlock()` in Node', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock()
     await expect(node.unlock()).rejects.toThrow(NotHeldError)
@@ -42,8 +42,8 @@ describe.each(ours)('RLock and %s: a lock that Java holds', (kind) => {
   })
 })
 
-describe.each(ours)('RLock and %s: a lock that is held here', (kind) => {
-  test('is not to be had in Java, and is once it is released', async () => {
+describe.each(ours)('RLock and %s: a lock that Node holds', (kind) => {
+  test('is not granted to Java until Node releases it', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock()
     expect(await java.tryLock()).toBe(false)
@@ -53,7 +53,7 @@ describe.each(ours)('RLock and %s: a lock that is held here', (kind) => {
     await java.unlock()
   })
 
-  test('is seen in Java with its lease, as held by somebody else', async () => {
+  test('shows its lease in Java, and is not held by the Java thread', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock(20_000)
     expect(await java.isLocked()).toBe(true)
@@ -66,14 +66,14 @@ describe.each(ours)('RLock and %s: a lock that is held here', (kind) => {
     expect(await java.isLocked()).toBe(false)
   })
 
-  test('is not unlocked by unlock() in Java', async () => {
+  test('is not released by `unlock()` in Java', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock()
     await expect(java.unlock()).rejects.toMatchObject({ type: 'IllegalMonitorStateException' })
     expect(await lease.release()).toBe(true)
   })
 
-  test('is freed by close(), and Java has it at once', async () => {
+  test('is released by `close()`, and Java acquires it at once', async () => {
     const client = stage.nodeClient()
     await client[kind](stage.name).lock()
     const waiting = stage.javaLock().tryLock(20_000)
@@ -90,7 +90,7 @@ describe.each(ours)('RLock and %s: one name is one lock in both languages', (kin
     ['with a tag', 'stock:{ada}:1001'],
     ['that begins with a tag', '{ada}:1001'],
     ['in other scripts', 'Straße-注文-🔒'],
-    ['with what could be a pattern', 'a*b?[c]'],
+    ['with characters of a pattern', 'a*b?[c]'],
     ['that is long', 'x'.repeat(2_000)],
   ])('a name %s', async (_, name) => {
     const java = stage.javaLock({ name })
@@ -109,7 +109,7 @@ describe.each(ours)('RLock and %s: one name is one lock in both languages', (kin
     await java.unlock()
   })
 
-  test('the keyPrefix here is what a NameMapper puts before the name there', async () => {
+  test('the `keyPrefix` in Node is the prefix of a NameMapper in Java', async () => {
     const client = await stage.newJavaClient({ prefix: 'app:' })
     const java = stage.javaLock({ client })
     const node = stage.nodeLock(kind, { keyPrefix: 'app:' })
@@ -127,8 +127,8 @@ describe.each(ours)('RLock and %s: one name is one lock in both languages', (kin
   })
 })
 
-describe('RLock: two locks and not one', () => {
-  test('without the same prefix', async () => {
+describe('RLock: two separate locks', () => {
+  test('with different prefixes', async () => {
     const java = stage.javaLock()
     const node = stage.nodeLock('getLock', { keyPrefix: 'app:' })
     await java.lock()
@@ -138,7 +138,7 @@ describe('RLock: two locks and not one', () => {
     await java.unlock()
   })
 
-  test('in another database of the same server', async () => {
+  test('in different databases of one server', async () => {
     const elsewhere = stage.nodeClient({}, { db: 1 }).getLock(stage.name)
     const java = stage.javaLock()
     await java.lock()
@@ -149,7 +149,7 @@ describe('RLock: two locks and not one', () => {
   })
 })
 
-test('RLock: of many who try, in both languages and of both kinds here, exactly one gets the lock', async () => {
+test('RLock: among many simultaneous tries in both languages and of both kinds, exactly one gets the lock', async () => {
   const nodes = Array.from({ length: 8 }, (_, i) => stage.nodeLock(ours[i % 2]))
   const javas = Array.from({ length: 8 }, (_, i) => stage.javaLock({ thread: `${i}` }))
   await Promise.all(nodes.map((lock) => lock.isLocked()))

@@ -10,7 +10,7 @@ const isRising = (tokens: readonly number[]) =>
   tokens.every((token, i) => i === 0 || token > Number(tokens[i - 1]))
 
 describe.each(ours)('RFencedLock and %s', (kind) => {
-  test('exclude each other, and either wakes the other', async () => {
+  test('exclude each other, and wake each other', async () => {
     const [java, node] = [fenced(), stage.nodeLock(kind)]
     await java.lock()
     expect(await node.tryLock()).toBeNull()
@@ -27,7 +27,7 @@ describe.each(ours)('RFencedLock and %s', (kind) => {
     await java.unlock()
   })
 
-  test('hand out tokens in turn that strictly increase', async () => {
+  test('issue strictly increasing tokens in turn', async () => {
     const [java, node] = [fenced(), stage.nodeLock(kind)]
     const tokens: number[] = []
     for (let round = 0; round < 10; round++) {
@@ -45,7 +45,7 @@ describe.each(ours)('RFencedLock and %s', (kind) => {
     expect(tokens.every(Number.isSafeInteger)).toBe(true)
   })
 
-  test('hand out tokens that strictly increase when both want the lock all the time', async () => {
+  test('issue strictly increasing tokens under contention', async () => {
     const node = stage.nodeLock(kind)
     const tokens: number[] = []
     const here = async () => {
@@ -75,7 +75,7 @@ describe.each(ours)('RFencedLock and %s', (kind) => {
     expect(await java.getToken()).toBe(lease.token)
   })
 
-  test('go on from a counter of 1, 2, 3 that only Java has used so far', async () => {
+  test('continue from a counter of 1, 2, 3 that only Java has used', async () => {
     const [java, node] = [fenced(), stage.nodeLock(kind)]
     const tokens = [await java.lockAndGetToken()]
     await java.unlock()
@@ -88,7 +88,7 @@ describe.each(ours)('RFencedLock and %s', (kind) => {
     expect(next).toBe(ours + 1)
   })
 
-  test("count Java's re-entries as tokens of their own; ours keep the token of the hold", async () => {
+  test('issue a new token for each re-entry in Java, and the same token for a re-entry in Node', async () => {
     const [java, node] = [fenced(), stage.nodeLock(kind)]
     const first = await java.lockAndGetToken()
     expect(await java.lockAndGetToken()).toBe(first + 1)
@@ -99,7 +99,7 @@ describe.each(ours)('RFencedLock and %s', (kind) => {
     })
   })
 
-  test("rise after Java's force", async () => {
+  test('issue a higher token after a forced unlock by Java', async () => {
     const [java, node] = [fenced(), stage.nodeLock(kind)]
     const lease = await node.lock()
     await java.forceUnlock()
@@ -112,7 +112,7 @@ describe.each(ours)('RFencedLock and %s', (kind) => {
 })
 
 describe('RLock, which issues no token', () => {
-  test('leaves our tokens rising, and has none itself', async () => {
+  test('leaves the tokens of Node rising, and has no token itself', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock()]
     const tokens: number[] = []
     for (let round = 0; round < 3; round++) {
@@ -126,7 +126,7 @@ describe('RLock, which issues no token', () => {
 })
 
 describe('RFencedLock: the counter', () => {
-  test('that only Java uses never expires; our first hold gives it an expiry', async () => {
+  test('never expires while only Java uses it; the first hold of Node gives it an expiry', async () => {
     const [java, node] = [fenced(), stage.nodeLock()]
     await java.lockAndGetToken()
     await java.unlock()
@@ -138,17 +138,17 @@ describe('RFencedLock: the counter', () => {
     expect(await stage.pttl(counter())).toBeGreaterThan(0)
   })
 
-  test('starts at 1 again in Java when it has expired, below what it was; ours does not', async () => {
+  test('starts at 1 again in Java after it expired, but not in Node', async () => {
     const [java, node] = [fenced(), stage.nodeLock()]
     const before = await node.using(({ token }) => token)
-    await stage.server.admin.pexpire(counter(), 0) // As if nobody had used it for long.
+    await stage.server.admin.pexpire(counter(), 0) // As if no client had used the counter for long.
     expect(await java.lockAndGetToken()).toBe(1)
     await java.unlock()
     await stage.server.admin.pexpire(counter(), 0)
     expect(await node.using(({ token }) => token)).toBeGreaterThan(before)
   })
 
-  test.each(ours)('stays for good with keepCounters, through %s as well', async (kind) => {
+  test.each(ours)('stays forever with `keepCounters`, through %s too', async (kind) => {
     leaves({ keys: true, why: 'the counter has no expiry' })
     const [java, node] = [fenced(), stage.nodeLock(kind, { keepCounters: true })]
     const tokens = [await java.lockAndGetToken()]
@@ -163,7 +163,7 @@ describe('RFencedLock: the counter', () => {
     expect(isRising(tokens)).toBe(true)
   })
 
-  test('gets an expiry from one client without keepCounters, and loses it to the next one with it', async () => {
+  test('gets an expiry from a client without `keepCounters`, and loses it to the next client with the option', async () => {
     leaves({ keys: true, why: 'the counter has no expiry' })
     const [without, kept] = [stage.nodeLock(), stage.nodeLock('getLock', { keepCounters: true })]
     await kept.using(() => undefined)

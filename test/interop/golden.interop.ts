@@ -77,7 +77,7 @@ async function record(): Promise<Step[]> {
   return steps
 }
 
-test('the life of an RLock is what its transcript says', async () => {
+test('the life of an RLock matches its transcript', async () => {
   const now = written(head, await record())
   if (!existsSync(file)) {
     if (process.env.CI === 'true') throw new Error(`There is no ${file}`)

@@ -13,7 +13,7 @@ const fixtures = readdirSync(folder)
 const LEASE_MS = 30_000
 const SHORT_LEASE_MS = 3_000
 
-/** What only one side leaves: our counter of tokens, and what Redisson notes of an unlock. */
+/** Keys that only one side leaves: the counter of Holdfast, and the note of Redisson about an unlock. */
 const OWN = /^redisson_(lock_token|unlock_latch):/
 
 const shared = (lines: readonly string[]) => lines.filter((line) => !OWN.test(line))
@@ -60,7 +60,7 @@ async function live(): Promise<Step[]> {
   return steps
 }
 
-test('there is a transcript of each line of Redisson', () => {
+test('there is a transcript for each major version of Redisson', () => {
   expect(fixtures.map((file) => /^redisson-(\d)\.\d+\.\d+\.txt$/.exec(file)?.[1]).sort()).toEqual([
     '3',
     '4',
@@ -68,7 +68,7 @@ test('there is a transcript of each line of Redisson', () => {
 })
 
 test.each(fixtures)(
-  'our lock leaves the keys, fields, expiries and messages behind that are in %s',
+  'a lock of Holdfast leaves the keys, fields, expiries and messages of %s',
   async (file) => {
     const golden = read(readFileSync(join(folder, file), 'utf8'))
     const ours = await live()

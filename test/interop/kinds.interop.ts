@@ -33,7 +33,7 @@ describe.each(ours)('RSpinLock and %s', (kind) => {
     await lease.release()
   })
 
-  test('Java asks again by itself, and so has the lock soon after our release', async () => {
+  test('Java retries by itself, and acquires the lock soon after the release in Node', async () => {
     const lease = await stage.nodeLock(kind).lock()
     const waiting = spin().lock()
     await eventually(async () => (await stage.calls('pttl')) >= 2)
@@ -45,9 +45,9 @@ describe.each(ours)('RSpinLock and %s', (kind) => {
   })
 })
 
-/** What becomes of waiters here where Java's unlock sends no message. */
+/** Waiters in Node when the unlock in Java sends no message. */
 function unheardUnlock(javaLock: () => JavaLock): void {
-  test('and getLock: a waiter here has the lock when the lease that it saw is over', async () => {
+  test('and getLock: a waiter in Node acquires the lock at the end of the lease that it saw', async () => {
     await javaLock().lock(LEASE_MS)
     const waiting = stage.nodeLock().lock()
     await stage.nodeSleeps('getLock')
@@ -62,7 +62,7 @@ function unheardUnlock(javaLock: () => JavaLock): void {
     await lease.release()
   })
 
-  test('and getLock: it has it within six seconds, however long that lease is', async () => {
+  test('and getLock: a waiter in Node acquires the lock within about six seconds, however long the lease is', async () => {
     await javaLock().lock()
     const waiting = stage.nodeLock().lock()
     await stage.nodeSleeps('getLock')
@@ -73,7 +73,7 @@ function unheardUnlock(javaLock: () => JavaLock): void {
     expect(since(start)).toBeLessThan(6_000 + SOON_MS)
   })
 
-  test('and getFairLock: a waiter here finds out with its next heartbeat', async () => {
+  test('and getFairLock: a waiter in Node finds the free lock with its next heartbeat', async () => {
     await javaLock().lock()
     const waiting = stage.nodeLock('getFairLock').lock()
     await staysPending(waiting)
@@ -106,7 +106,7 @@ describe.each(ours)('RFairLock and %s', (kind) => {
     await java.unlock()
   })
 
-  test('have queues of their own: ours goes before the threads in that of Java', async () => {
+  test('have separate queues: the queue of Node goes before the queue of Java', async () => {
     const first = await stage.nodeLock(kind).lock()
     const waiting = fair().lock()
     await stage.javaPlaces(1)
@@ -123,7 +123,7 @@ describe.each(ours)('RFairLock and %s', (kind) => {
     await fair().unlock()
   })
 
-  test('a thread of Java that asks just after a release gets what it finds free', async () => {
+  test('a thread of Java that requests the lock right after a release gets it if it is free', async () => {
     const proxy = await startProxy(stage.server.port)
     const client = await stage.java.client({ port: proxy.port })
     const java = stage.javaLock({ kind: 'RFairLock', client })
@@ -151,7 +151,7 @@ describe.each(ours)('RFairLock and %s', (kind) => {
     expect(since(start)).toBeLessThan(SOON_MS)
   })
 
-  test('keep the order of the threads of Java, whatever we do in between', async () => {
+  test('keep the order of the threads of Java, whatever Node does in between', async () => {
     const order: string[] = []
     const lease = await stage.nodeLock(kind).lock(LEASE_MS)
     const threads: Promise<void>[] = []
@@ -166,17 +166,17 @@ describe.each(ours)('RFairLock and %s', (kind) => {
       await stage.javaPlaces(threads.length)
     }
     await lease.release()
-    // Whoever sees this lease may sleep to its end.
+    // A thread that sees this lease may sleep until its end.
     await stage.nodeLock(kind).using(() => undefined, { leaseMs: LEASE_MS })
     await Promise.all(threads)
     expect(order).toEqual(['a', 'b', 'c'])
   })
 })
 
-describe('RFairLock, whose threads listen each on a channel of their own', () => {
+describe('RFairLock, whose threads each listen on their own channel,', () => {
   const fair = () => stage.javaLock({ kind: 'RFairLock' })
 
-  test('and getLock: a thread in its queue has the lock when the lease that it saw is over', async () => {
+  test('and getLock: a thread in its queue acquires the lock at the end of the lease that it saw', async () => {
     const lease = await stage.nodeLock().lock(LEASE_MS)
     const waiting = fair().lock()
     await stage.javaPlaces(1)
@@ -191,7 +191,7 @@ describe('RFairLock, whose threads listen each on a channel of their own', () =>
     await fair().unlock()
   })
 
-  test('and getFairLock: a thread in its queue is woken by our release', async () => {
+  test('and getFairLock: a release in Node wakes a thread in its queue', async () => {
     const lease = await stage.nodeLock('getFairLock').lock()
     const waiting = fair().lock()
     await stage.javaPlaces(1)
@@ -220,7 +220,7 @@ describe.each(ours)('RMultiLock and %s', (kind) => {
     for (const name of names()) await (await client[kind](name).tryLock())?.release()
   })
 
-  test('exclude each other when we hold one of its names, and it leaves the others free', async () => {
+  test('exclude each other when Node holds one name, and Java leaves the other names free', async () => {
     const client = stage.nodeClient()
     const [a, b, c] = names() as [string, string, string]
     const lease = await client[kind](b).lock()
@@ -265,7 +265,7 @@ describe.each(ours)('RedissonRedLock over three masters, and %s', (kind) => {
     for (const node of nodes) await (await node.tryLock())?.release()
   })
 
-  test('exclude each other when we hold the lock on two of them; the third is left free', async () => {
+  test('exclude each other when Node holds the lock on two masters, and Java leaves the third master free', async () => {
     const { java, nodes } = await threeMasters()
     const leases = await Promise.all(nodes.slice(0, 2).map((node) => node.lock()))
     expect(await java.tryLock()).toBe(false)
@@ -275,7 +275,7 @@ describe.each(ours)('RedissonRedLock over three masters, and %s', (kind) => {
     await java.unlock()
   })
 
-  test('are both to be had when we hold the lock on one of them, which is no majority', async () => {
+  test('are both granted when Node holds the lock on one master, which is no majority', async () => {
     const { java, nodes } = await threeMasters()
     const lease = await nodes[0]?.lock()
     expect(await java.tryLock()).toBe(true)
@@ -307,7 +307,7 @@ describe.each(ours)('RReadWriteLock, which does not mix with %s', (kind) => {
   test.each([
     ['read', read],
     ['write', write],
-  ])('a name whose %s lock Java holds is refused here, and left as it is', async (_, side) => {
+  ])('Node refuses a name whose %s lock Java holds, and changes nothing', async (_, side) => {
     const [java, node] = [side(), stage.nodeLock(kind)]
     await java.lock()
     const before = await stage.hash()
@@ -328,7 +328,7 @@ describe.each(ours)('RReadWriteLock, which does not mix with %s', (kind) => {
     ['read', read],
     ['write', write],
   ])(
-    'its %s lock does not see a lock of ours: Java gets it, and our watchdog finds out',
+    'its %s lock does not see a lock of Node: Java acquires it, and the watchdog of Node reports the loss',
     async (_, side) => {
       const client = stage.nodeClient({ leaseMs: 900 })
       const lost = new Promise<unknown>((resolve) => {
@@ -346,7 +346,7 @@ describe.each(ours)('RReadWriteLock, which does not mix with %s', (kind) => {
     },
   )
 
-  test('one who waits is refused when Java takes the name as a read-write lock', async () => {
+  test('a waiter in Node is refused when Java uses the name as a read-write lock', async () => {
     const holder = stage.javaLock({ thread: 'holder' })
     await holder.lock(LEASE_MS)
     const waiting = stage.nodeLock(kind).lock()
@@ -358,7 +358,7 @@ describe.each(ours)('RReadWriteLock, which does not mix with %s', (kind) => {
     leaves({ keys: true, why: "Redisson's unlock left the other lock's field behind" })
   })
 
-  test('our release ends our part of it, and leaves Java its own', async () => {
+  test('a release in Node ends its own part, and leaves the part of Java', async () => {
     const [java, node] = [write(), stage.nodeLock(kind)]
     const lease = await node.lock()
     expect(await java.tryLock()).toBe(true)

@@ -13,7 +13,7 @@ const startTaker = (leaseMs = 30_000) =>
 const since = (start: number) => performance.now() - start
 
 describe.each(ours)('RLock and %s: the watchdog', (kind) => {
-  test("of Java's keeps its lock over many leases while we wait", async () => {
+  test('in Java keeps its lock over many leases while Node waits', async () => {
     const client = await stage.newJavaClient({ watchdogMs: 1_000 })
     const java = stage.javaLock({ client })
     const node = stage.nodeLock(kind)
@@ -26,7 +26,7 @@ describe.each(ours)('RLock and %s: the watchdog', (kind) => {
     await (await waiting).release()
   })
 
-  test('of ours keeps our lock over many leases while Java waits', async () => {
+  test('in Node keeps its lock over many leases while Java waits', async () => {
     const java = stage.javaLock()
     const lease = await stage.nodeLock(kind, { leaseMs: 1_000 }).lock()
     const waiting = java.lock()
@@ -40,7 +40,7 @@ describe.each(ours)('RLock and %s: the watchdog', (kind) => {
 })
 
 describe.each(ours)('RLock and %s: a fixed lease', (kind) => {
-  test("of Java's is not renewed, and at its end the lock is ours", async () => {
+  test('in Java is not renewed, and Node acquires the lock at its end', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock(800)
     const start = performance.now()
@@ -51,7 +51,7 @@ describe.each(ours)('RLock and %s: a fixed lease', (kind) => {
     expect(await lease.release()).toBe(true)
   })
 
-  test("of ours is not renewed, and at its end the lock is Java's", async () => {
+  test('in Node is not renewed, and Java acquires the lock at its end', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock(800)
     const start = performance.now()
@@ -66,7 +66,7 @@ describe.each(ours)('RLock and %s: a fixed lease', (kind) => {
 })
 
 describe('RLock: a fixed lease', () => {
-  test('comes with tryLock(waitMs, leaseMs) here, which Java lets in', async () => {
+  test('is set by `tryLock(waitMs, leaseMs)` in Node, which waits for Java', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock()]
     await java.lock()
     const start = performance.now()
@@ -81,7 +81,7 @@ describe('RLock: a fixed lease', () => {
     expect(await lease?.release()).toBe(true)
   })
 
-  test('comes with tryLock(waitTime, leaseTime) in Java, which we let in', async () => {
+  test('is set by `tryLock(waitTime, leaseTime)` in Java, which waits for Node', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock()]
     const lease = await node.lock()
     const start = performance.now()
@@ -96,7 +96,7 @@ describe('RLock: a fixed lease', () => {
     await java.unlock()
   })
 
-  test('that we extend is longer in Java as well', async () => {
+  test('is longer in Java too after an extension in Node', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock()]
     const lease = await node.lock(2_000)
     await lease.extend(20_000)
@@ -106,7 +106,7 @@ describe('RLock: a fixed lease', () => {
 })
 
 describe.each(ours)('RLock and %s: a JVM that is killed', (kind) => {
-  test('keeps us out until the lease of its lock ends, and no longer', async () => {
+  test('blocks Node until the lease of its lock ends, and no longer', async () => {
     const jvm = startJava()
     const client = await jvm.client({ port: stage.server.port, watchdogMs: 1_200 })
     await stage.javaLock({ client }).lock()
@@ -123,7 +123,7 @@ describe.each(ours)('RLock and %s: a JVM that is killed', (kind) => {
 })
 
 describe('RLock: a process that is killed', () => {
-  test('a Node process keeps Java out until the lease of its lock ends, and no longer', async () => {
+  test('a Node process blocks Java until the lease of its lock ends, and no longer', async () => {
     const child = startTaker(1_200)
     await child.next()
     const java = stage.javaLock()
@@ -139,7 +139,7 @@ describe('RLock: a process that is killed', () => {
     await java.unlock()
   })
 
-  test("a JVM that waited is in nobody's way", async () => {
+  test('a JVM that waited blocks no client', async () => {
     const jvm = startJava()
     const client = await jvm.client({ port: stage.server.port })
     const lease = await stage.nodeLock().lock()
@@ -155,7 +155,7 @@ describe('RLock: a process that is killed', () => {
     await stage.javaLock().unlock()
   })
 
-  test("a Node process that waited is in nobody's way", async () => {
+  test('a Node process that waited blocks no client', async () => {
     const java = stage.javaLock()
     await java.lock()
     const child = startTaker()
@@ -170,7 +170,7 @@ describe('RLock: a process that is killed', () => {
   })
 })
 
-test('RLock: shutdown() of a Redisson client does not free its locks; they end with their leases', async () => {
+test('RLock: `shutdown()` of a Redisson client does not release its locks; the locks end with their leases', async () => {
   const client = await stage.newJavaClient({ watchdogMs: 1_000 })
   await stage.javaLock({ client }).lock()
   const owner = await stage.javaOwner('', client)

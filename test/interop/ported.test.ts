@@ -26,7 +26,7 @@ function sourceOf(file: string): string {
   return text
 }
 
-test('each test that the page on the tests of Redisson names is there', () => {
+test('each test that the page on the tests of Redisson names exists', () => {
   const named = rows.flatMap(({ tests }) => tests)
   expect(named.length).toBeGreaterThan(100)
   expect(
@@ -64,7 +64,7 @@ test('each ported test is on the page, under the method whose name it begins wit
   expect(count).toBeGreaterThan(100)
 })
 
-test('the numbers that the page begins with are those of its tables', () => {
+test('the numbers at the beginning of the page match its tables', () => {
   const ported = rows.filter(({ tests }) => tests.some(({ file }) => file.includes('/ported/')))
   const left = rows.filter(({ tests }) => tests.length === 0)
   const before = rows.length - ported.length - left.length

@@ -13,10 +13,10 @@ const { javaRead, javaWrite, nodeLock, take, listeners, javaSleeps, timeouts, ti
   readWriteOn(stage)
 
 describe('RReadWriteLock and getReadWriteLock: hold counts', () => {
-  test('of Java, renewed over many leases, are left alone by ours who come and go', async () => {
+  test('in Java, renewed over many leases, do not change when Node readers come and go', async () => {
     const client = await stage.newJavaClient({ watchdogMs: 1_500 })
     const java = javaRead({ client })
-    // The watchdog of 3.x does not renew the lease of one who has re-entered, be we there or not.
+    // The watchdog of 3.x does not renew the lease of an owner that has re-entered, with or without Node.
     const counts = redissonVersion.startsWith('3.') ? [1] : [1, 2, 3]
     for (const _ of counts) await java.lock()
     const owner = await stage.javaOwner('', client)
@@ -39,7 +39,7 @@ describe('RReadWriteLock and getReadWriteLock: hold counts', () => {
     expect(await stage.hash()).toEqual({})
   })
 
-  test('of Java keep a writer here out for as long as Java renews the lock', async () => {
+  test('in Java block a writer in Node while Java renews the lock', async () => {
     const client = await stage.newJavaClient({ watchdogMs: 1_500 })
     const java = javaRead({ client })
     await java.lock()
@@ -62,7 +62,7 @@ describe('RReadWriteLock and getReadWriteLock: hold counts', () => {
     await (await waiting).release()
   })
 
-  test('of ours, renewed over many leases, are left alone by those of Java who come and go', async () => {
+  test('in Node, renewed over many leases, do not change when Java readers come and go', async () => {
     const node = nodeLock({ leaseMs: 1_500 }).readLock()
     await node.using(async (outer) => {
       await node.using(async () => {
@@ -83,7 +83,7 @@ describe('RReadWriteLock and getReadWriteLock: hold counts', () => {
     expect(await stage.hash()).toEqual({})
   })
 
-  test('of a writer of Java, and of one here, are seen by the other', async () => {
+  test('for a writer of either language are visible in the other language', async () => {
     const java = javaWrite()
     await java.lock()
     await java.lock()
@@ -109,7 +109,7 @@ describe('RReadWriteLock and getReadWriteLock: hold counts', () => {
 
 describe('RReadWriteLock and getReadWriteLock: leases', () => {
   test.each(['readLock', 'writeLock'] as const)(
-    'a Node process that is killed with the %s keeps a writer of Java out until its lease ends',
+    'a Node process that is killed with the %s blocks a writer of Java until its lease ends',
     async (side) => {
       const args = [stage.server.port, stage.name, 1_200, side].map(String)
       const child = startChild('test/interop/support/taker.mjs', { args })
@@ -133,7 +133,7 @@ describe('RReadWriteLock and getReadWriteLock: leases', () => {
     ['a reader here', 'a writer of Java'],
     ['a reader here', 'a writer here'],
   ] as const)(
-    'a Node process that was killed reading costs no more, when %s has read for longer, and %s waits',
+    'a killed Node reader causes no longer wait when %s has read for longer, and %s waits',
     async (who, next) => {
       const args = [stage.server.port, stage.name, 600, 'readLock'].map(String)
       const child = startChild('test/interop/support/taker.mjs', { args })
@@ -155,7 +155,7 @@ describe('RReadWriteLock and getReadWriteLock: leases', () => {
   )
 
   test.each(['a reader of Java', 'a reader here'] as const)(
-    'when %s with a long lease leaves, a writer of Java who comes then waits for that of who was killed',
+    'when %s with a long lease leaves, a later writer of Java waits only for the lease of a killed reader',
     async (who) => {
       const args = [stage.server.port, stage.name, 3_000, 'readLock'].map(String)
       const child = startChild('test/interop/support/taker.mjs', { args })
@@ -172,7 +172,7 @@ describe('RReadWriteLock and getReadWriteLock: leases', () => {
     },
   )
 
-  test('a JVM that is killed while it reads keeps a writer here out until its lease ends', async () => {
+  test('a JVM that is killed while it reads blocks a writer in Node until its lease ends', async () => {
     const jvm = startJava()
     const client = await jvm.client({ port: stage.server.port, watchdogMs: 1_200 })
     await javaRead({ client }).lock()
@@ -188,14 +188,14 @@ describe('RReadWriteLock and getReadWriteLock: leases', () => {
     // On a busy machine another JVM takes long to start.
   }, 90_000)
 
-  test('of a reader here that we extend is longer in Java as well', async () => {
+  test('a reader in Node that extends its lease has a longer lease in Java too', async () => {
     const lease = await nodeLock().readLock().lock(2_000)
     await lease.extend(20_000)
     expect(await javaRead().remainTimeToLive()).toBeGreaterThan(10_000)
     await lease.release()
   })
 
-  test('that ends is seen in both languages', async () => {
+  test('both languages see the end of a lease', async () => {
     await javaRead().lock(700)
     const lease = await nodeLock().readLock().lock(700)
     const start = performance.now()
@@ -214,7 +214,7 @@ describe('RReadWriteLock and getReadWriteLock: force', () => {
     ['readLock', javaRead],
     ['writeLock', javaWrite],
   ] as const)(
-    'forceUnlock() in Java takes our %s away, wakes who waits, and we find out',
+    'forceUnlock() in Java ends the %s of Node and wakes a waiter, and Node reports the loss',
     async (side, java) => {
       leaves({ keys: true, why: "Redisson's forceUnlock leaves the leases of those who read" })
       const client = stage.nodeClient({ leaseMs: 900 })
@@ -240,7 +240,7 @@ describe('RReadWriteLock and getReadWriteLock: force', () => {
     ['readLock', javaRead],
     ['writeLock', javaWrite],
   ] as const)(
-    "forceUnlock() here takes Java's %s away, wakes who waits, and Java finds out",
+    'forceUnlock() in Node ends the %s of Java and wakes a waiter, and Java fails to unlock',
     async (side, java) => {
       const held = java({ thread: 'holder' })
       await held.lock()

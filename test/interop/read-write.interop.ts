@@ -13,7 +13,7 @@ const stage = useStage()
 const { javaRead, javaWrite, nodeLock, take, listeners, javaSleeps, timeouts, timeoutOf } =
   readWriteOn(stage)
 
-/** Who waits here asks again after so long, whatever it hears. */
+/** A waiter in Node checks again after this time, with or without a message, in milliseconds. */
 const ASK_AGAIN_MS = 1_000
 
 /** Resolves when a lock of ours, the only one that waits, listens and has just asked again. */
@@ -24,7 +24,7 @@ async function nodeHasAsked(): Promise<void> {
 }
 
 describe('RReadWriteLock and getReadWriteLock', () => {
-  test('many read at once in both languages, each with a lease of its own', async () => {
+  test('many owners read at once in both languages, each with its own lease', async () => {
     const readers = [javaRead({ thread: 'a' }), javaRead({ thread: 'b' })]
     await readers[0]?.lock()
     const lease = await nodeLock().readLock().lock(20_000)
@@ -49,7 +49,7 @@ describe('RReadWriteLock and getReadWriteLock', () => {
     expect(await timeouts()).toEqual({})
   })
 
-  test('tell since when somebody has it of those here alone, and Java leaves what tells it as it is', async () => {
+  test('show the age of holds in Node alone, and Java does not change the key of the age', async () => {
     const javaReads = javaRead({ thread: 'a' })
     await javaReads.lock()
     const lease = await nodeLock().readLock().lock(20_000)
@@ -82,7 +82,7 @@ describe('RReadWriteLock and getReadWriteLock', () => {
     ['a writer of Java', false],
     ['a writer here', false],
   ] as const)(
-    'beside %s nobody writes, and to read is %s, in both languages',
+    'beside %s no owner can write, and reading is %s, in both languages',
     async (who, reads) => {
       const hold = await take[who]()
       const java = { thread: 'other' }
@@ -94,7 +94,7 @@ describe('RReadWriteLock and getReadWriteLock', () => {
       const lease = await nodeLock().readLock().tryLock()
       expect(lease !== null).toBe(reads)
       await lease?.release()
-      // What each side is asked about the other.
+      // The answers of each side about the other side.
       expect(await javaRead(java).isLocked()).toBe(reads)
       expect(await javaWrite(java).isLocked()).toBe(!reads)
       expect(await nodeLock().readLock().isLocked()).toBe(reads)
@@ -110,7 +110,7 @@ describe('RReadWriteLock and getReadWriteLock', () => {
     },
   )
 
-  test('the last of those who read, in whichever language, lets in who waits to write', async () => {
+  test('the last reader, in either language, wakes a waiting writer', async () => {
     const java = javaRead()
     await java.lock()
     const lease = await nodeLock().readLock().lock()
@@ -129,13 +129,13 @@ describe('RReadWriteLock and getReadWriteLock', () => {
   })
 })
 
-describe('RReadWriteLock: one who waits in Java', () => {
+describe('RReadWriteLock: a waiter in Java', () => {
   test.each([
-    ['to write', 'a reader here', javaWrite],
-    ['to write', 'a writer here', javaWrite],
-    ['to read', 'a writer here', javaRead],
+    ['that writes', 'a reader here', javaWrite],
+    ['that writes', 'a writer here', javaWrite],
+    ['that reads', 'a writer here', javaRead],
   ] as const)(
-    '%s is woken by the release of %s, not by the end of its lease',
+    '%s acquires the lock at the release of %s, not at the end of its lease',
     async (_, who, side) => {
       const hold = await take[who]()
       const java = side()
@@ -151,7 +151,7 @@ describe('RReadWriteLock: one who waits in Java', () => {
     },
   )
 
-  test('to read goes in with all the others who do, when a writer here has left', async () => {
+  test('acquires the read lock together with all other readers, when a writer in Node releases', async () => {
     const hold = await take['a writer here']()
     const readers = ['a', 'b', 'c'].map((thread) => javaRead({ thread }))
     const waiting = readers.map((reader) => reader.lock())
@@ -168,7 +168,7 @@ describe('RReadWriteLock: one who waits in Java', () => {
     await (await lease).release()
   })
 
-  test('and gives up in time leaves us the lock', async () => {
+  test('leaves Node the lock after it gives up in time', async () => {
     const lease = await nodeLock().readLock().lock()
     expect(await javaWrite().tryLock(500)).toBe(false)
     await listeners(0)
@@ -176,30 +176,33 @@ describe('RReadWriteLock: one who waits in Java', () => {
   })
 })
 
-describe('getReadWriteLock: one who waits here', () => {
+describe('getReadWriteLock: a waiter in Node', () => {
   test.each([
-    ['to write', 'a reader of Java', 'writeLock'],
-    ['to write', 'a writer of Java', 'writeLock'],
-    ['to read', 'a writer of Java', 'readLock'],
-  ] as const)('%s is woken by the unlock of %s, before it asks again', async (_, who, side) => {
-    const tookMs: number[] = []
-    // On a busy machine one of them may be late; if no message came, each would wait to ask again.
-    for (let round = 0; round < 5 && !tookMs.some((ms) => ms < ASK_AGAIN_MS / 3); round++) {
-      const hold = await take[who]()
-      const waiting = nodeLock()[side]().lock()
-      await nodeHasAsked()
-      const start = performance.now()
-      await hold.release()
-      const lease = await waiting
-      tookMs.push(since(start))
-      await lease.release()
-      await listeners(0)
-    }
-    report(`here ${_}, after ${who}`, Math.min(...tookMs))
-    expect(Math.min(...tookMs)).toBeLessThan(ASK_AGAIN_MS / 3)
-  })
+    ['that writes', 'a reader of Java', 'writeLock'],
+    ['that writes', 'a writer of Java', 'writeLock'],
+    ['that reads', 'a writer of Java', 'readLock'],
+  ] as const)(
+    '%s acquires the lock at the unlock of %s, before its own next request',
+    async (_, who, side) => {
+      const tookMs: number[] = []
+      // On a busy machine one of them may be late; if no message came, each would wait to ask again.
+      for (let round = 0; round < 5 && !tookMs.some((ms) => ms < ASK_AGAIN_MS / 3); round++) {
+        const hold = await take[who]()
+        const waiting = nodeLock()[side]().lock()
+        await nodeHasAsked()
+        const start = performance.now()
+        await hold.release()
+        const lease = await waiting
+        tookMs.push(since(start))
+        await lease.release()
+        await listeners(0)
+      }
+      report(`here ${_}, after ${who}`, Math.min(...tookMs))
+      expect(Math.min(...tookMs)).toBeLessThan(ASK_AGAIN_MS / 3)
+    },
+  )
 
-  test('and gives up in time leaves Java the lock, and nobody who waits', async () => {
+  test('leaves Java the lock after it gives up in time, and has no place in the queue', async () => {
     const java = javaRead()
     await java.lock()
     expect(await nodeLock().writeLock().tryLock(150)).toBeNull()
@@ -209,7 +212,7 @@ describe('getReadWriteLock: one who waits here', () => {
     await java.unlock()
   })
 
-  test('to write keeps out who comes to read here, and not who does in Java', async () => {
+  test('for the write lock blocks later readers in Node, but not in Java', async () => {
     const java = javaRead({ thread: 'a' })
     await java.lock()
     const writing = nodeLock().writeLock().lock()
@@ -223,11 +226,12 @@ describe('getReadWriteLock: one who waits here', () => {
   })
 })
 
-describe('RReadWriteLock and getReadWriteLock: who writes and goes on to read', () => {
-  test('here lets those of Java in who read, and not one who writes', async () => {
+describe('RReadWriteLock and getReadWriteLock: a writer that continues as a reader', () => {
+  test('in Node admits readers of Java, but no writer', async () => {
     const node = nodeLock({ leaseMs: 2 * SOON_MS })
     const tookMs: number[] = []
-    // On a busy machine a message may find Java between its question and its sleep: that waits for the lease.
+    // On a busy machine a message may reach Java between its check and its sleep. Java then waits for
+    // the end of the lease.
     for (let round = 0; round < 3 && !tookMs.some((ms) => ms < SOON_MS); round++) {
       const writing = await node.writeLock().lock()
       const reading = await node.readLock().lock()
@@ -260,7 +264,7 @@ describe('RReadWriteLock and getReadWriteLock: who writes and goes on to read', 
     expect(Math.min(...tookMs)).toBeLessThan(SOON_MS)
   }, 90_000)
 
-  test('in Java lets in who reads here, though that sends no message, and not who writes', async () => {
+  test('in Java admits readers of Node without a message, but no writer', async () => {
     const java = { thread: 'java' }
     await javaWrite(java).lock()
     await javaRead(java).lock()
@@ -281,7 +285,7 @@ describe('RReadWriteLock and getReadWriteLock: who writes and goes on to read', 
     expect(await stage.hash()).toEqual({})
   })
 
-  test('here after the upgradable lock waits until those of Java have read', async () => {
+  test('in Node after the upgradable lock waits until the readers of Java have released', async () => {
     const node = nodeLock()
     const upgradable = await node.upgradableLock().lock()
     const java = javaRead()
@@ -377,7 +381,7 @@ describe('under load', () => {
     }
   }
 
-  test('those who write in both languages lose no count, and those who read see no torn state', async () => {
+  test('writers in both languages lose no count, and readers see no torn state', async () => {
     const { written, torn, counted } = await together(stage.name)
     expect(written).toBe(2 * WRITERS * ROUNDS)
     expect(counted).toEqual([written, written])
@@ -385,16 +389,16 @@ describe('under load', () => {
     expect(await stage.hash()).toEqual({})
   })
 
-  test('with two locks instead of one they do, so this would be noticed', async () => {
+  test('with two locks, writers lose counts and readers see torn states, so the other test can fail', async () => {
     const { written, torn, counted } = await together('another')
     expect(torn).toBeGreaterThan(0)
     expect(Math.min(...counted)).toBeLessThan(written)
   })
 })
 
-describe('RLock of Java on the name of a read-write lock of ours, by accident,', () => {
+describe('RLock of Java on the name of a read-write lock of Node, by accident,', () => {
   test.each(['readLock', 'writeLock'] as const)(
-    'is not to be had while we have the %s',
+    'is not granted while Node holds the %s',
     async (side) => {
       const java = stage.javaLock()
       const lease = await nodeLock()[side]().lock()
@@ -410,7 +414,7 @@ describe('RLock of Java on the name of a read-write lock of ours, by accident,',
   )
 
   test.each(['readLock', 'writeLock'] as const)(
-    'refuses the %s here while it is held, and is left as it is',
+    'blocks the %s in Node with a refusal, and stays unchanged',
     async (side) => {
       const java = stage.javaLock()
       await java.lock()
@@ -428,7 +432,7 @@ describe('RLock of Java on the name of a read-write lock of ours, by accident,',
     },
   )
 
-  test('hears nothing of our release: it has the lock when the lease that it saw is over', async () => {
+  test('is granted at the end of the lease that Java saw, because the release in Node sends no message', async () => {
     const java = stage.javaLock()
     const lease = await nodeLock().readLock().lock(2_000)
     const waiting = java.lock()
@@ -443,7 +447,7 @@ describe('RLock of Java on the name of a read-write lock of ours, by accident,',
     await java.unlock()
   })
 
-  test('is refused by one who waits here when it takes the place of a read-write lock', async () => {
+  test('causes a refusal for a waiter in Node when it replaces a read-write lock', async () => {
     const { admin } = stage.server
     const other = `${stage.name}-other`
     await javaWrite({ thread: 'holder' }).lock(20_000)

@@ -19,7 +19,7 @@ const stage = useStage()
 /** Far below the lease of 30 s that a waiter would have to sit out without a message. */
 const SOON_MS = 5_000
 
-/** Who waits here asks again after so long, whatever it hears. */
+/** A waiter in Node checks again after this time, with or without a message, in milliseconds. */
 const ASK_AGAIN_MS = 1_000
 
 const since = (start: number) => performance.now() - start
@@ -41,7 +41,7 @@ let logged = 0
 beforeEach(() => {
   logged = stage.java.log.length
 })
-// Redisson logs a message that it cannot read, and goes on.
+// Redisson logs a message that it cannot read, and continues.
 afterEach(() => {
   expect(stage.java.log.slice(logged)).not.toMatch(/Exception|ERROR/)
 })
@@ -55,7 +55,7 @@ const nodePlain = (options?: ClientOptions): Semaphore =>
 const nodeLeased = (options?: ClientOptions): PermitExpirableSemaphore =>
   stage.nodeClient(options).getPermitExpirableSemaphore(stage.name)
 
-/** Resolves when so many clients of either language are told how many permits there are. */
+/** Resolves when this many clients of either language listen for permits. */
 async function listeners(count: number, tagged = `{${stage.name}}`): Promise<void> {
   const channel = `redisson_sc:${tagged}`
   await eventually(
@@ -67,7 +67,7 @@ async function listeners(count: number, tagged = `{${stage.name}}`): Promise<voi
   )
 }
 
-/** Resolves when the threads of one client of Java wait, with nobody here, and all are asleep. */
+/** Resolves when the threads of one Java client are the only waiters, and all sleep. */
 async function javaSleeps(): Promise<void> {
   await listeners(1)
   await isQuiet(() => stage.calls('evalsha'))
@@ -91,7 +91,7 @@ async function quickest(round: () => Promise<number>): Promise<number> {
   return Math.min(...tookMs)
 }
 
-/** Whatever the promise is about, it comes about soon after the work. */
+/** The promise settles soon after the work. */
 async function follows(waiting: Promise<unknown>, work: () => Promise<unknown>): Promise<void> {
   const start = performance.now()
   await work()
@@ -100,7 +100,7 @@ async function follows(waiting: Promise<unknown>, work: () => Promise<unknown>):
 }
 
 describe('RSemaphore and getSemaphore: the number of permits', () => {
-  test('is set once, by whoever comes first, and changed by both', async () => {
+  test('is set once by the first call, and changed by both languages', async () => {
     const [java, node] = [javaPlain(), nodePlain()]
     const agree = async (permits: number) => {
       expect(await java.availablePermits()).toBe(permits)
@@ -134,7 +134,7 @@ describe('RSemaphore and getSemaphore: the number of permits', () => {
     expect(await stage.pttl()).toBeGreaterThan(30_000)
   })
 
-  test('that are taken on one side are not to be had on the other, whoever gives them back', async () => {
+  test('counts for both languages, and either language may release permits', async () => {
     const [java, node] = [javaPlain(), nodePlain()]
     await node.trySetPermits(3)
     await java.acquire(2)
@@ -143,7 +143,7 @@ describe('RSemaphore and getSemaphore: the number of permits', () => {
     expect(await java.tryAcquire()).toBe(false)
     expect(await java.tryAcquire(1, 300)).toBe(false)
     expect(await node.tryAcquire({ waitMs: 1_000 })).toBe(false)
-    // A permit is nobody's.
+    // A permit belongs to no owner.
     await node.release(2)
     expect(await java.tryAcquire(2)).toBe(true)
     await java.release(3)
@@ -153,7 +153,7 @@ describe('RSemaphore and getSemaphore: the number of permits', () => {
   })
 })
 
-describe('RSemaphore: one who waits in Java', () => {
+describe('RSemaphore: a waiter in Java', () => {
   test.each([
     ['release', (node: Semaphore) => node.release()],
     ['releaseIfExists', (node: Semaphore) => node.releaseIfExists()],
@@ -169,14 +169,14 @@ describe('RSemaphore: one who waits in Java', () => {
     await java.release()
   })
 
-  test('is woken when a semaphore is made here that it waited for', async () => {
+  test('is woken when Node creates the semaphore that it waits for', async () => {
     const waiting = javaPlain().acquire(2)
     await javaSleeps()
     await follows(waiting, () => nodePlain().trySetPermits(3))
     expect(await javaPlain('another').availablePermits()).toBe(1)
   })
 
-  test('for many permits is woken until there are enough, and so are all where there are many', async () => {
+  test('for many permits is woken until there are enough, and many waiters are woken by many permits', async () => {
     const node = nodePlain()
     await node.trySetPermits(0)
     const waiting = [
@@ -192,7 +192,7 @@ describe('RSemaphore: one who waits in Java', () => {
     expect(await node.availablePermits()).toBe(2)
   })
 
-  test('and gives up in time leaves us all permits', async () => {
+  test('leaves Node all permits after it gives up in time', async () => {
     const node = nodePlain()
     await node.trySetPermits(0)
     expect(await javaPlain().tryAcquire(1, 500)).toBe(false)
@@ -202,11 +202,11 @@ describe('RSemaphore: one who waits in Java', () => {
   })
 })
 
-describe('getSemaphore: one who waits here', () => {
+describe('getSemaphore: a waiter in Node', () => {
   test.each([
     ['release', (java: JavaSemaphore) => java.release()],
     ['addPermits', (java: JavaSemaphore) => java.addPermits(1)],
-  ] as const)('is woken by %s of RSemaphore, before it asks again', async (_, work) => {
+  ] as const)('is woken by %s of RSemaphore, before its own next request', async (_, work) => {
     const java = javaPlain()
     await java.trySetPermits(0)
     const tookMs = await quickest(async () => {
@@ -221,14 +221,14 @@ describe('getSemaphore: one who waits here', () => {
     expect(await java.availablePermits()).toBe(0)
   })
 
-  test('is woken when a semaphore is made in Java that it waited for', async () => {
+  test('is woken when Java creates the semaphore that it waits for', async () => {
     const waiting = nodePlain().acquire(2)
     await listeners(1)
     await follows(waiting, () => javaPlain().trySetPermits(3))
     expect(await javaPlain().availablePermits()).toBe(1)
   })
 
-  test('for many is not overtaken here, and is by Java, which knows nothing of who waits', async () => {
+  test('for many permits is not overtaken in Node, but may be overtaken by Java', async () => {
     const [java, node] = [javaPlain(), nodePlain()]
     await java.trySetPermits(2)
     const waiting = node.acquire(3)
@@ -240,7 +240,7 @@ describe('getSemaphore: one who waits here', () => {
     await follows(waiting, () => java.release())
   })
 
-  test('and another in Java get one each of two that come back', async () => {
+  test('and a waiter in Java get one permit each when two are released', async () => {
     const node = nodePlain()
     await node.trySetPermits(0)
     const waiting = [javaPlain().acquire(), nodePlain().acquire()]
@@ -251,7 +251,7 @@ describe('getSemaphore: one who waits here', () => {
 })
 
 describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: the number of permits', () => {
-  /** What all who can be asked say. */
+  /** Checks that both languages report these facts. */
   async function agree(
     java: JavaPermitExpirableSemaphore,
     node: PermitExpirableSemaphore,
@@ -266,7 +266,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: the number 
     expect(await node.availablePermits()).toBe(facts.available)
   }
 
-  test('is set by both, also while some are taken', async () => {
+  test('is set by both languages, even while permits are acquired', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     expect(await java.trySetPermits(4)).toBe(true)
     expect(await node.trySetPermits(6)).toBe(false)
@@ -293,7 +293,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: the number 
     await agree(java, node, { permits: 2, available: 2, taken: 0 })
   })
 
-  test('is too small for who asks here for more, also where Java has set it', async () => {
+  test('is too small for a larger request in Node, even when Java has set it', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     await java.trySetPermits(2)
     const ids = await java.acquire(1, 30_000)
@@ -309,7 +309,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: the number 
 })
 
 describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', () => {
-  test('of both are listed here by their ids, with what is left of their leases', async () => {
+  test('are listed in Node by their ids for both languages, with the rest of their leases', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     await node.trySetPermits(5)
     const ids = await java.acquire(2, 20_000)
@@ -323,7 +323,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
     expect(left.get(forGood[0] as string)).toBeNull()
     expect(left.get(ids[0] as string)).toBeGreaterThan(10_000)
     expect(left.get(permit.ids[0] as string)).toBeGreaterThan(10_000)
-    // What Java says of them.
+    // The answers of Java about the permits.
     expect(await java.getLeaseTime(permit.ids[1] as string)).toBeGreaterThan(10_000)
     expect(await java.getLeaseTime(forGood[0] as string)).toBe(-1)
     expect(await java.tryAcquire()).toEqual([])
@@ -333,7 +333,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
     expect(await java.availablePermits()).toBe(5)
   })
 
-  test('taken here are given back in Java, all at once', async () => {
+  test('acquired in Node are released in Java, all at once', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     await java.trySetPermits(3)
     const permit = await node.acquire({ permits: 3 })
@@ -346,7 +346,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
     expect(await java.availablePermits()).toBe(3)
   })
 
-  test('taken here are given back in Java one by one: the rest is given back here, once', async () => {
+  test('acquired in Node are released in Java one by one, and Node releases the rest once', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     await java.trySetPermits(3)
     const permit = await node.acquire({ permits: 3 })
@@ -360,7 +360,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
     expect(await node.availablePermits()).toBe(3)
   })
 
-  test('taken here and given back in Java are found to be lost at the next renewal', async () => {
+  test('acquired in Node and released in Java are lost at the next renewal', async () => {
     const client = stage.nodeClient({ leaseMs: 1_500 })
     const lost = new Promise<unknown>((resolve) => {
       client.once('lost', ({ error }) => resolve(error))
@@ -375,7 +375,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
     await eventually(async () => (await node.availablePermits()) === 2, { timeoutMs: 10_000 })
   })
 
-  test('taken here for a fixed time are kept for longer when Java says so', async () => {
+  test('acquired in Node for a fixed time last longer when Java extends them', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     await java.trySetPermits(1)
     const permit = await node.acquire({ leaseMs: 3_000 })
@@ -389,7 +389,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
     expect(await java.updateLeaseTime(id, 30_000)).toBe(false)
   })
 
-  test('are renewed here while they are used, and Java waits', async () => {
+  test('are renewed in Node while they are used, and Java waits', async () => {
     const [java, node] = [javaLeased(), nodeLeased({ leaseMs: 1_500 })]
     await java.trySetPermits(1)
     await node.using(async (permit) => {
@@ -402,7 +402,7 @@ describe('RPermitExpirableSemaphore and getPermitExpirableSemaphore: permits', (
   })
 })
 
-describe('RPermitExpirableSemaphore: one who waits in Java', () => {
+describe('RPermitExpirableSemaphore: a waiter in Java', () => {
   test.each([
     ['a release', (node: PermitExpirableSemaphore) => node.addPermits(0)],
     ['addPermits', (node: PermitExpirableSemaphore) => node.addPermits(1)],
@@ -418,7 +418,7 @@ describe('RPermitExpirableSemaphore: one who waits in Java', () => {
     await permit.release()
   })
 
-  test('is woken when permits are set here that it waited for', async () => {
+  test('is woken when Node sets the permits that it waits for', async () => {
     const java = javaLeased()
     const waiting = java.acquire(1, 30_000)
     await javaSleeps()
@@ -426,7 +426,7 @@ describe('RPermitExpirableSemaphore: one who waits in Java', () => {
     await java.releaseAll(await waiting)
   })
 
-  test('for many permits is woken until there are enough, and so are all where there are many', async () => {
+  test('for many permits is woken until there are enough, and many waiters are woken by many permits', async () => {
     const node = nodeLeased()
     await node.trySetPermits(5)
     const permits = [await node.acquire({ permits: 2 }), await node.acquire({ permits: 3 })]
@@ -441,7 +441,7 @@ describe('RPermitExpirableSemaphore: one who waits in Java', () => {
     expect(await node.availablePermits()).toBe(5)
   })
 
-  test('has the permit of a Node process that was killed when its lease ends', async () => {
+  test('acquires the permit of a killed Node process when its lease ends', async () => {
     const java = javaLeased()
     await java.trySetPermits(1)
     const args = [stage.server.port, stage.name, 1_200, 'permit'].map(String)
@@ -454,18 +454,18 @@ describe('RPermitExpirableSemaphore: one who waits in Java', () => {
     expect(since(start)).toBeLessThan(SOON_MS)
     expect(await nodeLeased().tryAcquire()).toBeNull()
     expect(await java.getPermits()).toBe(1)
-    // Java takes the permit, and knows nothing of the note who had it: that one counts no more.
+    // Java acquires the permit and does not change the note about its former holder, which no longer counts.
     expect((await nodeLeased().inspect()).holders).toMatchObject([{ owner: null, ids }])
     await java.releaseAll(ids)
     // The next acquisition here removes the note.
     await (await nodeLeased().acquire()).release()
     expect(await stage.server.admin.exists(`holdfast_permit_holders:{${stage.name}}`)).toBe(0)
-    // As any process, it takes its time to start where much else is going on.
+    // A process takes long to start on a busy machine.
   }, 60_000)
 })
 
-describe('getPermitExpirableSemaphore: one who waits here', () => {
-  test('is woken by a release of RPermitExpirableSemaphore, before it asks again', async () => {
+describe('getPermitExpirableSemaphore: a waiter in Node', () => {
+  test('is woken by a release of RPermitExpirableSemaphore, before its own next request', async () => {
     const java = javaLeased()
     await java.trySetPermits(1)
     const tookMs = await quickest(async () => {
@@ -486,14 +486,14 @@ describe('getPermitExpirableSemaphore: one who waits here', () => {
     ['trySetPermits', (java: JavaPermitExpirableSemaphore) => java.trySetPermits(2)],
     ['setPermits', (java: JavaPermitExpirableSemaphore) => java.setPermits(2)],
     ['addPermits', (java: JavaPermitExpirableSemaphore) => java.addPermits(2)],
-  ] as const)('has what %s of Java gives it', async (_, work) => {
+  ] as const)('acquires permits after %s of Java', async (_, work) => {
     const waiting = nodeLeased().acquire({ permits: 2 })
     await listeners(1)
     await follows(waiting, () => work(javaLeased()))
     await (await waiting).release()
   })
 
-  test('has a permit of Java when its lease ends, which Java is told when it gives that back', async () => {
+  test('acquires a permit of Java when its lease ends, and the release by Java then fails', async () => {
     const java = javaLeased()
     await java.trySetPermits(1)
     const [id = ''] = await java.acquire(1, 1_200)
@@ -507,7 +507,7 @@ describe('getPermitExpirableSemaphore: one who waits here', () => {
     expect(await java.availablePermits()).toBe(1)
   })
 
-  test('has the permit of a JVM that was killed when its lease ends', async () => {
+  test('acquires the permits of a killed JVM when their lease ends', async () => {
     const jvm = startJava()
     const client = await jvm.client({ port: stage.server.port })
     const java = javaLeased('', client)
@@ -521,10 +521,10 @@ describe('getPermitExpirableSemaphore: one who waits here', () => {
     expect(since(start)).toBeLessThan(SOON_MS)
     await permit.release()
     expect(await node.availablePermits()).toBe(2)
-    // A JVM takes its time to start where much else is going on.
+    // A JVM takes long to start on a busy machine.
   }, 60_000)
 
-  test('releases a permit of Java by its id, and Java finds out', async () => {
+  test('releases a permit of Java by its id, and the release by Java then fails', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     await java.trySetPermits(2)
     const [id = ''] = await java.acquire(1, 30_000)
@@ -541,7 +541,7 @@ describe('getPermitExpirableSemaphore: one who waits here', () => {
     expect(await node.availablePermits()).toBe(2)
   })
 
-  test('is deleted here, and Java has no permits until somebody sets them', async () => {
+  test('deletes the semaphore, and Java has no permits until they are set again', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     await java.trySetPermits(2)
     await java.acquire(1, 30_000)
@@ -553,7 +553,7 @@ describe('getPermitExpirableSemaphore: one who waits here', () => {
     expect(await java.availablePermits()).toBe(1)
   })
 
-  test('does not get a permit that Java took without a lease, until Java gives it back', async () => {
+  test('does not get a permit that Java acquired without a lease until Java releases it', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     await java.trySetPermits(1)
     const [id = ''] = await java.acquire()
@@ -567,7 +567,7 @@ describe('getPermitExpirableSemaphore: one who waits here', () => {
     await (await waiting).release()
   })
 
-  test('and another in Java get one each of two that come back', async () => {
+  test('and a waiter in Java get one permit each when two are released', async () => {
     const node = nodeLeased()
     await node.trySetPermits(2)
     const permit = await node.acquire({ permits: 2 })
@@ -581,7 +581,7 @@ describe('getPermitExpirableSemaphore: one who waits here', () => {
     await (await ours).release()
   })
 
-  test('and gives up in time leaves Java all permits, and nobody who waits', async () => {
+  test('leaves Java all permits after it gives up in time, and has no place in the queue', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]
     await java.trySetPermits(1)
     const ids = await java.acquire(1, 30_000)
@@ -645,7 +645,7 @@ describe('under load', () => {
     }
   }
 
-  test('no more permits of RSemaphore and getSemaphore are in use than there are, and none is lost', async () => {
+  test('RSemaphore and getSemaphore never have more permits in use than exist, and lose none', async () => {
     await javaPlain().trySetPermits(PERMITS)
     const most = await together((thread) => javaPlain(thread), plainTaking())
     report('in use at once', most)
@@ -653,7 +653,7 @@ describe('under load', () => {
     expect(await javaPlain().availablePermits()).toBe(PERMITS)
   })
 
-  test('no more of RPermitExpirableSemaphore and getPermitExpirableSemaphore are, and none is lost', async () => {
+  test('RPermitExpirableSemaphore and getPermitExpirableSemaphore never have more permits in use than exist, and lose none', async () => {
     await javaLeased().trySetPermits(PERMITS)
     const semaphores = [nodeLeased(), nodeLeased()]
     const most = await together(
@@ -670,7 +670,7 @@ describe('under load', () => {
     expect(await javaLeased().availablePermits()).toBe(PERMITS)
   })
 
-  test('with two semaphores instead of one there are more, so this would be noticed', async () => {
+  test('with two semaphores more permits are in use, so the other tests can fail', async () => {
     const other = `${stage.name}-other`
     atEnd(() => stage.server.admin.del(other).then(() => undefined), { beforeCheck: true })
     await javaPlain().trySetPermits(PERMITS)
@@ -683,43 +683,48 @@ describe('under load', () => {
 
 describe('RSemaphore and RPermitExpirableSemaphore', () => {
   test.each([
-    ['of a name with a tag', '{tag}:', undefined, '{tag}:plain', '{tag}:leased:timeout'],
+    ['with a tag in their name', '{tag}:', undefined, '{tag}:plain', '{tag}:leased:timeout'],
     ['behind a NameMapper', '', 'app:', '{app:plain}', '{app:leased}:timeout'],
-  ])('%s are those of that name here', async (_, before, keyPrefix, tagged, timeout) => {
-    const { admin } = stage.server
-    const [plainName, leasedName] = [`${before}plain`, `${before}leased`]
-    atEnd(
-      async () => {
-        const names = [plainName, leasedName].map((name) => `${keyPrefix ?? ''}${name}`)
-        await admin.del(...names, ...(await admin.keys('holdfast_request:*')))
-      },
-      { beforeCheck: true },
-    )
-    const there =
-      keyPrefix === undefined ? stage.javaClient : await stage.newJavaClient({ prefix: keyPrefix })
-    const here = stage.nodeClient(keyPrefix === undefined ? {} : { keyPrefix })
-    const javaOne = new JavaSemaphore(there, plainName, stage.threadName('plain'))
-    const plain = here.getSemaphore(plainName)
-    await javaOne.trySetPermits(0)
-    const waiting = plain.acquire()
-    await eventually(async () => (await plain.inspect()).waiting.length === 1)
-    await follows(waiting, () => javaOne.release())
-    const inJava = javaOne.acquire()
-    await listeners(1, tagged)
-    await isQuiet(() => stage.calls('evalsha'))
-    await follows(inJava, () => plain.release())
+  ])(
+    '%s are the semaphores of the same name in Node',
+    async (_, before, keyPrefix, tagged, timeout) => {
+      const { admin } = stage.server
+      const [plainName, leasedName] = [`${before}plain`, `${before}leased`]
+      atEnd(
+        async () => {
+          const names = [plainName, leasedName].map((name) => `${keyPrefix ?? ''}${name}`)
+          await admin.del(...names, ...(await admin.keys('holdfast_request:*')))
+        },
+        { beforeCheck: true },
+      )
+      const there =
+        keyPrefix === undefined
+          ? stage.javaClient
+          : await stage.newJavaClient({ prefix: keyPrefix })
+      const here = stage.nodeClient(keyPrefix === undefined ? {} : { keyPrefix })
+      const javaOne = new JavaSemaphore(there, plainName, stage.threadName('plain'))
+      const plain = here.getSemaphore(plainName)
+      await javaOne.trySetPermits(0)
+      const waiting = plain.acquire()
+      await eventually(async () => (await plain.inspect()).waiting.length === 1)
+      await follows(waiting, () => javaOne.release())
+      const inJava = javaOne.acquire()
+      await listeners(1, tagged)
+      await isQuiet(() => stage.calls('evalsha'))
+      await follows(inJava, () => plain.release())
 
-    const thread = stage.threadName('leased')
-    const javaOther = new JavaPermitExpirableSemaphore(there, leasedName, thread)
-    const leased = here.getPermitExpirableSemaphore(leasedName)
-    await javaOther.trySetPermits(2)
-    const permit = await leased.acquire()
-    const ids = await javaOther.acquire(1, 30_000)
-    expect(await admin.zcard(timeout)).toBe(2)
-    expect(await leased.tryAcquire()).toBeNull()
-    await permit.release()
-    await javaOther.releaseAll(ids)
-  })
+      const thread = stage.threadName('leased')
+      const javaOther = new JavaPermitExpirableSemaphore(there, leasedName, thread)
+      const leased = here.getPermitExpirableSemaphore(leasedName)
+      await javaOther.trySetPermits(2)
+      const permit = await leased.acquire()
+      const ids = await javaOther.acquire(1, 30_000)
+      expect(await admin.zcard(timeout)).toBe(2)
+      expect(await leased.tryAcquire()).toBeNull()
+      await permit.release()
+      await javaOther.releaseAll(ids)
+    },
+  )
 })
 
 function report(what: string, ...values: number[]): void {

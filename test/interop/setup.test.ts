@@ -13,7 +13,7 @@ function runWith(programs: Record<string, string>) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${lines}\n`)
     chmodSync(join(bin, name), 0o755)
   }
-  // A release that nobody has built: Maven is needed.
+  // A release that was never built, so Maven is needed.
   const args = ['scripts/test-interop.mjs', '--redisson', '3.0.0']
   const env = { ...process.env, PATH: bin }
   return spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })
@@ -35,7 +35,7 @@ test.each([
   expect(stderr).toMatch(/JDK 17 or later and Maven.*Type: {2}\S+ /)
 })
 
-test('when Maven fails, the command says so in the words of Maven, and fails', () => {
+test('when Maven fails, the command prints the words of Maven, and fails', () => {
   const { status, stderr } = runWith({
     java: 'echo openjdk 17.0.1',
     javac: 'echo javac 17.0.1',
@@ -45,7 +45,7 @@ test('when Maven fails, the command says so in the words of Maven, and fails', (
   expect(stderr).toContain('no route to anywhere')
 })
 
-test('a line or release that cannot be one is refused', () => {
+test('an invalid line or release of Redisson is refused', () => {
   const args = ['scripts/test-interop.mjs', '--redisson', 'newest']
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
   expect(status).toBe(2)

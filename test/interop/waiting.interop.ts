@@ -9,8 +9,8 @@ const SOON_MS = 5_000
 
 const since = (start: number) => performance.now() - start
 
-describe.each(ours)('RLock and %s: a waiter here', (kind) => {
-  test("is woken by Java's unlock, not by the end of its lease", async () => {
+describe.each(ours)('RLock and %s: a waiter in Node', (kind) => {
+  test('is woken by an unlock in Java, not by the end of its lease', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock()
     const waiting = node.lock()
@@ -24,7 +24,7 @@ describe.each(ours)('RLock and %s: a waiter here', (kind) => {
     await lease.release()
   })
 
-  test('that gave up in time leaves Java its lock, and nobody who waits', async () => {
+  test('leaves Java its lock after it gives up in time, and has no place in the queue', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock()
     expect(await node.tryLock(150)).toBeNull()
@@ -37,7 +37,7 @@ describe.each(ours)('RLock and %s: a waiter here', (kind) => {
 })
 
 describe.each(ours)('RLock and %s: a waiter in Java', (kind) => {
-  test('is woken by a release here, not by the end of its lease', async () => {
+  test('is woken by a release in Node, not by the end of its lease', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock()
     const waiting = java.lock()
@@ -50,7 +50,7 @@ describe.each(ours)('RLock and %s: a waiter in Java', (kind) => {
     await java.unlock()
   })
 
-  test('that gave up in time leaves us our lock', async () => {
+  test('leaves Node its lock after it gives up in time', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const lease = await node.lock()
     expect(await java.tryLock(500)).toBe(false)
@@ -59,7 +59,7 @@ describe.each(ours)('RLock and %s: a waiter in Java', (kind) => {
   })
 })
 
-test('RLock: many waiters, in both languages and of both kinds here, all get the lock in time', async () => {
+test('RLock: many waiters, in both languages and of both kinds in Node, all get the lock in time', async () => {
   const first = await stage.nodeLock().lock()
   const start = performance.now()
   let inside = 0
@@ -87,7 +87,7 @@ test('RLock: many waiters, in both languages and of both kinds here, all get the
   expect(since(start)).toBeLessThan(2 * SOON_MS)
 })
 
-test('RLock: a client whose own calls want the lock all the time lets Java have it', async () => {
+test('RLock: a busy client lets Java acquire the lock', async () => {
   const lock = stage.nodeLock()
   let busy = true
   const tasks = Array.from({ length: 4 }, async () => {
@@ -102,7 +102,7 @@ test('RLock: a client whose own calls want the lock all the time lets Java have 
   await Promise.all(tasks)
 })
 
-test('RLock and getFairLock: who queues here is served in order, and before a thread of Java', async () => {
+test('RLock and getFairLock: waiters in Node are served in order, and before a thread of Java', async () => {
   const order: string[] = []
   const first = await stage.nodeLock('getFairLock').lock()
   const java = stage.javaLock()
@@ -120,7 +120,7 @@ test('RLock and getFairLock: who queues here is served in order, and before a th
 })
 
 describe.each(ours)('RLock and %s: re-entry', (kind) => {
-  test("Java's holds are counted here, and the last unlock frees the lock", async () => {
+  test('Node counts the holds of Java, and the last unlock frees the lock', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const counted = async () => (await node.inspect()).holdCount
     for (const count of [1, 2, 3]) {
@@ -139,7 +139,7 @@ describe.each(ours)('RLock and %s: re-entry', (kind) => {
     await (await waiting).release()
   })
 
-  test('our holds are counted in Java, and the last release frees the lock', async () => {
+  test('Java sees the hold count of Node, and the last release frees the lock', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     const counts: string[] = []
     const count = async (lease: Lease) => {
@@ -163,7 +163,7 @@ describe.each(ours)('RLock and %s: re-entry', (kind) => {
     await java.unlock()
   })
 
-  test('a thread that holds the lock re-enters it while we wait', async () => {
+  test('a thread that holds the lock re-enters it while Node waits', async () => {
     const [java, node] = [stage.javaLock(), stage.nodeLock(kind)]
     await java.lock()
     const waiting = node.lock()
@@ -174,7 +174,7 @@ describe.each(ours)('RLock and %s: re-entry', (kind) => {
     await (await waiting).release()
   })
 
-  test('another thread of the same JVM does not re-enter, nor does another client here', async () => {
+  test('another thread of the same JVM does not re-enter, and another client in Node does not either', async () => {
     await stage.javaLock({ thread: 'a' }).lock()
     expect(await stage.javaLock({ thread: 'b' }).tryLock()).toBe(false)
     await stage.javaLock({ thread: 'a' }).unlock()
@@ -185,7 +185,7 @@ describe.each(ours)('RLock and %s: re-entry', (kind) => {
 })
 
 describe.each(ours)('RLock and %s: force', (kind) => {
-  test('forceUnlock() in Java takes our lock away, wakes who waits, and we find out', async () => {
+  test('forceUnlock() in Java ends the lock of Node and wakes a waiter, and Node reports the loss', async () => {
     const holder: Holdfast = stage.nodeClient({ leaseMs: 600 })
     const lost = new Promise<unknown>((resolve) => {
       holder.once('lost', ({ error }) => resolve(error))
@@ -203,7 +203,7 @@ describe.each(ours)('RLock and %s: force', (kind) => {
     expect(await stage.javaLock().forceUnlock()).toBe(false)
   })
 
-  test("forceUnlock() here takes Java's lock away, wakes who waits, and Java finds out", async () => {
+  test('forceUnlock() in Node ends the lock of Java and wakes a waiter, and Java fails to unlock', async () => {
     const java = stage.javaLock()
     await java.lock()
     const waiting = stage.javaLock({ thread: 'waiter' }).tryLock(4 * SOON_MS)

@@ -22,7 +22,7 @@ function newClient(options: { shardedPubSub?: boolean; keyPrefix?: string }): Ho
 
 describe.each([true, false])('with sharded channels: %p', (shardedPubSub) => {
   test.each(['plain', '{ada}:ready', 'a:{ada}'])(
-    'a latch named %s opens for who awaits it',
+    'a latch named %s opens for a client that awaits it',
     async (name) => {
       const options = { shardedPubSub, keyPrefix: 'app:' }
       const [mine, theirs] = [newClient(options), newClient(options)].map((client) =>
@@ -48,7 +48,7 @@ describe.each([true, false])('with sharded channels: %p', (shardedPubSub) => {
   )
 })
 
-test('all names of a latch are in one slot, and on one server they are those of Redisson', () => {
+test('all keys and channels of a latch are in one slot, and one server uses the names of Redisson', () => {
   for (const name of ['plain', 'a:b', '{ada}:ready', 'a:{ada}', 'x{ada}{bob}']) {
     const { both, channel, request } = latchKeys(name, true)
     const slots = [...both, channel, request('c:1')].map(slotOf)

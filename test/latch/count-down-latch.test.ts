@@ -29,7 +29,7 @@ type Any = any
 describeWorlds('a count-down latch', (world) => {
   const latchOf = (client = world.newClient()) => client.getCountDownLatch('ready')
 
-  test('opens for all who await it, here and elsewhere, when it is counted down to zero', async () => {
+  test('opens for all waiters of all clients when its count reaches zero', async () => {
     const [latch, other, third] = [latchOf(), latchOf(), latchOf()]
     expect(await latch.trySetCount(3)).toBe(true)
     const waiting = [latch.await(), latch.await(), other.await(), third.await({ waitMs: 60_000 })]
@@ -47,7 +47,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await world.server.admin.exists(world.rawName('ready'))).toBe(0)
   })
 
-  test('is open where its count was never set, and stays so when it is counted down', async () => {
+  test('is open if its count was never set, and stays open after a count-down', async () => {
     const latch = latchOf()
     expect(await latch.await()).toBe(true)
     expect(await latch.await({ waitMs: 60_000 })).toBe(true)
@@ -57,7 +57,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await world.server.admin.exists(world.rawName('ready'))).toBe(0)
   })
 
-  test('has its count set once in a round, and again when it is open', async () => {
+  test('accepts one `trySetCount()` for each round', async () => {
     const [latch, other] = [latchOf(), latchOf()]
     const all = await Promise.all([latch, other, latch].map((one) => one.trySetCount(2)))
     expect(all.filter((isSet) => isSet)).toEqual([true])
@@ -67,7 +67,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await other.countDown()).toBe(0)
   })
 
-  test('a wait ends with false when its time is up, and the others wait on', async () => {
+  test('a wait returns false when its time is up, and other waits continue', async () => {
     const latch = latchOf()
     await latch.trySetCount(1)
     const waiting = latch.await()
@@ -78,7 +78,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await within(2_000, waiting)).toBe(true)
   })
 
-  test('an abort ends the wait at once, before it begins as well, and leaves nothing behind', async () => {
+  test('an abort ends a wait at once, even before the wait begins, and leaves nothing behind', async () => {
     const latch = latchOf()
     await latch.trySetCount(1)
     const abort = new AbortController()
@@ -91,7 +91,7 @@ describeWorlds('a count-down latch', (world) => {
     await latch.delete()
   })
 
-  test('deleted while it is awaited, it is open', async () => {
+  test('opens when it is deleted', async () => {
     const [latch, other] = [latchOf(), latchOf()]
     await latch.trySetCount(2)
     const waiting = [latch.await(), other.await()]
@@ -101,7 +101,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await latch.delete()).toBe(false)
   })
 
-  test('set anew as soon as it opens, those of the round before go on all the same', async () => {
+  test('waiters of a round continue even when the next round begins at once', async () => {
     const [latch, other] = [latchOf(), latchOf()]
     await latch.trySetCount(1)
     const waiting = latch.await()
@@ -116,7 +116,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await within(2_000, next)).toBe(true)
   })
 
-  test('inspect() tells a number that rises with each round, and null where the latch is open', async () => {
+  test('`inspect()` returns a number that rises with each round, and null if the latch is open', async () => {
     const latch = latchOf()
     const rounds: number[] = []
     for (let n = 0; n < 5; n++) {
@@ -132,7 +132,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(rounds).toEqual([...new Set(rounds)].sort((a, b) => a - b))
   })
 
-  test('a count-down and a delete() for one round act in that round only', async () => {
+  test('a `countDown()` and a `delete()` for one round change only that round', async () => {
     const latch = latchOf()
     const begin = async (count: number) => {
       expect(await latch.trySetCount(count)).toBe(true)
@@ -153,7 +153,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await latch.count()).toBe(0)
   })
 
-  test('await() of one round goes on at its end, even when it is called in a later one', async () => {
+  test('`await()` for one round returns at the end of that round, even in a later round', async () => {
     const [latch, other] = [latchOf(), latchOf()]
     await other.trySetCount(1)
     const round = (await other.inspect()).round as number
@@ -171,7 +171,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await within(2_000, latch.await({ round }))).toBe(true)
   })
 
-  test('a wait of Infinity has no end', async () => {
+  test('a `waitMs` of Infinity waits until the latch opens', async () => {
     const latch = latchOf()
     await latch.trySetCount(1)
     const waiting = latch.await({ waitMs: Infinity })
@@ -181,7 +181,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await within(2_000, waiting)).toBe(true)
   })
 
-  test('opened and set anew by its own client in one go, it was open', async () => {
+  test('its waiters continue when their own client opens it and sets it again at once', async () => {
     const latch = latchOf()
     await latch.trySetCount(1)
     const waiting = [latch.await(), latch.await()]
@@ -190,7 +190,7 @@ describeWorlds('a count-down latch', (world) => {
     await latch.delete()
   })
 
-  test('close() ends the waits of its client with a ClosedError, and lets nothing begin', async () => {
+  test('`close()` rejects the waits and all later calls of its client with a `ClosedError`', async () => {
     const [client, other] = [world.newClient(), world.newClient()]
     const [latch, theirs] = [latchOf(client), latchOf(other)]
     await latch.trySetCount(1)
@@ -211,7 +211,7 @@ describeWorlds('a count-down latch', (world) => {
     expect(await theirs.countDown()).toBe(0)
   })
 
-  test('a name that a lock has is refused, as a lock is under the name of a latch', async () => {
+  test('a latch refuses the name of a lock, and a lock refuses the name of a latch', async () => {
     const client = world.newClient()
     const lease = await client.getLock('ready').lock()
     const latch = latchOf(client)
@@ -229,7 +229,7 @@ describeWorlds('a count-down latch', (world) => {
   })
 })
 
-describe('bad input is refused at the door', () => {
+describe('invalid input is refused', () => {
   const client = () => {
     const one = new Holdfast({ redis: 'redis://127.0.0.1:1' })
     atEnd(() => one.close(), { beforeCheck: true })
@@ -272,15 +272,15 @@ describe('bad input is refused at the door', () => {
   test.each<[string, (latch: Any) => Promise<unknown>, string]>([
     ['a wait that is no option', (latch) => latch.await(500), 'got 500'],
     ['a wait of 0', (latch) => latch.await({ waitMs: 0 }), 'got 0'],
-    ['a wait that is no number', (latch) => latch.await({ waitMs: Number.NaN }), 'got NaN'],
+    ['a wait of NaN', (latch) => latch.await({ waitMs: Number.NaN }), 'got NaN'],
     ['one more argument', (latch) => latch.await({}, 500), 'got 500'],
     ['an option of locks', (latch) => latch.await({ leaseMs: 5 }), '`leaseMs`'],
-    ['a signal that is none', (latch) => latch.await({ signal: 'now' }), 'got "now"'],
+    ['an invalid signal', (latch) => latch.await({ signal: 'now' }), 'got "now"'],
     ['a step', (latch) => latch.countDown(2), 'got 2'],
-    ['a round that is none', (latch) => latch.countDown({ round: null }), 'got null'],
+    ['a null round', (latch) => latch.countDown({ round: null }), 'got null'],
     ['a round that is missing', (latch) => latch.countDown({}), 'got undefined'],
     ['a round below 1', (latch) => latch.delete({ round: 0 }), 'got 0'],
-    ['a round to await', (latch) => latch.await({ round: 1.5 }), 'got 1.5'],
+    ['a fractional round of `await()`', (latch) => latch.await({ round: 1.5 }), 'got 1.5'],
     ['a step with a round', (latch) => latch.countDown({ round: 1 }, 2), 'got 2'],
     ['another option', (latch) => latch.countDown({ count: 2 }), '`count`'],
     ['a unit of time', (latch) => latch.trySetCount(1, 'SECONDS'), 'got "SECONDS"'],
@@ -290,7 +290,7 @@ describe('bad input is refused at the door', () => {
     expect(String(error)).toContain(words)
   })
 
-  test('a client of independent masters', () => {
+  test('a latch of independent masters', () => {
     const one = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
     atEnd(() => one.close(), { beforeCheck: true })
     const get = () => one.getCountDownLatch('it')

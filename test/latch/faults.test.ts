@@ -35,7 +35,7 @@ const listening = (clients = 1, name = 'it') =>
     return Number(count) === clients
   })
 
-/** Waits until nobody else but a message, or its time, makes the one client look that awaits it. */
+/** Waits until only a message, or its own timer, makes the one waiting client check again. */
 const hears = async () => {
   await listening()
   await eventually(() => rig.proxy.count(lookAtLatch.sha1) >= 2)
@@ -48,11 +48,11 @@ const keys = async () =>
 interface Operation {
   operation: string
   script: { readonly sha1: string }
-  /** What is set before it; 0 is nothing. */
+  /** The count before it; 0 means that no count is set. */
   before: number
   act: (latch: CountDownLatch) => Promise<unknown>
   answer: unknown
-  /** What is left after it. */
+  /** The count after it. */
   after: number
 }
 
@@ -86,7 +86,7 @@ const operations: Operation[] = [
     after: 2,
   },
   {
-    operation: 'to delete the count of one round',
+    operation: 'a `delete()` for one round',
     script: deleteCount,
     before: 2,
     act: async (latch) => latch.delete({ round: await roundNow(latch) }),
@@ -118,7 +118,7 @@ const operations: Operation[] = [
     after: 0,
   },
   {
-    operation: 'to set the count',
+    operation: 'a `trySetCount()`',
     script: setCount,
     before: 0,
     act: (latch) => latch.trySetCount(4),
@@ -126,7 +126,7 @@ const operations: Operation[] = [
     after: 4,
   },
   {
-    operation: 'to set a count that is set',
+    operation: 'a `trySetCount()` of a count that is set',
     script: setCount,
     before: 2,
     act: (latch) => latch.trySetCount(4),
@@ -134,7 +134,7 @@ const operations: Operation[] = [
     after: 2,
   },
   {
-    operation: 'to delete the count',
+    operation: 'a `delete()`',
     script: deleteCount,
     before: 2,
     act: (latch) => latch.delete(),
@@ -142,7 +142,7 @@ const operations: Operation[] = [
     after: 0,
   },
   {
-    operation: 'to delete what is not there',
+    operation: 'a `delete()` without a count',
     script: deleteCount,
     before: 0,
     act: (latch) => latch.delete(),
@@ -152,10 +152,10 @@ const operations: Operation[] = [
 ]
 
 describe.each(operations)('$operation', ({ operation, script, before, act, answer, after }) => {
-  // What changes nothing can be done twice by a copy of it alone.
+  // A copy of a call that changes nothing may run a second time.
   const isIdle = after === before || answer === false
   const cells: readonly Fault[] = faults.filter(({ action }) => !isIdle || COPIES.includes(action))
-  test.each(cells)('counts once, and spares the next round, when $fault', async (cell) => {
+  test.each(cells)('counts once, and does not change the next round, when $fault', async (cell) => {
     const { mine, theirs } = pair(HASTY, `${operation}: ${cell.fault}`)
     // Connected before.
     await mine.count()
@@ -171,7 +171,7 @@ describe.each(operations)('$operation', ({ operation, script, before, act, answe
       expect(await theirs.count()).toBe(after)
     }
     await theirs.delete()
-    // What ran for nothing is not remembered.
+    // A call without an effect is not remembered.
     if (before === 0 && script === countDown) await pause(BEYOND_DOUBT_MS)
     if (script !== setCount) expect(await theirs.trySetCount(7)).toBe(true)
     if (cell.releases === 'when all is released') {
@@ -185,7 +185,7 @@ describe.each(operations)('$operation', ({ operation, script, before, act, answe
 })
 
 test.each(['cutBefore', 'cutAfter', 'mute'] as const)(
-  'a look whose answer is lost (%s) is made once more',
+  'a check whose answer is lost (%s) is repeated',
   async (action) => {
     const { mine, theirs } = pair(HASTY)
     await theirs.trySetCount(1)
@@ -201,7 +201,7 @@ test.each(['cutBefore', 'cutAfter', 'mute'] as const)(
   },
 )
 
-test('a count-down that never arrived before its round was over spares the next one', async () => {
+test('a count-down that was not sent before its round ended does not change the next round', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(1)
   await mine.count()
@@ -218,7 +218,7 @@ test('a count-down that never arrived before its round was over spares the next 
   await theirs.delete()
 })
 
-test('a count-down that follows the count at once is counted, every time', async () => {
+test('a count-down right after the count is set counts every time', async () => {
   const { mine, theirs } = pair()
   for (let i = 0; i < 50; i++) {
     expect(await theirs.trySetCount(2)).toBe(true)
@@ -229,7 +229,7 @@ test('a count-down that follows the count at once is counted, every time', async
   }
 })
 
-test('a hundred count-downs whose answers are lost count a hundred, and each is told what it left', async () => {
+test('a hundred count-downs whose answers are lost count a hundred times, and each returns its own count', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(101)
   await mine.count()
@@ -244,7 +244,7 @@ test('a hundred count-downs whose answers are lost count a hundred, and each is 
   expect(await keys()).toEqual([])
 })
 
-test('the last message is lost: whoever awaits it looks again all the same', async () => {
+test('a waiter checks the latch again when the last message is lost', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(1)
   const waiting = mine.await()
@@ -254,7 +254,7 @@ test('the last message is lost: whoever awaits it looks again all the same', asy
   expect(await within(SOON_MS, waiting)).toBe(true)
 })
 
-test('while no message comes it is looked at ever more seldom', async () => {
+test('a waiter without a message checks the latch less and less often', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(1)
   const waiting = mine.await()
@@ -269,23 +269,26 @@ test('while no message comes it is looked at ever more seldom', async () => {
 })
 
 test.each([
-  ['a count of ours', (theirs: CountDownLatch) => theirs.trySetCount(1)],
+  ['a count of Holdfast', (theirs: CountDownLatch) => theirs.trySetCount(1)],
   ['a count of Redisson', () => rig.server.admin.set('it', '1')],
-])('of %s: all messages are lost and the count is set anew: its round is over', async (_, set) => {
-  const { mine, theirs } = pair()
-  await set(theirs)
-  const waiting = mine.await()
-  await hears()
-  rig.proxy.blackHole({ only: 'subscriber' })
-  await theirs.countDown()
-  await theirs.trySetCount(3)
-  expect(await within(SOON_MS, waiting)).toBe(true)
-  const next = mine.await({ waitMs: 700 })
-  expect(await next).toBe(false)
-  await theirs.delete()
-})
+])(
+  'with %s, a waiter continues when all messages of its round are lost and the count is set again',
+  async (_, set) => {
+    const { mine, theirs } = pair()
+    await set(theirs)
+    const waiting = mine.await()
+    await hears()
+    rig.proxy.blackHole({ only: 'subscriber' })
+    await theirs.countDown()
+    await theirs.trySetCount(3)
+    expect(await within(SOON_MS, waiting)).toBe(true)
+    const next = mine.await({ waitMs: 700 })
+    expect(await next).toBe(false)
+    await theirs.delete()
+  },
+)
 
-test('a round that the server has forgotten goes on', async () => {
+test('a round that the server has forgotten continues', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(1)
   const waiting = outcome(mine.await({ waitMs: 900 }))
@@ -297,7 +300,7 @@ test('a round that the server has forgotten goes on', async () => {
   expect(await within(2_000, asked)).toBe(true)
 })
 
-test('ten thousand who await it have one subscription, and go on by one message', async () => {
+test('ten thousand waiters share one subscription, and one message wakes them', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(1)
   await mine.count()
@@ -313,7 +316,7 @@ test('ten thousand who await it have one subscription, and go on by one message'
   expect(rig.proxy.count(lookAtLatch.sha1) - looks).toBeLessThanOrEqual(6)
 })
 
-test('the connection for messages breaks as it opens: it is looked at on the reconnect', async () => {
+test('a waiter checks the latch after its connection for messages reconnects', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(1)
   const waiting = mine.await()
@@ -323,7 +326,7 @@ test('the connection for messages breaks as it opens: it is looked at on the rec
   expect(await within(1_000, waiting)).toBe(true)
 })
 
-test('what Redisson does is heard: its last count-down, and its delete', async () => {
+test('a waiter receives the messages of Redisson about a last count-down and a delete', async () => {
   const { mine } = pair()
   const { admin } = rig.server
   for (const message of ['0', '1']) {
@@ -337,7 +340,7 @@ test('what Redisson does is heard: its last count-down, and its delete', async (
   }
 })
 
-test('a server that comes back empty has no count: the latch is open', async () => {
+test('a server that restarts empty has no count, so the latch is open', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(1)
   const waiting = mine.await()
@@ -347,7 +350,7 @@ test('a server that comes back empty has no count: the latch is open', async () 
 })
 
 describe('an outage', () => {
-  test('is told as that to all who ask or wait, also where their time is up, and never as an open latch', async () => {
+  test('rejects all calls and waits, even when their time is up, and opens no latch', async () => {
     const { mine, theirs } = pair({ outageMs: 500 })
     await theirs.trySetCount(2)
     await mine.count()
@@ -378,7 +381,7 @@ describe('an outage', () => {
     await theirs.delete()
   })
 
-  test('in which nothing was sent is told so: it was not counted', async () => {
+  test('has an error that says that nothing changed, if no request was sent', async () => {
     const { mine, theirs } = pair({ outageMs: 300 })
     await theirs.trySetCount(2)
     rig.proxy.refuse()
@@ -395,7 +398,7 @@ describe('an outage', () => {
     await theirs.countDown()
   })
 
-  test('a request that arrives when its caller has given up is refused', async () => {
+  test('the server refuses a request that arrives after its caller has given up', async () => {
     const { mine, theirs } = pair({ outageMs: 300 })
     await theirs.trySetCount(2)
     await mine.count()
@@ -411,7 +414,7 @@ describe('an outage', () => {
   })
 })
 
-test('close() waits for count-downs under way', async () => {
+test('`close()` waits for count-downs in progress', async () => {
   const { client, mine, theirs } = pair()
   await theirs.trySetCount(2)
   await mine.count()
@@ -422,7 +425,7 @@ test('close() waits for count-downs under way', async () => {
   await theirs.delete()
 })
 
-test('close() in an outage ends them, and says that nobody knows', async () => {
+test('`close()` in an outage rejects count-downs, and the error says that the outcome is unknown', async () => {
   const { client, mine, theirs } = pair()
   await theirs.trySetCount(2)
   await mine.count()
@@ -435,7 +438,7 @@ test('close() in an outage ends them, and says that nobody knows', async () => {
   await theirs.delete()
 })
 
-test('what requests came to is not kept for long', async () => {
+test('Redis keeps the outcomes of requests for less than a minute', async () => {
   const { mine } = pair({ outageMs: 3_600_000 })
   await mine.trySetCount(3)
   await mine.countDown()
@@ -446,7 +449,7 @@ test('what requests came to is not kept for long', async () => {
   await rig.server.flush()
 })
 
-test('nobody is left behind in a count that is never reached', async () => {
+test('a waiter that gives up ends its subscription and its checks', async () => {
   const { mine, theirs } = pair()
   await theirs.trySetCount(1)
   const waiting = mine.await({ waitMs: 400 })

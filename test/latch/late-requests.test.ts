@@ -37,7 +37,7 @@ const changes: [string, { sha1: string }, (latch: CountDownLatch) => Promise<unk
   ]
 
 describe.each(changes)('a %s that reaches Redis in the next round', (_, script, act, answer) => {
-  test('changes nothing when the network held its request up', async () => {
+  test('changes nothing when the network delayed its request', async () => {
     const { mine, theirs } = await pair()
     const trap = rig.proxy.onNextRequest(script.sha1, 'hold')
     const acting = act(mine)
@@ -76,7 +76,7 @@ describe.each(changes)('a %s that reaches Redis in the next round', (_, script, 
   })
 })
 
-test('a count-down that follows the count at once is counted, even when all answers are slow', async () => {
+test('a count-down right after the count is set counts, even when all answers are slow', async () => {
   const { mine, theirs } = await pair()
   await theirs.delete()
   // So that the client knows little of the server's clock.
@@ -92,11 +92,11 @@ test('a count-down that follows the count at once is counted, even when all answ
   await theirs.delete()
 })
 
-describe('await() sees that its round is over when the next one has begun before its first look', () => {
+describe('`await()` returns when its round ended before its first check', () => {
   test.each<[string, Action]>([
-    ['was held up', 'hold'],
+    ['was delayed', 'hold'],
     ['was lost with its connection', 'cutBefore'],
-  ])('which %s', async (_, action) => {
+  ])('because the check %s', async (_, action) => {
     const { mine, theirs } = await pair()
     const trap = rig.proxy.onNextRequest(lookAtLatch.sha1, action)
     const waiting = mine.await()
@@ -110,7 +110,7 @@ describe('await() sees that its round is over when the next one has begun before
     await theirs.delete()
   })
 
-  test('on a connection that is slow', async () => {
+  test('because the connection is slow', async () => {
     const { mine, theirs } = await pair()
     rig.proxy.delay(HELD_UP_MS)
     const waiting = mine.await()
@@ -120,7 +120,7 @@ describe('await() sees that its round is over when the next one has begun before
     await theirs.delete()
   })
 
-  test('of a client that was still connecting', async () => {
+  test('because the client was still connecting', async () => {
     const { theirs } = await pair()
     rig.proxy.refuse()
     const waiting = rig.client().getCountDownLatch('it').await()
@@ -132,7 +132,7 @@ describe('await() sees that its round is over when the next one has begun before
   })
 })
 
-test('the first look of a call reaches Redis before what its caller asks for next', async () => {
+test('the first check of a call reaches Redis before the next request of its caller', async () => {
   const { mine, theirs } = await pair()
   const from = rig.proxy.requests.length
   const waiting = mine.await()
@@ -144,7 +144,7 @@ test('the first look of a call reaches Redis before what its caller asks for nex
   await theirs.delete()
 })
 
-test('await() waits for a round that began just before the call, however slow its first look is', async () => {
+test('`await()` waits for a round that began just before the call, however slow its first check is', async () => {
   const { mine, theirs } = await pair()
   for (const heldUpMs of [0, 0, 0, 0, 0, 0, 0, 0, 30, HELD_UP_MS]) {
     await nextRound(theirs, 1)
@@ -152,7 +152,7 @@ test('await() waits for a round that began just before the call, however slow it
     const waiting = outcome(mine.await({ waitMs: heldUpMs + 80 }))
     await pause(heldUpMs)
     trap?.release()
-    // False; or nobody knows, when this machine is slow.
+    // False, or an error if the state is unknown because this machine is slow.
     expect((await waiting).value).not.toBe(true)
   }
   await theirs.delete()
@@ -191,9 +191,9 @@ async function meetWhile<T>(meeting: Promise<T>, disturb: () => Promise<void>): 
   return meeting
 }
 
-describe('a cyclic barrier goes through all of its rounds', () => {
+describe('a cyclic barrier', () => {
   test(
-    'although the looks of some parties are held up: 200 rounds',
+    'completes 200 rounds although some checks are delayed',
     async () => {
       const [slow, quick] = [rig.client(), rig.witness()].map((one) => one.getCountDownLatch('it'))
       const parties = [slow, slow, quick, quick] as CountDownLatch[]
@@ -210,7 +210,7 @@ describe('a cyclic barrier goes through all of its rounds', () => {
   )
 
   test(
-    'although connections break',
+    'completes 60 rounds although connections break',
     async () => {
       const [mine, theirs] = [rig.client(), rig.witness()].map((one) => one.getCountDownLatch('it'))
       const parties = [mine, mine, theirs] as CountDownLatch[]

@@ -46,7 +46,7 @@ const isSettled = (promise: Promise<unknown>) => {
   return seen
 }
 
-test('a call goes on when a later count-down of its client opens the latch, before its look is answered', async () => {
+test('a wait ends when a later count-down of its client opens the latch, before its own check is answered', async () => {
   const { latch, counts } = scene()
   const waiting = latch.await()
   const counted = latch.countDown()
@@ -55,18 +55,18 @@ test('a call goes on when a later count-down of its client opens the latch, befo
   expect(await waiting).toBe(true)
 })
 
-test('a call awaits the round in which a later count-down of its client counted', async () => {
+test('a wait ends with the round that a later count-down of its client counted down', async () => {
   const { latch, looks, counts } = scene()
   const waiting = latch.await()
   const counted = latch.countDown()
   counts[0]?.resolve({ count: 1, round: 1 })
   expect(await counted).toBe(1)
-  // Nobody can tell by this answer when that round was set.
+  // This answer does not show when that round was set.
   looks[0]?.resolve({ count: 5, round: 2 })
   expect(await waiting).toBe(true)
 })
 
-test('a call whose round was over before a later count-down of its client goes on', async () => {
+test('a wait ends when its round was over before a later count-down of its client', async () => {
   const { latch, looks, counts } = scene()
   const waiting = latch.await()
   const setAt = systemClock.monotonic()
@@ -78,7 +78,7 @@ test('a call whose round was over before a later count-down of its client goes o
   expect(await within(1_000, waiting)).toBe(true)
 })
 
-test('a count-down that was made before the call says nothing of the latch since then', async () => {
+test('the answer to an earlier count-down does not end a wait', async () => {
   const { latch, latches, looks, counts } = scene()
   const counted = latch.countDown()
   const waiting = latch.await()

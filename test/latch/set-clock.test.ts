@@ -20,7 +20,7 @@ async function scene() {
 }
 
 test.each([600_000, 500, -500, -600_000])(
-  'what is asked for when the clock was set by %i ms is done, and counts once',
+  'calls after the clock was set by %i ms succeed, and count once',
   async (ms) => {
     const { server, mine, theirs } = await scene()
     expect(await mine.trySetCount(9)).toBe(true)
@@ -30,7 +30,7 @@ test.each([600_000, 500, -500, -600_000])(
     expect(await within(5_000, theirs.countDown())).toBe(6)
     expect(await theirs.delete()).toBe(true)
     expect(await mine.trySetCount(4)).toBe(true)
-    // Set after the clock was, by one who knows it; and counted by one who did not know.
+    // One client set the count after the clock was set, and the other client did not know the new time.
     await server.step(ms)
     expect(await theirs.delete()).toBe(true)
     expect(await theirs.trySetCount(3)).toBe(true)
@@ -40,7 +40,7 @@ test.each([600_000, 500, -500, -600_000])(
   },
 )
 
-test('a count-down whose answer is lost as the clock is set forward is never counted twice', async () => {
+test('a count-down whose answer is lost while the clock is set forward counts once', async () => {
   const { server, proxy, mine, theirs } = await scene()
   await theirs.trySetCount(9)
   await mine.count()
@@ -48,7 +48,7 @@ test('a count-down whose answer is lost as the clock is set forward is never cou
   const counting = mine.countDown().catch(String)
   await trap.seen
   await server.step(600_000)
-  // What it came to is remembered no more: it is refused as late, and nobody knows.
+  // The outcome is no longer remembered, so the request is refused as late and the outcome is unknown.
   const told = await within(5_000, counting)
   expect(told).toContain('it is unknown if this call counted it down')
   expect(told).toContain('Redis answers again, but no longer knows the request')

@@ -18,23 +18,28 @@ function newClient(options: Omit<HoldfastOptions, 'redis'>): Holdfast {
   return client
 }
 
-test.each([true, false])('who leads is told by message, sharded: %s', async (shardedPubSub) => {
-  // A look would come after 200 s.
-  const options = { shardedPubSub, leaseMs: 600_000 }
-  const [a, b, c] = ['a', 'b', 'c'].map((label) =>
-    newClient({ ...options, label }).getLeaderElection('it'),
-  ) as [LeaderElection, LeaderElection, LeaderElection]
-  const told: (string | null)[] = []
-  c.on('changed', (leader) => told.push(leader?.label ?? null))
-  await eventually(() => told.length === 1)
-  const first = a.lead(({ signal }) => new Promise((end) => signal.addEventListener('abort', end)))
-  await eventually(() => told.length === 2)
-  const second = b.lead(() => 'done')
-  await eventually(async () => (await a.inspect()).candidates.length === 1)
-  await a.resign()
-  expect(await second).toBe('done')
-  await first
-  await eventually(() => told.at(-1) === null && told.length > 2)
-  // b may have led for less than a look takes.
-  expect(told.filter((label) => label !== 'b')).toEqual([null, 'a', null])
-})
+test.each([true, false])(
+  'listeners receive each change of leader by message, sharded: %s',
+  async (shardedPubSub) => {
+    // A look would come after 200 s.
+    const options = { shardedPubSub, leaseMs: 600_000 }
+    const [a, b, c] = ['a', 'b', 'c'].map((label) =>
+      newClient({ ...options, label }).getLeaderElection('it'),
+    ) as [LeaderElection, LeaderElection, LeaderElection]
+    const told: (string | null)[] = []
+    c.on('changed', (leader) => told.push(leader?.label ?? null))
+    await eventually(() => told.length === 1)
+    const first = a.lead(
+      ({ signal }) => new Promise((end) => signal.addEventListener('abort', end)),
+    )
+    await eventually(() => told.length === 2)
+    const second = b.lead(() => 'done')
+    await eventually(async () => (await a.inspect()).candidates.length === 1)
+    await a.resign()
+    expect(await second).toBe('done')
+    await first
+    await eventually(() => told.at(-1) === null && told.length > 2)
+    // b may have led for less than a look takes.
+    expect(told.filter((label) => label !== 'b')).toEqual([null, 'a', null])
+  },
+)

@@ -3,7 +3,7 @@ import type { LeadOptions } from '../../src/locks/leader/leader-options.ts'
 import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
 import { deferred } from '../support/deferred.ts'
 
-/** Leaders whose function goes on after it was asked to end. */
+/** Leaders whose function continues after it was asked to end. */
 
 const LEASE_MS = 3_000
 const DRAIN_MS = 10_000
@@ -31,7 +31,7 @@ afterEach(async () => {
   await closed
 })
 
-/** Leads until it is told to go, whatever its signal says. */
+/** Leads until `go()`, whatever its signal says. */
 function leading(election: LeaderElection, options: LeadOptions = {}) {
   const go = deferred<void>()
   const terms: Term[] = []
@@ -66,7 +66,7 @@ const ends: [string, (election: LeaderElection, abort: AbortController) => unkno
 ]
 
 test.each(ends)(
-  'after %s a leader that goes on is renewed for `maxDrainMs`, and then the next one leads',
+  'after %s a leader whose function continues is renewed for `maxDrainMs`, and then the next candidate leads',
   async (_, end) => {
     const abort = new AbortController()
     const { election, leader, term, next } = await scene({
@@ -89,7 +89,7 @@ test.each(ends)(
     leader.go()
     await server.advance(0)
     expect(await leader.settled).toEqual({ error: lost[0] })
-    // It does not stand again, and does the one that leads no harm.
+    // It does not stand again, and does not harm the new leader.
     expect((await two.getLeaderElection('it').inspect()).candidateCount).toBe(0)
     expect(next.terms[0]?.valid).toBe(true)
     next.go()
@@ -97,7 +97,7 @@ test.each(ends)(
   },
 )
 
-test('a lease that outlasts `maxDrainMs` is not renewed, and the next one leads at its end', async () => {
+test('a lease that outlasts `maxDrainMs` is not renewed, and the next candidate leads at its end', async () => {
   const { election, leader, next } = await scene({ maxDrainMs: 1 })
   void election.resign()
   await server.advance(LEASE_MS - 1_500)
@@ -110,7 +110,7 @@ test('a lease that outlasts `maxDrainMs` is not renewed, and the next one leads 
   await server.advance(0)
 })
 
-test('resign() gives false when the lease of a function that goes on has ended', async () => {
+test('`resign()` returns false when the lease ends before the function does', async () => {
   const { election, leader, next } = await scene({ maxDrainMs: DRAIN_MS })
   let handedOver: boolean | undefined
   void election.resign().then((value) => {
@@ -125,7 +125,7 @@ test('resign() gives false when the lease of a function that goes on has ended',
   await server.advance(0)
 })
 
-test('close({ drainMs }) resolves when the lease of a function that goes on has ended', async () => {
+test('`close({ drainMs })` resolves when the lease ends before the function does', async () => {
   const { leader, next } = await scene({ maxDrainMs: DRAIN_MS })
   const closing = one.close({ drainMs: 600_000 })
   let cutOff: readonly unknown[] | undefined
@@ -141,7 +141,7 @@ test('close({ drainMs }) resolves when the lease of a function that goes on has 
   await server.advance(0)
 })
 
-test('a function that ends within `maxDrainMs` hands over at once, and nothing is lost', async () => {
+test('after a function that ends within `maxDrainMs` the next candidate leads at once, and no lease is lost', async () => {
   const { election, leader, next } = await scene({ maxDrainMs: DRAIN_MS })
   const resigned = election.resign()
   await server.advance(DRAIN_MS - 2_000)
@@ -153,7 +153,7 @@ test('a function that ends within `maxDrainMs` hands over at once, and nothing i
   await server.advance(0)
 })
 
-test('the first of several ends counts', async () => {
+test('the first of several calls that end a term sets the time limit', async () => {
   const { election, leader, next } = await scene({ maxDrainMs: DRAIN_MS })
   void election.resign()
   await server.advance(DRAIN_MS / 2)
@@ -166,7 +166,7 @@ test('the first of several ends counts', async () => {
   await server.advance(0)
 })
 
-test('the lock of the election that its function has re-entered is not renewed for longer either', async () => {
+test('the lock of the election is not renewed for longer when the function re-enters it', async () => {
   const election = one.getLeaderElection('it')
   const go = deferred<void>()
   const leading = election
@@ -184,7 +184,7 @@ test('the lock of the election that its function has re-entered is not renewed f
 })
 
 test.each([{}, { maxDrainMs: Infinity }])(
-  'with %j a function that goes on is renewed without an end',
+  'with %j a function that continues is renewed without a limit',
   async (options) => {
     const { election, leader, next } = await scene(options)
     void election.resign()

@@ -13,7 +13,7 @@ import { eventually, never } from '../support/eventually.ts'
 import { pendingSourceTimers } from '../support/pending-timers.ts'
 import { describeWorlds, type WorldHandle } from '../support/worlds.ts'
 
-/** Leads until the term ends, or until it is told to go. */
+/** Leads until the term ends, or until `go()`. */
 function leading(election: LeaderElection, options?: { signal?: AbortSignal; again?: boolean }) {
   const begun = deferred<Term>()
   const go = deferred<void>()
@@ -33,7 +33,7 @@ function leading(election: LeaderElection, options?: { signal?: AbortSignal; aga
 const candidates = (election: LeaderElection, count: number) =>
   eventually(async () => (await election.inspect()).candidates.length === count)
 
-/** What an election told of who leads: the labels. */
+/** The labels of the leaders that an election emitted. */
 function diaryOf(election: LeaderElection): (string | null)[] {
   const told: (string | null)[] = []
   election.on('changed', (leader) => told.push(leader?.label ?? null))
@@ -53,7 +53,7 @@ describeWorlds('a leader election', (world) => {
     clients = []
   })
 
-  test('candidates of several clients lead one at a time, in the order in which they came', async () => {
+  test('candidates of several clients lead one at a time, in the order of their requests', async () => {
     const order: string[] = []
     const tokens: number[] = []
     let leaders = 0
@@ -86,7 +86,7 @@ describeWorlds('a leader election', (world) => {
     expect(await first.leader()).toBeNull()
   })
 
-  test('lead() gives what the function gives, and rejects with what it rejects with', async () => {
+  test('`lead()` returns the result of the function, and rejects with its error', async () => {
     const election = newElection('a')
     expect(await election.lead(() => 'done')).toBe('done')
     expect(election.isLeading).toBe(false)
@@ -96,7 +96,7 @@ describeWorlds('a leader election', (world) => {
     expect(await election.leader()).toBeNull()
   })
 
-  test('leader() and inspect() tell who leads and who waits, by their labels', async () => {
+  test('`leader()` and `inspect()` return the leader and the candidates, with their labels', async () => {
     const strange = 'b/2 ~:{ü} %2F\n'
     const [a, b, c] = [newElection('a'), newElection(strange), newElection('c')]
     expect(await a.inspect()).toEqual({ leader: null, candidates: [], candidateCount: 0 })
@@ -132,7 +132,7 @@ describeWorlds('a leader election', (world) => {
     await last.led
   })
 
-  test('the label is that of the client unless another one is given', async () => {
+  test('the label is the label of the client unless the call has a label', async () => {
     const client = world.newClient({ label: 'of the client' })
     expect(client.getLeaderElection('it').label).toBe('of the client')
     expect(client.getLeaderElection('it', { label: 'own' }).label).toBe('own')
@@ -141,7 +141,7 @@ describeWorlds('a leader election', (world) => {
     })
   })
 
-  test('resign() hands over at once when the function ends, with no wait for the lease', async () => {
+  test('after `resign()` the next candidate leads as soon as the function ends, without a wait for the lease', async () => {
     const [a, b] = [newElection('a'), newElection('b')]
     const leader = leading(a)
     const term = await leader.begun
@@ -161,7 +161,7 @@ describeWorlds('a leader election', (world) => {
     })
     expect(() => term.assertValid()).toThrow(term.signal.reason)
     const nextTerm = await next.begun
-    // The lease is 30 s. That it takes one message is counted with a proxy.
+    // The lease is 30 s. Another test counts with a proxy that one message is enough.
     expect(performance.now() - from).toBeLessThan(atLoad(5_000))
     expect(nextTerm.token).toBeGreaterThan(term.token)
     expect(await resigned).toBe(true)
@@ -171,7 +171,7 @@ describeWorlds('a leader election', (world) => {
     await next.led
   })
 
-  test('a function that ignores resign() keeps the others waiting, on a lease that is renewed', async () => {
+  test('a function that ignores `resign()` keeps a renewed lease, and the next candidate waits', async () => {
     const [a, b] = [newElection('a', { leaseMs: 1_500 }), newElection('b')]
     let renewals = 0
     clients[0]?.on('renewed', () => {
@@ -203,7 +203,7 @@ describeWorlds('a leader election', (world) => {
     expect(overlapped).toBe(false)
   })
 
-  test('a function that ignores resign() for longer than `maxDrainMs` loses its term, and the next one leads', async () => {
+  test('a function that ignores `resign()` for longer than `maxDrainMs` loses its term, and the next candidate leads', async () => {
     const [a, b] = [newElection('a', { leaseMs: 1_500 }), newElection('b')]
     const losses: string[] = []
     clients[0]?.on('lost', ({ error }) => losses.push(error.message))
@@ -233,7 +233,7 @@ describeWorlds('a leader election', (world) => {
     await next.led
   })
 
-  test('resign() inside the function does not wait for itself', async () => {
+  test('`resign()` inside the function does not wait for the function', async () => {
     const a = newElection('a')
     const reason = await a.lead(async (term) => {
       expect(await a.resign()).toBe(true)
@@ -244,7 +244,7 @@ describeWorlds('a leader election', (world) => {
     expect(await a.leader()).toBeNull()
   })
 
-  test('resign() of one who does not lead changes nothing', async () => {
+  test('`resign()` of a candidate that does not lead changes nothing', async () => {
     const [a, b] = [newElection('a'), newElection('b')]
     expect(await b.resign()).toBe(false)
     const leader = leading(a)
@@ -258,7 +258,7 @@ describeWorlds('a leader election', (world) => {
     await next.led
   })
 
-  test('an abort while it waits leaves the queue, and rejects with the reason', async () => {
+  test('an abort of a waiting candidate removes it from the queue, and `lead()` rejects with the reason', async () => {
     const [a, b, c] = [newElection('a'), newElection('b'), newElection('c')]
     const leader = leading(a)
     await leader.begun
@@ -278,7 +278,7 @@ describeWorlds('a leader election', (world) => {
     await expect(b.lead(() => 1, { signal: abort.signal })).rejects.toBe(reason)
   })
 
-  test('an abort while it leads ends the term, and the next one leads', async () => {
+  test('an abort of a leader ends its term, and the next candidate leads', async () => {
     const [a, b] = [newElection('a'), newElection('b')]
     const abort = new AbortController()
     const leader = leading(a, { signal: abort.signal, again: true })
@@ -296,7 +296,7 @@ describeWorlds('a leader election', (world) => {
     await next.led
   })
 
-  test('an abort in the moment of the grant leaves no leader', async () => {
+  test('an abort at the moment of the grant leaves no leader', async () => {
     const [a, b] = [newElection('a'), newElection('b')]
     for (let round = 0; round < 12; round++) {
       const leader = leading(a)
@@ -327,7 +327,7 @@ describeWorlds('a leader election', (world) => {
     }
   })
 
-  test('close() ends a wait and a term, and leaves nothing', async () => {
+  test('`close()` ends a wait and a term, and leaves nothing behind', async () => {
     const [a, b] = [newElection('a'), newElection('b')]
     const watching = newElection('c')
     const told = diaryOf(watching)
@@ -348,7 +348,7 @@ describeWorlds('a leader election', (world) => {
     await expect(a.leader()).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
   })
 
-  test('a candidate waits for its turn, however short calls of its client wait for locks', async () => {
+  test('a candidate waits for its turn even when its client has a short `waitMs`', async () => {
     const [a, b] = [newElection('a'), newElection('b', { waitMs: 30 })]
     const leader = leading(a)
     await leader.begun
@@ -361,7 +361,7 @@ describeWorlds('a leader election', (world) => {
     await Promise.all([leader.led, next.led])
   })
 
-  test('a term that is lost rejects with the loss when the function has ended', async () => {
+  test('a lost term rejects with the loss when its function has ended', async () => {
     const [a, b] = [newElection('a'), newElection('b')]
     const leader = leading(a)
     const term = await leader.begun
@@ -369,7 +369,7 @@ describeWorlds('a leader election', (world) => {
     await candidates(a, 1)
     const seen: boolean[] = []
     term.signal.addEventListener('abort', () => seen.push(a.isLeading, term.valid))
-    // Of the client that leads, so it is told at once.
+    // The client of the leader forces the lock, so the leader learns of the loss at once.
     await clients[0]?.getLock('it').forceUnlock()
     expect(seen).toEqual([false, false])
     await expect(leader.led).rejects.toMatchObject({
@@ -381,7 +381,7 @@ describeWorlds('a leader election', (world) => {
     await next.led
   })
 
-  test('with `again` a candidate that lost its term stands anew, as another one', async () => {
+  test('with `again` a candidate that lost its term stands again as another owner', async () => {
     const a = newElection('a')
     const terms: Term[] = []
     const led = a.lead(
@@ -409,7 +409,7 @@ describeWorlds('a leader election', (world) => {
     expect(new Set(terms.map(({ owner }) => owner)).size).toBe(3)
   })
 
-  test('with `again` it does not where the function threw something else, which is the cause of the loss', async () => {
+  test('with `again` another error of the function ends the candidacy, and is the cause of the loss', async () => {
     const a = newElection('a')
     let terms = 0
     const led = a.lead(
@@ -428,14 +428,14 @@ describeWorlds('a leader election', (world) => {
     expect(terms).toBe(2)
   })
 
-  test('with `again` a loss that is found at the end of the function makes it stand anew as well', async () => {
+  test('with `again` a candidate stands again after a loss that it finds at the end of its function', async () => {
     const a = newElection('a')
     newElection('b')
     let terms = 0
     const led = a.lead(
       async () => {
         terms += 1
-        // By another client, so that it is not told of it.
+        // Another client forces the lock, so the leader does not learn of the loss.
         if (terms === 1) expect(await clients[1]?.getLock('it').forceUnlock()).toBe(true)
         return terms
       },
@@ -444,7 +444,7 @@ describeWorlds('a leader election', (world) => {
     expect(await led).toBe(2)
   })
 
-  test('with `again` an error of the function itself, and a resignation, end it', async () => {
+  test('with `again` an error that the function throws at its abort ends the candidacy, and a resignation does too', async () => {
     const a = newElection('a')
     const failure = new Error('a bug')
     const failing = a.lead(
@@ -464,7 +464,7 @@ describeWorlds('a leader election', (world) => {
     expect(await leader.led).toBe(term.token)
   })
 
-  test('with `again` an outage that the function itself reports ends it', async () => {
+  test('with `again` an outage error that the function itself throws ends the candidacy', async () => {
     let terms = 0
     const outage = new RedisUnavailableError('of another call')
     const led = newElection('a').lead(
@@ -478,7 +478,7 @@ describeWorlds('a leader election', (world) => {
     expect(terms).toBe(1)
   })
 
-  test('lead() leaves no listener at the signal that it was given', async () => {
+  test('`lead()` leaves no listener on the signal of its caller', async () => {
     const { signal } = new AbortController()
     await newElection('a').lead(
       () => expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(0),
@@ -487,13 +487,13 @@ describeWorlds('a leader election', (world) => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('a term whose function has ended is over, and says so', async () => {
+  test('a term whose function has ended is over, and its error says so', async () => {
     const term = await newElection('a').lead((own) => own)
     expect([term.valid, term.remaining()]).toEqual([false, 0])
     expect(() => term.assertValid()).toThrow('is over: the function of lead() has ended')
   })
 
-  test('a candidate that resigns when it is told that it leads runs no function', async () => {
+  test('a candidate that resigns in the `changed` event of its own term runs no function', async () => {
     const a = newElection('a')
     let hasRun = false
     a.on('changed', (leader) => {
@@ -506,7 +506,7 @@ describeWorlds('a leader election', (world) => {
     expect(hasRun).toBe(false)
   })
 
-  test('one object is one candidate; two objects with one label are two', async () => {
+  test('one object is one candidate; two objects with the same label are two candidates', async () => {
     const client = world.newClient()
     const [one, two] = [
       client.getLeaderElection('it', { label: 'same' }),
@@ -526,7 +526,7 @@ describeWorlds('a leader election', (world) => {
     await second.led
   })
 
-  test('`changed` tells each term once and vacancy as null, with the state before the event', async () => {
+  test('`changed` emits each term once, and null without a leader, after `isLeading` has changed', async () => {
     // A look that no message brings would come after 200 s.
     const slow = { leaseMs: 600_000 }
     const [a, b] = [newElection('a', slow), newElection('b', slow)]
@@ -566,7 +566,7 @@ describeWorlds('a leader election', (world) => {
     await never(() => seen.length > 4 || own.length > 4, 50)
   })
 
-  test('`changed` tells of a holder of the fair lock of that name in the same client', async () => {
+  test('`changed` emits a holder of the fair lock with the same name in the same client', async () => {
     const client = world.newClient()
     const lease = await client.getFairLock('it').lock()
     const owners: (string | undefined)[] = []
@@ -576,7 +576,7 @@ describeWorlds('a leader election', (world) => {
     await lease.release()
   })
 
-  test('who begins to listen is told who leads, and nobody is watched without a listener', async () => {
+  test('a new listener of `changed` receives the leader, and the watch has no timer without a listener', async () => {
     const client = world.newClient({ leaseMs: 60_000 })
     const [a, b] = [client.getLeaderElection('it'), client.getLeaderElection('it')]
     const leader = leading(a)
@@ -602,7 +602,7 @@ describeWorlds('a leader election', (world) => {
     expect(tokens.length).toBe(3)
   })
 
-  test('inside the function its client re-enters the lock of the election', async () => {
+  test('inside its function, the client of the leader re-enters the lock of the election', async () => {
     const client = world.newClient()
     const a = client.getLeaderElection('it')
     const count = await a.lead(() =>
@@ -612,7 +612,7 @@ describeWorlds('a leader election', (world) => {
     expect(await a.leader()).toBeNull()
   })
 
-  test('a holder of the fair lock of that name leads, without a label', async () => {
+  test('a holder of the fair lock with the same name leads, without a label', async () => {
     const client = world.newClient()
     const a = newElection('a')
     const lease = await client.getFairLock('it').lock()
@@ -654,7 +654,7 @@ function badInput(world: WorldHandle): void {
       (client: Holdfast) => client.getLeaderElection('it', { label: 'x'.repeat(201) }),
       '1 to 200',
     ],
-  ])('%s that is of no use is refused at the door, with its value', (_, make, value) => {
+  ])('`getLeaderElection()` refuses an invalid argument, with its value: %s', (_, make, value) => {
     const client = world.newClient()
     expect(() => make(client)).toThrow(
       expect.objectContaining({
@@ -672,7 +672,7 @@ function badInput(world: WorldHandle): void {
     ['a drain', (one: LeaderElection) => one.lead(() => 1, { maxDrainMs: '5' as never }), '"5"'],
     ['an option', (one: LeaderElection) => one.lead(() => 1, { leaseMs: 5 } as never), 'leaseMs'],
     ['options', (one: LeaderElection) => one.lead(() => 1, 5 as never), '5'],
-  ])('%s that is of no use to lead() is refused, with its value', async (_, lead, value) => {
+  ])('`lead()` refuses an invalid argument, with its value: %s', async (_, lead, value) => {
     const election = world.newClient().getLeaderElection('it')
     await expect(lead(election)).rejects.toMatchObject({
       code: 'HOLDFAST_INVALID_ARGUMENT',

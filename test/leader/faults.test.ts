@@ -6,15 +6,15 @@ import { eventually, never } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA, within } from '../support/fault-rig.ts'
 import { peek } from '../support/scripts.ts'
 
-/** Connections that break, fall silent or lose what they carry, while somebody leads, waits or looks on. */
+/** Connections that break, fall silent or lose messages, while a client leads, waits or observes. */
 const rig = faultRig()
 
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 1_500
 
 const electionOf = (client: Holdfast, label: string) => client.getLeaderElection('it', { label })
 
-/** Leads until it is told to go, whatever becomes of the term. */
+/** Leads until `go()`, whatever happens to the term. */
 function leading(election: LeaderElection, options = {}) {
   const terms: Term[] = []
   const aborts: Term[] = []
@@ -62,7 +62,7 @@ async function watches() {
   })
 }
 
-test('resign() hands over by one message: the next one asks for nothing', async () => {
+test('after `resign()` one message makes the next candidate lead, without a request', async () => {
   const a = electionOf(rig.witness(), 'a')
   const client = rig.client()
   const b = electionOf(client, 'b')
@@ -83,7 +83,7 @@ test('resign() hands over by one message: the next one asks for nothing', async 
 })
 
 test.each(['cutAfter', 'mute'] as const)(
-  'a renewal that meets %s costs no term',
+  'a renewal with the fault %s does not end the term',
   async (action) => {
     const client = rig.client({ leaseMs: 1_500 })
     const diary = new Diary(client)
@@ -101,7 +101,7 @@ test.each(['cutAfter', 'mute'] as const)(
   },
 )
 
-test('a connection that is frozen ends the term by arithmetic, once, before another one leads', async () => {
+test('a frozen connection ends the term once, by the clock, before another candidate leads', async () => {
   const client = rig.client({ leaseMs: 1_500, commandTimeoutMs: 1_500 })
   const diary = new Diary(client)
   const a = electionOf(client, 'a')
@@ -123,7 +123,7 @@ test('a connection that is frozen ends the term by arithmetic, once, before anot
   await eventually(() => wasOver !== undefined)
   expect(wasOver).toBe(true)
   hole.heal()
-  // It is a candidate again, behind the one that leads, whom it does no harm.
+  // It is a candidate again, behind the new leader, and does not harm that leader.
   await rig.queued('it', 1)
   expect((await b.inspect()).candidates[0]?.label).toBe('a')
   expect(b.isLeading).toBe(true)
@@ -136,7 +136,7 @@ test('a connection that is frozen ends the term by arithmetic, once, before anot
   expect(leader.aborts.length).toBe(1)
 })
 
-test('who resigns while Redis is away leads no more at once, and is released when it is back', async () => {
+test('a leader that resigns in an outage ends its term at once, and its lock is released after the outage', async () => {
   const client = rig.client({ leaseMs: 30_000, outageMs: 300 })
   const errors: Error[] = []
   client.on('error', (error) => errors.push(error))
@@ -166,7 +166,7 @@ test('who resigns while Redis is away leads no more at once, and is released whe
   await next.led
 })
 
-test('a wait that an outage ends rejects, or with `again` goes on', async () => {
+test('an outage during a wait rejects `lead()`, and with `again` the candidate waits again', async () => {
   const [tired, steady] = [rig.client({ outageMs: 200 }), rig.client({ outageMs: 200 })]
   const first = leading(electionOf(rig.witness(), 'first'))
   await first.begun
@@ -186,7 +186,7 @@ test('a wait that an outage ends rejects, or with `again` goes on', async () => 
   expect(once.terms).toEqual([])
 })
 
-test('a wait that a refusal ends which passes by itself rejects, or with `again` goes on', async () => {
+test('a temporary refusal rejects `lead()`, and with `again` the candidate waits again', async () => {
   const [tired, steady] = [rig.client({ outageMs: 200 }), rig.client({ outageMs: 200 })]
   const { errors } = new Diary(steady)
   const refusals = () => errors.filter((error) => String(error).includes('OOM')).length
@@ -205,7 +205,7 @@ test('a wait that a refusal ends which passes by itself rejects, or with `again`
   await again.led
 })
 
-test('a name that something else has ends a candidacy also with `again`', async () => {
+test('a name that another kind of key has ends a candidacy, even with `again`', async () => {
   await rig.server.admin.set('it', 'a text')
   const { led } = leading(electionOf(rig.client(), 'again'), { again: true })
   expect((await outcome(within(5_000, led))).error).toMatchObject({ code: 'HOLDFAST_REFUSED' })
@@ -213,7 +213,7 @@ test('a name that something else has ends a candidacy also with `again`', async 
 })
 
 describe('an observer', () => {
-  /** a, then b, then a once more; then whoever is wanted. */
+  /** a leads, then b, then a again, and then the wanted state. */
   async function changes(end: 'leads' | 'vacant') {
     const [one, two] = [rig.witness(), rig.witness()]
     for (const [client, label] of [
@@ -232,7 +232,7 @@ describe('an observer', () => {
   }
 
   test.each(['leads', 'vacant'] as const)(
-    'whose subscription was dropped is told of the last state (%s) once, when it is back',
+    'whose subscription broke receives the last state (%s) once, after the reconnect',
     async (end) => {
       const first = leading(electionOf(rig.witness(), 'first'))
       await first.begun
@@ -254,7 +254,7 @@ describe('an observer', () => {
     },
   )
 
-  test('that hears no message finds out by a look, a third of its lease later at most', async () => {
+  test('without messages finds a change by its own check, within a third of its lease', async () => {
     const client = rig.client({ leaseMs: 900, commandTimeoutMs: 10_000 })
     const labels = told(electionOf(client, 'observer'))
     await eventually(() => labels.length === 1)
@@ -273,7 +273,7 @@ describe('an observer', () => {
     expect(labels).toEqual([null, 'first', null])
   })
 
-  test('looks a third of its lease apart while it hears no message', async () => {
+  test('checks a third of its lease apart while it receives no message', async () => {
     const first = leading(electionOf(rig.witness(), 'first'))
     await first.begun
     const client = rig.client({ leaseMs: 900 })
@@ -288,7 +288,7 @@ describe('an observer', () => {
     await first.led
   })
 
-  test('that leads itself is not told of an older state that comes in late', async () => {
+  test('does not receive an older state that arrives late while it leads itself', async () => {
     const first = leading(electionOf(rig.witness(), 'first'))
     await first.begun
     const client = rig.client({ commandTimeoutMs: 2_000 })
@@ -300,7 +300,7 @@ describe('an observer', () => {
     const labels = told(own)
     await look.seen
     first.go()
-    // Granted by a message, while the answer that tells of the one before is on its way.
+    // A message grants the lock while the answer about the previous leader is on its way.
     await next.begun
     expect(labels).toEqual(['own'])
     look.release()
@@ -312,7 +312,7 @@ describe('an observer', () => {
     expect(labels).toEqual(['own', null])
   })
 
-  test('is not told that it leads itself by a grant that it gave up before it heard of it', async () => {
+  test('does not receive its own leadership for a grant that it has given up', async () => {
     const client = rig.client()
     const [a, other] = [electionOf(client, 'a'), electionOf(client, 'other')]
     const first = leading(electionOf(rig.witness(), 'first'))
@@ -341,11 +341,11 @@ describe('an observer', () => {
     await again.led
     await eventually(() => seen.at(-1)?.[0] === undefined && heard.at(-1) === null)
     expect(seen.filter(([own]) => own !== undefined)).toEqual([[term.owner, true]])
-    // Other listeners in the same process hear of the term, and of nothing else.
+    // Other listeners in the same process receive this term, and nothing else.
     expect(heard.filter((label) => label !== null)).toEqual(['a'])
   })
 
-  test('that leads itself learns first that it does not, when the lock was taken away', async () => {
+  test('has `isLeading` false before it receives the change after a `forceUnlock()`', async () => {
     const client = rig.client({ leaseMs: 30_000 })
     const a = electionOf(client, 'a')
     const seen: [string | null, boolean][] = []
@@ -368,7 +368,7 @@ describe('an observer', () => {
   })
 })
 
-test('a client of independent masters has no elections, and says what to take', () => {
+test('a client of independent masters refuses an election, and the error names `getLock()`', () => {
   const client = new Holdfast({ masters: ['redis://127.0.0.1:1'] })
   expect(() => client.getLeaderElection('it')).toThrow(
     expect.objectContaining({

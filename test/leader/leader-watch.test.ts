@@ -5,7 +5,7 @@ import { LeaderWatch } from '../../src/locks/leader/leader-watch.ts'
 import type { HolderFacts } from '../../src/servers/answers.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** What the server is seen to say, one look after the other; the last one for ever. */
+/** The answers of the server to one check after another; the last answer repeats forever. */
 function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 } = {}) {
   const told: (number | null)[] = []
   const failures: Error[] = []
@@ -61,7 +61,7 @@ async function all(looks: HolderFacts[]): Promise<(number | null)[]> {
   return told
 }
 
-test('each term is told once, and vacancy between them', async () => {
+test('a watch reports each term once, and the vacancies between terms', async () => {
   expect(await all([held(1), held(1), free, free, held(2), held(3), free])).toEqual([
     1,
     null,
@@ -71,12 +71,12 @@ test('each term is told once, and vacancy between them', async () => {
   ])
 })
 
-test('no term is told after a later one, as a replica that has taken over would have it', async () => {
+test('a watch reports no earlier term after a later term, as a stale replica would show it', async () => {
   expect(await all([held(5), held(7), held(5), held(7), held(8)])).toEqual([5, 7, 8])
   expect(await all([held(5), held(7), free, held(5), free, held(8)])).toEqual([5, 7, null, 8])
 })
 
-test('a look that failed is told to the client, and the next one goes on', async () => {
+test('a failed check is reported to the client, and the next check succeeds', async () => {
   const failure = new RedisUnavailableError('away')
   const { watch, told, failures } = watching([failure, held(1)])
   watch.start()
@@ -85,14 +85,14 @@ test('a look that failed is told to the client, and the next one goes on', async
   expect(failures).toEqual([failure])
 })
 
-test('it ends with its client', async () => {
+test('a watch ends with its client', async () => {
   const { watch, failures, asked, listeners } = watching([new ClosedError('closed')])
   watch.start()
   await eventually(() => !watch.isWatching)
   expect([failures, asked(), listeners()]).toEqual([[], 1, 0])
 })
 
-test('what is known without a look comes before what is on its way', async () => {
+test('a watch reports a term of this process at once, and ignores an older check', async () => {
   const { watch, told, asked } = watching([free, held(2)], { everyMs: 5 })
   watch.start()
   watch.began({ label: null, owner: 'c:2', token: 2, ttlMs: 1 })
@@ -101,7 +101,7 @@ test('what is known without a look comes before what is on its way', async () =>
   expect(told).toEqual([2])
 })
 
-test('a message that comes during a look leads to another look', async () => {
+test('a message during a check causes another check', async () => {
   const { watch, told, wake } = watching([free, held(1)], { everyMs: 10_000 })
   watch.start()
   wake()
@@ -110,7 +110,7 @@ test('a message that comes during a look leads to another look', async () => {
   expect(told).toEqual([null, 1])
 })
 
-test('it looks again when the lease of the leader ends, and late if nobody leads', async () => {
+test('a watch checks again when the lease of the leader ends, and later without a leader or a TTL', async () => {
   const ending = watching([{ ...held(1), ttlMs: 20 }, free], { everyMs: 10_000 })
   const vacant = watching([free, held(1)], { everyMs: 10_000 })
   const unending = watching([{ ...held(1), ttlMs: null }, free], { everyMs: 10_000 })
@@ -120,7 +120,7 @@ test('it looks again when the lease of the leader ends, and late if nobody leads
   for (const { watch } of [ending, vacant, unending]) watch.stop()
 })
 
-test('what a look has found is verified before it is told, unless the watch was stopped', async () => {
+test('a watch verifies the holder before it reports the term, unless the watch was stopped', async () => {
   const { watch, told, verified, failures } = watching([held(1)], { everyMs: 10_000 })
   watch.start()
   await eventually(() => told.length === 1)
@@ -135,7 +135,7 @@ test('what a look has found is verified before it is told, unless the watch was 
   expect([told, failures, stopped.failures, stopped.verified]).toEqual([[1], [], [], []])
 })
 
-test('what this process does not accept is not told', async () => {
+test('a watch does not report a state that this process does not accept', async () => {
   const { watch, told, asked } = watching([held(1), free], { accepts: false })
   watch.start()
   await eventually(() => asked() > 3)
@@ -143,7 +143,7 @@ test('what this process does not accept is not told', async () => {
   expect(told).toEqual([])
 })
 
-test('nothing is told, and nobody listens, after it was stopped; begun anew it tells the present state', async () => {
+test('a stopped watch reports nothing and has no listener; a restarted watch reports the current state', async () => {
   const { watch, told, listeners, asked } = watching([held(1)], { everyMs: 10_000 })
   watch.start()
   watch.stop()
@@ -163,13 +163,13 @@ test.each(['a', 'b/2 ~:{ü} %2F\n', '~', '€', 'a~b'])(
     const suffix = labelSuffix(label)
     expect(suffix).not.toMatch(/[\s/:{}]/)
     expect(labelIn(`client:17${suffix}`)).toBe(label)
-    // Of a second attempt.
+    // The owner name of a second attempt.
     expect(labelIn(`client:17${suffix}/2`)).toBe(label)
   },
 )
 
 test.each(['client:17', 'client:17/2', '8743c9c0:33', 'client:17~%', ''])(
-  'there is none in %j',
+  'there is no label in %j',
   (owner) => {
     expect(labelIn(owner)).toBeNull()
   },

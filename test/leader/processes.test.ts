@@ -2,11 +2,11 @@ import { type Child, startChild } from '../support/children.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig } from '../support/fault-rig.ts'
 
-/** Leaders that are killed, or stopped and go on, as processes are. */
+/** Leaders whose process is killed, or stopped and continued. */
 const rig = faultRig()
 
 const LEASE_MS = 1_300
-/** What a busy machine adds. */
+/** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 2_500
 
 async function candidate(label: string, throwing = ''): Promise<Child> {
@@ -30,7 +30,7 @@ function observer() {
   return { election, labels }
 }
 
-test('when the leader is killed the next one leads after its lease, and one of the same label is another candidate', async () => {
+test('when a leader is killed, the next candidate leads after the lease, and the restarted process is a new candidate', async () => {
   const { election, labels } = observer()
   await eventually(() => labels.length === 1)
   const [a, b] = await Promise.all([candidate('a'), candidate('b')])
@@ -59,7 +59,7 @@ test('when the leader is killed the next one leads after its lease, and one of t
   expect(labels.filter((label) => label !== null)).toEqual(['a', 'b', 'a'])
 })
 
-test('when a leader is killed and nobody waits, observers are told at the end of its lease', async () => {
+test('when a leader is killed and no candidate waits, observers see no leader at the end of its lease', async () => {
   const { labels } = observer()
   const a = await candidate('a')
   a.send('lead')
@@ -71,7 +71,7 @@ test('when a leader is killed and nobody waits, observers are told at the end of
   expect(Date.now() - killedAt).toBeLessThan(LEASE_MS + NOISE_MS)
 })
 
-test('a leader that is stopped for three leases finds itself out of its term, and does its successor no harm', async () => {
+test('a leader that is stopped for three leases has lost its term, and does not harm its successor', async () => {
   const { election, labels } = observer()
   const [a, b] = await Promise.all([candidate('a'), candidate('b')])
   a.send('lead')
@@ -100,7 +100,7 @@ test('a leader that is stopped for three leases finds itself out of its term, an
   expect(labels.filter((label) => label !== null)).toEqual(['a', 'b'])
 })
 
-test('a listener that throws fails by itself, and the program hears of it', async () => {
+test('an error of a listener does not stop the leader, and reaches the program', async () => {
   const a = await candidate('a', 'throwing')
   a.send('lead')
   await leads(a)

@@ -11,7 +11,7 @@ import { describeWorlds, worlds } from '../support/worlds.ts'
 const places = worlds.filter(({ name }) => /memory|own client/.test(name))
 
 describeWorlds(
-  'a request to a leader',
+  'a release request to a leader',
   (world) => {
     const until = (signal: AbortSignal) =>
       new Promise<void>((resolve) => {
@@ -23,7 +23,7 @@ describeWorlds(
       await eventually(async () => (await lock.requestRelease({ reason: 'an upgrade' })) === 1)
     }
 
-    test('aborts the signal `releaseRequested` of its term, which goes on', async () => {
+    test('aborts the signal `releaseRequested` of its term, and the term continues', async () => {
       const election = world.newClient().getLeaderElection('jobs')
       const led = deferred<Term>()
       const leading = election.lead(async (term) => {
@@ -40,7 +40,7 @@ describeWorlds(
       expect(await leading).toBe('done')
     })
 
-    test('makes it resign with `resignOnRequest`, and the next candidate leads', async () => {
+    test('makes the leader resign with `resignOnRequest`, and the next candidate leads', async () => {
       const first = world.newClient().getLeaderElection('jobs')
       const next = world.newClient().getLeaderElection('jobs')
       const reasons: unknown[] = []
@@ -62,7 +62,7 @@ describeWorlds(
       expect(first.isLeading).toBe(false)
     })
 
-    test('is heard by the event of the client without any of these', async () => {
+    test('emits the `releaseRequested` event of the client', async () => {
       const client = world.newClient()
       const events: unknown[] = []
       client.on('releaseRequested', (event) => events.push(event))

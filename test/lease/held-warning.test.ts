@@ -19,7 +19,7 @@ const warnings = catchWarnings()
 
 const named = (name: string) => warnings.filter(({ message }) => message.includes(`"${name}"`))
 
-test('a lease that is held for longer is warned of once, with its name, its token and the line that acquired it', async () => {
+test('a lease that is held too long causes one warning, with its name, its token and the line that acquired it', async () => {
   const client = newClient()
   const free = client.getLock('spare')
   const semaphore = client.getPermitExpirableSemaphore('permit')
@@ -56,7 +56,7 @@ test('a lease that is held for longer is warned of once, with its name, its toke
   await server.admin.del('permit')
 })
 
-test('it begins with the line that acquired it, whatever listens to the diagnostics channels', async () => {
+test('the warning begins with the line that acquired the lock, even with a store on the diagnostics channel', async () => {
   const context = new AsyncLocalStorage<object>()
   const { start } = tracingChannel('holdfast:acquire')
   start.bindStore(context, () => ({}))
@@ -78,7 +78,7 @@ test('it begins with the line that acquired it, whatever listens to the diagnost
   await lease.release()
 })
 
-test('it says how the lease ends: at its `maxHoldMs`, by its fixed time, or by its release alone', async () => {
+test('the warning says how the lease ends: by its `maxHoldMs`, by its fixed time, or only by its release', async () => {
   const client = newClient({ heldWarningMs: 300, maxHoldMs: 60_000 })
   const leases = [
     await client.getLock('limited').lock(),
@@ -102,7 +102,7 @@ test('it says how the lease ends: at its `maxHoldMs`, by its fixed time, or by i
   for (const lease of leases) await lease.release()
 })
 
-test('one that is released, lost or re-entered in time is not warned of, and neither is any without the option', async () => {
+test('a lease that is released or lost in time, or has no `heldWarningMs`, causes no warning', async () => {
   const [client, silent] = [newClient(), newClient({})]
   const quiet = await silent.getLock('quiet').lock()
   const lost = await client.getLock('lost').lock(100)
@@ -119,7 +119,7 @@ test('one that is released, lost or re-entered in time is not warned of, and nei
   expect(await lost.release()).toBe(false)
 })
 
-test('there is one timer for all that is held, and none when all is released', async () => {
+test('there is one timer for all held leases, and none after the last release', async () => {
   const client = newClient({ heldWarningMs: 60_000 })
   const set = jest.spyOn(globalThis, 'setTimeout')
   const cleared = jest.spyOn(globalThis, 'clearTimeout')

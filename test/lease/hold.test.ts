@@ -41,7 +41,7 @@ describe('the validity of a lease', () => {
     [1_000, 938],
     [300, 280],
     [10, 7.4],
-  ])('of %i ms is %d ms: less 1 %% and 2 ms of drift, less a margin', (leaseMs, validMs) => {
+  ])('for %i ms is %d ms: less 1 %% and 2 ms of drift, less a margin', (leaseMs, validMs) => {
     expect(validityMs(leaseMs)).toBeCloseTo(validMs, 6)
     expect(newHold({ leaseMs }).remainingMs()).toBeCloseTo(validMs, 6)
   })
@@ -53,8 +53,8 @@ describe('the validity of a lease', () => {
   })
 
   test.each([
-    ['both clocks go on', (ms: number) => clock.block(ms)],
-    ['the wall clock alone goes on, as in a suspended machine', (ms: number) => clock.suspend(ms)],
+    ['both clocks advance', (ms: number) => clock.block(ms)],
+    ['only the wall clock advances, as in a suspended machine', (ms: number) => clock.suspend(ms)],
     ['the wall clock is set forward', (ms: number) => clock.step(ms)],
   ])('shrinks when %s', (_, go) => {
     const hold = newHold()
@@ -71,7 +71,7 @@ describe('the validity of a lease', () => {
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS - 4_000)
   })
 
-  test('comes back when a wall clock that was wrong is set right', () => {
+  test('comes back when a wrong wall clock is corrected', () => {
     const hold = newHold()
     clock.step(3_600_000)
     expect(hold.remainingMs()).toBe(0)
@@ -82,7 +82,7 @@ describe('the validity of a lease', () => {
 })
 
 describe('a proof from the server', () => {
-  test('counts from when it was asked for, not from when it came', () => {
+  test('counts from its request, not from its reply', () => {
     const hold = newHold()
     clock.block(3_000)
     const sentAt = clock.now()
@@ -91,7 +91,7 @@ describe('a proof from the server', () => {
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS - 2_000)
   })
 
-  test('never shortens the lease: neither a late one nor one for less', () => {
+  test('never shortens the lease, neither a late proof nor a proof for less time', () => {
     const hold = newHold()
     const early = clock.now()
     clock.block(1_000)
@@ -101,7 +101,7 @@ describe('a proof from the server', () => {
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
   })
 
-  test('that comes when its own time has run out proves nothing', () => {
+  test('proves nothing after its own lease time', () => {
     const hold = newHold()
     const sentAt = clock.now()
     clock.block(VALID_MS + 1)
@@ -109,14 +109,14 @@ describe('a proof from the server', () => {
     expect(hold.remainingMs()).toBe(0)
   })
 
-  test('after a jump of the wall clock is what counts from then on', () => {
+  test('sets the validity again after a jump of the wall clock', () => {
     const hold = newHold()
     clock.step(9_000)
     hold.proved(LEASE_MS, clock.now())
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
   })
 
-  test('does not revive a lease whose time ran out unnoticed', () => {
+  test('does not revive a lease that expired without notice', () => {
     const hold = newHold()
     clock.block(VALID_MS)
     hold.proved(LEASE_MS, clock.now())
@@ -124,7 +124,7 @@ describe('a proof from the server', () => {
     expect(hold.remainingMs()).toBe(0)
   })
 
-  test('does not revive a lease that was given up', () => {
+  test('does not revive a lease whose loss is known', () => {
     const hold = newHold()
     clock.block(VALID_MS)
     expect(hold.signal.aborted).toBe(true)
@@ -135,7 +135,7 @@ describe('a proof from the server', () => {
 })
 
 describe('the signal', () => {
-  test('is aborted at the first look after a blocked event loop, before any timer', () => {
+  test('is aborted when it is first read after a blocked event loop, before any timer runs', () => {
     const hold = newHold()
     const { signal } = hold
     const heard = jest.fn()
@@ -156,21 +156,21 @@ describe('the signal', () => {
     expect(lost).toEqual([signal.reason])
   })
 
-  test.each(['reason', 'throwIfAborted'] as const)('looks at the clock when %s is read', (what) => {
+  test.each(['reason', 'throwIfAborted'] as const)('checks the clock when %s is read', (what) => {
     const { signal } = newHold()
     clock.block(VALID_MS)
     if (what === 'reason') expect(signal.reason).toMatchObject({ reason: 'expired' })
     else expect(() => signal.throwIfAborted()).toThrow(/was lost/)
   })
 
-  test('that is asked for only after the loss is aborted', () => {
+  test('is aborted even when it is first read after the loss', () => {
     const hold = newHold()
     hold.lose('gone', 'as a test')
     expect(hold.signal.aborted).toBe(true)
     expect(hold.signal.reason).toBe(hold.loss)
   })
 
-  test('stays quiet at a release, however long ago it was', () => {
+  test('is not aborted after a release, however long ago the release was', () => {
     const hold = newHold()
     hold.end()
     clock.block(10 * LEASE_MS)
@@ -182,7 +182,7 @@ describe('the signal', () => {
     expect(lost).toEqual([])
   })
 
-  test('tells a loss that the release itself found out', () => {
+  test('is aborted by a loss that the release itself finds', () => {
     const hold = newHold()
     const { signal } = hold
     hold.end()

@@ -33,7 +33,7 @@ function granted(clock: TestClock, leaseMs: number, blockMs: number) {
 
 afterEach(() => jest.useRealTimers())
 
-test('who follows has what is left of the lease, and not more', () => {
+test('the next holder gets the rest of the lease, and not more', () => {
   jest.useFakeTimers()
   const clock = new TestClock()
   const { hold, passOn } = granted(clock, 60_000, 500)
@@ -42,7 +42,7 @@ test('who follows has what is left of the lease, and not more', () => {
   expect(passOn()?.remainingMs()).toBe(left)
 })
 
-test('a lease that was found to be shorter is not passed on as a whole one', () => {
+test('a lease that the server reported as shorter is not handed off', () => {
   jest.useFakeTimers()
   const clock = new TestClock()
   const { hold, passOn } = granted(clock, 60_000, 3_000)

@@ -26,11 +26,11 @@ function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-describe('in a black hole', () => {
+describe('a black hole', () => {
   test.each([
     { kind: 'watched', leaseMs: undefined },
     { kind: 'fixed', leaseMs: 600 },
-  ])('the signal of a $kind lease aborts before the server ends it', async ({ leaseMs }) => {
+  ])('the signal of a $kind lease aborts before the server ends the lease', async ({ leaseMs }) => {
     const client = rig.client({ leaseMs: 600 })
     const diary = new Diary(client)
     const options = leaseMs === undefined ? {} : { leaseMs }
@@ -52,7 +52,7 @@ describe('in a black hole', () => {
     })
   })
 
-  test('where only replies are lost, a hold that the server goes on renewing is given up', async () => {
+  test('a hold whose renewals get no reply is given up, although the server renews it', async () => {
     const client = rig.client({ leaseMs: 600 })
     await isAhead(async () => {
       const lease = granted(await client.getLock('hole').tryLock(5_000))
@@ -67,7 +67,7 @@ describe('in a black hole', () => {
     })
   })
 
-  test('all holds of a client are told, and released with `unlock` they say so', async () => {
+  test('all holds of a client are lost, and `unlock()` reports each loss', async () => {
     const client = rig.client({ leaseMs: 500 })
     const locks = Array.from({ length: 20 }, (_, i) => client.getLock(`hole ${i}`))
     await isAhead(async () => {
@@ -85,10 +85,10 @@ describe('in a black hole', () => {
   })
 })
 
-describe('the time of a lease counts from before the request, not from the reply', () => {
+describe('the time of a lease', () => {
   const DELAY_MS = 150
 
-  test('of an acquisition and of an extension', async () => {
+  test('counts from the request in an acquisition and in an extension', async () => {
     const client = rig.client({ commandTimeoutMs: 1_000 })
     await granted(await client.getLock('warm').tryLock()).release()
     rig.proxy.delay(DELAY_MS, { direction: 'toClient' })
@@ -100,7 +100,7 @@ describe('the time of a lease counts from before the request, not from the reply
     await lease.release()
   })
 
-  test('of a hand-over', async () => {
+  test('counts from the request in a hand-off', async () => {
     const client = rig.client({ commandTimeoutMs: 1_000 })
     const lock = client.getLock('slow')
     const first = granted(await lock.tryLock())
@@ -111,7 +111,7 @@ describe('the time of a lease counts from before the request, not from the reply
     await lease.release()
   })
 
-  test('so that one whose reply comes after its end is not handed out', async () => {
+  test('a grant whose reply arrives after the end of its lease is not returned to the caller', async () => {
     const client = rig.client({ commandTimeoutMs: 1_000 })
     await granted(await client.getLock('warm').tryLock()).release()
     const slow = rig.proxy.delay(DELAY_MS, { direction: 'toClient' })
@@ -126,7 +126,7 @@ describe('the time of a lease counts from before the request, not from the reply
 
 describe('after a blocked event loop', () => {
   test.each(['valid', 'remaining', 'aborted', 'assertValid'] as const)(
-    'the first thing that is read knows of the end: %s',
+    'the first property that is read shows the end of the lease: %s',
     async (what) => {
       const lease = granted(await rig.client().getLock('blocked').tryLock({ leaseMs: 250 }))
       expect(lease.valid).toBe(true)
@@ -139,7 +139,7 @@ describe('after a blocked event loop', () => {
     },
   )
 
-  test('a watched lease that the server still has goes on', async () => {
+  test('a watched lease that the server still has continues', async () => {
     const client = rig.client({ leaseMs: 1_000 })
     const diary = new Diary(client)
     const lease = granted(await client.getLock('blocked').tryLock())
@@ -150,7 +150,7 @@ describe('after a blocked event loop', () => {
     expect(await lease.release()).toBe(true)
   })
 
-  test('a watched lease that ended meanwhile is not quietly taken up again', async () => {
+  test('a watched lease that ended in the meantime is lost, and is not renewed', async () => {
     const client = rig.client({ leaseMs: 300 })
     const diary = new Diary(client)
     const lock = client.getLock('blocked')
@@ -163,7 +163,7 @@ describe('after a blocked event loop', () => {
   })
 })
 
-test('a stopped process knows, when it goes on, that its lease is over', async () => {
+test('a process that was stopped knows, when it continues, that its lease is over', async () => {
   const child = startChild('test/lease/fixtures/holder.mjs', { args: [rig.server.url, '1500'] })
   await child.next((message) => message === 'held')
   child.kill('SIGSTOP')
@@ -173,7 +173,7 @@ test('a stopped process knows, when it goes on, that its lease is over', async (
     (message) => typeof message === 'object' && 'gapMs' in message && message.gapMs > 300,
   )
   expect(seen).toMatchObject({ valid: false, aborted: true })
-  // It does not touch the lock of the one who came after it.
+  // The process does not touch the lock of the next holder.
   expect(await child.next((message) => message === 'released' || message === 'lost')).toBe('lost')
   expect(await rig.hash('stopped')).toEqual({ [next.owner]: '1' })
   await next.release()
@@ -184,7 +184,7 @@ describe('a key that is gone', () => {
 
   test.each<[string, (name: string) => Promise<unknown>]>([
     ['deleted', (name) => rig.server.admin.del(name)],
-    ['swept away by FLUSHALL', () => rig.server.flush()],
+    ['deleted by FLUSHALL', () => rig.server.flush()],
     ['overwritten by another type', (name) => rig.server.admin.set(name, 'x', 'PX', 1_500)],
     [
       'taken over by another owner',
@@ -214,7 +214,7 @@ describe('a key that is gone', () => {
     await rig.server.admin.del('gone')
   })
 
-  test('with a server that was restarted empty is noticed right after the reconnect', async () => {
+  test('is noticed right after the reconnect when the server restarted empty', async () => {
     const client = rig.client({ leaseMs: 30_000 })
     const diary = new Diary(client)
     const watched = granted(await client.getLock('watched').tryLock())
@@ -231,8 +231,8 @@ describe('a key that is gone', () => {
 
   test.each([
     ['deleted', () => rig.server.admin.del('gone')],
-    ['taken by force from elsewhere', () => rig.witness().getLock('gone').forceUnlock()],
-  ])('is noticed for a fixed lease that was %s, at the next tick', async (_, takeAway) => {
+    ['unlocked by force by another client', () => rig.witness().getLock('gone').forceUnlock()],
+  ])('is noticed for a fixed lease at the next check: %s', async (_, takeAway) => {
     const client = rig.client({ leaseMs: 600 })
     const diary = new Diary(client)
     const lease = granted(await client.getLock('gone').tryLock({ leaseMs: 60_000 }))
@@ -243,7 +243,7 @@ describe('a key that is gone', () => {
     expect(await lease.release()).toBe(false)
   })
 
-  test('is noticed by an extension and by a re-entry too', async () => {
+  test('is noticed by an extension and by a re-entry', async () => {
     const client = rig.client()
     const lock = client.getLock('gone', { owner: client.owner() })
     const lease = granted(await lock.tryLock())
@@ -268,7 +268,7 @@ describe('an outage shorter than the lease', () => {
         return { heal: () => rig.server.resume() }
       },
     ],
-  ])('costs no hold, and tells "late": %s', async (_, strike) => {
+  ])('ends no hold, and emits `late`: %s', async (_, strike) => {
     const client = rig.client({ leaseMs: 6_000, commandTimeoutMs: 150 })
     const diary = new Diary(client)
     const leases = [
@@ -288,7 +288,7 @@ describe('an outage shorter than the lease', () => {
     expect(diary.lost).toEqual([])
   })
 
-  test('costs no hold when nobody listens at the port for a while', async () => {
+  test('ends no hold when the port is closed for a while', async () => {
     const client = rig.client({ leaseMs: 3_000, commandTimeoutMs: 150 })
     const diary = new Diary(client)
     const lease = granted(await client.getLock('blip').tryLock())
@@ -301,7 +301,7 @@ describe('an outage shorter than the lease', () => {
     expect(diary.lost).toEqual([])
   })
 
-  test('with a release in it takes that hold out of the renewals, and no other', async () => {
+  test('in which a release fails stops the renewals of that hold, and of no other hold', async () => {
     const client = rig.client({ leaseMs: 1_500, outageMs: 100 })
     const diary = new Diary(client)
     const kept = granted(await client.getLock('kept').tryLock())
@@ -316,7 +316,7 @@ describe('an outage shorter than the lease', () => {
   })
 })
 
-test('one key of another type among 1,000 held ones costs only itself', async () => {
+test('one key of another type among 1,000 held locks loses only its own hold', async () => {
   const client = rig.client({ leaseMs: 6_000, commandTimeoutMs: 2_000, outageMs: 30_000 })
   const diary = new Diary(client)
   const leases = await Promise.all(
@@ -330,7 +330,7 @@ test('one key of another type among 1,000 held ones costs only itself', async ()
   await Promise.all(leases.map((lease) => lease.release()))
 })
 
-test('a server that was never reached costs a watched hold nothing that it had not', async () => {
+test('`close()` during an outage ends in limited time, and emits no loss of a watched hold', async () => {
   // The client that renews sees no loss when it is closed in an outage, and ends in bounded time.
   const client = new Holdfast({
     redis: { host: rig.proxy.host, port: rig.proxy.port },

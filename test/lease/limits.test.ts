@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => Promise.all([one.close(), two.close()]))
 
-test('an extend() that is repeated does not make the lease longer than `maxHoldMs`', async () => {
+test('a repeated `extend()` does not make the lease longer than `maxHoldMs`', async () => {
   const lease = await one.getLock('it').lock({ leaseMs: 5_000, renew: true, maxHoldMs: 6_000 })
   const extended = lease.extend(5_500)
   server.beginOutage()
@@ -27,7 +27,7 @@ test('an extend() that is repeated does not make the lease longer than `maxHoldM
   expect(await two.getLock('it').tryLock()).not.toBeNull()
 })
 
-test('extend() says that the lease was lost, also where nobody could see yet that its `maxHoldMs` is over', async () => {
+test('`extend()` reports a lost lease even before a timer has seen that `maxHoldMs` is over', async () => {
   const client = createMemoryServer().newClient()
   const lease = await client.getLock('it').lock({ maxHoldMs: 30 })
   for (const until = performance.now() + 50; performance.now() < until; );
@@ -35,7 +35,7 @@ test('extend() says that the lease was lost, also where nobody could see yet tha
   await client.close()
 })
 
-test('a re-entry that was given up is released for as long as its lease could last', async () => {
+test('a re-entry that was given up is released even after a long outage', async () => {
   const owner = one.owner()
   const lock = one.getLock('it', { owner })
   const lease = await lock.lock(1_000)
@@ -51,7 +51,7 @@ test('a re-entry that was given up is released for as long as its lease could la
   expect(await two.getLock('it').tryLock()).not.toBeNull()
 })
 
-test('`maxHoldMs` of several locks leaves each the lease of its own client', async () => {
+test('`maxHoldMs` of several locks leaves each lock the lease of its own client', async () => {
   const locks = [two.getLock('a'), one.getLock('b')]
   const lease = await two.getMultiLock(...locks).lock({ maxHoldMs: 60_000 })
   expect(await one.getLock('b').remainingMs()).toBeLessThanOrEqual(1_000)

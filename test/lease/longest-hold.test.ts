@@ -14,7 +14,7 @@ const MAX_HOLD_MS = 2_000
 const UNLIMITED: LockOptions = { leaseMs: 1_800, renew: true }
 const LIMITED: LockOptions = { ...UNLIMITED, maxHoldMs: MAX_HOLD_MS }
 
-/** What a request takes to get there, on a busy machine. */
+/** The time of a request on a busy machine, in milliseconds. */
 const WAY_MS = 1_000
 
 type AnyLease = Lease | MultiLease | Permit
@@ -25,13 +25,13 @@ interface Way {
   /** Left out where there are several masters. */
   readonly ofOneServer?: true
   acquire(client: Holdfast, name: string): Promise<AnyLease>
-  /** What is left of it in Redis, as PTTL answers it, where its key is not for it alone. */
+  /** The rest of its time in Redis, as PTTL answers, if the key has other holds too. */
   leftMs?(client: Holdfast, name: string, lease: AnyLease): Promise<number>
-  /** Whether Redis has it until it is released, since its owner holds more than that. */
+  /** True if Redis keeps the key until the release, because its owner has another hold. */
   readonly isKept?: true
 }
 
-/** Has it when another caller, who had it first, has released it. */
+/** Acquires it after another caller of the client has released it. */
 async function after<L>(
   client: Holdfast,
   first: Promise<{ release(): Promise<boolean> }>,
@@ -142,9 +142,9 @@ const limitOf = (lease: AnyLease) =>
 const holdOf = (lease: Lease | Permit) => (behind(lease, LocalLease) as LocalLease).hold
 
 describeWorlds(
-  'what is held no longer than `maxHoldMs`',
+  'a hold with `maxHoldMs`',
   (world) => {
-    /** Looks at it, from its acquisition on, until Redis has it no more. */
+    /** Watches it from its acquisition until Redis no longer has it. */
     async function watch({ name, acquire, leftMs, isKept }: Way): Promise<void> {
       const client = world.newClient()
       const askedAt = performance.now()
@@ -186,7 +186,7 @@ describeWorlds(
     }
 
     // All at once: each of them is mostly waiting.
-    test('Redis has it longer than its holder relies on it, and no longer than that', async () => {
+    test('ends in Redis after its holder stops relying on it, and soon after `maxHoldMs`', async () => {
       const some = ways.filter(({ ofOneServer }) => !(world.isQuorum && ofOneServer))
       const names = [...some.map(({ name }) => name), 'others']
       const ends = await Promise.allSettled([...some.map(watch), goesNoFurther()])
@@ -200,7 +200,7 @@ describeWorlds(
   [...worlds.filter(({ name }) => /own client|memory/.test(name)), ...quorumWorlds.slice(0, 1)],
 )
 
-test('a lock that was lost while others were gathered is not renewed again when all are had', async () => {
+test('a lock that was lost while a multi-lock acquired other locks is not renewed again', async () => {
   const client = newMemoryClient(startMemoryServer().memory)
   const lock = client.getLock('it')
   const hold = holdOf(await lock.lock())

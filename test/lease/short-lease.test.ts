@@ -15,7 +15,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}, redis = server.
   return client
 }
 
-test('a lease that was meant in seconds is warned of once for each client, with what may have been meant', async () => {
+test('a lease that was meant in seconds causes one warning for each client, with a suggestion', async () => {
   for (const client of [newClient(), newClient()]) {
     const before = warnings.length
     await client.getLock('it').tryLock({ leaseMs: 30 })
@@ -33,7 +33,7 @@ test('a lease that was meant in seconds is warned of once for each client, with 
   }
 })
 
-test('so is the lease of a client, and that of permits', async () => {
+test('a short lease of a client or of permits causes a warning', async () => {
   const short = newClient({ leaseMs: 60 })
   await (await short.getLock('renewed').lock()).release()
   expect(warnings).toHaveLength(1)
@@ -46,14 +46,14 @@ test('so is the lease of a client, and that of permits', async () => {
   await server.admin.del('permits')
 })
 
-test('a lease of 200 ms or more is not, if the server answers quickly', async () => {
+test('a lease of 200 ms or more causes no warning if the server answers quickly', async () => {
   const client = newClient()
   await (await client.getLock('it').lock(200)).release()
   await (await client.getLock('it').lock()).release()
   expect(warnings).toEqual([])
 })
 
-test('where each answer takes long, a lease that is shorter than ten of them is', async () => {
+test('a lease shorter than ten slow answers causes a warning', async () => {
   const proxy = await startProxy(server.port)
   const client = newClient({}, proxy.url)
   proxy.delay(60)
@@ -64,7 +64,7 @@ test('where each answer takes long, a lease that is shorter than ten of them is'
   )
 })
 
-test('where the first answers come late, or many come late together, it is not', async () => {
+test('slow first answers, or many slow answers at once, cause no warning', async () => {
   const proxy = await startProxy(server.port)
   const client = newClient({}, proxy.url)
   const slow = proxy.delay(60)
@@ -77,7 +77,7 @@ test('where the first answers come late, or many come late together, it is not',
   expect(warnings).toEqual([])
 })
 
-test('in memory any lease will do', async () => {
+test('a short lease in memory causes no warning', async () => {
   await using client = createMemoryServer().newClient()
   await (await client.getLock('it').lock(30)).release()
   expect(warnings).toEqual([])

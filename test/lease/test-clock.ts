@@ -17,7 +17,7 @@ export class TestClock implements Clock {
     return performance.now() + this.#monotonic
   }
 
-  /** Somebody, or NTP, sets the wall clock. */
+  /** A person or NTP sets the wall clock. */
   step(ms: number): void {
     this.#wall += ms
   }

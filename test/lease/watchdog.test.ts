@@ -111,7 +111,7 @@ function release(hold: Hold): void {
 }
 
 describe('a watched hold', () => {
-  test('is renewed at every third of its lease, and outlives it', async () => {
+  test('is renewed at every third of its lease, and lasts longer than one lease', async () => {
     const hold = newWatched()
     await clock.pass(10 * LEASE_MS)
     expect(lost).toEqual([])
@@ -123,7 +123,7 @@ describe('a watched hold', () => {
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
   })
 
-  test('is lost by arithmetic when every answer stays unknown, which resets no clock', async () => {
+  test('expires by the clock when every answer is unknown, because an unknown answer resets no clock', async () => {
     renewer.all(UNKNOWN)
     const hold = newWatched()
     const { signal } = hold
@@ -136,14 +136,14 @@ describe('a watched hold', () => {
     expect(signal.reason).toBe(lost[0]?.error)
   })
 
-  test('is lost by arithmetic when no answer comes at all', async () => {
+  test('expires by the clock when no answer comes at all', async () => {
     renewer.answer = () => new Promise(() => {})
     newWatched()
     await clock.pass(VALID_MS + 1)
     expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
   })
 
-  test('is asked about again soon after an unknown answer, and goes on when it is renewed', async () => {
+  test('gets another renewal soon after an unknown answer, and continues when that renewal succeeds', async () => {
     renewer.all(UNKNOWN)
     const hold = newWatched()
     await clock.pass(THIRD_MS)
@@ -157,7 +157,7 @@ describe('a watched hold', () => {
     expect(late).toHaveLength(1)
   })
 
-  test('lives from when the renewal was sent, however late the answer', async () => {
+  test('has its time from the request of the renewal, however late the answer is', async () => {
     renewer.answer = async () => {
       await new Promise((resolve) => setTimeout(resolve, THIRD_MS - 1))
       return [RENEWED]
@@ -179,7 +179,7 @@ describe('a watched hold', () => {
     expect(renewer.asked).toHaveLength(1)
   })
 
-  test('that is not watched any more is not renewed, and keeps the time it has', async () => {
+  test('is not renewed after it is no longer watched, and keeps the rest of its time', async () => {
     const hold = newWatched()
     await clock.pass(THIRD_MS)
     watchdog.unwatch(hold)
@@ -193,7 +193,7 @@ describe('a watched hold', () => {
   })
 })
 
-test('a fixed hold is not renewed and ends by arithmetic, to the millisecond', async () => {
+test('a fixed hold is not renewed and ends by the clock, to the millisecond', async () => {
   const hold = newHold(1_000)
   await clock.pass(validityMs(1_000) - 1)
   expect(lost).toEqual([])
@@ -203,7 +203,7 @@ test('a fixed hold is not renewed and ends by arithmetic, to the millisecond', a
 })
 
 describe('a fixed hold', () => {
-  test('is looked at with every tick, and lost when the server does not have it any more', async () => {
+  test('is checked with every tick, and is lost when the server no longer has it', async () => {
     const hold = newHold(4 * LEASE_MS)
     renewer.all({ kind: 'held', leaseMs: 20_000 })
     await clock.pass(2 * THIRD_MS)
@@ -217,7 +217,7 @@ describe('a fixed hold', () => {
     expect(lost).toMatchObject([{ hold, error: { reason: 'gone' }, at: LEASE_MS }])
   })
 
-  test('is not ended sooner by a look that is not answered', async () => {
+  test('does not end sooner when a check has no answer', async () => {
     const hold = newHold(4 * LEASE_MS)
     renewer.all(UNKNOWN)
     await clock.pass(validityMs(4 * LEASE_MS) - 1)
@@ -226,7 +226,7 @@ describe('a fixed hold', () => {
     expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
   })
 
-  test('is asked about no more often in the twentieth minute of an outage than in the first', async () => {
+  test('is checked hardly more often in the twentieth minute of an outage than in the first', async () => {
     newHold(1_000 * LEASE_MS)
     renewer.all(UNKNOWN)
     const askedInAMinute = async () => {
@@ -241,7 +241,7 @@ describe('a fixed hold', () => {
   })
 })
 
-test('many holds end one by one, each at its time, whatever was released or lengthened meanwhile', async () => {
+test('each of many holds ends at its own time, whatever was released or extended in the meantime', async () => {
   const inMs = Array.from({ length: 300 }, (_, i) => 1_000 + ((i * 7_919) % 300) * 5)
   const holds = inMs.map((ms) => newHold(ms))
   const lengthened = holds.filter((_, i) => i % 3 === 0)
@@ -264,7 +264,7 @@ describe('a release', () => {
     ['renewed', RENEWED],
     ['lost', { kind: 'lost' }],
     ['unknown', UNKNOWN],
-  ])('before a renewal under way is answered "%s" makes the answer void', async (_, answer) => {
+  ])('makes a later answer "%s" to a renewal void', async (_, answer) => {
     const answers = deferred<Answer[]>()
     renewer.answer = () => answers.promise
     const hold = newWatched()
@@ -283,7 +283,7 @@ describe('a release', () => {
   test.each<[string, Answer]>([
     ['renewed', RENEWED],
     ['unknown', UNKNOWN],
-  ])('after a renewal was answered "%s" ends the renewals', async (_, answer) => {
+  ])('ends the renewals after the answer "%s"', async (_, answer) => {
     renewer.all(answer)
     const hold = newWatched()
     await clock.pass(THIRD_MS)
@@ -293,7 +293,7 @@ describe('a release', () => {
     expect(lost).toEqual([])
   })
 
-  test('of one leaves the renewals of the others as they are', async () => {
+  test('stops the renewals of its own hold only', async () => {
     const [first, second] = [newWatched(), newWatched()]
     await clock.pass(THIRD_MS)
     release(first)
@@ -303,7 +303,7 @@ describe('a release', () => {
 })
 
 describe('many holds', () => {
-  test('are renewed in requests of at most 500, whatever became of the other requests', async () => {
+  test('are renewed in requests of at most 500 holds, even when other requests fail', async () => {
     const holds = Array.from({ length: 1_201 }, newWatched)
     renewer.answer = ({ holds: some }) => {
       if (some.includes(holds[0] as Hold)) return new Promise(() => {})
@@ -320,7 +320,7 @@ describe('many holds', () => {
     expect(holds[1_200]?.live).toBe(true)
   })
 
-  test('of several nodes or slots do not wait for one another', async () => {
+  test('on several nodes or slots do not wait for each other', async () => {
     const [here, there] = [newWatched(), newWatched()]
     renewer.groups = (holds) => holds.map((hold) => [hold])
     renewer.answer = ({ holds }) => (holds[0] === here ? new Promise(() => {}) : [RENEWED])
@@ -330,7 +330,7 @@ describe('many holds', () => {
     expect(here.remainingMs()).toBeCloseTo(VALID_MS - THIRD_MS)
   })
 
-  test('get an answer each', async () => {
+  test('get one answer each', async () => {
     const [held, gone, silent] = [newWatched(), newWatched(), newWatched()]
     renewer.answer = () => [RENEWED, { kind: 'lost' }, UNKNOWN]
     await clock.pass(THIRD_MS)
@@ -341,23 +341,26 @@ describe('many holds', () => {
   })
 })
 
-describe('when the clocks come apart', () => {
+describe('clocks that disagree', () => {
   test.each([
     ['forward', 4_000],
     ['back', -4_000],
-  ])('by a step %s, the server is asked about everything at the next check', async (_, ms) => {
-    const watched = newWatched()
-    const fixed = newHold()
-    await clock.pass(500)
-    clock.step(ms)
-    await clock.pass(500)
-    expect(renewer.asked).toMatchObject([
-      { holds: [watched], leaseMs: LEASE_MS },
-      { holds: [fixed], leaseMs: 0 },
-    ])
-  })
+  ])(
+    'a step %s of the wall clock makes the next check verify every hold with the server',
+    async (_, ms) => {
+      const watched = newWatched()
+      const fixed = newHold()
+      await clock.pass(500)
+      clock.step(ms)
+      await clock.pass(500)
+      expect(renewer.asked).toMatchObject([
+        { holds: [watched], leaseMs: LEASE_MS },
+        { holds: [fixed], leaseMs: 0 },
+      ])
+    },
+  )
 
-  test('the worse of them counts until the server has answered', async () => {
+  test('the worse clock counts until the server answers', async () => {
     const answers = deferred<Answer[]>()
     renewer.answer = () => answers.promise
     const hold = newWatched()
@@ -370,7 +373,7 @@ describe('when the clocks come apart', () => {
     expect(hold.remainingMs()).toBeCloseTo(VALID_MS)
   })
 
-  test('what the server still has for a fixed lease is believed', async () => {
+  test('the client trusts the rest of a fixed lease that the server reports', async () => {
     const hold = newHold()
     clock.step(8_000)
     expect(hold.remainingMs()).toBeLessThan(1_000)
@@ -379,41 +382,47 @@ describe('when the clocks come apart', () => {
   })
 
   test.each<[string, Answer, 'live' | 'gone' | 'expired']>([
-    ['renewed, and it goes on', RENEWED, 'live'],
+    ['renewed, and the hold continues', RENEWED, 'live'],
     ['lost', { kind: 'lost' }, 'gone'],
-    ['silent, and it is given up', UNKNOWN, 'expired'],
-  ])('by a sleep longer than the lease, it is not valid; the server: %s', async (...cell) => {
-    const [, answer, end] = cell
-    const hold = newWatched()
-    renewer.all(answer)
-    await clock.pass(1_500)
-    clock.suspend(LEASE_MS)
-    expect(hold.remainingMs()).toBe(0)
-    await clock.pass(1_000)
-    if (end === 'live') expect(hold.remainingMs()).toBeGreaterThan(VALID_MS - 1_000)
-    else expect(lost).toMatchObject([{ hold, error: { reason: end } }])
-  })
+    ['unknown, and the hold expires', UNKNOWN, 'expired'],
+  ])(
+    'a hold is invalid after a sleep longer than the lease; the answer of the server: %s',
+    async (...cell) => {
+      const [, answer, end] = cell
+      const hold = newWatched()
+      renewer.all(answer)
+      await clock.pass(1_500)
+      clock.suspend(LEASE_MS)
+      expect(hold.remainingMs()).toBe(0)
+      await clock.pass(1_000)
+      if (end === 'live') expect(hold.remainingMs()).toBeGreaterThan(VALID_MS - 1_000)
+      else expect(lost).toMatchObject([{ hold, error: { reason: end } }])
+    },
+  )
 
-  describe('by a sleep longer than the lease, and Redis cannot be asked', () => {
+  describe('a sleep while Redis does not answer', () => {
     test.each([
       ['a watched lease', newWatched],
-      ['a fixed one', newHold],
-    ])('the signal of %s aborts soon after the process wakes up', async (_, acquire) => {
-      renewer.answer = () => new Promise(() => {})
-      const { signal } = acquire(LEASE_MS)
-      await clock.pass(1_100)
-      clock.suspend(LEASE_MS)
-      let abortedAfterMs = Number.NaN
-      const wokeAt = performance.now()
-      signal.addEventListener('abort', () => {
-        abortedAfterMs = performance.now() - wokeAt
-      })
-      await clock.pass(LEASE_MS / 3)
-      expect(abortedAfterMs).toBeLessThanOrEqual(2 * CHECK_MS)
-      expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
-    })
+      ['a fixed lease', newHold],
+    ])(
+      'the signal of %s aborts soon after the process wakes up from a sleep longer than the lease',
+      async (_, acquire) => {
+        renewer.answer = () => new Promise(() => {})
+        const { signal } = acquire(LEASE_MS)
+        await clock.pass(1_100)
+        clock.suspend(LEASE_MS)
+        let abortedAfterMs = Number.NaN
+        const wokeAt = performance.now()
+        signal.addEventListener('abort', () => {
+          abortedAfterMs = performance.now() - wokeAt
+        })
+        await clock.pass(LEASE_MS / 3)
+        expect(abortedAfterMs).toBeLessThanOrEqual(2 * CHECK_MS)
+        expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
+      },
+    )
 
-    test('one with time left aborts when that is over, by the worse clock', async () => {
+    test('a lease with time left after the sleep ends by the worse clock', async () => {
       renewer.answer = () => new Promise(() => {})
       const hold = newHold()
       const leftMs = 700
@@ -424,7 +433,7 @@ describe('when the clocks come apart', () => {
       expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
     })
 
-    test('an answer in time keeps what the server still has', async () => {
+    test('an answer in time keeps the lease that the server still has', async () => {
       const answers = deferred<Answer[]>()
       renewer.answer = () => answers.promise
       const hold = newWatched()
@@ -437,14 +446,14 @@ describe('when the clocks come apart', () => {
     })
   })
 
-  test('a look at the signal does not wait for the server', () => {
+  test('the signal does not wait for the server when it is read', () => {
     const hold = newWatched()
     clock.suspend(LEASE_MS)
     expect(hold.signal.aborted).toBe(true)
     expect(lost).toMatchObject([{ error: { reason: 'expired' } }])
   })
 
-  test('by the small steps of NTP, nobody is asked', async () => {
+  test('small steps of NTP cause no request', async () => {
     newHold()
     for (let i = 0; i < 10; i++) {
       clock.step(i % 2 === 0 ? 100 : -100)
@@ -470,7 +479,7 @@ describe('a hold with a limit', () => {
     return hold
   }
 
-  test('is renewed up to that, for what is left of it at last, and lost a margin before', async () => {
+  test('is renewed up to the limit, at last for the rest, and is lost a margin before the limit', async () => {
     const hold = newLimited(20_000)
     await clock.pass(20_000)
     // At 12 s a whole lease does not fit any more.
@@ -488,7 +497,7 @@ describe('a hold with a limit', () => {
     for (const { at, leaseMs } of renewer.asked) expect(at + leaseMs).toBeLessThanOrEqual(20_000)
   })
 
-  test('is renewed up to that also where a whole lease has almost got there', async () => {
+  test('is renewed up to the limit even when a whole lease almost reaches the limit', async () => {
     newLimited(18_500)
     await clock.pass(18_500)
     expect(renewer.asked.map(({ at, leaseMs }) => [at, leaseMs]).slice(2, 4)).toEqual([
@@ -499,7 +508,7 @@ describe('a hold with a limit', () => {
     expect(lost[0]?.error.message).toMatch(/its `maxHoldMs` of 18500 ms is over/)
   })
 
-  test('is not relied on beyond that, where the server has it for longer', async () => {
+  test('ends at the limit even when the server has it for longer', async () => {
     const hold = newLimited(20_000)
     renewer.all({ kind: 'held', leaseMs: 60_000 })
     await clock.pass(5_000)
@@ -508,14 +517,14 @@ describe('a hold with a limit', () => {
     expect(lost).toMatchObject([{ hold, error: { reason: 'expired' } }])
   })
 
-  test('that is shorter than a lease is never renewed', async () => {
+  test('is never renewed if the limit is shorter than a lease', async () => {
     newLimited(4_000)
     await clock.pass(4_000)
     expect(renewer.asked.map(({ leaseMs }) => leaseMs)).toEqual([0])
     expect(lost[0]?.error.message).toMatch(/`maxHoldMs` of 4000 ms/)
   })
 
-  test('is asked for what is left again, where the answer was missing', async () => {
+  test('repeats a renewal without an answer, for the rest of its time', async () => {
     newLimited(20_000)
     await clock.pass(10_000)
     renewer.all(UNKNOWN)
@@ -525,7 +534,7 @@ describe('a hold with a limit', () => {
     expect(last.length).toBeGreaterThan(1)
   })
 
-  test('says nothing of it where it was lost for want of answers before', async () => {
+  test('does not report the limit as the reason if it is lost earlier without answers', async () => {
     newLimited(60_000)
     renewer.all(UNKNOWN)
     await clock.pass(LEASE_MS)
@@ -533,10 +542,10 @@ describe('a hold with a limit', () => {
   })
 })
 
-describe('holds that are renewed to leases of several lengths', () => {
+describe('holds with leases of several lengths', () => {
   const asks = (leaseMs: number) => renewer.asked.filter((one) => one.leaseMs === leaseMs)
 
-  test('are so every third of their own, those of one length in one request', async () => {
+  test('are renewed every third of their own lease, with one request for each length', async () => {
     const own = newWatched()
     const short = [newWatched(3_000), newWatched(3_000)]
     await clock.pass(LEASE_MS)
@@ -550,7 +559,7 @@ describe('holds that are renewed to leases of several lengths', () => {
     expect(short[0]?.remainingMs()).toBeCloseTo(validityMs(3_000))
   })
 
-  test('cost one timer for each length, which ends a turn after the last of them', async () => {
+  test('use one timer for each length, which ends a turn after the last hold', async () => {
     newWatched()
     const before = jest.getTimerCount()
     const short = [newWatched(3_000), newWatched(3_000), newWatched(3_000)]
@@ -563,14 +572,14 @@ describe('holds that are renewed to leases of several lengths', () => {
     expect(asks(3_000)).toHaveLength(1)
   })
 
-  test('are asked about once more, where an answer is missing, as soon as their own lease wants it', async () => {
+  test('repeat a renewal without an answer in the rhythm of their own lease', async () => {
     renewer.all(UNKNOWN)
     newWatched(3_000)
     await clock.pass(1_700)
     expect(asks(3_000).map(({ at }) => at)).toEqual([1_000, 1_300, 1_600])
   })
 
-  test('are asked about for the lease that they have now, when that has changed', async () => {
+  test('are renewed for their new lease when the lease changes', async () => {
     const hold = newWatched()
     hold.renewMs = 3_000
     watchdog.watch(hold)
@@ -584,7 +593,7 @@ describe('holds that are renewed to leases of several lengths', () => {
   })
 })
 
-test('a reconnect asks about everything at once, without waiting for a tick', async () => {
+test('a reconnect verifies every hold at once, without a wait for a tick', async () => {
   const watched = newWatched()
   const fixed = newHold()
   renewer.answer = ({ holds }) =>
@@ -596,7 +605,7 @@ test('a reconnect asks about everything at once, without waiting for a tick', as
   expect(watched.live).toBe(true)
 })
 
-test('no timer is left when nothing is held, and none after close()', async () => {
+test('no timer is left when nothing is held, or after `close()`', async () => {
   const hold = newWatched()
   await clock.pass(THIRD_MS)
   release(hold)

@@ -9,7 +9,7 @@ const rig = faultRig()
 const LONG = { drainMs: 60_000 }
 const CLOSED = { code: 'HOLDFAST_CLOSED' }
 
-/** Work that goes on until it is told to end; `begun` when it has what it needs. */
+/** Work that continues until `end()`; `begun` resolves when it has its lock. */
 function work() {
   const begun = deferred<void>()
   const end = deferred<void>()
@@ -21,7 +21,7 @@ function work() {
   return { run, begun: begun.promise, end: () => end.resolve() }
 }
 
-/** Whether the client has come to the end of closing. */
+/** Shows if the client has closed. */
 function watched(closing: Promise<unknown>): { isOver: boolean } {
   const watch = { isOver: false }
   const over = () => {
@@ -36,15 +36,15 @@ async function aMoment(client: Holdfast): Promise<void> {
   for (let i = 0; i < 3; i++) await client.getLock('of nobody').isLocked()
 }
 
-describe('close({ drainMs }) waits for work that has', () => {
+describe('`close({ drainMs })` waits for work with', () => {
   const kinds: Record<string, (client: Holdfast, run: () => Promise<string>) => Promise<unknown>> =
     {
       'a lock': (client, run) => client.getLock('it').using(run),
       'a lock with a fixed lease': (client, run) =>
         client.getLock('it').using(run, { leaseMs: 20_000 }),
       'a fair lock': (client, run) => client.getFairLock('it').using(run),
-      'a lock to read': (client, run) => client.getReadWriteLock('it').readLock().using(run),
-      'a lock to write': (client, run) => client.getReadWriteLock('it').writeLock().using(run),
+      'a read lock': (client, run) => client.getReadWriteLock('it').readLock().using(run),
+      'a write lock': (client, run) => client.getReadWriteLock('it').writeLock().using(run),
       'an upgradable lock': (client, run) =>
         client.getReadWriteLock('it').upgradableLock().using(run),
       'several locks': (client, run) =>
@@ -79,8 +79,8 @@ describe('close({ drainMs }) waits for work that has', () => {
   })
 })
 
-describe('while it drains', () => {
-  test('who writes may read inside, who may go on to write does, and nested code re-enters', async () => {
+describe('a client that drains', () => {
+  test('lets its holders read inside an upgradable lock, upgrade it, and re-enter a lock', async () => {
     const client = rig.client()
     const both = client.getReadWriteLock('it')
     const plain = client.getLock('plain')
@@ -98,7 +98,7 @@ describe('while it drains', () => {
     expect(await closing).toEqual([])
   })
 
-  test('several locks are not had where one is new, and none of them stays held', async () => {
+  test('acquires none of several locks if one of them is new', async () => {
     const client = rig.client()
     const { run, begun, end } = work()
     const a = client.getLock('a')
@@ -115,7 +115,7 @@ describe('while it drains', () => {
     expect(await rig.exists('b')).toBe(false)
   })
 
-  test('leases are renewed', async () => {
+  test('renews its leases', async () => {
     const client = rig.client({ leaseMs: 1_500 })
     const lease = await client.getLock('it').lock()
     let renewals = 0
@@ -129,13 +129,13 @@ describe('while it drains', () => {
     expect(await closing).toEqual([])
   })
 
-  test('a fixed lease that nobody releases is waited for no longer than it lasts', async () => {
+  test('waits for an unreleased fixed lease only until the lease ends', async () => {
     const client = rig.client()
     await client.getLock('it').lock(300)
     expect(await client.close(LONG)).toEqual([])
   })
 
-  test('work may ask, count a latch down, await it, and give permits back', async () => {
+  test('lets work check a lock, count a latch down, await the latch, and release permits', async () => {
     const client = rig.client()
     const latch = client.getCountDownLatch('latch')
     const semaphore = client.getSemaphore('it')
@@ -159,7 +159,7 @@ describe('while it drains', () => {
     expect(await rig.witness().getSemaphore('it').availablePermits()).toBe(1)
   })
 
-  test('a leader is told to end its term, and a candidate stands no more', async () => {
+  test('ends the term of its leader and the wait of its candidate', async () => {
     const client = rig.client()
     const { run, begun, end } = work()
     const reasons: unknown[] = []
@@ -192,10 +192,10 @@ describe('while it drains', () => {
   })
 })
 
-describe('a second close()', () => {
+describe('a second `close()`', () => {
   test.each([
-    ['without `drainMs` ends the waiting at once', undefined],
-    ['with a shorter `drainMs` ends it then', { drainMs: 20 }],
+    ['without `drainMs` ends the drain at once', undefined],
+    ['with a shorter `drainMs` ends the drain after that time', { drainMs: 20 }],
   ])('%s', async (_, options) => {
     const client = rig.client()
     const { name, owner, token } = await client.getLock('it').lock()
@@ -208,9 +208,9 @@ describe('a second close()', () => {
   })
 })
 
-describe('when Redis does not do as it should', () => {
+describe('a drain with a fault', () => {
   test.each(['cutBefore', 'cutAfter'] as const)(
-    'the last release is waited for that meets `%s`',
+    'waits for a last release that meets `%s`',
     async (action) => {
       const client = rig.client()
       const lease = await client.getLock('it').lock()
@@ -223,7 +223,7 @@ describe('when Redis does not do as it should', () => {
   )
 
   test.each(['cutBefore', 'cutAfter'] as const)(
-    'an acquisition leaves nothing that meets `%s` as it begins to drain',
+    'releases an acquisition that meets `%s` when the drain begins',
     async (action) => {
       const client = rig.client()
       await aMoment(client)
@@ -237,7 +237,7 @@ describe('when Redis does not do as it should', () => {
     },
   )
 
-  test('an outage is waited for no longer than `drainMs` and twice `commandTimeoutMs`', async () => {
+  test('waits in an outage for about `drainMs` and twice `commandTimeoutMs`', async () => {
     const client = rig.client()
     const { name, owner, token, signal } = await client.getLock('it').lock()
     rig.proxy.blackHole({ onHeal: 'drop' })
@@ -249,7 +249,7 @@ describe('when Redis does not do as it should', () => {
     leaves({ keys: true, why: 'the release was lost in the outage' })
   })
 
-  test('a lease that is lost meanwhile is not among those that were taken away', async () => {
+  test('does not list a lease that is lost during the drain', async () => {
     const client = rig.client({ leaseMs: 300 })
     const lost: unknown[] = []
     client.on('lost', ({ name }) => lost.push(name))
@@ -278,7 +278,7 @@ test.each([
   [{ drain: 5_000 }, /no option `drain` here. There are: drainMs/],
   [5_000, /must be an object with `drainMs`; got 5000/],
   [null, /got null/],
-])('close(%j) is refused, and closes nothing', async (options, message) => {
+])('`close(%j)` is refused, and closes nothing', async (options, message) => {
   const client = rig.client()
   const lock: HoldfastLock = client.getLock('it')
   const closing = client.close(options as never)

@@ -4,7 +4,7 @@ import { emitBy } from '../../src/kit/call-listeners.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** What is thrown later, as an uncaught exception, in place of which it is noted here. */
+/** Errors that a listener throws. They would be uncaught exceptions, and are noted here instead. */
 let uncaught: unknown[] = []
 beforeEach(() => {
   uncaught = []
@@ -25,7 +25,7 @@ const throwing = (message: string) => () => {
   throw new Error(message)
 }
 
-test('a listener of `lost` hears of the loss, although one before it throws', async () => {
+test('a listener of `lost` receives the loss although an earlier listener throws', async () => {
   await using client = createMemoryServer().newClient()
   const lost: LeaseLostError[] = []
   client.on('lost', throwing('first'))
@@ -41,7 +41,7 @@ test('a listener of `lost` hears of the loss, although one before it throws', as
 })
 
 describe('listeners of an event', () => {
-  test('are called in order, with their context and all arguments, and report their errors in order', async () => {
+  test('are called in order, with their context and all arguments, and their errors are reported in order', async () => {
     const emitter = new EventEmitter()
     const heard: unknown[] = []
     const context = { name: 'context' }
@@ -62,7 +62,7 @@ describe('listeners of an event', () => {
     expect(uncaught.map(String)).toEqual(['Error: one', 'Error: two'])
   })
 
-  test('that are called once are, even when they throw or emit the event themselves', async () => {
+  test('run once if they are added with `once()`, even when they throw or emit the event themselves', async () => {
     const emitter = new EventEmitter()
     const emit = emitBy(emitter)
     let [once, always] = [0, 0]
@@ -85,7 +85,7 @@ describe('listeners of an event', () => {
     await eventually(() => uncaught.length === 1)
   })
 
-  test('that are added or removed meanwhile count from the next event on', () => {
+  test('added or removed during an event count from the next event on', () => {
     const emitter = new EventEmitter()
     const heard: string[] = []
     const second = () => heard.push('second')

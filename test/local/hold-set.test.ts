@@ -24,26 +24,26 @@ class Opened extends HoldSet {
 }
 
 test.each([
-  ['a shared hold does not keep out who shares it', shared, B, shared, false],
-  ['a shared hold keeps out whom it excludes', shared, B, exclusive, true],
-  ['a shared hold does not keep out its own owner', shared, A, exclusive, false],
-  ['an exclusive hold keeps out who would share it', exclusive, B, shared, true],
-  ['an exclusive hold keeps out others', exclusive, B, exclusive, true],
-  ['an exclusive hold does not keep out its own owner', exclusive, A, shared, false],
+  ['a shared hold does not block another shared hold', shared, B, shared, false],
+  ['a shared hold blocks an exclusive hold of another owner', shared, B, exclusive, true],
+  ['a shared hold does not block its own owner', shared, A, exclusive, false],
+  ['an exclusive hold blocks a shared hold of another owner', exclusive, B, shared, true],
+  ['an exclusive hold blocks an exclusive hold of another owner', exclusive, B, exclusive, true],
+  ['an exclusive hold does not block its own owner', exclusive, A, shared, false],
 ])('%s', (_, held, owner, kind, isKeptOut) => {
   const hold = holdOf(A, held)
   const set = new Opened(hold)
   expect(set.keepsOut({ owner, kind })).toBe(isKeptOut)
-  // A grant all the same says that the hold is over.
+  // A grant despite the hold shows that the hold is over.
   expect(set.notBeside(holdOf(owner, kind))).toEqual(isKeptOut ? [hold] : [])
 })
 
-test('one more exclusive hold of an owner takes the place of the one before', () => {
+test('a new exclusive hold of an owner replaces the exclusive hold before it', () => {
   const hold = holdOf(A, exclusive)
   expect(new Opened(hold).notBeside(holdOf(A, exclusive))).toEqual([hold])
 })
 
-test('an owner may have a shared hold beside an exclusive one, and re-enters each by its kind', () => {
+test('an owner may have a shared hold beside an exclusive hold, and finds each by its kind', () => {
   const [writing, reading] = [holdOf(A, exclusive), holdOf(A, shared)]
   const set = new Opened(writing, reading)
   expect(set.all).toEqual([writing, reading])

@@ -13,7 +13,7 @@ const plain = <E extends { readonly name: string }>(entries: readonly E[]) =>
     .map(({ name, ...rest }) => ({ name, ...rest, heldMs: 0, remainingMs: 0, waitedMs: 0 }))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 
-test('every kind of lock, permits and terms are listed, each with its kind', async () => {
+test('`held()` lists every kind of lock, permits and terms, each with its kind', async () => {
   await using client = createMemoryServer().newClient({ label: 'app-1' })
   const semaphore = client.getPermitExpirableSemaphore('permits')
   await semaphore.trySetPermits(3)
@@ -38,7 +38,7 @@ test('every kind of lock, permits and terms are listed, each with its kind', asy
     await semaphore.acquire({ permits: 2 }),
   ]
   const both = await multi.lock()
-  await plainSemaphore.acquire(1) // It belongs to nobody.
+  await plainSemaphore.acquire(1) // This permit belongs to no owner.
   const of = (
     kind: string,
     { name, owner, token }: { name: string; owner: string; token: number },
@@ -70,7 +70,7 @@ test('every kind of lock, permits and terms are listed, each with its kind', asy
   expect(client.held()).toEqual({ held: [], waiting: [] })
 })
 
-test('every kind of call that waits is listed, each with its kind', async () => {
+test('`held()` lists every kind of waiting call, each with its kind', async () => {
   const server = createMemoryServer()
   await using holder = server.newClient()
   await using client = server.newClient()
@@ -129,7 +129,7 @@ test('every kind of call that waits is listed, each with its kind', async () => 
   await leading
 })
 
-test('the longest are first', async () => {
+test('`held()` lists the longest holds and waits first', async () => {
   const server = createMemoryServer({ virtualTime: true })
   await using client = server.newClient()
   const first = await client.getLock('a').lock()
@@ -153,7 +153,7 @@ test('the longest are first', async () => {
   expect(await other).toBeNull()
 })
 
-test('a hold that was passed on inside the client begins when it is passed on', async () => {
+test('the age of a hold after a hand-off inside the client counts from the hand-off', async () => {
   const server = createMemoryServer({ virtualTime: true })
   await using client = server.newClient()
   const lock = client.getLock('it')
@@ -207,7 +207,7 @@ test('the limit of a renewed re-entry counts from that re-entry, and the age of 
   })
 })
 
-test('the holder of a lock that another call of the same client waits for is known', async () => {
+test('`held()` knows the holder of a lock that another call of the same client waits for', async () => {
   await using client = createMemoryServer().newClient()
   const lease = await client.getLock('it').lock()
   const waits = client.getLock('it').lock()
@@ -216,7 +216,7 @@ test('the holder of a lock that another call of the same client waits for is kno
   await (await waits).release()
 })
 
-test('a hold whose time is up is not listed, before anybody could hear of its loss', async () => {
+test('`held()` does not list an expired hold, even before a listener receives its loss', async () => {
   await using client = createMemoryServer().newClient()
   const lease = await client.getLock('it').lock(60)
   let isLost = false

@@ -67,7 +67,7 @@ const isSettled = (promise: Promise<unknown>) => {
 }
 
 describe('a shared kind', () => {
-  test('is held by several owners of a client at once, each with a lease and a token of its own', async () => {
+  test('is held by several owners of a client at once, each with its own lease and token', async () => {
     const { reader, told } = newClient()
     const leases = await Promise.all([reader().lock(), reader().lock(), reader().tryLock()])
     const [a, b, c] = leases as Lease[]
@@ -118,7 +118,7 @@ describe('a shared kind', () => {
     expect(readers.holds('it')).toEqual({})
   })
 
-  test('is renewed by requests of its own, each hold by itself', async () => {
+  test('is renewed in requests for its own kind alone', async () => {
     const { reader, plain } = newClient({ leaseMs: 3_000 })
     const leases = await Promise.all([reader().lock(), reader().lock()])
     const fixed = await reader().lock(60_000)
@@ -135,7 +135,7 @@ describe('a shared kind', () => {
     await Promise.all([...leases, fixed, exclusive].map((lease) => lease.release()))
   })
 
-  test('is lengthened by itself', async () => {
+  test('extends one hold without the other holds', async () => {
     const { reader } = newClient()
     const [lease, other] = await Promise.all([reader().lock(20_000), reader().lock(20_000)])
     await lease.extend(60_000)
@@ -145,7 +145,7 @@ describe('a shared kind', () => {
     await Promise.all([lease.release(), other.release()])
   })
 
-  test('loses one hold and not the others', async () => {
+  test('loses one hold and keeps the other holds', async () => {
     const { reader, told, registry } = newClient()
     const [lost, kept] = await Promise.all([reader().lock(), reader().lock()])
     readers.of('it').delete(lost.owner)
@@ -162,7 +162,7 @@ describe('a shared kind', () => {
     })
   })
 
-  test('loses by force the hold that was meant', async () => {
+  test('loses only the hold that is forced', async () => {
     const { reader, registry } = newClient()
     const [lost, kept] = await Promise.all([reader().lock(), reader().lock()])
     registry.find('it')?.forced({ owner: lost.owner, token: lost.token })
@@ -172,7 +172,7 @@ describe('a shared kind', () => {
     await eventually(() => Object.keys(readers.holds('it')).length === 0)
   })
 
-  test('loses no hold when one more is granted, to the same owner or another', async () => {
+  test('loses no hold when another hold is granted, to the same owner or to another owner', async () => {
     const { reader, owners, told } = newClient()
     const owner = owners.next()
     // None of them waits for the answer to another.
@@ -183,7 +183,7 @@ describe('a shared kind', () => {
     expect(readers.holds('it')).toEqual({})
   })
 
-  test('gives back what one who has given up is granted', async () => {
+  test('releases a grant whose caller has given up', async () => {
     const { reader, registry } = newClient()
     const staying = await reader().lock()
     const given = new AbortController()
@@ -197,7 +197,7 @@ describe('a shared kind', () => {
     await eventually(() => registry.find('it') === undefined)
   })
 
-  test('is ended by close(), every hold of it', async () => {
+  test('`close()` ends every hold', async () => {
     const client = newClient()
     const leases = await Promise.all([1, 2, 3].map(() => client.reader().lock()))
     const waiting = client.writer().lock()
@@ -210,7 +210,7 @@ describe('a shared kind', () => {
     expect(readers.holds('it')).toEqual({})
   })
 
-  test('is forgotten when the last hold is over', async () => {
+  test('is forgotten after the last hold ends', async () => {
     const { reader, registry } = newClient()
     const [released, lost] = await Promise.all([reader().lock(), reader().lock(300)])
     await released.release()
@@ -225,7 +225,7 @@ describe('a shared kind', () => {
 
 describe('an exclusive kind of the same lock', () => {
   test.each(['the same client', 'another client'])(
-    'waits until the last has gone, in %s',
+    'waits until the last shared hold is released, in %s',
     async (where) => {
       const client = newClient()
       const { writer, told } = where === 'the same client' ? client : newClient()
@@ -245,7 +245,7 @@ describe('an exclusive kind of the same lock', () => {
     },
   )
 
-  test('has it before those who come to share it later', async () => {
+  test('is granted before shared calls that come later', async () => {
     const { reader, writer } = newClient()
     const first = await reader().lock()
     const order: string[] = []
@@ -260,7 +260,7 @@ describe('an exclusive kind of the same lock', () => {
     expect(order).toEqual(['writer', 'reader', 'writer'])
   })
 
-  test('is passed on inside the client, but not to those who share it', async () => {
+  test('is handed off inside the client, but not to shared waiters', async () => {
     const { reader, writer, told } = newClient()
     const first = await writer().lock()
     const next = writer().lock()
@@ -278,7 +278,7 @@ describe('an exclusive kind of the same lock', () => {
     await shared.release()
   })
 
-  test('is not what unlock() of a shared one undoes', async () => {
+  test('does not let `unlock()` of the exclusive kind release a shared hold', async () => {
     const { reader, writer, owners } = newClient()
     const owner = owners.next()
     const lease = await reader(owner).lock()

@@ -5,7 +5,7 @@ import { catchWarnings } from '../support/warnings.ts'
 const warnings = catchWarnings(true)
 const redis = 'redis://127.0.0.1:1'
 
-test('a `commandTimeoutMs` above `outageMs` is warned of, once in a process', async () => {
+test('a `commandTimeoutMs` above `outageMs` causes one warning in a process', async () => {
   for (const options of [{}, { outageMs: 500 }, { commandTimeoutMs: 500, outageMs: 500 }]) {
     await new Holdfast({ redis, ...options }).close()
   }
@@ -23,12 +23,12 @@ test('a `commandTimeoutMs` above `outageMs` is warned of, once in a process', as
   ])
 })
 
-test('a list of servers as `redis` is refused with the three things that it may mean', () => {
+test('a list of servers as `redis` is refused, with the three options that may be meant', () => {
   const call = () => new Holdfast({ redis: [redis, redis] as never })
   expect(call).toThrow(/cluster: \[\.\.\.\].*sentinels: \[\.\.\.\], name.*masters: \[\.\.\.\]/)
 })
 
-test('one argument too many is told as that', async () => {
+test('one argument too many is reported as such', async () => {
   await using client = createMemoryServer().newClient()
   const lock = client.getLock('it') as unknown as Record<
     'lock',
@@ -39,7 +39,7 @@ test('one argument too many is told as that', async () => {
   )
 })
 
-test('a client that is closed or about to be says so, and when to make a new one', async () => {
+test('the error of a client that is closing or closed says so, and when to create a new client', async () => {
   const client = createMemoryServer().newClient()
   const lease = await client.getLock('held').lock()
   const closing = client.close({ drainMs: 10_000 })

@@ -4,7 +4,7 @@ import { createMemoryServer } from '../../src/testing.ts'
 
 const newClient = () => createMemoryServer().newClient({ keyPrefix: 'app:' })
 
-test('a lease that somebody logs tells which it is and how long it lasts, and nothing of others', async () => {
+test('a printed lease shows its name, its token and its remaining time, and nothing else', async () => {
   await using client = newClient()
   const { first, second } = await client.run(async () => {
     const lock = client.getLock('it')
@@ -23,7 +23,7 @@ test('a lease that somebody logs tells which it is and how long it lasts, and no
   expect(JSON.stringify(second)).toContain('"valid":false,"remainingMs":0')
 })
 
-test('permits tell how many they are, and leases of several locks the names of all', async () => {
+test('printed permits show their number, and a printed lease of several locks shows all names', async () => {
   await using client = newClient()
   const semaphore = client.getPermitExpirableSemaphore('slots')
   await semaphore.trySetPermits(3)
@@ -37,7 +37,7 @@ test('permits tell how many they are, and leases of several locks the names of a
   expect(JSON.parse(JSON.stringify(lease))).toMatchObject({ name: 'a + b', token: lease.token })
 })
 
-test('a lock that somebody logs tells its name and its key', async () => {
+test('a printed lock shows its name and its key', async () => {
   await using client = newClient()
   const [a, b] = [client.getLock('a'), client.getFairLock('b')]
   expect(inspect(a)).toBe("HoldfastLock { name: 'a', key: 'app:a' }")
@@ -48,7 +48,7 @@ test('a lock that somebody logs tells its name and its key', async () => {
   )
 })
 
-test('a client that somebody logs tells where it is and what it has, and no password', async () => {
+test('a printed client shows its address and its counts, and no password', async () => {
   const client = new Holdfast({ redis: 'redis://ada:secret@127.0.0.1:6390/2' })
   client.on('error', () => {})
   expect(inspect(client, { breakLength: Infinity })).toBe(
@@ -65,7 +65,7 @@ test('a client that somebody logs tells where it is and what it has, and no pass
   await Promise.all([client.close(), several.close(), failing.close()])
 })
 
-test('it counts what is held and who waits; a candidate tells whether it leads', async () => {
+test('a printed client counts holds and waits, and a printed candidate shows whether it leads', async () => {
   await using client = newClient()
   const lock = client.getLock('it')
   const lease = await lock.lock()

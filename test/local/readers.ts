@@ -11,15 +11,15 @@ interface Reader {
   endsAt: number
 }
 
-/** What a server has of the readers of all its locks: by the name of the lock, then of the owner. */
+/** The readers of all locks of a server, by the name of the lock and then by owner. */
 export class Readers {
   readonly #all = new Map<string, Map<string, Reader>>()
-  /** Who was asked about by each renewal. */
+  /** The owners in each renewal. */
   readonly renewals: string[][] = []
-  /** How often one who writes has handed the lock over. */
+  /** The number of hand-offs between writers. */
   handOvers = 0
 
-  /** Those of one lock by now. */
+  /** The living readers of one lock. */
   of(rawName: string, now = Date.now()): Map<string, Reader> {
     const readers = this.#all.get(rawName) ?? new Map<string, Reader>()
     this.#all.set(rawName, readers)
@@ -38,7 +38,7 @@ const freeForAll = (rawName: string, { server }: MemoryConnection): Released => 
   listeners: server.releases.publish(rawName, '0'),
 })
 
-/** The verbs of one who reads: beside other readers, and not while somebody writes. */
+/** The verbs of a reader, which holds the lock beside other readers and not beside a writer. */
 function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remote: RemoteLock) {
   const on = <T>(reply: Reply<T>, verb: (readers: Map<string, Reader>, now: number) => T) =>
     replyWith(
@@ -104,7 +104,7 @@ export function readKind(all: Readers, there: MemoryConnection): LockKind {
   }
 }
 
-/** A kind of lock that one owner has, and only while nobody reads. */
+/** A kind of lock that one owner holds, without any reader. */
 export function writeKind(all: Readers, there: MemoryConnection): LockKind {
   return {
     name: 'write',

@@ -7,7 +7,7 @@ import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, outcome, SHA } from '../support/fault-rig.ts'
 
-/** What a client keeps and sends for calls that come to nothing. */
+/** The state and the requests of a client for calls without a result. */
 const rig = faultRig()
 
 afterEach(() => jest.restoreAllMocks())
@@ -51,7 +51,7 @@ describe('a client keeps nothing of', () => {
     await nothingIsKept(locks)
   })
 
-  test('locks that nobody has or wants any more, but for some hundreds', async () => {
+  test('locks that are no longer used, except for some hundreds', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     for (const name of MANY) await (await client.getLock(name).lock()).release()
@@ -59,7 +59,7 @@ describe('a client keeps nothing of', () => {
     expect(locks.size).toBeLessThan(600)
   })
 
-  test('the lock that nobody has used for the longest time, when there are too many', async () => {
+  test('the lock that has not been used for the longest time, if there are too many', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     const spy = jest.spyOn(LocalLocks.prototype, 'lock')
@@ -85,7 +85,7 @@ describe('a client keeps nothing of', () => {
     }
   })
 
-  test('calls after it was closed', async () => {
+  test('calls after `close()`', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     await client.close()
@@ -96,7 +96,7 @@ describe('a client keeps nothing of', () => {
     await nothingIsKept(locks)
   })
 
-  test('questions about locks, and force used on them', async () => {
+  test('status calls and `forceUnlock()`', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     await client.run(() =>
@@ -112,7 +112,7 @@ describe('a client keeps nothing of', () => {
     await nothingIsKept(locks)
   })
 
-  test('leases that were lost, when they are extended and released', async () => {
+  test('lost leases that are extended and released', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
     const locks = await localLocksOf(client)
     const some = MANY.slice(0, 500)
@@ -128,7 +128,7 @@ describe('a client keeps nothing of', () => {
   })
 })
 
-describe('fifty waiters of a lock that somebody else has send no acquisition more', () => {
+describe('fifty waiters of a held lock send no further acquisition', () => {
   async function wait(prepare = () => {}) {
     // With an answer due at its end, ioredis 5 leaves a timer for twice this.
     const client = rig.client({ commandTimeoutMs: 20_000, outageMs: 20_000 })
@@ -145,7 +145,7 @@ describe('fifty waiters of a lock that somebody else has send no acquisition mor
   test('when one signal aborts them', async () => {
     const { client, held, aborting, waits } = await wait()
     await rig.listening('it')
-    // The first look, and the one that follows the confirmation.
+    // One check at the beginning, and one after the confirmation.
     await eventually(() => rig.proxy.count(SHA.acquire) === 2)
     const asked = rig.proxy.count(SHA.acquire)
     aborting.abort()
@@ -156,7 +156,7 @@ describe('fifty waiters of a lock that somebody else has send no acquisition mor
     await held.release()
   })
 
-  test('when one signal aborts them while they let others ask first', async () => {
+  test('when one signal aborts them while they step back for other clients', async () => {
     const stepped = deferred<void>()
     const stepBack = jest
       .spyOn(HandOverBudget.prototype, 'stepBack')
@@ -176,7 +176,7 @@ describe('fifty waiters of a lock that somebody else has send no acquisition mor
   test('when their client is closed', async () => {
     const { client, diary, held, waits } = await wait()
     await rig.listening('it')
-    // The first look, and the one that follows the confirmation.
+    // One check at the beginning, and one after the confirmation.
     await eventually(() => rig.proxy.count(SHA.acquire) === 2)
     const asked = rig.proxy.count(SHA.acquire)
     await client.close()

@@ -7,7 +7,7 @@ import { atEnd } from '../support/lifetime.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import { startRedis } from '../support/redis-server.ts'
 
-/** How often a waiter that sleeps asks at the most and at the least, in milliseconds. */
+/** The time between two checks of a sleeping waiter, in milliseconds. */
 const LOOK_MS = { least: 5_000, most: 6_000 }
 
 async function stage() {
@@ -27,7 +27,7 @@ async function stage() {
   return { server, newClient, calls }
 }
 
-test('a key that was deleted is found free within six seconds, by whoever waits for it in whatever way', async () => {
+test('every kind of waiter finds within six seconds that a key was deleted', async () => {
   const [{ server, newClient }, cluster, busy] = await Promise.all([
     stage(),
     Cluster.start(3),
@@ -79,7 +79,7 @@ test('a key that was deleted is found free within six seconds, by whoever waits 
   await server.admin.del('holdfast_round:{latch}')
 })
 
-test('a waiter that sleeps looks no more often than that, and not when all others do; at the end of a shorter lease before', () => {
+test('a sleeping waiter checks after 5 to 6 s at random, or at the end of a shorter lease', () => {
   const remote = { listen: () => ({ confirmed: true, stop: () => {} }) }
   const listener = new ReleaseListener({ mayBeFree: () => {} })
   for (const ttlMs of [600_000, 30_000, 6_000, -1]) {

@@ -4,7 +4,7 @@ import { sharedServer } from '../support/redis-server.ts'
 
 const server = sharedServer()
 
-test('forceUnlock() reaches a holder of the same client whose grant came in with its answer', async () => {
+test('`forceUnlock()` ends the hold of the same client even when the grant arrives together with its answer', async () => {
   const client = new Holdfast({ redis: server.url })
   atEnd(() => client.close(), { beforeCheck: true })
   const lock = client.getLock('it')

@@ -2,13 +2,13 @@ import { eventually } from '../support/eventually.ts'
 import { Diary, faultRig, granted, outcome, within } from '../support/fault-rig.ts'
 import { forceRelease, peek } from '../support/scripts.ts'
 
-/** Force takes the lock from the holder that it found, and from nobody else. */
+/** A forced unlock ends the hold that it found, and no other hold. */
 const rig = faultRig()
 
 const lost = ['cutAfter', 'mute'] as const
 
-describe.each(lost)('a forceUnlock() whose answer is lost (%s)', (action) => {
-  test('is told again without harm to the next holder', async () => {
+describe.each(lost)('a `forceUnlock()` whose answer is lost (%s)', (action) => {
+  test('is sent again without harm to the next holder', async () => {
     const client = rig.client({ outageMs: 10_000 })
     const witness = rig.witness()
     const theirs = granted(await rig.witness().getLock('it').tryLock())
@@ -28,20 +28,21 @@ describe.each(lost)('a forceUnlock() whose answer is lost (%s)', (action) => {
     expect(await theirs.release()).toBe(false)
   })
 
-  test('tells the holder in the same client of it', async () => {
+  test('ends the lease of a holder in the same client', async () => {
     const client = rig.client({ outageMs: 10_000 })
     const diary = new Diary(client)
     const lease = granted(await client.getLock('it').tryLock())
     rig.proxy.onNextRequest(forceRelease.sha1, action)
     expect(await within(8_000, client.getLock('it').forceUnlock())).toBe(true)
     expect(lease.signal.aborted).toBe(true)
-    // After a cut all that is held is looked at, and may be found gone before the force is told.
+    // After a cut the client checks all holds. It may find this hold gone before the forced unlock is
+    // reported.
     expect(['forced', 'gone']).toContain(String(diary.reasons))
     expect(await lease.release()).toBe(false)
   })
 })
 
-test('forceUnlock() ends no later hold in the name that it saw', async () => {
+test('`forceUnlock()` does not end a later hold of the same owner name', async () => {
   const client = rig.client({ commandTimeoutMs: 3_000 })
   // A thread of Redisson has one name for all that it holds.
   const held = (token: number) =>
@@ -62,7 +63,7 @@ test('forceUnlock() ends no later hold in the name that it saw', async () => {
   await rig.server.admin.del('it')
 })
 
-test('forceUnlock() that comes late, when its caller has given up, ends no later hold', async () => {
+test('a late copy of a `forceUnlock()` ends no later hold', async () => {
   const client = rig.client()
   const owner = client.owner()
   await rig.witness().getLock('it').lock()
@@ -74,7 +75,7 @@ test('forceUnlock() that comes late, when its caller has given up, ends no later
   expect(await next.release()).toBe(true)
 })
 
-test('forceUnlock() takes a lock that was passed on in its client from the one who has it now', async () => {
+test('`forceUnlock()` ends the hold of the caller that received the lock in a hand-off of its client', async () => {
   const client = rig.client()
   const lock = client.getLock('it')
   const held = await lock.lock()
@@ -88,7 +89,7 @@ test('forceUnlock() takes a lock that was passed on in its client from the one w
   expect(await second.release()).toBe(false)
 })
 
-test('forceUnlock() of a free lock asks once, and says that nobody had it', async () => {
+test('`forceUnlock()` of a free lock sends one request, and returns false', async () => {
   const client = rig.client()
   expect(await client.getLock('it').forceUnlock()).toBe(false)
   expect(rig.proxy.count(forceRelease.sha1)).toBe(0)

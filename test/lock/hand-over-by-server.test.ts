@@ -3,7 +3,7 @@ import { HandOverBudget } from '../../src/local/hand-over-budget.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
 
-/** What keeps a client from passing a lock on without Redis, when nothing else does: its turn goes on. */
+/** Reasons to hand the lock off by Redis, while the turn of the client never ends. */
 const rig = faultRig()
 
 beforeEach(() => {
@@ -22,9 +22,9 @@ async function reenter(_: Lease, lock: HoldfastLock): Promise<void> {
 const nothing = async () => {}
 
 test.each<[string, number, (lease: Lease, lock: HoldfastLock) => Promise<void>]>([
-  ['was only held is passed on without a word', 0, nothing],
-  ['was re-entered is handed over by Redis, under another name', 1, reenter],
-  ['was extended is handed over by Redis, under another name', 1, (lease) => lease.extend(1_000)],
+  ['was only held is handed off without Redis', 0, nothing],
+  ['was re-entered is handed off by Redis, to another owner name', 1, reenter],
+  ['was extended is handed off by Redis, to another owner name', 1, (lease) => lease.extend(1_000)],
 ])('a lock that %s', async (_, handedOver, use) => {
   const client = rig.client({ leaseMs: LEASE_MS })
   const lock = client.getLock('it', { owner: client.owner() })

@@ -40,7 +40,7 @@ async function serve(
 const scriptsSent = () =>
   rig.proxy.requests.filter(({ args }) => Object.values(SHA).some((sha) => sha === args[0])).length
 
-test('those who wait in one client follow one another without a script for each', async () => {
+test('the waiters of one client get the lock one after another, without a script for each waiter', async () => {
   const client = rig.client()
   const before = scriptsSent()
   const leases = await serve(client, client.getLock('it'), 20)
@@ -53,7 +53,7 @@ test('those who wait in one client follow one another without a script for each'
   await next.release()
 })
 
-test('each has what Redis says: the name, one acquisition, and no longer a lease', async () => {
+test('each caller has the owner and the hold count that Redis has, and at most the lease that Redis has', async () => {
   const client = rig.client()
   await serve(client, client.getLock('it'), 10, async (lease) => {
     const left = lease.remaining()
@@ -63,7 +63,7 @@ test('each has what Redis says: the name, one acquisition, and no longer a lease
   })
 })
 
-test('a re-entry of one is not left to the next', async () => {
+test('a re-entry of one caller is not passed to the next caller', async () => {
   const client = rig.client()
   const lock = client.getLock('it', { owner: client.owner() })
   const other = client.getLock('it')
@@ -89,7 +89,7 @@ test('a re-entry of one is not left to the next', async () => {
   expect(owners[2]).not.toBe(owners[1])
 })
 
-test('an extended lease is not left to the next', async () => {
+test('an extended lease is not passed to the next caller', async () => {
   const client = rig.client()
   const left: number[] = []
   await serve(client, client.getLock('it'), 6, async (lease) => {
@@ -99,7 +99,7 @@ test('an extended lease is not left to the next', async () => {
   for (const ms of left) expect(ms).toBeLessThanOrEqual(10_000)
 })
 
-test('each has the lease that it asked for', async () => {
+test('each caller gets the lease that it requested', async () => {
   const client = rig.client()
   const leaseMs = (i: number) => (i % 2 === 0 ? 3_000 : 5_000)
   await serve(
@@ -115,7 +115,7 @@ test('each has the lease that it asked for', async () => {
   )
 })
 
-test('a fixed lease of which much is used is not left to the next', async () => {
+test('a fixed lease that is partly used is not passed to the next caller', async () => {
   const client = rig.client()
   const owners = new Set<string>()
   const work = async ({ owner }: Lease) => {
@@ -128,7 +128,7 @@ test('a fixed lease of which much is used is not left to the next', async () => 
   expect(owners.size).toBe(4)
 })
 
-test('a lock that was taken away is passed on under tokens older than those of its new holder', async () => {
+test('after a forced unlock at most one caller gets an older token than the new holder, and loses the lock', async () => {
   const client = rig.client({ leaseMs: 600 })
   const witness = rig.witness()
   let theirs: Lease | undefined
@@ -136,7 +136,7 @@ test('a lock that was taken away is passed on under tokens older than those of i
   await serve(client, client.getLock('it'), 6, async (lease, i) => {
     if (theirs !== undefined) {
       after.push(lease)
-      // One of them may be let in before it is known; it hears of it.
+      // One caller may acquire the lock before the client knows of the loss. Its signal then aborts.
       if (lease.token < theirs.token) await eventually(() => lease.signal.aborted)
       else expect(theirs.valid).toBe(false)
     } else if (i === 2) {
@@ -150,7 +150,7 @@ test('a lock that was taken away is passed on under tokens older than those of i
 })
 
 test.each(['later', 'sooner'])(
-  'a call that was made %s than the lock was taken away has it for no longer than a look takes',
+  'a call that was made %s than the lock was deleted holds the lock only until the next check',
   async (when) => {
     const leaseMs = 60_000 // nothing else looks at it for long
     const client = rig.client({ leaseMs, commandTimeoutMs: 2_000, outageMs: 10_000 })
@@ -182,14 +182,14 @@ test.each(['later', 'sooner'])(
   },
 )
 
-test('those who asked before Redis was are passed the lock without a look at it', async () => {
+test('waiters from before the last grant receive the lock without a check of Redis', async () => {
   const client = rig.client()
   const looks = rig.proxy.count(SHA.renew)
   await serve(client, client.getLock('it'), 20)
   expect(rig.proxy.count(SHA.renew)).toBe(looks)
 })
 
-test('tokens rise also where the reply to a grant was lost', async () => {
+test('tokens rise even when the reply to a grant was lost', async () => {
   const client = rig.client()
   const lock = client.getLock('it')
   const held = await rig.witness().getLock('it').lock()
@@ -211,7 +211,7 @@ test('tokens rise also where the reply to a grant was lost', async () => {
   expect(tokens).toEqual([...new Set(tokens)].sort((a, b) => a - b))
 })
 
-test('no token is used that Redis has not given', async () => {
+test('no caller gets a token that Redis has not given out', async () => {
   const lock = rig.client().getLock('it')
   for (let i = 0; i < 10; i += 1) {
     const held = await lock.lock()

@@ -15,7 +15,7 @@ function loseNext(script: keyof typeof SHA): { request: Promise<ProxyRequest> } 
 const ownerOf = (client: Holdfast) => ({ owner: client.owner() })
 
 describe('an acquisition that arrives late', () => {
-  test('does not take the lock when its caller has given up', async () => {
+  test('does not acquire the lock after its caller has given up', async () => {
     const client = rig.client({ commandTimeoutMs: 150, outageMs: 150 })
     await granted(await client.getLock('warm').tryLock()).release()
     const { request } = loseNext('acquire')
@@ -29,7 +29,7 @@ describe('an acquisition that arrives late', () => {
     expect(await rig.exists('it')).toBe(false)
   })
 
-  test('for a short wait does not take the lock after that, however long a call may take', async () => {
+  test('for a short wait does not acquire the lock after that wait, however long a call may take', async () => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     await granted(await client.getLock('warm').tryLock()).release()
     const request = rig.proxy.onNextRequest(SHA.acquire, 'hold')
@@ -42,7 +42,7 @@ describe('an acquisition that arrives late', () => {
     await never(() => rig.exists('it'), 200)
   })
 
-  test('on a way delayed by more than the deadline does not take the lock', async () => {
+  test('on a connection slower than its deadline does not acquire the lock', async () => {
     const client = rig.client({ commandTimeoutMs: 150, outageMs: 150 })
     await granted(await client.getLock('warm').tryLock()).release()
     const slow = rig.proxy.delay(600, { direction: 'toServer' })
@@ -52,7 +52,7 @@ describe('an acquisition that arrives late', () => {
     slow.heal()
   })
 
-  test('later than its deadline, from before it was known how far away the server is, is given back', async () => {
+  test('is released when its deadline is too late because the client did not know the distance of the server', async () => {
     await granted(await rig.client().getLock('warm').tryLock()).release()
     const far = rig.proxy.delay(900, { direction: 'toServer' })
     const client = rig.client({ commandTimeoutMs: 3_000 })
@@ -71,7 +71,7 @@ describe('an acquisition that arrives late', () => {
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: 5_000 })
   })
 
-  test('within its deadline is given back, while its caller goes on and has released', async () => {
+  test('within its deadline is released again, after its caller has acquired and released the lock', async () => {
     const client = rig.client({ commandTimeoutMs: 1_500 })
     const lock = client.getLock('it', ownerOf(client))
     const { request } = loseNext('acquire')
@@ -80,7 +80,7 @@ describe('an acquisition that arrives late', () => {
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: 3_000 })
   })
 
-  test('within its deadline does not count twice what its caller holds', async () => {
+  test('within its deadline does not count twice', async () => {
     const client = rig.client({ commandTimeoutMs: 1_500 })
     const lock = client.getLock('it', ownerOf(client))
     const { request } = loseNext('acquire')
@@ -96,7 +96,7 @@ describe('an acquisition that arrives late', () => {
   test.each([
     ['the same lease', 10_000],
     ['another lease', 5_000],
-  ])('is given back also where the lock went on inside the client, for %s', async (_, leaseMs) => {
+  ])('is released even after a hand-off inside the client, for %s', async (_, leaseMs) => {
     const client = rig.client({ commandTimeoutMs: 1_500 })
     const lock = client.getLock('it')
     const held = granted(await rig.witness().getLock('it').tryLock())
@@ -112,14 +112,14 @@ describe('an acquisition that arrives late', () => {
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: 3_000 })
   })
 
-  test('is given back without harm to its owner, who has the lock anew', async () => {
+  test('is released without harm to the next hold of its owner', async () => {
     const client = rig.client({ commandTimeoutMs: 400 })
     const lock = client.getLock('it', ownerOf(client))
     const { request } = loseNext('acquire')
     await granted(await lock.tryLock()).release()
     const lease = granted(await lock.tryLock())
     await rig.proxy.replay(await request)
-    // The settling of the lost one goes on until it can take the lock no more, and once beyond that.
+    // The client releases the lost request until that request can no longer run, and once more after that.
     const releases = rig.proxy.count(SHA.release)
     await never(async () => {
       expect(await rig.hash('it')).toEqual({ [lease.owner]: '1' })
@@ -130,7 +130,7 @@ describe('an acquisition that arrives late', () => {
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: 3_000 })
   })
 
-  test('when its caller was aborted is given back', async () => {
+  test('is released when its caller was aborted', async () => {
     const client = rig.client({ commandTimeoutMs: 1_000 })
     const aborting = new AbortController()
     const trap = rig.proxy.onNextRequest(SHA.acquire, 'cutBefore')
@@ -144,7 +144,7 @@ describe('an acquisition that arrives late', () => {
     await eventually(async () => !(await rig.exists('it')), { timeoutMs: 3_000 })
   })
 
-  test('for a re-entry does not raise a count that was lowered since', async () => {
+  test('for a re-entry does not raise a hold count that was lowered in the meantime', async () => {
     const client = rig.client()
     const lock = client.getLock('it', ownerOf(client))
     const first = granted(await lock.tryLock())
@@ -172,7 +172,7 @@ describe('a release that arrives late', () => {
     expect(await second.release()).toBe(true)
   })
 
-  test('does not end a hold of somebody else', async () => {
+  test('does not end the hold of another owner', async () => {
     const client = rig.client()
     const { request } = loseNext('release')
     await granted(await client.getLock('it').tryLock()).release()
@@ -182,7 +182,7 @@ describe('a release that arrives late', () => {
     expect(await other.release()).toBe(true)
   })
 
-  test('does not lower a count that was raised since', async () => {
+  test('does not lower a hold count that was raised in the meantime', async () => {
     const client = rig.client()
     const lock = client.getLock('it', ownerOf(client))
     const first = granted(await lock.tryLock())
@@ -197,7 +197,7 @@ describe('a release that arrives late', () => {
     expect(await first.release()).toBe(true)
   })
 
-  test('after a flush does not end the hold that came next', async () => {
+  test('after a flush does not end the next hold', async () => {
     const client = rig.client()
     const lock = client.getLock('it', ownerOf(client))
     const first = granted(await lock.tryLock())
@@ -211,7 +211,7 @@ describe('a release that arrives late', () => {
   })
 })
 
-test('a release that goes on in the background does not end the next hold of its owner', async () => {
+test('a release that continues in the background does not end the next hold of its owner', async () => {
   const client = rig.client({ commandTimeoutMs: 500, outageMs: 1_000 })
   const lock = client.getLock('it', ownerOf(client))
   const first = granted(await lock.tryLock())
@@ -230,8 +230,8 @@ test('a release that goes on in the background does not end the next hold of its
   expect(await second.release()).toBe(true)
 })
 
-describe('a hand-over that arrives late', () => {
-  test('does not take the lock for a follower who has released it', async () => {
+describe('a hand-off that arrives late', () => {
+  test('does not acquire the lock for a waiter that has released it', async () => {
     const client = rig.client()
     const lock = client.getLock('it')
     const first = await lock.lock()
@@ -245,7 +245,7 @@ describe('a hand-over that arrives late', () => {
     await never(() => rig.exists('it'), 50)
   })
 
-  test('does not take it from somebody who got it meanwhile', async () => {
+  test('does not end the hold of another client', async () => {
     const client = rig.client()
     const lock = client.getLock('it')
     const first = await lock.lock()
@@ -259,7 +259,7 @@ describe('a hand-over that arrives late', () => {
     await other.release()
   })
 
-  test('does not take it for a follower who was aborted', async () => {
+  test('leaves no lock for a waiter that was aborted', async () => {
     const client = rig.client()
     const lock = client.getLock('it')
     const first = await lock.lock()
@@ -288,7 +288,7 @@ describe('a renewal that arrives late', () => {
     expect(await rig.exists('it')).toBe(false)
   })
 
-  test('does not prolong the lock of somebody else', async () => {
+  test('does not extend the lock of another client', async () => {
     const client = rig.client({ leaseMs: 600 })
     const { request } = loseNext('renew')
     const lease = granted(await client.getLock('it').tryLock())
@@ -301,7 +301,7 @@ describe('a renewal that arrives late', () => {
   })
 })
 
-test('what was sent to a server that hung runs when it goes on, and is given back', async () => {
+test('requests that a hanging server runs later leave no lock behind', async () => {
   const client = rig.client({ commandTimeoutMs: 200, outageMs: 200 })
   await granted(await client.getLock('warm').tryLock()).release()
   const witness = rig.witness()
@@ -317,7 +317,7 @@ test('what was sent to a server that hung runs when it goes on, and is given bac
   }
 })
 
-test('a request that comes between its release and the answer to that leaves no lock behind', async () => {
+test('a request that runs between its release and the answer to the release leaves no lock behind', async () => {
   const client = rig.client({ commandTimeoutMs: 1_000, leaseMs: 60_000 })
   const lock = client.getLock('it')
   await lock.isLocked()

@@ -26,7 +26,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 /** Masters as a local lock sees them; the test says when they answer what. */
 function answeredByHand() {
   const asked: string[] = []
-  /** Of the next releases. */
+  /** The failures of the next releases. */
   const failures: CallFailure[] = []
   const open = new Map<string, (answer: Answer) => void>()
   const ask = (what: string, reply: Reply<never>) => {
@@ -96,7 +96,7 @@ const request = (waitMs: number, signal?: AbortSignal): AcquireRequest => {
   }
 }
 
-test('a waiter is not handed the lock by two at once', async () => {
+test('two callers do not hand the lock off to one waiter at the same time', async () => {
   const { lock, asked, answer } = answeredByHand()
   const first = acquire(lock, plainKind, request(Infinity))
   await answer('acquire c:1', { kind: 'granted', token: 100 })
@@ -113,7 +113,7 @@ test('a waiter is not handed the lock by two at once', async () => {
   expect(holdOf(await waiting)).toMatchObject({ token: 300, id: { wireOwner: 'c:2' } })
 })
 
-test('an abort between the answer to a hand-over and what follows from it leaves nobody with the lock', async () => {
+test('an abort right after the answer to a hand-off leaves the lock with its caller, or releases the lock', async () => {
   const { lock, asked, answer } = answeredByHand()
   const first = acquire(lock, plainKind, request(Infinity))
   const [one] = asked.map((what) => what.replace('acquire ', ''))
@@ -135,7 +135,7 @@ test('an abort between the answer to a hand-over and what follows from it leaves
   expect(outcome !== null || asked.includes(`release ${two}`)).toBe(true)
 })
 
-test('a release that is told again after close() still ends the hold', async () => {
+test('a release that is sent again after `close()` still ends the hold', async () => {
   const { lock, asked, failures, answer } = answeredByHand()
   const acquiring = acquire(lock, plainKind, request(Infinity))
   const name = asked[0]?.replace('acquire ', '')

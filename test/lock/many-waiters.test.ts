@@ -19,8 +19,8 @@ function newClient(): Holdfast {
 const times = <T>(count: number, make: (i: number) => T) =>
   Array.from({ length: count }, (_, i) => make(i))
 
-describe('a signal that many wait with', () => {
-  test('has one listener, which ends all of them in the order in which they came', async () => {
+describe('a signal of many waiters', () => {
+  test('has one listener, which ends the waits in the order of their calls', async () => {
     const warnings: Error[] = []
     const hear = (warning: Error) => warnings.push(warning)
     process.on('warning', hear)
@@ -50,7 +50,7 @@ describe('a signal that many wait with', () => {
     expect(warnings.map(({ name }) => name)).not.toContain('MaxListenersExceededWarning')
   })
 
-  test('has none any more when nobody waits, and one again when somebody does', async () => {
+  test('has no listener without waiters, and one listener again with the next waiter', async () => {
     const lock = newClient().getLock('it')
     const abort = new AbortController()
     const { signal } = abort
@@ -70,7 +70,7 @@ describe('a signal that many wait with', () => {
   })
 })
 
-describe('many who wait for one lock', () => {
+describe('many waiters of one lock', () => {
   /** Waiters as the room sees them; it counts how many of them are looked at. */
   function roomOf(count: number, ownerOf: (i: number) => Owner) {
     const room = new WaitQueue()
@@ -99,7 +99,7 @@ describe('many who wait for one lock', () => {
     return { room, waiters, looked }
   }
 
-  test('are not all looked at for each that is served', () => {
+  test('are not all checked for each waiter that is served', () => {
     const owners = times(5_000, (i) => new Owner('client', `${i}`))
     const { room, waiters, looked } = roomOf(5_000, (i) => owners[i] as Owner)
     for (const [i, waiter] of waiters.slice(0, 100).entries()) {
@@ -111,7 +111,7 @@ describe('many who wait for one lock', () => {
     expect(looked()).toBeLessThan(1_000)
   })
 
-  test.each([3, 40, 1_000])('are found by their owner, be they %i', (count) => {
+  test.each([3, 40, 1_000])('are found by their owner, with %i waiters', (count) => {
     const [one, other] = [new Owner('client', '1'), new Owner('client', '2')]
     const { room, waiters } = roomOf(count, (i) => (i === count - 1 ? other : one))
     const [first, second] = waiters as [Waiter, Waiter]
@@ -126,7 +126,7 @@ describe('many who wait for one lock', () => {
     expect([room.has(other), room.isEmpty]).toEqual([false, true])
   })
 
-  test('as one owner re-enter together when one of them has it', async () => {
+  test('with one owner re-enter together when one of them acquires the lock', async () => {
     const client = newClient()
     const held = await client.getLock('it').lock()
     const lock = client.getLock('it', { owner: client.owner() })

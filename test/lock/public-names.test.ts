@@ -61,7 +61,7 @@ async function makeAll(client: Holdfast): Promise<Made> {
   return { lease, multiLease, upgradableLease, permit, term }
 }
 
-test('an object has the documented names, and no other', async () => {
+test('each object has the documented names, and no others', async () => {
   const server = createMemoryServer()
   await using client = server.newClient()
   const { lease, multiLease, upgradableLease, permit, term } = await makeAll(client)
@@ -119,7 +119,7 @@ const detached = (object: object, name: string) => {
   return () => method?.()
 }
 
-test('a method that is called without its object says so, and how to call it', async () => {
+test('a method without its object throws an error that shows the right call', async () => {
   const server = createMemoryServer()
   await using client = server.newClient()
   const { lease, multiLease, permit, term } = await makeAll(client)
@@ -152,7 +152,7 @@ test('a method that is called without its object says so, and how to call it', a
   }
 })
 
-test('a method of another library says which method to use instead', async () => {
+test('a method name of another library throws an error with the right method', async () => {
   await using client = createMemoryServer().newClient()
   const lock = client.getLock('a') as unknown as Methods
   const lease = (await client.getLock('b').lock()) as unknown as Methods
@@ -173,7 +173,7 @@ describe('a lock of another copy of the package', () => {
   }
 
   test.each(['getMultiLock', 'getRedLock'] as const)(
-    '%s refuses it, and names both copies and what to do',
+    '%s refuses the lock, and the error names both copies and what to do',
     async (method) => {
       await using client = createMemoryServer().newClient()
       await using other = otherCopy().createMemoryServer().newClient()
@@ -189,7 +189,7 @@ describe('a lock of another copy of the package', () => {
     },
   )
 
-  test('its owner and its leases are refused in the same way', async () => {
+  test('an owner and a lease of another copy are refused too', async () => {
     const server = createMemoryServer()
     await using client = server.newClient()
     await using other = otherCopy().createMemoryServer().newClient()
@@ -199,7 +199,7 @@ describe('a lock of another copy of the package', () => {
     expect(() => server.lose(lease)).toThrow(/Another copy of Holdfast created it/)
   })
 
-  test('what is no lock at all is refused as before', async () => {
+  test('an object that is not a lock is refused with another error', async () => {
     await using client = createMemoryServer().newClient()
     const wrong = { name: 'a' } as never
     expect(() => client.getMultiLock(wrong)).toThrow('got an object (Object)')

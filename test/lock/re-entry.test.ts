@@ -2,7 +2,7 @@ import type { Holdfast, HoldfastLock, Lease } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
 
-/** Acquisitions by somebody who has the lock, and what happens to it meanwhile. */
+/** Acquisitions by the holder of a lock, and events in the meantime. */
 const rig = faultRig()
 
 const ownersLock = (client: Holdfast, name: string): HoldfastLock =>
@@ -10,7 +10,7 @@ const ownersLock = (client: Holdfast, name: string): HoldfastLock =>
 
 const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'expired' }
 
-describe('a re-entry whose hold is over before its answer comes', () => {
+describe('a re-entry whose hold ends before its answer arrives', () => {
   /** Takes the lock for a moment, and re-enters with an answer that comes after that. */
   async function reenterTooLate(lock: HoldfastLock): Promise<unknown> {
     const lease = await lock.lock(500)
@@ -24,19 +24,19 @@ describe('a re-entry whose hold is over before its answer comes', () => {
     return error
   }
 
-  test('rejects, for an owner of its own', async () => {
+  test('rejects for an explicit owner', async () => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     expect(await reenterTooLate(ownersLock(client, 'it'))).toMatchObject(LOST)
     await eventually(async () => !(await rig.exists('it')))
   })
 
-  test('rejects, in a frame', async () => {
+  test('rejects in a frame', async () => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     expect(await client.run(() => reenterTooLate(client.getLock('it')))).toMatchObject(LOST)
     await eventually(async () => !(await rig.exists('it')))
   })
 
-  test('leaves the lock to whoever waits for it', async () => {
+  test('leaves the lock to a waiter', async () => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     client.once('acquired', () => {
       waiting = client.getLock('it').lock()
@@ -49,7 +49,7 @@ describe('a re-entry whose hold is over before its answer comes', () => {
   })
 })
 
-test('an extension under way when the last release comes rejects with an error that says so', async () => {
+test('an extension in progress at the last release rejects with an error that says so', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000 })
   const lease = await client.getLock('it').lock()
   const trap = rig.proxy.onNextRequest(SHA.renew, 'holdReply')
@@ -64,7 +64,7 @@ test('an extension under way when the last release comes rejects with an error t
   })
 })
 
-test('a re-entry aborted at any moment about its answer leaves no count behind', async () => {
+test('an abort at any moment around the answer to a re-entry leaves no count behind', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000 })
   // The abort comes so many microtasks after another answer, which arrives just before its own.
   for (let ticks = 0; ticks < 24; ticks++) {
@@ -93,7 +93,7 @@ test('a re-entry aborted at any moment about its answer leaves no count behind',
   }
 })
 
-test('a re-entry that arrives late does not raise the count of the next hold of its owner', async () => {
+test('a late re-entry does not raise the hold count of the next hold', async () => {
   const client = rig.client({ commandTimeoutMs: 1_500 })
   const lock = ownersLock(client, 'it')
   const first = granted(await lock.tryLock())
@@ -108,7 +108,7 @@ test('a re-entry that arrives late does not raise the count of the next hold of 
   expect(await next.release()).toBe(true)
 })
 
-describe('a re-entry that is tried again when the acquisition around it was released', () => {
+describe('a re-entry that is retried after the outer acquisition was released', () => {
   /** Loses all requests for the lock until the result is called. */
   function loseAcquisitions(): () => void {
     const traps = Array.from({ length: 100 }, () =>
@@ -133,7 +133,7 @@ describe('a re-entry that is tried again when the acquisition around it was rele
     return { first, ...(await within(8_000, again)) }
   }
 
-  test('has the hold, under its token', async () => {
+  test('gets the hold, with its token', async () => {
     const { first, value } = await reenterLate(async () => {})
     expect(value?.token).toBe(first.token)
     expect(await rig.hash('it')).toEqual({ [first.owner]: '1' })
@@ -141,13 +141,13 @@ describe('a re-entry that is tried again when the acquisition around it was rele
     expect(await rig.exists('it')).toBe(false)
   })
 
-  test('does not take the lock anew where that is gone', async () => {
+  test('does not acquire the lock again when the hold is gone', async () => {
     const { error } = await reenterLate(() => rig.server.admin.del('it'))
     expect(error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
     expect(await rig.exists('it')).toBe(false)
   })
 
-  test('does not join a later hold in the same name', async () => {
+  test('does not join a later hold of the same owner name', async () => {
     const { error } = await reenterLate(async (owner) => {
       await rig.server.admin.incrby('redisson_lock_token:{it}', 5)
       await rig.server.admin.hset('it', owner, '1')

@@ -5,8 +5,8 @@ import { faultRig } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 
 /*
- * Who waits without listening is known to nobody. A client that passes the lock around among its own
- * callers lets it go now and then, for longer than a release and the next acquisition take.
+ * No client knows of a waiter that does not listen. A client that hands the lock off among its own
+ * callers therefore releases it from time to time, for longer than a release and an acquisition take.
  */
 const rig = faultRig()
 
@@ -33,14 +33,14 @@ function keepBusy(client: Holdfast, name: string): () => Promise<void> {
   }
 }
 
-test('one who tries now and then gets the lock beside a busy client', async () => {
+test('a client that tries from time to time gets the lock beside a busy client', async () => {
   await keepBusy(rig.client(), 'it')()
   const lock = rig.witness().getLock('it')
   const lease = await eventually(() => lock.tryLock(), { timeoutMs: 20_000 })
   await lease.release()
 }, 30_000)
 
-test('one who may not subscribe gets the lock beside a busy client', async () => {
+test('a client that may not subscribe gets the lock beside a busy client', async () => {
   const { host, port, admin } = rig.server
   await admin.acl('SETUSER', 'deaf', 'reset', 'on', '>pw', '~*', '&*', '+@all', '-subscribe')
   await keepBusy(rig.client(), 'it')()
@@ -51,7 +51,7 @@ test('one who may not subscribe gets the lock beside a busy client', async () =>
   }
 }, 90_000)
 
-test('the callers of a client alone lose little by it', async () => {
+test('a busy client without competition uses the lock for more than 70 % of the time', async () => {
   const client = rig.client()
   let acquired = 0
   client.on('acquired', () => {

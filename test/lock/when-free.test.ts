@@ -8,8 +8,8 @@ import * as scripts from '../support/scripts.ts'
 const LATEST_LOOK_MS = 6_000
 const rig = faultRig()
 
-describe('in memory, by virtual time', () => {
-  test('whenFree() resolves at the end of the lease of a holder that is gone, and not before', async () => {
+describe('virtual time in memory', () => {
+  test('`whenFree()` resolves at the end of the lease of a holder that never releases, and not before', async () => {
     const server = createMemoryServer({ virtualTime: true })
     await using client = server.newClient()
     await using other = server.newClient()
@@ -27,7 +27,7 @@ describe('in memory, by virtual time', () => {
     expect(isFree).toBe(true)
   })
 
-  test('`waitMs` ends it by virtual time', async () => {
+  test('`waitMs` ends `whenFree()` by virtual time', async () => {
     const server = createMemoryServer({ virtualTime: true })
     await using client = server.newClient()
     await client.getLock('it').lock()
@@ -36,7 +36,7 @@ describe('in memory, by virtual time', () => {
     expect(await wait).toBe(false)
   })
 
-  test('onFree() reports the end of a lease, of a hold that began after the call, too', async () => {
+  test('`onFree()` reports the end of a lease, even of a hold that began after the call', async () => {
     const server = createMemoryServer({ virtualTime: true })
     await using client = server.newClient()
     await using other = server.newClient()
@@ -54,7 +54,7 @@ describe('in memory, by virtual time', () => {
     expect(calls).toBe(1)
   })
 
-  test('a lock that is granted to the next in its queue is not free', async () => {
+  test('`whenFree()` does not resolve while a fair lock is handed off to its next waiter', async () => {
     const server = createMemoryServer({ virtualTime: true })
     await using client = server.newClient()
     await using other = server.newClient()
@@ -78,7 +78,7 @@ describe('in memory, by virtual time', () => {
     expect(isFree).toBe(true)
   })
 
-  test('a listener runs in no frame', async () => {
+  test('a listener of `onFree()` runs in no frame', async () => {
     const server = createMemoryServer()
     await using client = server.newClient()
     const lease = await client.getLock('it').lock()
@@ -95,7 +95,7 @@ describe('in memory, by virtual time', () => {
   })
 })
 
-test('what makes no sense is refused before anything is sent', async () => {
+test('invalid options of `whenFree()` and `onFree()` are refused', async () => {
   await using client = createMemoryServer().newClient()
   const lock = client.getLock('it')
   for (const options of [{ waitMs: 0 }, { waitMs: -1 }, { waitMS: 5 }, { signal: {} }, 1_000]) {
@@ -107,7 +107,7 @@ test('what makes no sense is refused before anything is sent', async () => {
   expect(await lock.whenFree({ waitMs: Infinity })).toBe(true)
 })
 
-test('all calls of one turn of the event loop share one look and one subscription', async () => {
+test('all calls in one turn of the event loop share their checks and one subscription', async () => {
   const lease = await rig.witness().getLock('it').lock()
   const client = rig.client()
   await client.getLock('other').isLocked()
@@ -122,7 +122,7 @@ test('all calls of one turn of the event loop share one look and one subscriptio
   expect(rig.proxy.count('SUBSCRIBE')).toBe(1)
 })
 
-test('a client that passes the lock around among its calls does not let go of it for its own listener', async () => {
+test('a client with many callers of one lock does not release the lock for its own listener', async () => {
   const client = rig.client()
   const lock = client.getLock('it')
   const stop = lock.onFree(() => {})
@@ -136,7 +136,7 @@ test('a client that passes the lock around among its calls does not let go of it
   stop()
 })
 
-test('of a lock that is let go and taken all the time, looks become rare', async () => {
+test('checks become rare when a lock is released and acquired all the time', async () => {
   const client = rig.client()
   const [one, two] = [rig.witness(), rig.witness()]
   const stop = client.getLock('it').onFree(() => {})
@@ -154,7 +154,7 @@ test('of a lock that is let go and taken all the time, looks become rare', async
   stop()
 })
 
-test('a release whose message is lost is seen within 6 s all the same', async () => {
+test('a release whose message is lost is seen within 6 s', async () => {
   const client = rig.client({ commandTimeoutMs: 20_000, leaseMs: 60_000 })
   const lease = await rig.witness({ leaseMs: 60_000 }).getLock('it').lock()
   const wait = client.getLock('it').whenFree()
@@ -167,7 +167,7 @@ test('a release whose message is lost is seen within 6 s all the same', async ()
   hole.heal()
 }, 20_000)
 
-test('a release in the time in which the subscriber was cut off is seen', async () => {
+test('a release while the subscriber is cut off is seen', async () => {
   const client = rig.client()
   const lease = await rig.witness().getLock('it').lock()
   const wait = client.getLock('it').whenFree()
@@ -178,7 +178,7 @@ test('a release in the time in which the subscriber was cut off is seen', async 
 })
 
 test.each(['cutBefore', 'cutAfter', 'mute', 'duplicate'] as const)(
-  'a look that meets "%s" is made again',
+  'a check with the fault "%s" still returns an answer',
   async (action) => {
     const client = rig.client()
     await client.getLock('it').isLocked()
@@ -188,8 +188,8 @@ test.each(['cutBefore', 'cutAfter', 'mute', 'duplicate'] as const)(
   },
 )
 
-describe('in an outage', () => {
-  test('whenFree() rejects after `outageMs`, and at the end of `waitMs` because nobody knows', async () => {
+describe('an outage', () => {
+  test('`whenFree()` rejects after `outageMs`, and at the end of `waitMs` because the state is unknown', async () => {
     const client = rig.client({ outageMs: 600, commandTimeoutMs: 150 })
     client.on('error', () => {})
     const lease = await rig.witness().getLock('it').lock()
@@ -208,7 +208,7 @@ describe('in an outage', () => {
     await lease.release()
   })
 
-  test('onFree() reports the failure once, and goes on when Redis is back', async () => {
+  test('`onFree()` reports the failure once, and continues after the outage', async () => {
     const client = rig.client({ outageMs: 300, commandTimeoutMs: 100 })
     const errors: (Error & { code?: string; lockName?: string })[] = []
     client.on('error', (error) => errors.push(error))
@@ -237,7 +237,7 @@ describe('in an outage', () => {
   })
 })
 
-test('a name that is something else is refused, and a listener tells that once and asks rarely', async () => {
+test('a name of another type is refused, and a listener reports it once and checks rarely', async () => {
   const client = rig.client()
   const errors: Error[] = []
   client.on('error', (error) => errors.push(error))

@@ -37,7 +37,7 @@ async function heldElsewhere(
   return `${client}:1`
 }
 
-test('a tryLock() that returned null tells who has the lock, with one question for who that is', async () => {
+test('after `tryLock()` returned null, `why()` names the holder with one request for its process', async () => {
   const client = rig.client()
   const holder = await heldElsewhere('it')
   const lock = client.getLock('it')
@@ -67,7 +67,7 @@ test('a tryLock() that returned null tells who has the lock, with one question f
   expect(reads()).toBe(1)
 })
 
-test('without an attempt it asks who has the lock now, whose age is not known then', async () => {
+test('`why()` without an attempt requests the holder, and does not know the age of the hold', async () => {
   const holder = await heldElsewhere('it')
   const why = await rig.client().getLock('it').why()
   expect(why).toMatchObject({ outcome: 'held', holder, ageMs: null, process: { pid: 4711 } })
@@ -76,7 +76,7 @@ test('without an attempt it asks who has the lock now, whose age is not known th
   )
 })
 
-test('the holder of a lock that is waited for is asked about once, and named by the end of the wait', async () => {
+test('the process of a holder is requested once, and is in the error at the end of the wait', async () => {
   const client = rig.client()
   const holder = await heldElsewhere('it')
   for (const waits of [1, 2]) {
@@ -89,7 +89,7 @@ test('the holder of a lock that is waited for is asked about once, and named by 
   expect(reads()).toBe(1)
 })
 
-test('a wait does not wait for who the holder is', async () => {
+test('a wait does not wait for the process of the holder', async () => {
   const client = rig.client()
   const holder = await heldElsewhere('it')
   const question = rig.proxy.onNextRequest('HGET', 'holdReply')
@@ -103,14 +103,14 @@ test('a wait does not wait for who the holder is', async () => {
   question.release()
 })
 
-test('one that tells nothing of itself is asked about once for all waits', async () => {
+test('a holder without a client note is requested once for all waits', async () => {
   const client = rig.client()
   await heldElsewhere('it', null)
   for (let i = 0; i < 3; i++) expect(await client.getLock('it').tryLock(60)).toBeNull()
   expect(reads()).toBe(1)
 })
 
-test('after a wait the error has the age at its end, and not at its begin', async () => {
+test('the error of a wait has the age of the hold at the end of the wait', async () => {
   const client = rig.client()
   await heldElsewhere('it', undefined, 5_000)
   const error = await client
@@ -126,7 +126,7 @@ test('after a wait the error has the age at its end, and not at its begin', asyn
   expect(Math.abs(error.why.at - Date.now())).toBeLessThan(2_000)
 })
 
-test('what was known some time ago is told as that', async () => {
+test('`why()` says how long ago it last saw the holder', async () => {
   const client = rig.client()
   await heldElsewhere('it')
   const lock = client.getLock('it')
@@ -137,7 +137,7 @@ test('what was known some time ago is told as that', async () => {
   )
 })
 
-test('a label with a line break or other control characters is escaped, and a long one is cut', async () => {
+test('a label with a line break or other control characters is escaped, and a long label is cut', async () => {
   const client = rig.client()
   const label = `a\nERROR forged \u001b[31m\u202e${'x'.repeat(100_000)}`
   await heldElsewhere('it', { label, host: 'vm\u2028', pid: 1, version: '1', startedAt: 1 })
@@ -150,7 +150,7 @@ test('a label with a line break or other control characters is escaped, and a lo
   expect(process?.label.length).toBe(255)
 })
 
-test('an owner that somebody else wrote is escaped as well', async () => {
+test('an owner name with a line break is escaped too', async () => {
   const client = rig.client()
   await rig.server.admin.hset('it', 'a\nforged:1', '1')
   const lock = client.getLock('it')
@@ -168,7 +168,7 @@ test.each([
   JSON.stringify({ label: 'billing', host: 'vm' }),
   JSON.stringify({ label: 1, host: 'vm', pid: 1, version: '1', startedAt: 1 }),
   JSON.stringify({ label: 'a', host: 'vm', pid: '1', version: '1', startedAt: 1 }),
-])('a client note that is incomplete says nothing: %s', async (about) => {
+])('an incomplete client note gives no process: %s', async (about) => {
   const client = rig.client()
   const holder = await heldElsewhere('it', about)
   expect(await client.clientInfo(holder)).toBeNull()
@@ -177,7 +177,7 @@ test.each([
   expect((await lock.why()).text).toContain(`is held by ${holder} for`)
 })
 
-test('another client of the same process is said to be that, without a question', async () => {
+test('another client of the same process is named without a request', async () => {
   const [client, other] = [rig.client(), rig.witness({ label: 'other part' })]
   const held = await other.getLock('it').lock()
   const lock = client.getLock('it')
@@ -190,7 +190,7 @@ test('another client of the same process is said to be that, without a question'
   await held.release()
 })
 
-test('one that waited in vain has it in the error, and in its words', async () => {
+test('the error of a failed wait contains `why` and its text', async () => {
   const [client, other] = [rig.client(), rig.witness()]
   const held = await other.getLock('it').lock()
   const lock = client.getLock('it')
@@ -205,7 +205,7 @@ test('one that waited in vain has it in the error, and in its words', async () =
   await held.release()
 })
 
-test('where this client has it itself that is told without asking', async () => {
+test('a lock that the client holds itself is reported without a request', async () => {
   const client = rig.client()
   const held = await client.getLock('it').lock()
   const lock = client.getLock('it')
@@ -221,7 +221,7 @@ test('where this client has it itself that is told without asking', async () => 
   await held.release()
 })
 
-test('where no attempt has come to nothing it asks who has the lock now', async () => {
+test('`why()` says that a lock is free, and names a holder that came later', async () => {
   const [client, other] = [rig.client(), rig.witness()]
   const lock = client.getLock('it')
   expect(await lock.why()).toMatchObject({
@@ -234,7 +234,7 @@ test('where no attempt has come to nothing it asks who has the lock now', async 
   await held.release()
 })
 
-test('an outage is told as one, and nobody is asked', async () => {
+test('an outage is reported as an outage, without a request', async () => {
   const client = rig.client({ commandTimeoutMs: 100, outageMs: 300 })
   await client.getLock('it').using(() => {})
   rig.proxy.blackHole()
@@ -247,7 +247,7 @@ test('an outage is told as one, and nobody is asked', async () => {
   expect(others()).toBe(before)
 })
 
-test('of a holder of Redisson no age is told, for its tokens are no time', async () => {
+test('the age of a Redisson hold is unknown, because its token contains no time', async () => {
   const client = rig.client()
   const holder = '0a1b2c3d-0000-4000-8000-0123456789ab:71'
   await rig.server.admin.hset('it', holder, '1')
@@ -258,7 +258,7 @@ test('of a holder of Redisson no age is told, for its tokens are no time', async
   await rig.server.admin.del('it', 'redisson_lock_token:{it}')
 })
 
-test('a fair lock tells the place in its queue', async () => {
+test('a fair lock reports the position in its queue', async () => {
   const [client, other] = [rig.client(), rig.witness()]
   const held = await other.getFairLock('it').lock()
   const first = other.getFairLock('it').lock()
@@ -277,7 +277,7 @@ test('a fair lock tells the place in its queue', async () => {
   await (await first).release()
 })
 
-test('those who read and write tell of one who has it, and for how long', async () => {
+test('a read lock and a write lock report one holder, and the age of its hold', async () => {
   const [client, other] = [rig.client(), rig.witness()]
   const [mine, theirs] = [client, other].map((one) => one.getReadWriteLock('it'))
   const writing = await theirs?.writeLock().lock()
@@ -296,7 +296,7 @@ test('those who read and write tell of one who has it, and for how long', async 
   await reading?.release()
 })
 
-test('of several locks it tells of the one that was missing', async () => {
+test('a multi-lock reports the lock that another client holds', async () => {
   const [client, other] = [rig.client(), rig.witness()]
   const held = await other.getLock('b').lock()
   const both = client.getMultiLock(client.getLock('a'), client.getLock('b'))
@@ -305,7 +305,7 @@ test('of several locks it tells of the one that was missing', async () => {
   await held.release()
 })
 
-test('with masters it tells whom most of them name, and no age', async () => {
+test('independent masters report the holder that most of them name, and no age', async () => {
   const cluster = await Cluster.start(3)
   const [client, other] = [cluster.client(), cluster.client({ label: 'billing' })]
   const held = await other.getLock('it').lock()
@@ -321,7 +321,7 @@ test('with masters it tells whom most of them name, and no age', async () => {
   await held.release()
 })
 
-test('in memory it is the same, by the time of the server', async () => {
+test('in memory, `why()` uses the time of the server', async () => {
   const server = createMemoryServer({ virtualTime: true })
   const [client, other] = [server.newClient(), server.newClient({ label: 'billing' })]
   const holding = other.getLock('it').lock()
@@ -344,7 +344,7 @@ test('in memory it is the same, by the time of the server', async () => {
   await closing
 })
 
-test('what is wrong with the counter of a lock costs nobody the answer', async () => {
+test('a broken counter of a lock does not stop `tryLock()` and `why()`', async () => {
   const [client, other] = [rig.client(), rig.witness()]
   const { admin } = rig.server
   const counter = 'redisson_lock_token:{it}'

@@ -10,7 +10,7 @@ export const closing = [
     search: 'this.find(rawName)?.isHeldBy(owner)) return',
     replace: 'this.find(rawName) === undefined) return',
     test: DRAINING,
-    name: 'who writes may read inside, who may go on to write does, and nested code re-enters',
+    name: 'lets its holders read inside an upgradable lock, upgrade it, and re-enter a lock',
   },
   {
     id: 'drains-gives-new',
@@ -28,7 +28,7 @@ export const closing = [
     search: 'lock.waiters.rejectAll(closingError(lock.name), isNew)',
     replace: 'void isNew',
     test: DRAINING,
-    name: 'a leader is told to end its term, and a candidate stands no more',
+    name: 'ends the term of its leader and the wait of its candidate',
   },
   {
     id: 'drains-leader-not-told',
@@ -37,7 +37,7 @@ export const closing = [
     search: 'this.#closing.abort(reason)',
     replace: 'void reason',
     test: DRAINING,
-    name: 'a leader is told to end its term, and a candidate stands no more',
+    name: 'ends the term of its leader and the wait of its candidate',
   },
   {
     id: 'drains-permits-forgotten',
@@ -46,7 +46,7 @@ export const closing = [
     search: 'if (this.#inUse.size === 0) return\n',
     replace: 'if (this.#inUse.size >= 0) return\n',
     test: DRAINING,
-    name: 'close({ drainMs }) waits for work that has',
+    name: '`close({ drainMs })` waits for work with',
   },
   {
     id: 'drains-not-hastened',
@@ -55,7 +55,7 @@ export const closing = [
     search: 'at >= this.#at',
     replace: 'this.#at !== Infinity',
     test: DRAINING,
-    name: 'a second close()',
+    name: 'a second `close()`',
   },
   {
     id: 'cut-off-not-told',

@@ -12,7 +12,7 @@ export const fair = [
     search: 'validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())',
     replace: 'validityMs(this.claimMs) - Math.min(0, elapsedMs(sentAt, clock.now()))',
     test: MESSAGES,
-    name: 'a message that comes too late to be sure is confirmed before it is acted on',
+    name: 'a waiter confirms a late message before it accepts the grant',
   },
   {
     id: 'grant-any-token',
@@ -22,7 +22,7 @@ export const fair = [
     search: 'return this.#token > this.#lastToken',
     replace: 'return this.#token > 0',
     test: MESSAGES,
-    name: 'a message that is repeated later grants nothing, to none of that owner',
+    name: 'a repeated message grants nothing to a later waiter of the same owner',
   },
   {
     id: 'grant-outlives-answer',
@@ -31,7 +31,7 @@ export const fair = [
     search: 'if (this.#tokenCameAt < sentAt.monotonic) this.#token = 0',
     replace: '',
     test: MESSAGES,
-    name: 'a message that came before an answer which says that another has the lock is not acted on after it',
+    name: 'a waiter drops a message after an answer says that another client holds the lock',
   },
   {
     id: 'grant-of-lost-counter',
@@ -40,7 +40,7 @@ export const fair = [
     search: 'if (!this.#claimed || sentAt === undefined || this.#lastToken === 0) return null',
     replace: 'if (!this.#claimed || sentAt === undefined) return null',
     test: MESSAGES,
-    name: 'a message is not acted on where the counter is lost, for it may be an old one',
+    name: 'a waiter ignores a message when the counter is lost, because the message may be old',
   },
   {
     id: 'grant-not-confirmed',
@@ -49,7 +49,7 @@ export const fair = [
     search: '    lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})\n',
     replace: '    void claimMs\n',
     test: MESSAGES,
-    name: 'a grant is acted on without asking, and confirmed with one request',
+    name: 'a waiter accepts a grant without a request, and confirms it with one request',
   },
   {
     id: 'grant-without-end',
@@ -58,7 +58,7 @@ export const fair = [
     search: "redis.call('PEXPIRE', keys.lock, claimMs or terms.claimMs)",
     replace: "redis.call('PEXPIRE', keys.lock, terms.aliveMs and leaseMs or 30000)",
     test: RELEASE,
-    name: 'gives the lock to the next in the queue for the claim window, and tells that one only',
+    name: 'hands the lock off to the next in the queue for the claim window, and sends one message to that waiter',
   },
   {
     id: 'grant-to-the-dead',
@@ -67,7 +67,7 @@ export const fair = [
     search: 'if client == own or isAlive(client, found[1], nowUs, terms) then',
     replace: 'if client == own or owner then',
     test: RELEASE,
-    name: 'a thousand clients are passed over in one call',
+    name: 'one release passes over a thousand dead clients',
   },
   {
     id: 'silent-are-alive',
@@ -76,7 +76,7 @@ export const fair = [
     search: "return seen == '0' or isHeard(client, terms)",
     replace: 'return true',
     test: RELEASE,
-    name: 'who is passed over is not told of the lock, even if it could hear of it',
+    name: 'a client that is passed over receives no message, even if it could',
   },
   {
     id: 'newcomer-first',
@@ -85,7 +85,7 @@ export const fair = [
     search: 'if asker and (owner or asker) == asker then',
     replace: 'if asker then',
     test: ACQUIRE,
-    name: 'is given by whoever asks to the first in the queue, who is told; the one who asks queues',
+    name: 'a new request grants the lock to the first in the queue with a message, and queues behind it',
   },
   {
     id: 'new-ticket',
@@ -94,7 +94,7 @@ export const fair = [
     search: "local isNew = ticket == ''",
     replace: 'local isNew = true',
     test: ACQUIRE,
-    name: 'takes back those who lost their places in the order of their tickets',
+    name: 'waiters that lost their places get them back in the order of their tickets',
   },
   {
     id: 'late-request-queues',
@@ -112,7 +112,7 @@ export const fair = [
     search: 'local missing = putBack(keys, from, count, holder)',
     replace: 'local missing = 0',
     test: HEARTBEAT,
-    name: 'puts places back where they were, with their claim windows and a TTL',
+    name: 'puts places back in order, with their claim windows and a TTL',
   },
   {
     id: 'holder-put-back',
@@ -121,7 +121,7 @@ export const fair = [
     search: 'if ARGV[from + 3 * n] ~= holder then',
     replace: 'if ARGV[from + 3 * n] then',
     test: HEARTBEAT,
-    name: 'does not queue one whose request was granted just before it',
+    name: 'does not queue a waiter whose request was granted just before',
   },
   {
     id: 'queue-stands-still',
@@ -132,7 +132,7 @@ export const fair = [
     replace: `  if ttlMs == -3 then
     local following`,
     test: HEARTBEAT,
-    name: 'gives a free lock to the first in the queue, whose client is told',
+    name: 'grants a free lock to the first in the queue, and sends a message to the client of that waiter',
   },
   {
     id: 'leaver-put-back',
@@ -141,7 +141,7 @@ export const fair = [
     search: 'places: () => places.filter((place) => place.inLine),',
     replace: 'places: () => places,',
     test: 'test/fair/lost-replies.test.ts',
-    name: 'that is sent once more when a waiter has left does not speak for that one',
+    name: 'a heartbeat that is sent again after a waiter has left does not contain the place of that waiter',
   },
   {
     id: 'late-grant-kept',
@@ -150,7 +150,7 @@ export const fair = [
     search: 'else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {',
     replace: 'else if (this.#lock.holds.all === undefined) {',
     test: 'test/fair/lost-replies.test.ts',
-    name: 'that comes when its waiter has left makes no place that stays, nor holds anybody up for long',
+    name: 'a heartbeat that arrives after its waiter has left makes no lasting place, and delays the next waiter only briefly',
   },
   {
     id: 'place-left-behind',
@@ -159,7 +159,7 @@ export const fair = [
     search: 'if (doubtUntilMs > 0 || queued) {',
     replace: 'if (doubtUntilMs > 0) {',
     test: 'test/fair/bookkeeping.test.ts',
-    name: 'nothing is kept of waits that are over, however they ended',
+    name: 'a client keeps nothing of a wait that is over, however the wait ended',
   },
   {
     id: 'fair-release-any-token',
@@ -168,6 +168,6 @@ export const fair = [
     search: 'elseif last and last ~= token then',
     replace: 'elseif not last then',
     test: RELEASE,
-    name: 'is by one token only: an older one ends nothing',
+    name: 'needs the token of the hold: an older or newer token releases nothing',
   },
 ]

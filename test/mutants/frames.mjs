@@ -2,8 +2,8 @@
 const FRAMES = 'test/contract/frames.test.ts'
 const OWNERSHIP = 'test/contract/ownership.test.ts'
 const SELF_WAIT = 'test/owner/self-wait.test.ts'
-const NESTED = 'nested code that makes a lock object for each call is warned of once for each name'
-const TASKS = 'tasks that are not nested are not warned of'
+const NESTED = 'nested code with a new lock object for each call causes one warning for each name'
+const TASKS = 'tasks that are not nested cause no warning'
 const OF_ANOTHER = 'test/owner/unlock-of-another.test.ts'
 const RUN_OUT = 'test/contract/run-out.test.ts'
 const ONE_SERVER = "re-entrant lock: one server, by the user's own client"
@@ -56,7 +56,7 @@ export const frames = [
     search: 'return frameStorage.getStore() === undefined ? fn() : frameStorage.run(NONE, fn)',
     replace: 'return frameStorage.getStore() === NONE ? fn() : fn()',
     test: 'test/owner/frames.test.ts',
-    name: 'listeners run in no frame of ours, and so act for nobody',
+    name: 'a listener runs in no frame',
   },
   {
     id: 'unlock-ends-using',
@@ -97,7 +97,7 @@ export const frames = [
     search: 'this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt',
     replace: 'this.#underWay > 0 || this.#gotNothingAt > Infinity',
     test: OF_ANOTHER,
-    name: 'its unlock() tells who holds the lock',
+    name: 'its `unlock()` ends the lease, and errors report this to both tasks',
   },
   {
     id: 'unlock-by-who-waits',
@@ -106,7 +106,7 @@ export const frames = [
     search: 'this.#underWay > 0 || this.#gotNothingAt',
     replace: 'this.#gotNothingAt',
     test: OF_ANOTHER,
-    name: 'its unlock() tells who holds the lock',
+    name: 'its `unlock()` ends the lease, and errors report this to both tasks',
   },
   {
     id: 'unlock-after-older-calls',
@@ -115,7 +115,7 @@ export const frames = [
     search: '#gotNothingAt >= lease.askedAt',
     replace: '#gotNothingAt >= -lease.askedAt',
     test: OF_ANOTHER,
-    name: 'one call follows the other: no unlock() is in doubt',
+    name: 'after calls one after another, `unlock()` releases its own lease',
   },
   {
     id: 'unlock-of-who-was-told',
@@ -124,7 +124,7 @@ export const frames = [
     search: 'hasOthers || this.#mayYetCome ?',
     replace: 'hasOthers ?',
     test: OF_ANOTHER,
-    name: 'who comes late, after an unlock()',
+    name: 'a late `unlock()`, after the `unlock()` of another task, does not end a later lease silently',
   },
   {
     id: 'released-by-another',
@@ -133,7 +133,7 @@ export const frames = [
     search: '    this.#released = ENDED\n',
     replace: '    this.#released ??= ENDED\n',
     test: OF_ANOTHER,
-    name: 'its unlock() tells who holds the lock',
+    name: 'its `unlock()` ends the lease, and errors report this to both tasks',
   },
   {
     id: 'dispose-in-silence',

@@ -10,7 +10,7 @@ export const handOver = [
     search: '      ...proof,\n',
     replace: '      sentAt: clock.now(),\n',
     test: 'test/lease/holds.test.ts',
-    name: 'who follows has what is left of the lease, and not more',
+    name: 'the next holder gets the rest of the lease, and not more',
   },
   {
     id: 'passed-on-for-ever',
@@ -19,7 +19,7 @@ export const handOver = [
     search: 'if (leftMs < validityMs(leaseMs) - leaseMs * MOST_USED) return null',
     replace: 'if (leftMs <= 0 || leaseMs * MOST_USED > validityMs(leaseMs)) return null',
     test: 'test/lease/holds.test.ts',
-    name: 'a lease that was found to be shorter is not passed on as a whole one',
+    name: 'a lease that the server reported as shorter is not handed off',
   },
   {
     id: 'passed-on-other-lease',
@@ -28,7 +28,7 @@ export const handOver = [
     search: '  if (hold.leaseMs !== request.leaseMs) return null\n',
     replace: '',
     test: HAND_OVER,
-    name: 'each has the lease that it asked for',
+    name: 'each caller gets the lease that it requested',
   },
   {
     id: 'passed-on-re-entered',
@@ -57,7 +57,7 @@ export const handOver = [
     search: 'if (hold.token >= hold.lastToken || !hold.untouched) return null',
     replace: 'if (!hold.untouched) return null',
     test: HAND_OVER,
-    name: 'no token is used that Redis has not given',
+    name: 'no caller gets a token that Redis has not given out',
   },
   {
     id: 'later-callers-not-looked-at',
@@ -67,7 +67,7 @@ export const handOver = [
     search: '    this.#laterCallers.look()\n',
     replace: '',
     test: HAND_OVER,
-    name: 'than the lock was taken away has it for no longer than a look takes',
+    name: 'than the lock was deleted holds the lock only until the next check',
   },
   {
     id: 'hand-over-to-the-busy',
@@ -76,7 +76,7 @@ export const handOver = [
     search: 'if (!next?.wakeEvent.isAwaited || lock.isHandingOver)',
     replace: 'if (next === undefined || lock.isHandingOver)',
     test: 'test/owner/same-owner.test.ts',
-    name: 'a waiter that lets others ask first, while its owner has and releases the lock',
+    name: 'a waiter that steps back while its owner acquires and releases the lock',
   },
   {
     id: 'handed-twice',
@@ -85,7 +85,7 @@ export const handOver = [
     search: 'if (!next?.wakeEvent.isAwaited || lock.isHandingOver)',
     replace: 'if (!next?.wakeEvent.isAwaited)',
     test: 'test/lock/local-lock.test.ts',
-    name: 'a waiter is not handed the lock by two at once',
+    name: 'two callers do not hand the lock off to one waiter at the same time',
   },
   {
     id: 'hand-over-lost-is-free',
@@ -94,7 +94,7 @@ export const handOver = [
     search: 'const mayBeDoneAt = unknown ? sentAt.monotonic : undefined',
     replace: 'const mayBeDoneAt = unknown ? sentAt.monotonic : sentAt.monotonic',
     test: 'test/faults/release-not-done.test.ts',
-    name: 'a hand-over that was never sent frees nothing',
+    name: 'a hand-off that was never sent returns false after another client acquired the lock',
   },
   {
     id: 'turn-without-end',
@@ -103,7 +103,7 @@ export const handOver = [
     search: 'return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS',
     replace: 'return this.#acquisitions >= MOST_ACQUISITIONS && tookMs < 0',
     test: 'test/process/programs.test.ts',
-    name: 'of two processes that want one lock all the time, each gets its share',
+    name: 'two processes that want one lock all the time each get a share',
     build: true,
   },
   {
@@ -113,7 +113,7 @@ export const handOver = [
     search: '  if (handOverBudget.isUnbroken) {\n',
     replace: '  if (handOverBudget.isUnbroken && hold.count > 0) {\n',
     test: 'test/lock/unsubscribed-waiters.test.ts',
-    name: 'one who tries now and then gets the lock beside a busy client',
+    name: 'a client that tries from time to time gets the lock beside a busy client',
   },
   {
     id: 'fair-handed-over',
@@ -122,7 +122,7 @@ export const handOver = [
     search: 'const next = reason === undefined ? nextAfter(lock, hold) : undefined',
     replace: 'const next = reason === undefined ? lock.waiters.first : undefined',
     test: 'test/fair/mixed.test.ts',
-    name: 'a fair lock is passed to the first in the queue, and to no plain waiter of the same client',
+    name: 'a fair lock is handed off to the queued waiters before a plain waiter of the same client',
   },
   {
     id: 'handed-to-another-kind',
@@ -131,6 +131,6 @@ export const handOver = [
     search: 'first.request.kind !== hold.kind || ',
     replace: '',
     test: 'test/local/kinds.test.ts',
-    name: 'is passed on inside the client, but not to those who share it',
+    name: 'is handed off inside the client, but not to shared waiters',
   },
 ]

@@ -13,7 +13,7 @@ export const held = [
     search: 'held.filter(({ remainingMs }) => remainingMs !== 0)',
     replace: 'held',
     test: HOLDINGS,
-    name: 'a hold whose time is up is not listed',
+    name: '`held()` does not list an expired hold, even before a listener receives its loss',
   },
   {
     id: 'age-of-the-one-before',
@@ -22,7 +22,7 @@ export const held = [
     search: 'following.beganAt = now',
     replace: 'following.beganAt += 0',
     test: HOLDINGS,
-    name: 'a hold that was passed on inside the client begins when it is passed on',
+    name: 'the age of a hold after a hand-off inside the client counts from the hand-off',
   },
   {
     id: 'releasing-not-listed',
@@ -31,7 +31,7 @@ export const held = [
     search: 'for (const entry of open) releasing.add(entry)',
     replace: '',
     test: 'test/faults/holdings.test.ts',
-    name: 'while close() waits for Redis, held() lists what is still being released',
+    name: '`held()` lists the locks that `close()` is still releasing, and nothing afterwards',
   },
   {
     id: 'free-watch-listens-on',
@@ -59,7 +59,7 @@ export const held = [
     search: ' || this.services.freeWatches.hears(this.rawName)',
     replace: '',
     test: BUSY,
-    name: 'does not let go of it for its own listener',
+    name: 'a client with many callers of one lock does not release the lock for its own listener',
   },
   {
     id: 'looks-without-a-pause',
@@ -68,7 +68,7 @@ export const held = [
     search: 'return Math.max(0, wantedMs - sinceMs)',
     replace: 'return Math.min(0, wantedMs - sinceMs)',
     test: BUSY,
-    name: 'looks become rare',
+    name: 'checks become rare when a lock is released and acquired all the time',
   },
   {
     id: 'free-one-after-the-other',
@@ -123,7 +123,7 @@ export const held = [
     search: 'one.isOptional || this.#isSharded(one)',
     replace: 'this.#isSharded(one)',
     test: ASKED_UNDER_FAULTS,
-    name: 'a holder hears nothing, and waits for locks as ever',
+    name: 'a holder receives no request, and still waits for locks, even after a reconnect',
   },
   {
     id: 'inbox-for-ever',
@@ -150,6 +150,6 @@ export const held = [
     search: 'if (this.#resignsOnRequest) {',
     replace: 'if (this.#resignsOnRequest === undefined) {',
     test: 'test/leader/release-request.test.ts',
-    name: 'makes it resign with `resignOnRequest`',
+    name: 'makes the leader resign with `resignOnRequest`, and the next candidate leads',
   },
 ]

@@ -43,7 +43,7 @@ export const latch = [
     search: 'if (!request.mayHaveRun) request.untilUs = undefined',
     replace: 'request.untilUs = undefined',
     test: CLOCK,
-    name: 'a count-down whose answer is lost as the clock is set forward is never counted twice',
+    name: 'a count-down whose answer is lost while the clock is set forward counts once',
   },
   {
     id: 'count-down-of-next-round',
@@ -52,7 +52,7 @@ export const latch = [
     search: 'if isOfOtherRound(setUs, ownRound, askedUs) then',
     replace: 'if false then',
     test: FAULTS,
-    name: 'a count-down that never arrived before its round was over spares the next one',
+    name: 'a count-down that was not sent before its round ended does not change the next round',
   },
   {
     id: 'count-down-lost-by-a-clock',
@@ -61,7 +61,7 @@ export const latch = [
     search: 'if (round !== undefined || isTooLate) return answer',
     replace: 'if (sentAt > 0) return answer',
     test: CLOCK,
-    name: 'what is asked for when the clock was set by',
+    name: 'calls after the clock was set by',
   },
   {
     id: 'count-down-held-up',
@@ -115,7 +115,7 @@ export const latch = [
     search: 'if (count === 0 || isOther)',
     replace: 'if (count === 0)',
     test: FAULTS,
-    name: 'all messages are lost and the count is set anew: its round is over',
+    name: 'a waiter continues when all messages of its round are lost and the count is set again',
   },
   {
     id: 'round-over-before-first-look',
@@ -124,7 +124,7 @@ export const latch = [
     search: 'setAt > this.#startedAt',
     replace: 'setAt < this.#startedAt - 1e9',
     test: LATE,
-    name: 'await() sees that its round is over when the next one has begun before its first look',
+    name: '`await()` returns when its round ended before its first check',
   },
   {
     id: 'round-before-call-is-over',
@@ -133,7 +133,7 @@ export const latch = [
     search: 'return at - driftMs(this.#most, at)',
     replace: 'return at - driftMs(this.#most, at) + 50',
     test: LATE,
-    name: 'await() waits for a round that began just before the call',
+    name: '`await()` waits for a round that began just before the call, however slow its first check is',
   },
   {
     id: 'first-look-comes-later',
@@ -143,7 +143,7 @@ export const latch = [
     search: '    while (this.#all.size > 0) {\n',
     replace: '    await Promise.resolve()\n    while (this.#all.size > 0) {\n',
     test: LATE,
-    name: 'the first look of a call reaches Redis before what its caller asks for next',
+    name: 'the first check of a call reaches Redis before the next request of its caller',
   },
   {
     id: 'own-changes-not-seen',
@@ -152,7 +152,7 @@ export const latch = [
     search: 'if (request <= this.#requests) return',
     replace: 'if (request > 0) return',
     test: OWN,
-    name: 'a call goes on when a later count-down of its client opens the latch, before its look is answered',
+    name: 'a wait ends when a later count-down of its client opens the latch, before its own check is answered',
   },
   {
     id: 'forgotten-round-opens',
@@ -161,7 +161,7 @@ export const latch = [
     search: 'round !== null && round !== known',
     replace: 'round !== known',
     test: FAULTS,
-    name: 'a round that the server has forgotten goes on',
+    name: 'a round that the server has forgotten continues',
   },
   {
     id: 'done-twice-in-memory',
@@ -179,7 +179,7 @@ export const latch = [
     search: 'return Math.min(mostMs, waitMs)',
     replace: 'return Math.max(mostMs * 60, waitMs)',
     test: FAULTS,
-    name: 'the last message is lost: whoever awaits it looks again all the same',
+    name: 'a waiter checks the latch again when the last message is lost',
   },
   {
     id: 'latch-polled',
@@ -188,7 +188,7 @@ export const latch = [
     search: 'this.#fallbackMs = Math.min(2 * this.#fallbackMs, LONGEST_FALLBACK_MS)',
     replace: 'this.#fallbackMs = Math.min(this.#fallbackMs, LONGEST_FALLBACK_MS)',
     test: FAULTS,
-    name: 'while no message comes it is looked at ever more seldom',
+    name: 'a waiter without a message checks the latch less and less often',
   },
   {
     id: 'latch-deaf',
@@ -197,7 +197,7 @@ export const latch = [
     search: 'mayBeFree: () => this.#wakeEvent.set()',
     replace: 'mayBeFree: () => this.#listener.isConfirmed',
     test: FAULTS,
-    name: 'while no message comes it is looked at ever more seldom',
+    name: 'a waiter without a message checks the latch less and less often',
   },
   {
     id: 'outage-as-time-up',
@@ -206,7 +206,7 @@ export const latch = [
     search: 'if (!this.#isAnswered || this.retryBudget.isOutage(true))',
     replace: 'if (this.#waitMs < 0)',
     test: FAULTS,
-    name: 'is told as that to all who ask or wait, also where their time is up',
+    name: 'rejects all calls and waits, even when their time is up, and opens no latch',
   },
   {
     id: 'unanswered-as-closed',
@@ -224,6 +224,6 @@ export const latch = [
     search: "if (failure.kind === 'unknown') request.mayHaveRun = true",
     replace: "if (failure.kind === 'closed') request.mayHaveRun = true",
     test: FAULTS,
-    name: 'a request that arrives when its caller has given up is refused',
+    name: 'the server refuses a request that arrives after its caller has given up',
   },
 ]

@@ -14,7 +14,7 @@ export const leaderTerm = [
     search: 'waitMs: Infinity, ',
     replace: 'waitMs: 30, ',
     test: ELECTION,
-    name: 'a candidate waits for its turn, however short calls of its client wait for locks',
+    name: 'a candidate waits for its turn even when its client has a short `waitMs`',
   },
   {
     id: 'stands-again-when-aborted',
@@ -23,7 +23,7 @@ export const leaderTerm = [
     search: 'if (this.#signal?.aborted || this.#closing.aborted ||',
     replace: 'if (this.#closing.aborted ||',
     test: DRAINING,
-    name: 'a leader that goes on is renewed for `maxDrainMs`, and then the next one leads',
+    name: 'a leader whose function continues is renewed for `maxDrainMs`, and then the next candidate leads',
   },
   {
     id: 'stands-again-when-resigned',
@@ -32,7 +32,7 @@ export const leaderTerm = [
     search: ' || this.#hasResigned) return false',
     replace: ') return false',
     test: DRAINING,
-    name: 'a leader that goes on is renewed for `maxDrainMs`, and then the next one leads',
+    name: 'a leader whose function continues is renewed for `maxDrainMs`, and then the next candidate leads',
   },
   {
     id: 'stands-again-when-closing',
@@ -41,7 +41,7 @@ export const leaderTerm = [
     search: 'this.#closing.aborted || this.#hasResigned',
     replace: 'this.#hasResigned',
     test: DRAINING,
-    name: 'a leader that goes on is renewed for `maxDrainMs`, and then the next one leads',
+    name: 'a leader whose function continues is renewed for `maxDrainMs`, and then the next candidate leads',
   },
   {
     id: 'stands-again-after-own-outage',
@@ -50,7 +50,7 @@ export const leaderTerm = [
     search: '    if (this.#term !== undefined) return false\n',
     replace: '',
     test: ELECTION,
-    name: 'with `again` an outage that the function itself reports ends it',
+    name: 'with `again` an outage error that the function itself throws ends the candidacy',
   },
   {
     id: 'outage-ends-candidacy',
@@ -59,7 +59,7 @@ export const leaderTerm = [
     search: 'error instanceof RedisUnavailableError ||',
     replace: "(error instanceof RedisUnavailableError && error.name === '') ||",
     test: FAULTS,
-    name: 'a wait that an outage ends rejects, or with `again` goes on',
+    name: 'an outage during a wait rejects `lead()`, and with `again` the candidate waits again',
   },
   {
     id: 'full-server-ends-candidacy',
@@ -68,7 +68,7 @@ export const leaderTerm = [
     search: '(error instanceof RedisRefusedError && refusalPasses(error))',
     replace: '(error instanceof RedisRefusedError && !refusalPasses(error))',
     test: FAULTS,
-    name: 'a wait that a refusal ends which passes by itself rejects, or with `again` goes on',
+    name: 'a temporary refusal rejects `lead()`, and with `again` the candidate waits again',
   },
   {
     id: 'stands-forever-where-refused',
@@ -77,7 +77,7 @@ export const leaderTerm = [
     search: '(error instanceof RedisRefusedError && refusalPasses(error))',
     replace: '(error instanceof RedisRefusedError && refusalPasses !== undefined)',
     test: FAULTS,
-    name: 'a name that something else has ends a candidacy also with `again`',
+    name: 'a name that another kind of key has ends a candidacy, even with `again`',
   },
   {
     id: 'failed-candidacy-in-silence',
@@ -86,7 +86,7 @@ export const leaderTerm = [
     search: "    this.#lock.registry.emit('error', error)\n",
     replace: '',
     test: FAULTS,
-    name: 'a wait that a refusal ends which passes by itself rejects, or with `again` goes on',
+    name: 'a temporary refusal rejects `lead()`, and with `again` the candidate waits again',
   },
   {
     id: 'mistake-of-function-repeated',
@@ -95,7 +95,7 @@ export const leaderTerm = [
     search: "isOfLoss(error, loss) && cause?.name === 'AbortError'",
     replace: 'isOfLoss(error, loss) && cause !== null',
     test: ELECTION,
-    name: 'with `again` it does not where the function threw something else, which is the cause of the loss',
+    name: 'with `again` another error of the function ends the candidacy, and is the cause of the loss',
   },
   {
     id: 'aborted-work-counts-as-mistake',
@@ -104,7 +104,7 @@ export const leaderTerm = [
     search: "isOfLoss(error, loss) && cause?.name === 'AbortError'",
     replace: "isOfLoss(error, loss) && cause?.name === 'TimeoutError'",
     test: ELECTION,
-    name: 'with `again` it does not where the function threw something else, which is the cause of the loss',
+    name: 'with `again` another error of the function ends the candidacy, and is the cause of the loss',
   },
   {
     id: 'loss-ends-candidacy',
@@ -113,7 +113,7 @@ export const leaderTerm = [
     search: '  if (error === loss) return true\n',
     replace: '',
     test: ELECTION,
-    name: 'with `again` a candidate that lost its term stands anew, as another one',
+    name: 'with `again` a candidate that lost its term stands again as another owner',
   },
   {
     id: 'term-ends-without-reason',
@@ -122,7 +122,7 @@ export const leaderTerm = [
     search: 'this.#term?.end(reason)',
     replace: 'this.#term?.end(reason && undefined)',
     test: ELECTION,
-    name: 'resign() hands over at once when the function ends, with no wait for the lease',
+    name: 'after `resign()` the next candidate leads as soon as the function ends, without a wait for the lease',
   },
   {
     id: 'abort-of-leader-unheard',
@@ -131,7 +131,7 @@ export const leaderTerm = [
     search: '[this.#signal ?? [], this.#closing].flat()',
     replace: '[this.#closing]',
     test: ELECTION,
-    name: 'an abort while it leads ends the term, and the next one leads',
+    name: 'an abort of a leader ends its term, and the next candidate leads',
   },
   {
     id: 'drain-of-leader-unheard',
@@ -140,7 +140,7 @@ export const leaderTerm = [
     search: '[this.#signal ?? [], this.#closing].flat()',
     replace: '[this.#signal ?? []].flat()',
     test: DRAINING,
-    name: 'a leader that goes on is renewed for `maxDrainMs`, and then the next one leads',
+    name: 'a leader whose function continues is renewed for `maxDrainMs`, and then the next candidate leads',
   },
   {
     id: 'resigns-unasked',
@@ -149,7 +149,7 @@ export const leaderTerm = [
     search: 'if (this.#resignsOnRequest) {',
     replace: 'if (lease) {',
     test: REQUEST,
-    name: 'aborts the signal `releaseRequested` of its term, which goes on',
+    name: 'aborts the signal `releaseRequested` of its term, and the term continues',
   },
   {
     id: 'request-to-resign-ignored',
@@ -158,7 +158,7 @@ export const leaderTerm = [
     search: 'if (this.#resignsOnRequest) {',
     replace: 'if (this.#resignsOnRequest && this.#isEnding) {',
     test: REQUEST,
-    name: 'makes it resign with `resignOnRequest`, and the next candidate leads',
+    name: 'makes the leader resign with `resignOnRequest`, and the next candidate leads',
   },
   {
     id: 'listeners-of-ended-terms',
@@ -167,7 +167,7 @@ export const leaderTerm = [
     search: '      for (const watch of watches) watch.stop()\n',
     replace: '',
     test: ELECTION,
-    name: 'lead() leaves no listener at the signal that it was given',
+    name: '`lead()` leaves no listener on the signal of its caller',
   },
   {
     id: 'led-after-it-resigned',
@@ -176,7 +176,7 @@ export const leaderTerm = [
     search: '      term.assertValid()\n      return await',
     replace: '      return await',
     test: ELECTION,
-    name: 'a candidate that resigns when it is told that it leads runs no function',
+    name: 'a candidate that resigns in the `changed` event of its own term runs no function',
   },
   {
     id: 'leads-after-its-function',
@@ -185,7 +185,7 @@ export const leaderTerm = [
     search: '      term.end()\n',
     replace: '',
     test: ELECTION,
-    name: 'a term whose function has ended is over, and says so',
+    name: 'a term whose function has ended is over, and its error says so',
   },
   {
     id: 'time-left-after-the-end',
@@ -194,7 +194,7 @@ export const leaderTerm = [
     search: 'return this.#isOver ? 0 : this.#lease.remaining()',
     replace: 'return this.#lease.remaining()',
     test: ELECTION,
-    name: 'resign() hands over at once when the function ends, with no wait for the lease',
+    name: 'after `resign()` the next candidate leads as soon as the function ends, without a wait for the lease',
   },
   {
     id: 'ended-term-asserted',
@@ -203,7 +203,7 @@ export const leaderTerm = [
     search: '    if (this.#isOver) throw overError(this.#lease.name)\n',
     replace: '',
     test: ELECTION,
-    name: 'a term whose function has ended is over, and says so',
+    name: 'a term whose function has ended is over, and its error says so',
   },
   {
     id: 'resigned-term-asserted',
@@ -212,7 +212,7 @@ export const leaderTerm = [
     search: '    this.signal.throwIfAborted()\n',
     replace: '',
     test: ELECTION,
-    name: 'resign() hands over at once when the function ends, with no wait for the lease',
+    name: 'after `resign()` the next candidate leads as soon as the function ends, without a wait for the lease',
   },
   {
     id: 'loss-of-term-unheard',
@@ -221,7 +221,7 @@ export const leaderTerm = [
     search: "    lease.signal.addEventListener('abort', () => this.#look(), { once: true })\n",
     replace: '',
     test: ELECTION,
-    name: 'a term that is lost rejects with the loss when the function has ended',
+    name: 'a lost term rejects with the loss when its function has ended',
   },
   {
     id: 'taken-term-not-verified',
@@ -230,7 +230,7 @@ export const leaderTerm = [
     search: 'await this.#lease.extend(LEAST_MS).catch(() => {})',
     replace: 'await Promise.resolve(LEAST_MS)',
     test: FAULTS,
-    name: 'that leads itself learns first that it does not, when the lock was taken away',
+    name: 'has `isLeading` false before it receives the change after a `forceUnlock()`',
   },
   {
     id: 'one-object-two-candidates',
@@ -239,7 +239,7 @@ export const leaderTerm = [
     search: 'if (this.#isCandidate) {',
     replace: 'if (this.#isCandidate && this.isLeading !== true) {',
     test: ELECTION,
-    name: 'one object is one candidate; two objects with one label are two',
+    name: 'one object is one candidate; two objects with the same label are two candidates',
   },
   {
     id: 'candidate-once-only',
@@ -248,7 +248,7 @@ export const leaderTerm = [
     search: '      this.#isCandidate = false\n',
     replace: '',
     test: ELECTION,
-    name: 'lead() gives what the function gives, and rejects with what it rejects with',
+    name: '`lead()` returns the result of the function, and rejects with its error',
   },
   {
     id: 'stands-as-nobody',
@@ -257,6 +257,6 @@ export const leaderTerm = [
     search: 'newOwner(labelSuffix(own))',
     replace: "newOwner(labelSuffix(own) && '')",
     test: ELECTION,
-    name: 'leader() and inspect() tell who leads and who waits, by their labels',
+    name: '`leader()` and `inspect()` return the leader and the candidates, with their labels',
   },
 ]

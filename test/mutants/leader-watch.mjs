@@ -14,7 +14,7 @@ export const leaderWatch = [
     search: '      watches.delete(this.#watch)\n      this.#watch.stop()\n',
     replace: '      watches.delete(this.#watch)\n',
     test: ELECTION,
-    name: 'who begins to listen is told who leads, and nobody is watched without a listener',
+    name: 'a new listener of `changed` receives the leader, and the watch has no timer without a listener',
   },
   {
     id: 'watched-after-close',
@@ -23,7 +23,7 @@ export const leaderWatch = [
     search: '    for (const watch of this.#watches) watch.stop()\n',
     replace: '',
     test: ELECTION,
-    name: 'close() ends a wait and a term, and leaves nothing',
+    name: '`close()` ends a wait and a term, and leaves nothing behind',
   },
   {
     id: 'own-term-told-by-a-look',
@@ -32,7 +32,7 @@ export const leaderWatch = [
     search: '    this.#epoch += 1\n    this.#tell(leader)\n',
     replace: '    this.look()\n',
     test: ELECTION,
-    name: '`changed` tells each term once and vacancy as null, with the state before the event',
+    name: '`changed` emits each term once, and null without a leader, after `isLeading` has changed',
   },
   {
     id: 'listener-breaks-the-watch',
@@ -41,7 +41,7 @@ export const leaderWatch = [
     search: "emitBy(this)('changed', leader)",
     replace: "void emitBy\n    this.emit('changed', leader)",
     test: PROCESSES,
-    name: 'a listener that throws fails by itself, and the program hears of it',
+    name: 'an error of a listener does not stop the leader, and reaches the program',
     build: true,
   },
   {
@@ -51,7 +51,7 @@ export const leaderWatch = [
     search: ' || labelIn(holder) === null) return false',
     replace: ') return false',
     test: ELECTION,
-    name: '`changed` tells of a holder of the fair lock of that name in the same client',
+    name: '`changed` emits a holder of the fair lock with the same name in the same client',
   },
   {
     id: 'foreign-leader-not-told',
@@ -60,7 +60,7 @@ export const leaderWatch = [
     search: 'if (!holder.startsWith(',
     replace: 'if (this.#campaigns.size < 0 && !holder.startsWith(',
     test: FAULTS,
-    name: 'looks a third of its lease apart while it hears no message',
+    name: 'checks a third of its lease apart while it receives no message',
   },
   {
     id: 'ended-campaigns-kept',
@@ -69,7 +69,7 @@ export const leaderWatch = [
     search: '          this.#host.campaigns.delete(campaign)\n',
     replace: '',
     test: FAULTS,
-    name: 'is not told that it leads itself by a grant that it gave up before it heard of it',
+    name: 'does not receive its own leadership for a grant that it has given up',
   },
   {
     id: 'state-not-told-anew',
@@ -78,7 +78,7 @@ export const leaderWatch = [
     search: '    this.#told = undefined\n',
     replace: '',
     test: ELECTION,
-    name: 'who begins to listen is told who leads, and nobody is watched without a listener',
+    name: 'a new listener of `changed` receives the leader, and the watch has no timer without a listener',
   },
   {
     id: 'stopped-watch-has-timer',
@@ -88,7 +88,7 @@ export const leaderWatch = [
       '    this.#host.clock.clear(this.#timer)\n    for (const subscription of this.#subscriptions.splice(0))',
     replace: '    for (const subscription of this.#subscriptions.splice(0))',
     test: ELECTION,
-    name: 'who begins to listen is told who leads, and nobody is watched without a listener',
+    name: 'a new listener of `changed` receives the leader, and the watch has no timer without a listener',
   },
   {
     id: 'stopped-watch-listens',
@@ -97,7 +97,7 @@ export const leaderWatch = [
     search: 'this.#subscriptions.splice(0)) subscription.stop()',
     replace: 'this.#subscriptions.splice(0)) void subscription',
     test: WATCH,
-    name: 'nothing is told, and nobody listens, after it was stopped; begun anew it tells the present state',
+    name: 'a stopped watch reports nothing and has no listener; a restarted watch reports the current state',
   },
   {
     id: 'message-during-a-look',
@@ -106,7 +106,7 @@ export const leaderWatch = [
     search: 'if (this.#isLooking) this.#looksAgain = true\n    else void',
     replace: 'if (!this.#isLooking) void',
     test: WATCH,
-    name: 'a message that comes during a look leads to another look',
+    name: 'a message during a check causes another check',
   },
   {
     id: 'end-of-lease-not-awaited',
@@ -115,7 +115,7 @@ export const leaderWatch = [
     search: 'return Math.min(everyMs, Math.max(ttlMs + 1, SHORTEST_MS))',
     replace: 'return Math.max(everyMs, SHORTEST_MS)',
     test: WATCH,
-    name: 'it looks again when the lease of the leader ends, and late if nobody leads',
+    name: 'a watch checks again when the lease of the leader ends, and later without a leader or a TTL',
   },
   {
     id: 'failed-look-in-silence',
@@ -124,7 +124,7 @@ export const leaderWatch = [
     search: '      else if (this.#isWatching) this.#host.failed(error as Error)\n',
     replace: '',
     test: WATCH,
-    name: 'a look that failed is told to the client, and the next one goes on',
+    name: 'a failed check is reported to the client, and the next check succeeds',
   },
   {
     id: 'closed-client-watched',
@@ -133,7 +133,7 @@ export const leaderWatch = [
     search: 'if (error instanceof ClosedError) this.stop()',
     replace: 'if (error instanceof ClosedError) void error',
     test: WATCH,
-    name: 'it ends with its client',
+    name: 'a watch ends with its client',
   },
   {
     id: 'each-look-told',
@@ -142,7 +142,7 @@ export const leaderWatch = [
     search: '    if (leader?.owner === this.#told?.owner && this.#told !== undefined) return\n',
     replace: '',
     test: WATCH,
-    name: 'each term is told once, and vacancy between them',
+    name: 'a watch reports each term once, and the vacancies between terms',
   },
   {
     id: 'first-vacancy-not-told',
@@ -151,7 +151,7 @@ export const leaderWatch = [
     search: 'this.#told?.owner && this.#told !== undefined) return',
     replace: 'this.#told?.owner) return',
     test: ELECTION,
-    name: '`changed` tells each term once and vacancy as null, with the state before the event',
+    name: '`changed` emits each term once, and null without a leader, after `isLeading` has changed',
   },
   {
     id: 'last-term-forgotten',
@@ -160,7 +160,7 @@ export const leaderWatch = [
     search: '      this.#lastToken = leader.token\n',
     replace: '',
     test: WATCH,
-    name: 'no term is told after a later one, as a replica that has taken over would have it',
+    name: 'a watch reports no earlier term after a later term, as a stale replica would show it',
   },
   {
     id: 'refused-state-told',
@@ -169,7 +169,7 @@ export const leaderWatch = [
     search: 'else if (this.#host.accepts(facts.holder)) this.#tell',
     replace: 'else if (this.#host.accepts(facts.holder) !== undefined) this.#tell',
     test: WATCH,
-    name: 'what this process does not accept is not told',
+    name: 'a watch does not report a state that this process does not accept',
   },
   {
     id: 'label-as-it-is',
@@ -196,7 +196,7 @@ export const leaderWatch = [
     search: '  } catch {\n    return null\n  }',
     replace: '  } finally {\n    void encoded\n  }',
     test: WATCH,
-    name: 'there is none in ',
+    name: 'there is no label in',
   },
   {
     id: 'half-a-character-as-label',
@@ -205,7 +205,7 @@ export const leaderWatch = [
     search: 'if (isText && Buffer.from(label).toString() === label) return',
     replace: 'if (isText) return',
     test: ELECTION,
-    name: 'that is of no use is refused at the door, with its value',
+    name: '`getLeaderElection()` refuses an invalid argument, with its value',
   },
   {
     id: 'label-without-limit',
@@ -214,7 +214,7 @@ export const leaderWatch = [
     search: " && label !== '' && label.length <= LONGEST_LABEL",
     replace: " && label !== ''",
     test: ELECTION,
-    name: 'that is of no use is refused at the door, with its value',
+    name: '`getLeaderElection()` refuses an invalid argument, with its value',
   },
   {
     id: 'drain-of-any-value',
@@ -223,7 +223,7 @@ export const leaderWatch = [
     search: "  if (maxDrainMs !== Infinity) wholeMs(maxDrainMs, '`maxDrainMs`')\n",
     replace: '  void wholeMs\n',
     test: ELECTION,
-    name: 'that is of no use to lead() is refused, with its value',
+    name: '`lead()` refuses an invalid argument, with its value',
   },
   {
     id: 'again-of-any-value',
@@ -232,7 +232,7 @@ export const leaderWatch = [
     search: "  assertBoolean(again, '`again`')\n",
     replace: '',
     test: ELECTION,
-    name: 'that is of no use to lead() is refused, with its value',
+    name: '`lead()` refuses an invalid argument, with its value',
   },
   {
     id: 'resign-on-request-of-any-value',

@@ -12,7 +12,7 @@ export const leader = [
     search: 'Promise.race([this.#over, lossOf(lease)]).then(() => lease.release())',
     replace: 'lease.release()',
     test: ELECTION,
-    name: 'a function that ignores resign() keeps the others waiting, on a lease that is renewed',
+    name: 'a function that ignores `resign()` keeps a renewed lease, and the next candidate waits',
   },
   {
     id: 'leads-on-when-resigned',
@@ -21,7 +21,7 @@ export const leader = [
     search: 'return !this.#isOver && this.#lease.valid',
     replace: 'return this.#lease.valid',
     test: ELECTION,
-    name: 'resign() hands over at once when the function ends, with no wait for the lease',
+    name: 'after `resign()` the next candidate leads as soon as the function ends, without a wait for the lease',
   },
   {
     id: 'drained-for-ever',
@@ -31,7 +31,7 @@ export const leader = [
       'if (!this.#isEnding)\n      this.#lock.registry.limitDrain((leaseBehind(lease) as HeldLease).hold, this.#maxDrainMs)',
     replace: '',
     test: DRAINING,
-    name: 'a leader that goes on is renewed for `maxDrainMs`, and then the next one leads',
+    name: 'a leader whose function continues is renewed for `maxDrainMs`, and then the next candidate leads',
   },
   {
     id: 'drained-anew',
@@ -40,7 +40,7 @@ export const leader = [
     search: 'if (!this.#isEnding)\n      this.#lock',
     replace: 'this.#lock',
     test: DRAINING,
-    name: 'the first of several ends counts',
+    name: 'the first of several calls that end a term sets the time limit',
   },
   {
     id: 'resigns-without-an-end',
@@ -49,7 +49,7 @@ export const leader = [
     search: 'Promise.race([this.#over, lossOf(lease)])',
     replace: '(this.#over ?? lossOf(lease))',
     test: DRAINING,
-    name: 'resign() gives false when the lease of a function that goes on has ended',
+    name: '`resign()` returns false when the lease ends before the function does',
   },
   {
     id: 'waits-for-itself-to-resign',
@@ -58,7 +58,7 @@ export const leader = [
     search: 'this.#lock.currentOwner.leaseHolder() !== campaign.owner',
     replace: 'campaign.owner !== undefined',
     test: ELECTION,
-    name: 'resign() inside the function does not wait for itself',
+    name: '`resign()` inside the function does not wait for the function',
   },
   {
     id: 'no-announcement',
@@ -67,7 +67,7 @@ export const leader = [
     search: 'this.#channel.announce(token, callMs)',
     replace: 'Promise.resolve(callMs)',
     test: ELECTION,
-    name: 'tells each term once and vacancy as null, with the state before the event',
+    name: '`changed` emits each term once, and null without a leader, after `isLeading` has changed',
   },
   {
     id: 'vacancy-unheard',
@@ -76,7 +76,7 @@ export const leader = [
     search: '[remote.listen(onWake), this.#channel.listen(onWake)]',
     replace: '[this.#channel.listen(onWake)]',
     test: ELECTION,
-    name: 'tells each term once and vacancy as null, with the state before the event',
+    name: '`changed` emits each term once, and null without a leader, after `isLeading` has changed',
   },
   {
     id: 'event-before-state',
@@ -85,7 +85,7 @@ export const leader = [
     search: 'if (campaign?.leads) await campaign.term?.verify()',
     replace: 'void campaign',
     test: FAULTS,
-    name: 'that leads itself learns first that it does not, when the lock was taken away',
+    name: 'has `isLeading` false before it receives the change after a `forceUnlock()`',
   },
   {
     id: 'led-by-a-grant-given-up',
@@ -94,7 +94,7 @@ export const leader = [
     search: 'return ![...this.#campaigns].some',
     replace: 'return false && [...this.#campaigns].some',
     test: FAULTS,
-    name: 'is not told that it leads itself by a grant that it gave up before it heard of it',
+    name: 'does not receive its own leadership for a grant that it has given up',
   },
   {
     id: 'older-after-newer',
@@ -103,7 +103,7 @@ export const leader = [
     search: 'if (leader.token < this.#lastToken) return',
     replace: 'if (leader.token < 0) return',
     test: WATCH,
-    name: 'no term is told after a later one, as a replica that has taken over would have it',
+    name: 'a watch reports no earlier term after a later term, as a stale replica would show it',
   },
   {
     id: 'told-by-a-late-look',
@@ -112,7 +112,7 @@ export const leader = [
     search: 'this.#epoch += 1\n    this.#tell(leader)',
     replace: 'this.#tell(leader)',
     test: WATCH,
-    name: 'what is known without a look comes before what is on its way',
+    name: 'a watch reports a term of this process at once, and ignores an older check',
   },
   {
     id: 'no-look-without-message',
@@ -122,6 +122,6 @@ export const leader = [
       'if (this.#isWatching) this.#timer = this.#host.clock.after(waitMs, () => this.look()).unref()',
     replace: 'void waitMs',
     test: FAULTS,
-    name: 'that hears no message finds out by a look, a third of its lease later at most',
+    name: 'without messages finds a change by its own check, within a third of its lease',
   },
 ]

@@ -11,7 +11,7 @@ export const leases = [
     search: 'limitAt - now.monotonic < this.leaseMs',
     replace: 'limitAt < now.monotonic',
     test: WATCHDOG,
-    name: 'is renewed up to that, for what is left of it at last',
+    name: 'is renewed up to the limit, at last for the rest, and is lost a margin before the limit',
   },
   {
     id: 'relied-on-beyond-the-limit',
@@ -21,7 +21,7 @@ export const leases = [
     search: 'const leaseMs = this.upToLimit(leftMs, sentAt)',
     replace: 'const leaseMs = leftMs',
     test: WATCHDOG,
-    name: 'is not relied on beyond that, where the server has it for longer',
+    name: 'ends at the limit even when the server has it for longer',
   },
   {
     id: 'short-of-the-limit',
@@ -30,7 +30,7 @@ export const leases = [
     search: 'hold.remainingMonotonicMs() > marginMs',
     replace: 'hold.remainingMonotonicMs() > this.leaseMs / 4',
     test: WATCHDOG,
-    name: 'is renewed up to that also where a whole lease has almost got there',
+    name: 'is renewed up to the limit even when a whole lease almost reaches the limit',
   },
   {
     id: 'thread-beyond-the-limit',
@@ -39,7 +39,7 @@ export const leases = [
     search: '    leases.set(message.slot, message.kept)\n',
     replace: '    leases.set(message.slot, { ...message.kept, limitAt: Infinity })\n',
     test: 'test/process/watchdog-thread.test.ts',
-    name: 'renews one up to its `maxHoldMs`',
+    name: 'renews a lock up to its `maxHoldMs`, and the lease has ended when the main thread continues',
     build: true,
   },
   {
@@ -49,7 +49,7 @@ export const leases = [
     search: 'hold.upToLimit(leaseMs, sentAt)',
     replace: 'leaseMs',
     test: 'test/lease/limits.test.ts',
-    name: 'an extend() that is repeated does not make the lease longer than `maxHoldMs`',
+    name: 'a repeated `extend()` does not make the lease longer than `maxHoldMs`',
   },
   {
     id: 'lease-of-re-entry-forgotten',
@@ -58,7 +58,7 @@ export const leases = [
     search: '  hold.leaseMs = Math.max(hold.leaseMs, leaseMs)\n',
     replace: '',
     test: 'test/lease/limits.test.ts',
-    name: 'a re-entry that was given up is released for as long as its lease could last',
+    name: 'a re-entry that was given up is released even after a long outage',
   },
   {
     id: 'one-lease-for-several-clients',
@@ -68,7 +68,7 @@ export const leases = [
     replace:
       'this.#meant = { ...meant, leaseMs: meant.leaseMs ?? all[0]?.lock.registry.leaseMs }\n',
     test: 'test/lease/limits.test.ts',
-    name: '`maxHoldMs` of several locks leaves each the lease of its own client',
+    name: '`maxHoldMs` of several locks leaves each lock the lease of its own client',
   },
   {
     id: 'thread-ended-when-up',
@@ -77,7 +77,7 @@ export const leases = [
     search: 'clearImmediate(givingUp)',
     replace: 'void givingUp',
     test: 'test/process/thread-start.test.ts',
-    name: 'a program that said its word while this thread was blocked for too long is kept',
+    name: 'a program that reported while this thread was blocked for too long is kept',
   },
   {
     id: 'thread-due-is-null',
@@ -86,7 +86,7 @@ export const leases = [
     search: '  try {\n    await ready\n',
     replace: '  try {\n    waiter.notYet = undefined\n    await ready\n',
     test: 'test/process/thread-start.test.ts',
-    name: 'a wait ends by its time, its signal and close(); and a program that never says a word is given up',
+    name: 'a wait ends by its time, its signal and `close()`, and a silent program is given up',
   },
   {
     id: 'one-rhythm-for-all-lengths',
@@ -95,7 +95,7 @@ export const leases = [
     search: 'this.#timers.get(leaseMs) ??',
     replace: 'this.#ownTimer ?? this.#timers.get(leaseMs) ??',
     test: WATCHDOG,
-    name: 'are so every third of their own',
+    name: 'are renewed every third of their own lease, with one request for each length',
   },
   {
     id: 'loss-hidden-by-work',
@@ -134,7 +134,7 @@ export const leases = [
     replace:
       'this.#settle({ grant, sentAt: this.#lock.services.clock.now(), pauseMs: 0, unknown: false })',
     test: 'test/lease/lease-signal.test.ts',
-    name: 'of an acquisition and of an extension',
+    name: 'counts from the request in an acquisition and in an extension',
   },
   {
     id: 'renewal-counts-from-answer',
@@ -143,7 +143,7 @@ export const leases = [
     search: 'hold.proved(answer.leaseMs, sentAt)',
     replace: 'hold.proved(answer.leaseMs, this.#clock.now())',
     test: WATCHDOG,
-    name: 'lives from when the renewal was sent, however late the answer',
+    name: 'has its time from the request of the renewal, however late the answer is',
   },
   {
     id: 'monotonic-clock-only',
@@ -162,7 +162,7 @@ export const leases = [
     search: '        unknown.push(hold)\n',
     replace: '        unknown.push(hold)\n        hold.proved(leaseMs, sentAt)\n',
     test: WATCHDOG,
-    name: 'is lost by arithmetic when every answer stays unknown, which resets no clock',
+    name: 'expires by the clock when every answer is unknown, because an unknown answer resets no clock',
   },
   {
     id: 'no-retry-of-renewals',
@@ -171,7 +171,7 @@ export const leases = [
     search: 'if (unknown.length > 0) timer.unheard.add(unknown)',
     replace: '',
     test: WATCHDOG,
-    name: 'is asked about again soon after an unknown answer, and goes on when it is renewed',
+    name: 'gets another renewal soon after an unknown answer, and continues when that renewal succeeds',
   },
   {
     id: 'retries-pile-up',
@@ -180,7 +180,7 @@ export const leases = [
     search: 'const those = all.filter((one) => !this.#due.has(one))',
     replace: 'const those = [...all]',
     test: WATCHDOG,
-    name: 'is asked about no more often in the twentieth minute of an outage than in the first',
+    name: 'is checked hardly more often in the twentieth minute of an outage than in the first',
   },
   {
     id: 'fixed-not-looked-at',
@@ -189,7 +189,7 @@ export const leases = [
     search: '    this.#ask(this.#ownTimer, holds.filter(isFixed), 0)\n',
     replace: '    void isFixed\n',
     test: WATCHDOG,
-    name: 'is looked at with every tick, and lost when the server does not have it any more',
+    name: 'is checked with every tick, and is lost when the server no longer has it',
   },
   {
     id: 'fixed-renewed',
@@ -198,7 +198,7 @@ export const leases = [
     search: 'this.#ask(this.#ownTimer, holds.filter(isFixed), 0)',
     replace: 'this.#ask(this.#ownTimer, holds.filter(isFixed), this.#ownTimer.leaseMs)',
     test: WATCHDOG,
-    name: 'is looked at with every tick, and lost when the server does not have it any more',
+    name: 'is checked with every tick, and is lost when the server no longer has it',
   },
   {
     id: 'suspend-not-heeded',
@@ -208,7 +208,7 @@ export const leases = [
     search: 'this.#endDistrusted(now.monotonic + ANSWER_MS)',
     replace: '',
     test: WATCHDOG,
-    name: 'by a sleep longer than the lease, and Redis cannot be asked',
+    name: 'a sleep while Redis does not answer',
   },
   {
     id: 'signal-does-not-look',
@@ -217,7 +217,7 @@ export const leases = [
     search: '        look()\n',
     replace: '',
     test: HOLD,
-    name: 'is aborted at the first look after a blocked event loop, before any timer',
+    name: 'is aborted when it is first read after a blocked event loop, before any timer runs',
   },
   {
     id: 'proof-revives',
@@ -227,7 +227,7 @@ export const leases = [
     this.leaseMs = Math.max(this.leaseMs, leaseMs)`,
     replace: '    this.leaseMs = Math.max(this.leaseMs, leaseMs)',
     test: HOLD,
-    name: 'does not revive a lease whose time ran out unnoticed',
+    name: 'does not revive a lease that expired without notice',
   },
   {
     id: 'proof-shortens',
@@ -236,7 +236,7 @@ export const leases = [
     search: '    if (this.#leftOf(proof) <= this.remainingMs()) return\n',
     replace: '',
     test: HOLD,
-    name: 'never shortens the lease: neither a late one nor one for less',
+    name: 'never shortens the lease, neither a late proof nor a proof for less time',
   },
   {
     id: 'dead-grant-handed-out',
@@ -245,7 +245,7 @@ export const leases = [
     search: 'if (hold.remainingMs() > 0) {',
     replace: 'if (hold.live) {',
     test: 'test/lease/lease-signal.test.ts',
-    name: 'so that one whose reply comes after its end is not handed out',
+    name: 'a grant whose reply arrives after the end of its lease is not returned to the caller',
   },
   {
     id: 'one-more-ends-others',
@@ -264,7 +264,7 @@ export const leases = [
     search: 'const renewal = renewalOf(hold, this.#server)',
     replace: 'const renewal = this.#server',
     test: 'test/local/kinds.test.ts',
-    name: 'is renewed by requests of its own, each hold by itself',
+    name: 'is renewed in requests for its own kind alone',
   },
   {
     id: 'no-look-after-reconnect',
@@ -273,7 +273,7 @@ export const leases = [
     search: 'server.onUp(() => this.#watchdog.verifyAll())',
     replace: 'server.onUp(() => {})',
     test: 'test/lease/lease-signal.test.ts',
-    name: 'with a server that was restarted empty is noticed right after the reconnect',
+    name: 'is noticed right after the reconnect when the server restarted empty',
   },
   {
     id: 'thread-renews-for-ever',
@@ -292,7 +292,7 @@ export const leases = [
     search: '      if (!held.hold.live) continue\n',
     replace: '      if (held.hold.count === 0) continue\n',
     test: 'test/lease/held-warning.test.ts',
-    name: 'one that is released, lost or re-entered in time is not warned of',
+    name: 'a lease that is released or lost in time, or has no `heldWarningMs`, causes no warning',
   },
   {
     id: 'leak-kept-alive',
@@ -302,7 +302,7 @@ export const leases = [
     search: '{ lookAfter: () => known.deref()?.lookAfter() }',
     replace: '{ lookAfter: () => (known.deref() ?? kept).lookAfter() }',
     test: LEAKED,
-    name: 'a lease that nobody can release any more is warned of',
+    name: 'only a lease that can no longer be released causes a warning, and the lease stays held',
     build: true,
   },
   {
@@ -312,7 +312,7 @@ export const leases = [
     search: '!held.hold.live || held.hold.renewMs === 0',
     replace: '!held.hold.live || held.hold.renewMs < 0',
     test: LEAKED,
-    name: 'a lease that nobody can release any more is warned of',
+    name: 'only a lease that can no longer be released causes a warning, and the lease stays held',
     build: true,
   },
 ]

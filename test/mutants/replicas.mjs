@@ -20,7 +20,7 @@ export const replicas = [
     replace:
       "local count = countOf(latch, kind)\nif not count then\n  redis.call('DEL', request)\nend\n",
     test: TEST,
-    name: 'to a call that awaits a round, and the replica still has the round before',
+    name: 'to a call that awaits a round, while the replica has the round before',
   },
   {
     id: 'replica-says-counted',
@@ -56,7 +56,7 @@ export const replicas = [
     search: 'if not isSet then\n  -- This ZREM changes nothing',
     replace: 'if false then\n  -- This ZREM changes nothing',
     test: TEST,
-    name: 'to an acquisition of permits, which are not set there',
+    name: 'to an acquisition of permits that the replica does not know',
   },
   {
     id: 'replica-says-no-semaphore',
@@ -65,7 +65,7 @@ export const replicas = [
     search: 'if not isSet then\n  -- This ZREM changes nothing',
     replace: 'if false then\n  -- This ZREM changes nothing',
     test: TEST,
-    name: 'to an acquisition of permits without a lease, which are not set there',
+    name: 'to an acquisition of plain permits that the replica does not know',
   },
   {
     id: 'replica-loses-lock',
@@ -103,6 +103,6 @@ export const replicas = [
     search: '  if not held[1] then\n    -- This HDEL changes nothing',
     replace: '  if false then\n    -- This HDEL changes nothing',
     test: TEST,
-    name: 'to the hand-over to the next caller of the same client',
+    name: 'to the hand-off to the next caller of the same client',
   },
 ]

@@ -107,7 +107,7 @@ export const tokens = [
     search: 'lock.acquireArgs({ owner, leaseMs, holds, token }, terms)',
     replace: 'lock.acquireArgs({ owner, leaseMs, reserve: holds && token && 0 }, terms)',
     test: 'test/lock/re-entry.test.ts',
-    name: 'does not take the lock anew where that is gone',
+    name: 'does not acquire the lock again when the hold is gone',
   },
   {
     id: 're-entry-joins-later-hold',
@@ -119,6 +119,6 @@ export const tokens = [
 `,
     replace: '',
     test: 'test/lock/re-entry.test.ts',
-    name: 'does not join a later hold in the same name',
+    name: 'does not join a later hold of the same owner name',
   },
 ]

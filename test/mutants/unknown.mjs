@@ -10,7 +10,7 @@ export const unknown = [
     search: '    if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)\n',
     replace: '',
     test: LATE_REQUESTS,
-    name: 'when its caller was aborted is given back',
+    name: 'is released when its caller was aborted',
   },
   {
     id: 'settled-early',
@@ -19,7 +19,7 @@ export const unknown = [
     search: '      if (sentAtMs >= one.untilMs) this.#settled(one)\n',
     replace: '      if (sentAtMs >= 0) this.#settled(one)\n',
     test: LATE_REQUESTS,
-    name: 'within its deadline is given back, while its caller goes on and has released',
+    name: 'within its deadline is released again, after its caller has acquired and released the lock',
   },
   {
     id: 'sure-at-answer',
@@ -28,7 +28,7 @@ export const unknown = [
     search: 'ended(lock, hold, this.#firstSentAt)',
     replace: 'ended(lock, hold, performance.now())',
     test: LATE_REQUESTS,
-    name: 'a request that comes between its release and the answer to that leaves no lock behind',
+    name: 'a request that runs between its release and the answer to the release leaves no lock behind',
   },
   {
     id: 'name-used-again',
@@ -37,7 +37,7 @@ export const unknown = [
     search: 'return this.#attempts === 1 ? first :',
     replace: 'return this.#attempts > 0 ? first :',
     test: 'test/owner/same-owner.test.ts',
-    name: 'by an abort does not free what a later attempt of its owner gets, as long as it is in doubt',
+    name: 'after an abort does not release the lock of a later attempt of its owner',
   },
   {
     id: 'unsent-is-done',
@@ -46,7 +46,7 @@ export const unknown = [
     search: "this.mayBeDone ||= failure.kind === 'unknown'",
     replace: 'this.mayBeDone = true',
     test: 'test/faults/release-not-done.test.ts',
-    name: 'where the first release was never sent',
+    name: 'reports the loss of the lock when the first request was never sent',
   },
   {
     id: 'lower-told-again',
@@ -64,7 +64,7 @@ export const unknown = [
     search: '      lock.abandonHold(hold)\n',
     replace: '',
     test: 'test/faults/outage.test.ts',
-    name: 'unlock() says that it was not confirmed, and the lock is freed once Redis is back',
+    name: '`unlock()` rejects because it was not confirmed, and the lock is free soon after the outage',
   },
   {
     id: 'scripts-not-known',
@@ -82,7 +82,7 @@ export const unknown = [
     search: 'return holder === null ? null : { owner: holder, token }',
     replace: 'return holder === null ? null : { owner: holder, token: token && null }',
     test: 'test/lock/force-unlock.test.ts',
-    name: 'forceUnlock() ends no later hold in the name that it saw',
+    name: '`forceUnlock()` does not end a later hold of the same owner name',
   },
   {
     id: 'odd-answer-is-refusal',
@@ -92,7 +92,7 @@ export const unknown = [
     replace:
       "error instanceof CallFailure ? error : new CallFailure('refused', String(reply), null, true)",
     test: 'test/faults/odd-answers.test.ts',
-    name: 'to an acquisition once costs a try',
+    name: 'to one request of an acquisition costs one try',
   },
   {
     id: 'bunch-overtakes',

@@ -37,7 +37,7 @@ export const waiting = [
     search: 'if (!this.#follows()) this.#subscribe([...this.#channels.keys()])',
     replace: 'this.#follows()',
     test: WAITERS,
-    name: 'subscribes again, and is woken by a message as before',
+    name: 'subscribes again, and a message wakes it',
   },
   {
     id: 'confirmed-for-ever',
@@ -46,7 +46,7 @@ export const waiting = [
     search: '      channel.confirmed = false\n',
     replace: '',
     test: WAITERS,
-    name: 'polls as long as it cannot subscribe',
+    name: 'checks repeatedly while it cannot subscribe',
   },
   {
     id: 'no-look-at-the-end',
@@ -56,7 +56,7 @@ export const waiting = [
     search: 'Math.min(ttlMs >= 0 ? this.#untilFree(ttlMs) : Infinity, untilLookMs())',
     replace: 'Math.min(ttlMs >= 0 ? 2 * this.#untilFree(ttlMs) + 60_000 : Infinity, untilLookMs())',
     test: WAITERS,
-    name: 'a waiter who misses a message looks when the holder’s lease ends',
+    name: 'a waiter that misses a message checks at the end of the holder’s lease',
   },
   {
     id: 'deleted-key-not-seen',
@@ -65,7 +65,7 @@ export const waiting = [
     search: ': Infinity, untilLookMs())',
     replace: ': untilLookMs())',
     test: 'test/lock/deleted-key.test.ts',
-    name: 'a key that was deleted is found free within six seconds',
+    name: 'every kind of waiter finds within six seconds that a key was deleted',
   },
   {
     id: 'leaver-leaves-nobody',
@@ -84,7 +84,7 @@ export const waiting = [
     search: '    this.#shortMs = 1\n    this.#listening?.stop()\n',
     replace: '    this.#shortMs = 1\n',
     test: WAITERS,
-    name: 'a deadline of a wait leaves no subscription, whatever becomes of the connection',
+    name: 'a wait that ends by its time leaves no subscription, even when the connection breaks',
   },
   {
     id: 'abort-listener-left',
@@ -93,7 +93,7 @@ export const waiting = [
     search: 'if (all.size === 0) this.#shared.close()',
     replace: 'if (all.size < 0) this.#shared.close()',
     test: 'test/lock/many-waiters.test.ts',
-    name: 'has none any more when nobody waits, and one again when somebody does',
+    name: 'has no listener without waiters, and one listener again with the next waiter',
   },
   {
     id: 'outage-is-null',
@@ -111,7 +111,7 @@ export const waiting = [
     search: 'return this.isUnusual(silentMs)',
     replace: 'return silentMs > 0',
     test: 'test/faults/short-waits.test.ts',
-    name: 'a wait shorter than a round trip is null, and leaves nothing behind',
+    name: 'a wait shorter than a round trip returns null, and leaves nothing behind',
   },
   {
     id: 'short-wait-long-call',
@@ -120,6 +120,6 @@ export const waiting = [
     search: 'return Math.min(retryBudget.callMs, leftMs + AFTER_THE_WAIT_MS)',
     replace: 'return leftMs > 0 ? retryBudget.callMs : AFTER_THE_WAIT_MS',
     test: 'test/lock/late-requests.test.ts',
-    name: 'for a short wait does not take the lock after that, however long a call may take',
+    name: 'for a short wait does not acquire the lock after that wait, however long a call may take',
   },
 ]

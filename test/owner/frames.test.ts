@@ -18,7 +18,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
 }
 
 // On Node 20 each one that was ever used makes every promise of the process slower, for good.
-test('any number of clients have one AsyncLocalStorage', async () => {
+test('any number of clients share one AsyncLocalStorage', async () => {
   const runs = jest.spyOn(AsyncLocalStorage.prototype, 'run')
   for (let i = 0; i < 3; i++) {
     const client = new Holdfast({ redis: { port: 1, lazyConnect: true } })
@@ -29,7 +29,7 @@ test('any number of clients have one AsyncLocalStorage', async () => {
   expect(new Set(runs.mock.contexts).size).toBe(1)
 })
 
-test('three requests to a server that was started by a leader are never in one critical section', async () => {
+test('a server that a leader started never has two requests in one critical section', async () => {
   const client = newClient()
   const answers = await client.getLock('leader').using(async () => {
     const inside = [0, 0]
@@ -65,7 +65,7 @@ test('three requests to a server that was started by a leader are never in one c
 })
 
 describe('run()', () => {
-  test('gives what its function gives, at once where that is no promise', async () => {
+  test('returns what its function returns, without a promise if the function is synchronous', async () => {
     const client = newClient()
     const failed = new Error('of the work')
     expect(client.run(() => 1)).toBe(1)
@@ -75,10 +75,10 @@ describe('run()', () => {
   })
 })
 
-test('frames that are opened one from within the other are forgotten when they end', async () => {
+test('nested frames are forgotten when they end', async () => {
   const client = newClient()
   let longest = 0
-  // Each begins while the two before it go on.
+  // Each frame begins while the two frames before it continue.
   const next = (depth: number, ending: (() => void)[]): Promise<unknown> =>
     client.run(() => {
       const { promise, resolve } = deferred<void>()
@@ -113,7 +113,7 @@ describe('the warning of code that waits for itself', () => {
     ['using()', (_, again, signal) => again.using(() => {}, { signal })],
   ]
 
-  test.each(nests)('comes inside using() of another lock: %s', async (_, nested) => {
+  test.each(nests)('is emitted inside `using()` of another lock: %s', async (_, nested) => {
     const client = newClient()
     const abort = new AbortController()
     await client.getLock('other').using(async () => {
@@ -130,7 +130,7 @@ describe('the warning of code that waits for itself', () => {
     expect(warnings[0]?.message).toMatch(/"it".*using\(fn\) of this lock.*run\(fn\)/)
   })
 
-  test('comes once for a frame, and not for a lock that another frame has', async () => {
+  test('is emitted once for a frame, and not for a lock that another frame holds', async () => {
     const client = newClient()
     const abort = new AbortController()
     const { signal } = abort
@@ -148,8 +148,8 @@ describe('the warning of code that waits for itself', () => {
   })
 })
 
-describe('listeners run in no frame of ours, and so act for nobody', () => {
-  /** Whether a bare lock would act for the holder. */
+describe('a listener runs in no frame', () => {
+  /** The frame in which a listener ran. In a frame a bare lock would act for its owner. */
   const frames: Record<string, unknown> = {}
   const note = (what: string) => () => {
     frames[what] = frameStorage.getStore() ?? null
@@ -158,7 +158,7 @@ describe('listeners run in no frame of ours, and so act for nobody', () => {
     for (const name of Object.keys(frames)) delete frames[name]
   })
 
-  test('those of events, whoever was the first to need a connection or a timer', async () => {
+  test('for any event, even when a frame opened the connection or the timer', async () => {
     const client = newClient({ leaseMs: 1_000 })
     for (const event of ['acquired', 'released', 'wait', 'renewed', 'lost'] as const) {
       client.on(event, note(event))
@@ -181,7 +181,7 @@ describe('listeners run in no frame of ours, and so act for nobody', () => {
     })
   })
 
-  test('an error of a connection that was opened in a frame', async () => {
+  test('for an error of a connection that a frame opened', async () => {
     const client = new Holdfast({ redis: { port: 1 }, outageMs: 50, commandTimeoutMs: 100 })
     atEnd(() => client.close(), { beforeCheck: true })
     client.on('error', note('error'))
@@ -195,7 +195,7 @@ describe('listeners run in no frame of ours, and so act for nobody', () => {
     expect(frames).toEqual({ error: null })
   })
 
-  test('those of the signal of a lease, aborted by the clock or by a look', async () => {
+  test('for the signal of a lease that the clock or `forceUnlock()` aborts', async () => {
     const client = newClient()
     await client.run(async () => {
       const lease = await client.getLock('it').lock(2_000)
@@ -210,7 +210,7 @@ describe('listeners run in no frame of ours, and so act for nobody', () => {
     expect(frames).toEqual({ lease: null, group: null, forced: null })
   })
 
-  test('a connection that was opened in a frame keeps none', async () => {
+  test('a connection that a frame opened keeps no frame', async () => {
     const client = newClient()
     const sockets: unknown[] = []
     const connect = jest.spyOn(Socket.prototype, 'connect').mockImplementation(function (

@@ -23,7 +23,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-test('a holder that takes and releases one lock for hours is looked after once, not once for each time', () => {
+test('a holder that acquires one lock a thousand times is registered for cleanup once', () => {
   const leases = new HeldLeases<Kept>()
   const holder = new Owner('client', '1')
   const RealWeakRef = WeakRef
@@ -40,7 +40,7 @@ test('a holder that takes and releases one lock for hours is looked after once, 
   leases.close()
 })
 
-test('a holder keeps nothing of the locks that it had, lost or not', () => {
+test('a holder keeps nothing of its former locks, lost or released', () => {
   const leases = new HeldLeases<Kept>()
   const holder = new Owner('client', '1')
   const other = newLease()
@@ -58,7 +58,7 @@ test('a holder keeps nothing of the locks that it had, lost or not', () => {
   leases.close()
 })
 
-test('the leases of a holder on one lock under two places are apart', () => {
+test('the leases of a holder on one lock name in two places are separate', () => {
   const [here, there] = [new HeldLeases<Kept>(), new HeldLeases<Kept>()]
   const holder = new Owner('client', '1')
   const [one, two] = [newLease(), newLease()]

@@ -22,7 +22,7 @@ async function connectedClient(options = LONG_TIMEOUT): Promise<Holdfast> {
 const ownersLock = (client: Holdfast): HoldfastLock =>
   client.getLock('it', { owner: client.owner() })
 
-/** Whoever waits lets others ask first, until told that it is over; then nobody does. */
+/** Makes each waiter step back until the result resolves. Then no waiter steps back. */
 function politeness(): Deferred<void> {
   const over = deferred<void>()
   const polite = jest.spyOn(HandOverBudget.prototype, 'isPolite', 'get').mockReturnValue(true)
@@ -45,8 +45,8 @@ async function checkItIsHeld(lease: Lease, forMs = 0): Promise<void> {
   await granted(await other.tryLock(5_000)).release()
 }
 
-describe('two acquisitions at once of one owner', () => {
-  test('that do not wait are both granted, and Redis counts both', async () => {
+describe('simultaneous acquisitions of one owner', () => {
+  test('are both granted if they do not wait, and Redis counts both', async () => {
     const lock = ownersLock(await connectedClient())
     const [one, two] = (await Promise.all([lock.tryLock(), lock.tryLock()])).map(granted)
     expect(await rig.hash('it')).toEqual({ [one?.owner ?? '']: '2' })
@@ -58,10 +58,10 @@ describe('two acquisitions at once of one owner', () => {
 
   test.each([
     ['wait', ['lock', 'lock']],
-    ['wait, or do not', ['lock', 'tryLock']],
-    ['do not wait, or do', ['tryLock', 'lock']],
+    ['wait, and do not wait', ['lock', 'tryLock']],
+    ['do not wait, and wait', ['tryLock', 'lock']],
     ['are many', ['lock', 'tryLock', 'lock', 'tryLock', 'tryLock', 'lock']],
-  ] as const)('that %s are one hold, which Redis counts down to nothing', async (_, calls) => {
+  ] as const)('make one hold, which Redis counts down to zero, if they %s', async (_, calls) => {
     const client = await connectedClient()
     const diary = new Diary(client)
     const lock = ownersLock(client)
@@ -78,8 +78,8 @@ describe('two acquisitions at once of one owner', () => {
   })
 })
 
-describe('a waiter that lets others ask first, while its owner has and releases the lock', () => {
-  test('is not handed the lock, and has it when it says so', async () => {
+describe('a waiter that steps back while its owner acquires and releases the lock', () => {
+  test('gets no hand-off, and acquires the lock with its own request', async () => {
     const lock = ownersLock(await connectedClient())
     const over = politeness()
     const waiting = lock.lock()
@@ -90,7 +90,7 @@ describe('a waiter that lets others ask first, while its owner has and releases 
     await checkItIsHeld(await within(5_000, waiting))
   })
 
-  test('keeps it, when the answer to its own request was lost', async () => {
+  test('keeps the lock when the answer to its own request was lost', async () => {
     const client = await connectedClient({ commandTimeoutMs: 400 })
     const lock = ownersLock(client)
     const over = politeness()
@@ -108,7 +108,7 @@ describe('a waiter that lets others ask first, while its owner has and releases 
     await checkItIsHeld(lease, 800)
   })
 
-  test('has it or leaves nothing, when the answer to its own request comes after its time', async () => {
+  test('holds the lock or leaves nothing when the answer to its own request is late', async () => {
     const lock = ownersLock(await connectedClient())
     const over = politeness()
     const waiting = outcome(lock.tryLock(400))
@@ -127,7 +127,7 @@ describe('a waiter that lets others ask first, while its owner has and releases 
   })
 })
 
-/** Where its request left late, the silence was too short for an outage. */
+/** If its request left late, the silence was too short for an outage. */
 async function isGivenUp(attempt: Promise<{ value?: unknown; error?: unknown }>): Promise<void> {
   const { value, error } = await attempt
   expect(value ?? null).toBeNull()
@@ -135,7 +135,7 @@ async function isGivenUp(attempt: Promise<{ value?: unknown; error?: unknown }>)
 }
 
 describe('an attempt that is given up without an answer', () => {
-  test('does not free what another attempt of its owner got', async () => {
+  test('does not release the lock that another attempt of its owner acquired', async () => {
     const lock = ownersLock(await connectedClient())
     const trap = rig.proxy.onNextRequest(SHA.acquire, 'hold')
     const first = outcome(lock.tryLock(100))
@@ -150,7 +150,7 @@ describe('an attempt that is given up without an answer', () => {
     await checkItIsHeld(lease, 200)
   })
 
-  test('is given back when Redis granted it, whatever another of its owner was told', async () => {
+  test('is released if Redis granted it, whatever another attempt of its owner received', async () => {
     const lock = ownersLock(await connectedClient())
     const trap = rig.proxy.onNextRequest(SHA.acquire, 'holdReply')
     const first = outcome(lock.tryLock(100))
@@ -158,7 +158,7 @@ describe('an attempt that is given up without an answer', () => {
     const second = outcome(lock.tryLock())
     await isGivenUp(first)
     trap.release()
-    // That its owner has it, by an attempt that nobody knows of, may count as taken.
+    // The lock may look held for this owner, because of an attempt that is not settled.
     const { value, error } = await second
     expect(error).toBeUndefined()
     await value?.release()
@@ -166,7 +166,7 @@ describe('an attempt that is given up without an answer', () => {
     await checkItIsHeld(granted(await lock.tryLock()), 100)
   })
 
-  test('by an abort does not free what another attempt of its owner gets', async () => {
+  test('after an abort does not release the lock of a simultaneous attempt of its owner', async () => {
     const lock = ownersLock(await connectedClient({ commandTimeoutMs: 1_500 }))
     const aborting = new AbortController()
     const lost = rig.proxy.onNextRequest(SHA.acquire, 'cutAfter')
@@ -181,7 +181,7 @@ describe('an attempt that is given up without an answer', () => {
     await checkItIsHeld(lease, 200)
   })
 
-  test('by an abort does not free what a later attempt of its owner gets, as long as it is in doubt', async () => {
+  test('after an abort does not release the lock of a later attempt of its owner', async () => {
     const lock = ownersLock(await connectedClient({ commandTimeoutMs: 400 }))
     const releases = rig.proxy.count(SHA.release)
     const aborting = new AbortController()
@@ -197,7 +197,7 @@ describe('an attempt that is given up without an answer', () => {
     await checkItIsHeld(lease, 700)
   })
 
-  test('and ends as a re-entry leaves no lock behind when its request arrives at last', async () => {
+  test('leaves no lock behind if it ended as a re-entry and its request arrives later', async () => {
     const lock = ownersLock(await connectedClient({ commandTimeoutMs: 1_500 }))
     const { seen } = rig.proxy.onNextRequest(SHA.acquire, 'cutBefore')
     const waiting = lock.lock()
@@ -216,8 +216,8 @@ describe('an attempt that is given up without an answer', () => {
   })
 })
 
-describe('a lock taken anew by an abort listener of a lease that was lost', () => {
-  test('is not freed by the release of that lease', async () => {
+describe('a lock that an abort listener of a lost lease acquires again', () => {
+  test('is not released by the release of the lost lease', async () => {
     const client = await connectedClient()
     const diary = new Diary(client)
     const lock = ownersLock(client)

@@ -19,7 +19,7 @@ const namesOf = () => warnings.map(({ message }) => /^Lock "(.*?)"/.exec(message
 
 type Wait = (signal: AbortSignal) => Promise<unknown>
 
-test('nested code that makes a lock object for each call is warned of once for each name, after three seconds', async () => {
+test('nested code with a new lock object for each call causes one warning for each name, after three seconds', async () => {
   const client = newClient()
   const get = (name: string) => client.getLock(name)
   const rw = (name: string) => client.getReadWriteLock(name)
@@ -68,7 +68,7 @@ test('nested code that makes a lock object for each call is warned of once for e
   for (const lease of held) await lease.release()
 })
 
-test('tasks that are not nested are not warned of: whose holder changes, is in a frame, or in another client', async () => {
+test('tasks that are not nested cause no warning: the holder changes, is in a frame, or in another client', async () => {
   const [client, other] = [newClient(), newClient()]
   const abort = new AbortController()
   const { signal } = abort

@@ -16,9 +16,9 @@ type AnyLock = Pick<HoldfastLock | MultiLock, 'lock' | 'tryLock' | 'unlock' | 'i
 const KINDS: [string, (client: Holdfast) => AnyLock][] = [
   ['a lock', (client) => client.getLock('it')],
   ['a fair lock', (client) => client.getFairLock('it')],
-  ['the side of a read-write lock', (client) => client.getReadWriteLock('it').writeLock()],
+  ['one side of a read-write lock', (client) => client.getReadWriteLock('it').writeLock()],
   [
-    'a MultiLock',
+    'a multi-lock',
     (client) => client.getMultiLock(client.getLock('it'), client.getLock('other')) as AnyLock,
   ],
 ]
@@ -28,20 +28,20 @@ afterEach(() => jest.restoreAllMocks())
 
 const nothing = (call: Promise<unknown>) => call.catch(() => null)
 
-describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
+describe.each(KINDS)('%s that several tasks share', (_, lockOf) => {
   const ENDED = { code: 'HOLDFAST_LEASE_LOST', reason: 'forced' }
 
-  /** Another task's call, which has come to nothing or waits still, and what ends it. */
+  /** The call of another task, which has failed or still waits, and a function that ends it. */
   const others: [string, (lock: AnyLock) => Promise<() => unknown>][] = [
     [
-      'found it taken',
+      'found the lock taken',
       async (lock) => {
         expect(await lock.tryLock()).toBeNull()
         return () => {}
       },
     ],
     [
-      'gave up in time',
+      'gave up after its time',
       async (lock) => {
         expect(await lock.tryLock(50)).toBeNull()
         return () => {}
@@ -65,14 +65,14 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
       },
     ],
     [
-      'had a bad argument',
+      'had an invalid argument',
       async (lock) => {
         await expect(lock.lock(-1)).rejects.toThrow('-1')
         return () => {}
       },
     ],
     [
-      'waits still',
+      'still waits',
       async (lock) => {
         const abort = new AbortController()
         const waiting = nothing(lock.lock({ signal: abort.signal }))
@@ -84,35 +84,38 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
     ],
   ]
 
-  test.each(others)('another call %s: its unlock() tells who holds the lock', async (__, call) => {
-    const lock = lockOf(newClient())
-    const lease = await lock.lock()
-    const listener = jest.fn()
-    lease.signal.addEventListener('abort', listener)
-    const end = await call(lock)
-    expect(lease.signal.aborted).toBe(false)
+  test.each(others)(
+    'when another call %s, its `unlock()` ends the lease, and errors report this to both tasks',
+    async (__, call) => {
+      const lock = lockOf(newClient())
+      const lease = await lock.lock()
+      const listener = jest.fn()
+      lease.signal.addEventListener('abort', listener)
+      const end = await call(lock)
+      expect(lease.signal.aborted).toBe(false)
 
-    await lock.unlock()
-    expect(lease.signal.reason).toMatchObject({ ...ENDED, lockName: 'it' })
-    expect((lease.signal.reason as Error).message).toMatch(
-      /token \d+\) was ended by an unlock\(\).*under way or failed.*another task.*release\(\)/,
-    )
-    expect(listener).toHaveBeenCalledTimes(1)
-    expect(() => lease.assertValid()).toThrow(expect.objectContaining(ENDED))
-    expect(await lease.release()).toBe(false)
-    await end()
-    const late = (await lock.unlock().catch((error) => error)) as Error
-    expect(late).toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
-    expect(late.message).toMatch(
-      new RegExp(
-        `unlock\\(\\) .* ended the lease with token ${lease.token}, \\d+ ms ago.*another task's`,
-      ),
-    )
-    const later = (await lock.unlock().catch((error) => error)) as Error
-    expect(later.message).not.toContain(`token ${lease.token}`)
-  })
+      await lock.unlock()
+      expect(lease.signal.reason).toMatchObject({ ...ENDED, lockName: 'it' })
+      expect((lease.signal.reason as Error).message).toMatch(
+        /token \d+\) was ended by an unlock\(\).*under way or failed.*another task.*release\(\)/,
+      )
+      expect(listener).toHaveBeenCalledTimes(1)
+      expect(() => lease.assertValid()).toThrow(expect.objectContaining(ENDED))
+      expect(await lease.release()).toBe(false)
+      await end()
+      const late = (await lock.unlock().catch((error) => error)) as Error
+      expect(late).toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
+      expect(late.message).toMatch(
+        new RegExp(
+          `unlock\\(\\) .* ended the lease with token ${lease.token}, \\d+ ms ago.*another task's`,
+        ),
+      )
+      const later = (await lock.unlock().catch((error) => error)) as Error
+      expect(later.message).not.toContain(`token ${lease.token}`)
+    },
+  )
 
-  test('one call follows the other: no unlock() is in doubt', async () => {
+  test('after calls one after another, `unlock()` releases its own lease', async () => {
     const [client, far] = [newClient(), newClient()]
     const lock = lockOf(client)
     const theirs = (await lockOf(far).lock()) as Lease
@@ -129,7 +132,7 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
     await expect(lock.unlock()).rejects.toMatchObject({ code: 'HOLDFAST_NOT_HELD' })
   })
 
-  test('the end of an `await using` block tells of an unlock() that was another task’s', async () => {
+  test('the end of an `await using` block reports the `unlock()` of another task', async () => {
     const lock = lockOf(newClient())
     const work = async () => {
       await using lease = await lock.lock()
@@ -142,7 +145,7 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
     expect(error).toBeInstanceOf(Error)
   })
 
-  test('who comes late, after an unlock() that was another task’s, ends no later lease in silence', async () => {
+  test('a late `unlock()`, after the `unlock()` of another task, does not end a later lease silently', async () => {
     const lock = lockOf(newClient())
     const first = await lock.lock()
     expect(await lock.tryLock()).toBeNull()
@@ -156,7 +159,7 @@ describe.each(KINDS)('%s, through one object of which', (_, lockOf) => {
     expect(third.signal.aborted).toBe(false)
   })
 
-  test('tasks take turns: release() is of its own lease, and never in doubt', async () => {
+  test('tasks that use `release()` in turn end only their own leases', async () => {
     const lock = lockOf(newClient())
     const signals: AbortSignal[] = []
     await Promise.all(

@@ -5,7 +5,7 @@ import type { WatchedMemoryServer } from '../support/memory-server.ts'
 import { describeWorlds } from '../support/worlds.ts'
 import { twoPlaces } from './kinds.ts'
 
-/** Leads until the term ends, or until it is told to go. */
+/** Leads until the term ends, or until `told` resolves. */
 async function leadUntilTold(term: Term, told: Promise<void>): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     if (term.signal.aborted) resolve()
@@ -27,12 +27,12 @@ const plainPermit: Acquire = async (client) => {
   return semaphore
 }
 
-/** Who waits for these has a place in Redis: a kind, how it is held, and how it is waited for. */
+/** Kinds whose waiters have a place in Redis: the kind, how it is held, and how it is waited for. */
 const kindsWithPlaces: [kind: string, hold: Acquire, wait: Acquire][] = [
   ['a fair lock', fair, fair],
-  ['the lock to read', write, (client) => client.getReadWriteLock('it').readLock().lock()],
-  ['the lock to write', write, write],
-  ['the upgradable lock', write, (client) => client.getReadWriteLock('it').upgradableLock().lock()],
+  ['a read lock', write, (client) => client.getReadWriteLock('it').readLock().lock()],
+  ['a write lock', write, write],
+  ['an upgradable lock', write, (client) => client.getReadWriteLock('it').upgradableLock().lock()],
   ['a permit with a lease', permit, permit],
   ['a permit without a lease', plainPermit, plainPermit],
 ]
@@ -40,7 +40,7 @@ const kindsWithPlaces: [kind: string, hold: Acquire, wait: Acquire][] = [
 describeWorlds(
   'the behaviour of Curator',
   (world, { inMemory = false }) => {
-    // A semaphore or a latch stays until somebody deletes it.
+    // A semaphore or a latch stays until it is deleted.
     afterEach(() => world.server.flush())
 
     const inMemoryServer = () => (world.server as WatchedMemoryServer).memory
@@ -51,7 +51,7 @@ describeWorlds(
 
     describe('a read-write lock', () => {
       test.each(['of the same client', 'of another client'])(
-        'keeps a waiting writer out while its last writer still reads, %s',
+        'blocks a waiting writer while its last writer still reads, %s',
         async (whose) => {
           const client = world.newClient()
           const lock = client.getReadWriteLock('it', { owner: client.owner() })
@@ -148,7 +148,7 @@ describeWorlds(
       const electionOf = (client: Holdfast, label: string) =>
         client.getLeaderElection('it', { label })
 
-      test('that begins before its server has one leader when the server is up', async () => {
+      test('has one leader when its server starts later than the election', async () => {
         const client = world.newClient({ outageMs: 300 })
         const election = electionOf(client, 'a')
         client.on('error', () => undefined)
@@ -166,7 +166,7 @@ describeWorlds(
         await candidate.led
       })
 
-      test('whose client is closed before its server is up has no leader then', async () => {
+      test('has no leader when its client is closed before its server is up', async () => {
         const client = world.newClient({ outageMs: 5_000 })
         client.on('error', () => undefined)
         await endServer()
@@ -178,7 +178,7 @@ describeWorlds(
         expect([leader, candidates, candidate.terms]).toEqual([null, [], []])
       })
 
-      test('whose server dies has no leader after a lease, and one when the server is back', async () => {
+      test('has no leader a lease after its server stops, and one leader when the server is back', async () => {
         const clients = [1, 2, 3].map(() => world.newClient({ leaseMs: 900, outageMs: 400 }))
         for (const client of clients) client.on('error', () => undefined)
         const all = clients.flatMap((client, i) =>
@@ -200,7 +200,7 @@ describeWorlds(
         await Promise.all(all.map(({ led }) => led))
       })
 
-      test('whose server forgets everything has one leader in the end, with a higher token', async () => {
+      test('has one leader in the end, with a higher token, after its server loses all keys', async () => {
         const [one, two] = [1, 2].map(() => world.newClient({ leaseMs: 1_500 })) as [
           Holdfast,
           Holdfast,
@@ -218,7 +218,7 @@ describeWorlds(
         await b.led
       })
 
-      test('looks the same to all candidates, and one that leaves the queue changes nothing else', async () => {
+      test('looks the same to all candidates, and a candidate that leaves the queue changes nothing else', async () => {
         const clients = [1, 2, 3].map(() => world.newClient())
         const leaving = new AbortController()
         const labels = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -250,7 +250,7 @@ describeWorlds(
         await Promise.allSettled(all.map(({ led }) => led))
       })
 
-      test('goes round: candidates that stand again after each term lead in turn', async () => {
+      test('lets candidates that stand again after each term lead in turn', async () => {
         const [one, two] = [world.newClient(), world.newClient()]
         const first = stand(electionOf(one, 'first'))
         await eventually(() => first.terms.length === 1)
@@ -271,7 +271,7 @@ describeWorlds(
         expect(order).toEqual([...round, ...round, ...round, ...round])
       })
 
-      test('with one candidate is led by it again, each time that it resigns and stands again', async () => {
+      test('with one candidate has the same leader again after each resignation', async () => {
         const election = electionOf(world.newClient(), 'a')
         const tokens: number[] = []
         for (let round = 0; round < 3; round++) {

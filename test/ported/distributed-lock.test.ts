@@ -35,11 +35,11 @@ const NAMES = [
 describeWorlds(
   'the behaviour of DistributedLock',
   (world) => {
-    // A semaphore stays until somebody deletes it.
+    // A semaphore stays until it is deleted.
     afterEach(() => world.server.flush())
 
     describe.each(exclusiveKinds)('%s', (_, open) => {
-      test('tells names apart by each of their characters', async () => {
+      test('treats names as different if one character differs', async () => {
         const [client, other] = [world.newClient(), world.newClient()]
         const held = await Promise.all(NAMES.map((name) => open(client, name).acquire()))
         const tries = await Promise.all(NAMES.map((name) => open(other, name).tryAcquire()))
@@ -47,7 +47,7 @@ describeWorlds(
         await Promise.all(held.map((one) => one.release()))
       })
 
-      test('with a key prefix is the one whose name is the prefix and the name', async () => {
+      test('with a key prefix is the lock whose name is the prefix plus the name', async () => {
         const [prefixed, plain] = [world.newClient({ keyPrefix: 'P' }), world.newClient()]
         const held = await open(prefixed, 'N').acquire()
         expect(await open(plain, 'PN').tryAcquire()).toBeNull()
@@ -63,7 +63,7 @@ describeWorlds(
 
     // The contract suites say so of the others.
     test.each(exclusiveKinds.slice(3))(
-      '%s lets in one at a time of sixty tasks, each with an object of its own',
+      '%s has one holder at a time among sixty tasks, each with its own object',
       async (_, open) => {
         const clients = Array.from({ length: 3 }, () => world.newClient())
         let inside = 0
@@ -111,7 +111,7 @@ describeWorlds(
         [3, 10, 10],
         [10, 10, 5],
       ])(
-        'of %i permits has up to that many in use, and never more',
+        'with %i permits has up to that many permits in use, and never more',
         async (permits, workers, rounds) => {
           let inside = 0
           let most = 0
@@ -122,7 +122,7 @@ describeWorlds(
               const permit = await acquire()
               inside += 1
               most = Math.max(most, inside)
-              // Nobody goes on before all permits are in use for once.
+              // No worker continues before all permits have been in use at once.
               if (inside === permits) full.resolve()
               await full.promise
               await pause(1)
@@ -136,7 +136,7 @@ describeWorlds(
         },
       )
 
-      test('has up to 2,147,483,647 permits, also under a long name', async () => {
+      test('has up to 2,147,483,647 permits, even under a long name', async () => {
         const most = 2 ** 31 - 1
         const { semaphore, acquire } = open(world.newClient(), most, `s${'o'.repeat(1_000)} many!`)
         const permits = await Promise.all(Array.from({ length: 100 }, () => acquire()))

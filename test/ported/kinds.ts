@@ -3,11 +3,11 @@ import { type World, worlds } from '../support/worlds.ts'
 
 type Work = (held: unknown) => unknown
 
-/** What all kinds have in common: a lock, or a permit of a semaphore. */
+/** The methods that all kinds have: a lock, or a permit of a semaphore. */
 export interface Exclusive {
   using(work: Work, options?: { signal?: AbortSignal }): Promise<unknown>
   acquire(options?: { signal?: AbortSignal }): Promise<{ release(): Promise<unknown> }>
-  /** Null if somebody else has it. */
+  /** Null if another owner holds it. */
   tryAcquire(options?: {
     waitMs?: number
     signal?: AbortSignal

@@ -26,7 +26,7 @@ const kinds: [string, (client: Holdfast, leaseMs: number) => Promise<Extendable>
   ],
 ]
 
-/** What is left of the lease of each holder, as others see it. */
+/** The rest of the lease of each holder, as other clients see it. */
 async function leftOf(kind: string, client: Holdfast): Promise<(number | null)[]> {
   if (kind === 'a permit') {
     const { holders } = await client.getPermitExpirableSemaphore('it').inspect()
@@ -44,10 +44,10 @@ const YEARS_10_000_MS = 10_000 * 365 * 24 * 60 * 60 * 1_000
 describeWorlds(
   'a lease of thousands of years',
   (world) => {
-    // A semaphore stays until somebody deletes it.
+    // A semaphore stays until it is deleted.
     afterEach(() => world.server.flush())
 
-    test.each(kinds)('of %s is acquired, extended and released', async (kind, acquire) => {
+    test.each(kinds)('is acquired, extended and released: %s', async (kind, acquire) => {
       const client = world.newClient()
       for (const leaseMs of [Math.floor(Number.MAX_SAFE_INTEGER / 10), Number.MAX_SAFE_INTEGER]) {
         const lease = await acquire(client, leaseMs)
@@ -63,8 +63,8 @@ describeWorlds(
   twoPlaces,
 )
 
-describe('the name of a lock is a key of somebody else', () => {
-  test('on one of three masters: the others hold the lock, extend it and release it', async () => {
+describe('a lock name that is a key of another program', () => {
+  test('on one of three masters: the other masters hold the lock, extend it and release it', async () => {
     const cluster = await Cluster.start(3)
     const [a, b, c] = cluster.masters
     await c?.admin.set('it', 'of somebody else')
@@ -80,7 +80,7 @@ describe('the name of a lock is a key of somebody else', () => {
     await c?.admin.del('it')
   })
 
-  test('on two of three masters: the lock is refused, and nothing is left at the third one', async () => {
+  test('on two of three masters: the lock is refused, and the third master keeps nothing', async () => {
     const cluster = await Cluster.start(3)
     const [a, ...others] = cluster.masters
     for (const master of others) await master.admin.set('it', 'of somebody else')

@@ -8,7 +8,7 @@ import { exclusiveKinds, twoPlaces } from './kinds.ts'
 describeWorlds(
   'the behaviour of Web Locks',
   (world) => {
-    // A semaphore stays until somebody deletes it.
+    // A semaphore stays until it is deleted.
     afterEach(() => world.server.flush())
 
     describe.each(exclusiveKinds)('using() of %s', (_, open) => {
@@ -32,7 +32,7 @@ describeWorlds(
         await (await other.tryAcquire())?.release()
       })
 
-      test('leaves nothing: when the call has settled, others acquire at once', async () => {
+      test('leaves no lock behind: when the call has settled, another client acquires the lock at once', async () => {
         const lock = open(world.newClient(), 'it')
         const other = open(world.newClient(), 'it')
         for (const work of [async () => 'well', () => Promise.reject(new Error('badly'))]) {
@@ -174,7 +174,7 @@ describeWorlds(
       })
 
       test.each(['of one client', 'of a client each'])(
-        'a writer comes between the readers that came before it and after it, %s',
+        'a writer is served after earlier readers and before later readers, %s',
         async (whoseCalls) => {
           const shared = world.newClient()
           const lockOf = () =>
@@ -214,7 +214,7 @@ describeWorlds(
       )
     })
 
-    describe('what a client sees', () => {
+    describe('the view of a client', () => {
       test('held() lists each hold and each waiting call, with its kind', async () => {
         const client = world.newClient()
         const lock = client.getReadWriteLock('it')
@@ -259,7 +259,7 @@ describeWorlds(
         await Promise.all(leases.map((lease) => lease.release()))
       })
 
-      test('inspect() lists the calls that wait in turn in the order in which they came', async () => {
+      test('`inspect()` lists the waiters of a fair lock in the order of their calls', async () => {
         const clients = [1, 2, 3].map(() => world.newClient())
         const [a, b, c] = clients as [Holdfast, Holdfast, Holdfast]
         const holder = await world.newClient().getFairLock('it').lock()
@@ -291,8 +291,8 @@ describeWorlds(
       })
     })
 
-    describe('a lock that is taken by force', () => {
-      test('is lost by each holder, one after the other, and the last one keeps it', async () => {
+    describe('a lock that is unlocked by force', () => {
+      test('is lost by each holder, one after the other, and the last holder keeps it', async () => {
         const clients = [1, 2, 3].map(() => world.newClient({ leaseMs: 300 }))
         const reasons: unknown[] = []
         const works: Promise<unknown>[] = []

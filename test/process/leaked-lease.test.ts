@@ -12,7 +12,7 @@ async function run(options: object): Promise<unknown[]> {
   return child.all.slice(0, -1)
 }
 
-test('a lease that nobody can release any more is warned of, and not ended; no other is', async () => {
+test('only a lease that can no longer be released causes a warning, and the lease stays held', async () => {
   const [warning, ...others] = await run({ heldWarningMs: 60_000 })
   expect(warning).toMatchObject({
     code: 'HOLDFAST_LEASE_LEAKED',
@@ -23,7 +23,7 @@ test('a lease that nobody can release any more is warned of, and not ended; no o
   expect(others).toEqual([{ isHeld: true }])
 })
 
-test('one that has a `maxHoldMs` is said to end by itself', async () => {
+test('the warning says that a lease with `maxHoldMs` ends by itself', async () => {
   const [warning] = await run({ heldWarningMs: 60_000, maxHoldMs: 120_000 })
   expect(warning).toMatchObject({
     code: 'HOLDFAST_LEASE_LEAKED',
@@ -36,6 +36,6 @@ test('one that has a `maxHoldMs` is said to end by itself', async () => {
   })
 })
 
-test('without `heldWarningMs` it is not', async () => {
+test('there is no warning without `heldWarningMs`', async () => {
   expect(await run({})).toEqual([{ isHeld: true }])
 })

@@ -33,7 +33,7 @@ const events: Throwing[] = [
 ]
 
 test.each(events)(
-  'where $event throws, locks go on and the program hears of it',
+  'locks continue when a listener of $event throws, and the program receives the error',
   async ({ event, cause }) => {
     cause?.()
     const child = work(event, 'handled')
@@ -45,7 +45,7 @@ test.each(events)(
     expect(done).toEqual([...new Set(done)].sort((a, b) => a - b))
     const told = child.all.filter((message) => 'event' in (message as object))
     expect(told.length).toBeGreaterThan(0)
-    // A second listener, behind the one that throws.
+    // A second listener, behind the listener that throws.
     const later = child.all.filter((message) => 'later' in (message as object))
     expect(later).toEqual(told.map(() => ({ later: event })))
     const others = child.all
@@ -56,7 +56,7 @@ test.each(events)(
   },
 )
 
-test('a listener that throws ends a program that does not handle it, as any exception does', async () => {
+test('a listener that throws ends a program that does not handle the error, like any exception', async () => {
   const child = work('acquired', '')
   expect(await child.exited).toEqual({ code: 1, signal: null })
   expect(child.errors).toContain('A listener of "acquired"')

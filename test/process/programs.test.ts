@@ -14,7 +14,7 @@ const admin = forward(() => server.admin)
 const run = (scenario: string, port = server.port): Child =>
   startChild('test/process/fixtures/program.mjs', { args: [String(port), scenario] })
 
-/** It ends by itself, in good order and in good time; what it said is returned. */
+/** Waits until the program ends by itself, in order and in time. Returns its messages. */
 async function endsByItself(child: Child): Promise<unknown[]> {
   await eventually(() => !child.running, {
     timeoutMs: 10_000,
@@ -26,7 +26,7 @@ async function endsByItself(child: Child): Promise<unknown[]> {
   return child.all.slice(0, -1)
 }
 
-/** A lock that somebody else has for the whole test. */
+/** Another client holds this lock for the whole test. */
 async function taken(): Promise<void> {
   const client = new Holdfast({ redis: { port: server.port } })
   atEnd(() => client.close(), { beforeCheck: true })
@@ -39,7 +39,7 @@ describe('a program that is done ends by itself', () => {
     expect(await admin.exists('it')).toBe(0)
   })
 
-  test('drained, which keeps it alive although nothing else is under way', async () => {
+  test('drained: the drain keeps the program alive although nothing else is in progress', async () => {
     expect(await endsByItself(run('drained'))).toEqual([{ cutOff: 1 }])
     expect(await admin.exists('it')).toBe(0)
   })
@@ -68,14 +68,14 @@ describe('a program that is done ends by itself', () => {
     expect(await endsByItself(run('listening for a free lock'))).toEqual([])
   })
 
-  test.each(['outage', 'outage, closed'])('%s, with nobody at the port', async (scenario) => {
+  test.each(['outage', 'outage, closed'])('%s, with a closed port', async (scenario) => {
     const child = run(scenario, await freePort())
     expect(await endsByItself(child)).toEqual([{ code: 'HOLDFAST_UNAVAILABLE' }])
   })
 })
 
 describe('a program that waits for a lock', () => {
-  test('stays until it has it', async () => {
+  test('stays until it has the lock', async () => {
     const client = new Holdfast({ redis: { port: server.port } })
     atEnd(() => client.close(), { beforeCheck: true })
     const lease = await client.getLock('taken').lock()
@@ -87,7 +87,7 @@ describe('a program that waits for a lock', () => {
     leaves({ keys: true, why: 'the program ended without a release' })
   })
 
-  test('or until it is free, and then ends', async () => {
+  test('stays until the lock is free with `whenFree()`, and then ends', async () => {
     const client = new Holdfast({ redis: { port: server.port } })
     atEnd(() => client.close(), { beforeCheck: true })
     const lease = await client.getLock('taken').lock()
@@ -98,7 +98,7 @@ describe('a program that waits for a lock', () => {
     expect(await endsByItself(child)).toEqual([{ free: true }])
   })
 
-  test('which it holds itself is warned in the words of Node', async () => {
+  test('receives a warning of Node if it holds the lock itself', async () => {
     const child = run('waiting for itself')
     expect(await child.next((message) => typeof message === 'object')).toEqual({
       name: 'HoldfastWarning',
@@ -115,7 +115,7 @@ describe('a holder that is killed', () => {
     ['fixed', 700],
     ['watched', 700],
   ])(
-    'with a %s lease keeps the others out until its lease ends, and no longer',
+    'with a %s lease blocks other clients until the lease ends, and no longer',
     async (kind, leaseMs) => {
       const client = new Holdfast({ redis: { port: server.port } })
       atEnd(() => client.close(), { beforeCheck: true })
@@ -137,7 +137,7 @@ describe('a holder that is killed', () => {
   )
 })
 
-test('of two processes that want one lock all the time, each gets its share', async () => {
+test('two processes that want one lock all the time each get a share', async () => {
   const hammers = [1, 2].map(() =>
     startChild('test/process/fixtures/hammer.mjs', { args: [String(server.port)] }),
   )

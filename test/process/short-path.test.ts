@@ -7,10 +7,10 @@ interface Counted {
   readonly timers: number
 }
 
-/** Of those four and four two are of ioredis, and one of each is the `then` of the caller. */
+/** Each of the two calls has four promises: two of ioredis, and one of the `then` of the caller. */
 const MOST_PROMISES = 8
 
-test('a lock and release of a free lock make at most 8 promises and no timer', async () => {
+test('acquiring and releasing a free lock makes at most 8 promises and no timer', async () => {
   const server = await startRedis()
   const child = startChild('test/process/fixtures/counted.mjs', { args: [String(server.port)] })
   await child.next((message) => message === 'done')

@@ -4,7 +4,7 @@ import { startCluster } from '../support/redis-cluster.ts'
 
 const workerUrl = resolve(__dirname, '../../dist/esm/servers/redis/thread/renewal-worker.js')
 
-test('a master of a cluster that hangs while the main thread is blocked costs no lease on another', async () => {
+test('a master of a cluster that hangs while the main thread is blocked costs no lease on another master', async () => {
   const cluster = await startCluster({ config: { 'cluster-node-timeout': 60_000 } })
   const client = new Holdfast({
     redis: { cluster: cluster.startNodes },

@@ -26,7 +26,7 @@ async function connectionsTo({ admin }: RedisServer): Promise<number> {
   return all.trim().split('\n').length - 1
 }
 
-test('a thread that finds its server demoted renews on the one that took over', async () => {
+test('a thread whose server is demoted renews on the new master', async () => {
   const config = { 'repl-diskless-sync': 'yes', 'repl-diskless-sync-delay': 0 }
   const [old, next] = await Promise.all([startRedis({ config }), startRedis({ config })])
   await next.admin.replicaof(old.host, old.port)
@@ -51,7 +51,7 @@ test('a thread that finds its server demoted renews on the one that took over', 
   await child.next<Told>((said: Told) => said.closed === true)
 })
 
-test('a thread that cannot connect says so once, and goes on trying', async () => {
+test('a thread that cannot connect reports this once, and continues to try', async () => {
   const server = await startRedis()
   const child = startBlockable(server.url, { leaseMs: 1_000, watchdogThread: true })
   // There is room for one: the thread comes second, and is refused.

@@ -36,7 +36,7 @@ function newThread(told: string[]): RenewalThread {
   )
 }
 
-test('the slots of leases that are forgotten around the end of the thread are used again', async () => {
+test('the slots of leases that end around the end of the thread are used again', async () => {
   const told: string[] = []
   const thread = newThread(told)
   const keep = (key: string) => {

@@ -36,7 +36,7 @@ const built = pathToFileURL(
   resolve(__dirname, '../../dist/esm/servers/redis/thread/renewal-worker.js'),
 )
 
-describe('where the thread of the watchdog cannot be started', () => {
+describe('a watchdog thread that cannot start', () => {
   const forms: [string, (lock: HoldfastLock, of: Holdfast) => Promise<unknown>][] = [
     ['lock()', (lock) => lock.lock()],
     ['tryLock()', (lock) => lock.tryLock()],
@@ -54,7 +54,7 @@ describe('where the thread of the watchdog cannot be started', () => {
     expect(await lastingKeys(server.admin)).toEqual([])
   })
 
-  test('what the thread does not renew is acquired all the same', async () => {
+  test('locks that the thread does not renew are acquired', async () => {
     const of = clientWith('missing.mjs')
     await (await of.getLock('fixed').lock(5_000)).release()
     await of
@@ -63,7 +63,7 @@ describe('where the thread of the watchdog cannot be started', () => {
       .using(() => undefined)
   })
 
-  test('a program that fails, or ends, is told with its words', async () => {
+  test('the error contains the words of a program that fails or ends', async () => {
     await expect(
       clientWith('throws.mjs', 'throw new Error("no ioredis")').getLock('it').lock(),
     ).rejects.toThrow(/no ioredis/)
@@ -71,7 +71,7 @@ describe('where the thread of the watchdog cannot be started', () => {
     await expect(clientWith('ends.mjs', '').getLock('it').lock()).rejects.toThrow(/it has ended/)
   })
 
-  test('it is started anew for the next lock', async () => {
+  test('the thread is started again for the next lock', async () => {
     const of = clientWith('later.mjs')
     await expect(of.getLock('it').lock()).rejects.toThrow(InvalidArgumentError)
     writeFileSync(join(folder, 'later.mjs'), `import '${built}'`)
@@ -79,15 +79,15 @@ describe('where the thread of the watchdog cannot be started', () => {
   })
 })
 
-describe('while it is being started', () => {
+describe('a watchdog thread that is starting', () => {
   const silent = 'setInterval(() => undefined, 1_000)'
 
-  test('a wait ends by its time, its signal and close(); and a program that never says a word is given up', async () => {
+  test('a wait ends by its time, its signal and `close()`, and a silent program is given up', async () => {
     const of = clientWith('silent.mjs', silent)
     const lock = of.getLock('it')
     const given = lock.lock()
     given.catch(() => undefined)
-    // Nobody has it: it is no answer that somebody else does.
+    // No client holds the lock, so the answer is not that another client holds it.
     await expect(lock.tryLock(100)).rejects.toThrow(
       /not acquired within 100 ms.*the watchdog thread had not been started yet/,
     )
@@ -105,7 +105,7 @@ describe('while it is being started', () => {
   })
 })
 
-test('a program that said its word while this thread was blocked for too long is kept', async () => {
+test('a program that reported while this thread was blocked for too long is kept', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance', 'Date'] })
   try {
     const terminate = jest.fn()
@@ -122,7 +122,7 @@ test('a program that said its word while this thread was blocked for too long is
   }
 })
 
-test('the program says what it is to whoever runs it otherwise', () => {
+test('the program of the thread says what it is when it is run directly', () => {
   const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(built)], {
     encoding: 'utf8',
   })

@@ -58,7 +58,7 @@ describe('a watchdog with a thread', () => {
     await closeIn(child)
   })
 
-  it('keeps one with a renewed lease of its own, and looks as often as that wants it', async () => {
+  it('keeps a lock with a shorter renewed lease of its own', async () => {
     const child = startBlockable({ leaseMs: 60_000, watchdogThread: true })
     await lockIn(child, 'own lease', { leaseMs: 1_000, renew: true })
     await workerIsUp()
@@ -72,7 +72,7 @@ describe('a watchdog with a thread', () => {
     await closeIn(child)
   })
 
-  it('renews one up to its `maxHoldMs`, and it has ended when the main thread is back', async () => {
+  it('renews a lock up to its `maxHoldMs`, and the lease has ended when the main thread continues', async () => {
     const child = startBlockable({ leaseMs: 900, watchdogThread: true })
     await lockIn(child, 'limited', { maxHoldMs: 2_500 })
     const endsAt = performance.now() + 2_500
@@ -98,7 +98,7 @@ describe('a watchdog with a thread', () => {
     await closeIn(child)
   })
 
-  it('renews the lease of a leader that goes on up to its `maxDrainMs`', async () => {
+  it('renews the lease of a leader whose function continues up to its `maxDrainMs`', async () => {
     const child = startBlockable({ leaseMs: 900, watchdogThread: true })
     child.send({ command: 'lead', name: 'led', how: { maxDrainMs: 2_500 } })
     await child.next<object>((said) => 'locked' in said)
@@ -134,7 +134,7 @@ describe('a watchdog with a thread', () => {
     await closeIn(child)
   })
 
-  it('leaves a released lock alone', async () => {
+  it('does not renew a released lock', async () => {
     const child = startBlockable({ leaseMs: 500, watchdogThread: true })
     await lockIn(child, 'released')
     child.send({ command: 'release' })
@@ -154,7 +154,7 @@ describe('a watchdog with a thread', () => {
     expect((await child.exited).code).toBe(0)
   })
 
-  it('does not keep a program alive that is done', async () => {
+  it('does not keep a finished program alive', async () => {
     const child = startChild(resolve(__dirname, 'fixtures/done.mjs'), { args: [server.url] })
     expect(await child.exited).toEqual({ code: 0, signal: null })
     await server.admin.del('done')
@@ -170,7 +170,7 @@ describe('a watchdog with a thread', () => {
 })
 
 describe('a watchdog without a thread', () => {
-  it('loses the lock while the event loop is blocked, and the first read says so', async () => {
+  it('loses the lock while the event loop is blocked, and the first read shows the loss', async () => {
     const child = startBlockable({ leaseMs: 500 })
     await lockIn(child, 'lost')
     child.send({ command: 'block', ms: 1_500 })

@@ -41,7 +41,7 @@ const LOST = { token: null }
 
 describe('a free lock', () => {
   test.each(['', String(ticketOf(0)), 'try'])(
-    'is taken for the lease, with a token from the clock of the server, by ticket "%s"',
+    'is acquired for the lease, with a token from the clock of the server, by ticket "%s"',
     async (ticket) => {
       expect(await acquire({ ticket })).toEqual(['granted', String(NOW)])
       expect(await contents()).toEqual({ [LOCK]: { 'a:1': '1' }, [COUNTER]: String(NOW) })
@@ -50,7 +50,7 @@ describe('a free lock', () => {
     },
   )
 
-  test('has tokens by the clock of the server itself', async () => {
+  test('the real clock of the server gives the token', async () => {
     const before = await nowUs()
     const [kind, token] = (await run(scripts.acquireFair, {
       owner: 'a:1',
@@ -71,13 +71,13 @@ describe('a free lock', () => {
     expect(Number(token)).toBeLessThanOrEqual(await nowUs())
   })
 
-  test('has a token greater than the last one, also when the clock is behind', async () => {
+  test('has a token greater than the last token, even when the clock is behind', async () => {
     await given({ token: NOW + 5 })
     expect(await acquire()).toEqual(['granted', String(NOW + 6)])
     expect(await admin.get(COUNTER)).toBe(String(NOW + 6))
   })
 
-  test('goes to the first in the queue when that one asks, for its lease and without a word', async () => {
+  test('the first in the queue acquires the lock with its own lease when it requests the lock, without a message', async () => {
     await given({ queue: ['a:1', 'b:1'], waiting: { a: mark(1), b: mark(1) } })
     const inboxes = await listen(`${INBOX}a`, `${INBOX}b`, CHANNEL)
     expect(await acquire({ ticket: ticketOf(0) })).toEqual(['granted', String(NOW)])
@@ -87,7 +87,7 @@ describe('a free lock', () => {
     expect(await inboxes.heard()).toEqual([])
   })
 
-  test('is given by whoever asks to the first in the queue, who is told; the one who asks queues', async () => {
+  test('a new request grants the lock to the first in the queue with a message, and queues behind it', async () => {
     await given({ queue: ['b:1', 'c:1'], waiting: { b: mark(1), c: mark(1) } })
     const inboxes = await listen(`${INBOX}b`, `${INBOX}c`, CHANNEL)
     const [kind, ticket, last, ttlMs, first] = await acquire()
@@ -102,7 +102,7 @@ describe('a free lock', () => {
     expect(await inboxes.heard()).toEqual([[`${INBOX}b`, `${NOW} b:1 ${LOCK}`]])
   })
 
-  test('is given to the first in the queue of the same client as well, who is told too', async () => {
+  test('a request grants the lock to the first in the queue of its own client too, with a message', async () => {
     await given({ queue: ['a:1', 'a:2'], waiting: { a: mark(1) } })
     const inbox = await listen(`${INBOX}a`)
     expect((await acquire({ owner: 'a:2' })).slice(0, 3)).toEqual([
@@ -117,9 +117,9 @@ describe('a free lock', () => {
   test.each([
     ['whose subscription is cut', { a: GONE }],
     ['whose heartbeat had stopped', { a: EXPIRED }],
-    ['of whom nothing is known any more', {}],
+    ['of which nothing is known', {}],
   ] as [string, { a?: () => string }][])(
-    'goes to the first in the queue of the same client, %s: it lives, for it asks',
+    'goes to the first waiter of the same client, %s, because a client that requests a lock is alive',
     async (_, { a }) => {
       await given({
         queue: ['a:1', 'b:1', 'a:2'],
@@ -131,7 +131,7 @@ describe('a free lock', () => {
     },
   )
 
-  test('whose queue is empty once its first has it puts the one who asks at the head', async () => {
+  test('a request that grants the lock to the only waiter becomes the head of the queue itself', async () => {
     await given({ queue: ['b:1'], waiting: { b: UNHEARD() } })
     expect((await acquire())[4]).toBe(1)
     expect(await queued()).toEqual(['a:1'])
@@ -139,7 +139,7 @@ describe('a free lock', () => {
     await expectTtl(WAITING, 2 * ALIVE_MS)
   })
 
-  test('is not to be had without queueing while somebody queues who lives, and goes to that one', async () => {
+  test('a try without waiting gets nothing while a living waiter queues, and grants the lock to that waiter', async () => {
     await given({ queue: ['b:1'], waiting: { b: UNHEARD() } })
     const [kind, ttlMs, ...more] = await acquire({ ticket: 'try' })
     expect([kind, ...more]).toEqual(['held', 'b:1', 0, 0])
@@ -150,12 +150,12 @@ describe('a free lock', () => {
   })
 
   test.each([
-    ['of whom nothing is known', {}],
+    ['of which nothing is known', {}],
     ['whose heartbeat has stopped', { b: EXPIRED }],
-    ['who listened and does not any more', { b: GONE }],
-    ['of whom something else is known', { b: () => 'precious' }],
+    ['that no longer listens', { b: GONE }],
+    ['with an unreadable mark', { b: () => 'precious' }],
   ] as [string, Record<string, () => string>][])(
-    'goes to the one who asks when only such queue %s, who lose all their places',
+    'is granted to the new request when only a client %s queues, and that client loses all its places',
     async (_, marks) => {
       for (const ticket of ['', 'try']) {
         const known = Object.entries(marks).map(([client, known]) => [client, known()])
@@ -175,13 +175,13 @@ describe('a free lock', () => {
   )
 })
 
-test('two thousand who are gone keep nobody from a free lock', async () => {
+test('two thousand places of dead clients do not keep a try from a free lock', async () => {
   await given({ queue: Array.from({ length: 2_000 }, (_, i) => `d${i}:1`) })
   expect((await acquire({ ticket: 'try' }))[0]).toBe('granted')
   expect(await queued()).toEqual([])
 })
 
-test('more than two thousand who are gone take more than one call', async () => {
+test('more than two thousand places of dead clients need more than one call', async () => {
   await given({ queue: Array.from({ length: 4_100 }, (_, i) => `d${i}:1`) })
   expect(await acquire({ ticket: 'try' })).toEqual(['held', 0, '', expect.any(Number), 2_099])
   const queued = ['queued', expect.any(String), String(TOKEN), 0, 0, '', expect.any(Number)]
@@ -189,8 +189,8 @@ test('more than two thousand who are gone take more than one call', async () => 
   expect(await acquire()).toEqual(['granted', String(NOW)])
 })
 
-describe('a lock that somebody else has', () => {
-  test('is waited for in a queue: a place, a sign of life, and a TTL on both', async () => {
+describe('a lock that another owner holds', () => {
+  test('a request makes a place, a sign of life, and a TTL for both', async () => {
     await given({ holder: 'h:1' })
     const [kind, ticket, last, ttlMs, first] = await acquire({ label: 'shop 7 of 9' })
     expect([kind, ticket, last, first]).toEqual(['queued', String(NOW), String(TOKEN), 1])
@@ -207,7 +207,7 @@ describe('a lock that somebody else has', () => {
     await expectTtl(LOCK, LEASE_MS)
   })
 
-  test('has a queue in the order of asking, and tells each whether it is the first', async () => {
+  test('the queue has the order of the requests, and each answer says whether the place is the first', async () => {
     await given({ holder: 'h:1' })
     const firsts: unknown[] = []
     for (const owner of ['c:1', 'a:2', 'b:1', 'a:1']) {
@@ -218,7 +218,7 @@ describe('a lock that somebody else has', () => {
     expect(await queued()).toEqual(['c:1', 'a:2', 'b:1', 'a:1'])
   })
 
-  test('has tickets that rise while the clock stands still, and when it steps back', async () => {
+  test('tickets rise while the clock stands still, and when the clock steps back', async () => {
     await given({ holder: 'h:1' })
     const tickets: unknown[] = []
     for (const owner of ['c:1', 'b:1', 'a:1']) tickets.push((await acquire({ owner }))[1])
@@ -230,7 +230,7 @@ describe('a lock that somebody else has', () => {
     expect(await queued()).toEqual(['c:1', 'b:1', 'a:1', 'f:1', 'e:1', 'd:1'])
   })
 
-  test('is waited for with the same ticket, however often it is asked for', async () => {
+  test('a repeated request keeps its ticket, whatever ticket it sends', async () => {
     await given({ holder: 'h:1' })
     await acquire()
     await acquire({ owner: 'b:1' })
@@ -245,7 +245,7 @@ describe('a lock that somebody else has', () => {
     expect((await contents())[QUEUE]).toEqual(then[QUEUE])
   })
 
-  test('takes back those who lost their places in the order of their tickets', async () => {
+  test('waiters that lost their places get them back in the order of their tickets', async () => {
     await given({ holder: 'h:1' })
     pass(1_000)
     expect((await acquire({ owner: 'c:1' }))[4]).toBe(1)
@@ -261,12 +261,12 @@ describe('a lock that somebody else has', () => {
     expect((await acquire({ owner: 'a:1', ticket: NOW - 7 }))[4]).toBe(1)
     expect((await acquire({ owner: 'd:1', ticket: NOW - 6 }))[4]).toBe(0)
     expect(await queued()).toEqual(['a:1', 'd:1', 'b:1', 'c:1'])
-    // One who comes anew stands behind them all.
+    // A new waiter stands behind all of them.
     await acquire({ owner: 'e:1' })
     expect((await queued()).at(-1)).toBe('e:1')
   })
 
-  test('takes back one who is alone', async () => {
+  test('a lone waiter that lost its place gets it back', async () => {
     await given({ holder: 'h:1' })
     expect((await acquire({ ticket: NOW - 5 })).slice(1, 3)).toEqual([
       String(NOW - 5),
@@ -276,14 +276,14 @@ describe('a lock that somebody else has', () => {
     await expectTtl(QUEUE, 2 * ALIVE_MS)
   })
 
-  test('is told of as it is: without a token where that was lost, without an end where it has none', async () => {
+  test('the answer has no token if the counter was lost, and no TTL if the lock has none', async () => {
     await given({ holder: 'h:1', ...LOST })
     await admin.persist(LOCK)
     expect(await acquire()).toEqual(['queued', String(NOW), '', -1, 1, 'h:1', '', 1])
     expect(await acquire({ ticket: 'try', owner: 'b:1' })).toEqual(['held', -1, 'h:1', '', 1])
   })
 
-  test('is not waited for by one who only tries, and nothing changes', async () => {
+  test('a try without waiting does not queue, and changes nothing', async () => {
     await given({ holder: 'h:1', queue: ['b:1'], waiting: { b: UNHEARD() } })
     const then = await contents()
     const [kind, ttlMs, ...more] = await acquire({ ticket: 'try', leaseMs: 10 })
@@ -293,7 +293,7 @@ describe('a lock that somebody else has', () => {
     expect(await contents()).toEqual(then)
   })
 
-  test('has note of who wants it for less than the claim window, and of nobody else', async () => {
+  test('the waiting hash has the leases that are shorter than the claim window, and no others', async () => {
     await given({ holder: 'h:1' })
     await acquire({ owner: 'a:1', leaseMs: CLAIM_MS - 1 })
     await acquire({ owner: 'a:2', leaseMs: CLAIM_MS })
@@ -304,7 +304,7 @@ describe('a lock that somebody else has', () => {
       b: mark(0),
       'b:1': '7000',
     })
-    // Also of one who comes back.
+    // A waiter that comes back has its own claim window, too.
     await admin.hdel(WAITING, 'b:1')
     await admin.zrem(QUEUE, 'b:1')
     await acquire({ owner: 'b:1', leaseMs: 7_000, ticket: NOW })
@@ -315,7 +315,7 @@ describe('a lock that somebody else has', () => {
 describe('the sign of life', () => {
   const until = (ms: number, seen: 0 | 1) => ({ a: mark(seen, ms) })
 
-  test('says that the inbox is listened to where the client says so and Redis does', async () => {
+  test('says that the inbox has a listener if both the client and Redis say so', async () => {
     await given({ holder: 'h:1' })
     await acquire()
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
@@ -324,7 +324,7 @@ describe('the sign of life', () => {
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
     await acquire()
     expect(await waiting()).toEqual(until(ALIVE_MS, 1))
-    // What the client says counts at once, what Redis says when it is looked at again.
+    // The word of the client counts at once. Redis is asked again only after a quarter of the time.
     await acquire({ listens: '' })
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
     await acquire()
@@ -336,35 +336,32 @@ describe('the sign of life', () => {
     expect(await waiting()).toEqual(until(ALIVE_MS, 0))
   })
 
-  test.each([1, ''])(
-    'is renewed once a quarter of its time is over, listening "%s"',
-    async (listens) => {
-      await given({ holder: 'h:1' })
-      await listen(`${INBOX}a`)
-      const seen = listens === 1 ? 1 : 0
-      await acquire({ listens })
-      await admin.pexpire(QUEUE, 1_000)
-      await admin.pexpire(WAITING, 1_000)
-      pass(ALIVE_MS / 4 - 1)
-      await acquire({ listens, label: 'new' })
-      expect(await waiting()).toEqual(until(ALIVE_MS * 0.75 + 1, seen))
-      expect(await admin.pttl(WAITING)).toBeLessThanOrEqual(1_000)
-      pass(1)
-      await acquire({ listens, label: 'new' })
-      expect(await waiting()).toEqual({ a: mark(seen, ALIVE_MS, 'new') })
-      await expectTtl(QUEUE, 2 * ALIVE_MS)
-      await expectTtl(WAITING, 2 * ALIVE_MS)
-    },
-  )
+  test.each([1, ''])('is renewed after a quarter of its time, listening "%s"', async (listens) => {
+    await given({ holder: 'h:1' })
+    await listen(`${INBOX}a`)
+    const seen = listens === 1 ? 1 : 0
+    await acquire({ listens })
+    await admin.pexpire(QUEUE, 1_000)
+    await admin.pexpire(WAITING, 1_000)
+    pass(ALIVE_MS / 4 - 1)
+    await acquire({ listens, label: 'new' })
+    expect(await waiting()).toEqual(until(ALIVE_MS * 0.75 + 1, seen))
+    expect(await admin.pttl(WAITING)).toBeLessThanOrEqual(1_000)
+    pass(1)
+    await acquire({ listens, label: 'new' })
+    expect(await waiting()).toEqual({ a: mark(seen, ALIVE_MS, 'new') })
+    await expectTtl(QUEUE, 2 * ALIVE_MS)
+    await expectTtl(WAITING, 2 * ALIVE_MS)
+  })
 
-  test('that is fresh is no reason to leave a new queue without a TTL', async () => {
+  test('a new queue gets a TTL even when the sign of life is fresh', async () => {
     await listen(`${INBOX}a`)
     await given({ holder: 'h:1', waiting: { a: mark(1) } })
     await acquire({ leaseMs: 20_000 })
     await expectTtl(QUEUE, 2 * ALIVE_MS)
   })
 
-  test('counts up to its last millisecond', async () => {
+  test('counts until its last millisecond', async () => {
     await given({ queue: ['b:1'], waiting: { b: mark(0, 0) } })
     expect((await acquire())[0]).toBe('queued')
     expect(await fields()).toEqual({ 'b:1': '1' })
@@ -374,7 +371,7 @@ describe('the sign of life', () => {
   })
 })
 
-describe('a lock that the owner has already', () => {
+describe('a lock that the owner holds already', () => {
   test('is granted again with the same token, and nothing changes', async () => {
     const answer = await acquire()
     const then = await contents()
@@ -383,7 +380,7 @@ describe('a lock that the owner has already', () => {
     expect(await contents()).toEqual(then)
   })
 
-  test('by a grant is confirmed: it is lifted from the claim window to the lease', async () => {
+  test('a request confirms a grant: the TTL rises from the claim window to the lease', async () => {
     await given({ holder: 'a:1', ttlMs: CLAIM_MS, queue: ['b:1'], waiting: { b: mark(1) } })
     expect(await acquire({ ticket: ticketOf(0) })).toEqual(['granted', String(TOKEN)])
     await expectTtl(LOCK, LEASE_MS)
@@ -391,7 +388,7 @@ describe('a lock that the owner has already', () => {
     expect(await queued()).toEqual(['b:1'])
   })
 
-  test('is lengthened to the lease, and not shortened', async () => {
+  test('a request makes the TTL as long as a longer lease, and never shortens the TTL', async () => {
     await given({ holder: 'a:1', ttlMs: LEASE_MS })
     await acquire({ leaseMs: 3 * LEASE_MS })
     await expectTtl(LOCK, 3 * LEASE_MS)
@@ -399,7 +396,7 @@ describe('a lock that the owner has already', () => {
     await expectTtl(LOCK, 3 * LEASE_MS)
   })
 
-  test('is not shortened either where it is less than the claim window', async () => {
+  test('a lease shorter than the claim window does not shorten the TTL either', async () => {
     await acquire({ leaseMs: 5_000 })
     // It was entered again, or extended.
     await admin.pexpire(LOCK, CLAIM_MS)
@@ -407,14 +404,14 @@ describe('a lock that the owner has already', () => {
     await expectTtl(LOCK, CLAIM_MS)
   })
 
-  test('for ever gets its lease', async () => {
+  test('a lock without a TTL gets the lease as its TTL', async () => {
     await given({ holder: 'a:1' })
     await admin.persist(LOCK)
     await acquire()
     await expectTtl(LOCK, LEASE_MS)
   })
 
-  test('under a token that was lost gets a new one, which a repeat finds', async () => {
+  test('a lock whose token was lost gets a new token, and a repeated request returns that token', async () => {
     await given({ holder: 'a:1', ...LOST })
     expect(await acquire()).toEqual(['granted', String(NOW)])
     await expectTtl(COUNTER, LEASE_MS)
@@ -428,10 +425,10 @@ describe('a request that comes too late', () => {
   const states: [string, Parameters<typeof given>[0]][] = [
     ['nothing is there', LOST],
     ['the lock is free', {}],
-    ['somebody queues for a free lock', { queue: ['b:1', 'a:1'], waiting: { b: '1 1 x' } }],
-    ['it is its turn', { queue: ['a:1'] }],
-    ['somebody has the lock', { holder: 'h:1' }],
-    ['it queues', { holder: 'h:1', queue: ['a:1'] }],
+    ['another owner queues for a free lock', { queue: ['b:1', 'a:1'], waiting: { b: '1 1 x' } }],
+    ['its waiter heads the queue of a free lock', { queue: ['a:1'] }],
+    ['another owner holds the lock', { holder: 'h:1' }],
+    ['its waiter queues', { holder: 'h:1', queue: ['a:1'] }],
   ]
   test.each(states)('is refused by the clock of the server when %s', async (_, there) => {
     await given(there)
@@ -442,17 +439,17 @@ describe('a request that comes too late', () => {
     expect(await contents()).toEqual(then)
   })
 
-  test('finds what it has got before', async () => {
+  test('a late request still returns a lock that its owner holds', async () => {
     await given({ holder: 'a:1' })
     expect(await acquire({ notAfterUs: 1 })).toEqual(['granted', String(TOKEN)])
   })
 
-  test('is not one that comes at the last moment', async () => {
+  test('a request at the last moment is not late', async () => {
     expect((await acquire({ notAfterUs: NOW }))[0]).toBe('granted')
   })
 })
 
-test('one who is passed over is back in place as soon as it asks', async () => {
+test('a waiter that was passed over by mistake gets its place back with its next request', async () => {
   await given({ holder: 'h:1', queue: ['b:1'], waiting: { b: mark(0) } })
   await acquire({ ticket: ticketOf(1) })
   await admin.del(LOCK)

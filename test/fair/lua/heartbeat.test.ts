@@ -42,7 +42,7 @@ const place = (owner: string, i: number, claimMs?: number): BeatPlace =>
   claimMs === undefined ? [owner, ticketOf(i)] : [owner, ticketOf(i), claimMs]
 
 describe('a heartbeat', () => {
-  test('keeps the places of its client alive, and tells how things stand', async () => {
+  test('keeps the places of its client alive, and returns the TTL, the token and the head of the queue', async () => {
     await given({
       holder: 'h:1',
       queue: ['b:1', 'a:1', 'a:2'],
@@ -60,13 +60,13 @@ describe('a heartbeat', () => {
     await expectTtl(LOCK, LEASE_MS)
   })
 
-  test('tells of a lock without a token and without an end', async () => {
+  test('returns -1 and no token for a lock without a TTL whose counter was lost', async () => {
     await given({ holder: 'h:1', token: null, queue: ['a:1'] })
     await admin.persist(LOCK)
     expect(await beat([place('a:1', 0)])).toEqual([-1, '', 'a:1', ''])
   })
 
-  test('says that somebody listens, and since when there is nobody', async () => {
+  test('records that the inbox has a listener, and later that it has none', async () => {
     await given({ holder: 'h:1', queue: ['a:1'] })
     const inbox = await listen(`${INBOX}a`)
     await beat([place('a:1', 0)])
@@ -81,7 +81,7 @@ describe('a heartbeat', () => {
     expect(await waiting()).toEqual({ a: mark(0) })
   })
 
-  test('keeps a client alive that beats for as long as it does', async () => {
+  test('a client that sends heartbeats stays alive, and a client that sends none does not', async () => {
     await given({ holder: 'h:1' })
     await acquire()
     await acquire({ owner: 'b:1' })
@@ -94,7 +94,7 @@ describe('a heartbeat', () => {
     expect((await release({ owner: 'a:1', token: '' }))[0]).toBe('freed')
   })
 
-  test('puts places back where they were, with their claim windows and a TTL', async () => {
+  test('puts places back in order, with their claim windows and a TTL', async () => {
     await given({ holder: 'h:1', queue: { 'b:1': ticketOf(1) } })
     expect((await beat([place('a:2', 2), place('a:1', 0, 20_000)])).slice(1)).toEqual([
       String(TOKEN),
@@ -109,21 +109,21 @@ describe('a heartbeat', () => {
     await expectTtl(LOCK, 20_000)
   })
 
-  test('puts places back with a TTL also where its client is known to be alive', async () => {
+  test('gives a restored queue a TTL even when its client is known to be alive', async () => {
     await given({ holder: 'h:1', waiting: { a: mark(1) } })
     await beat([place('a:1', 0, 20_000)])
     await expectTtl(QUEUE, 2 * ALIVE_MS)
     expect(await waiting()).toEqual({ a: mark(1), 'a:1': '20000' })
   })
 
-  test('moves no place that is there', async () => {
+  test('moves no place that exists', async () => {
     await given({ holder: 'h:1', queue: ['a:1', 'b:1'], waiting: { a: mark(0) } })
     await beat([place('a:1', 9, 20_000)])
     expect(await admin.zscore(QUEUE, 'a:1')).toBe(String(ticketOf(0)))
     expect(await waiting()).toEqual({ a: mark(0) })
   })
 
-  test('tells how many places were missing: not those that are there, nor the one that has the lock', async () => {
+  test('returns the number of missing places, without the place of the holder', async () => {
     await given({ holder: 'a:1', queue: { 'a:2': ticketOf(1) }, waiting: { a: mark(0) } })
     const places = [place('a:1', 0), place('a:2', 1), place('a:3', 2), place('a:4', 3)]
     expect(await missingOf(places)).toBe(2)
@@ -131,7 +131,7 @@ describe('a heartbeat', () => {
     expect(await queued()).toEqual(['a:2', 'a:3', 'a:4'])
   })
 
-  test('puts back more places than one command takes', async () => {
+  test('restores more places than fit into one command', async () => {
     await given({ holder: 'h:1', waiting: { a: mark(0) } })
     const places = Array.from({ length: 1_234 }, (_, i) => place(`a:${i}`, i, 20_000))
     expect(await missingOf(places)).toBe(1_234)
@@ -140,7 +140,7 @@ describe('a heartbeat', () => {
     expect(await missingOf(places)).toBe(0)
   })
 
-  test('finds a grant to one of its client whom it does not speak for, and who heads the queue', async () => {
+  test('finds a grant to a waiter of its client that is not in the request, and grants the lock to such a waiter', async () => {
     await given({ holder: 'a:7', queue: ['a:8', 'a:1'], waiting: { a: mark(0) } })
     expect((await beat([place('a:1', 1)])).slice(1)).toEqual([String(TOKEN), 'a:8', 'a:7'])
     await admin.del(LOCK)
@@ -148,7 +148,7 @@ describe('a heartbeat', () => {
     expect(await fields()).toEqual({ 'a:8': '1' })
   })
 
-  test('makes up a queue again, in its order, on a server that was emptied', async () => {
+  test('heartbeats restore a queue in its order on a server that was emptied', async () => {
     await beat([place('b:1', 1)], { client: 'b' })
     expect(await fields()).toEqual({ 'b:1': '1' })
     await beat([place('c:1', 3)], { client: 'c' })
@@ -157,7 +157,7 @@ describe('a heartbeat', () => {
   })
 
   test.each([CLAIM_MS, LEASE_MS])(
-    'finds the grant whose message was lost, with %d ms left, and leaves it as it is',
+    'finds a grant whose message was lost, with %d ms left, and leaves the grant as it is',
     async (ttlMs) => {
       await given({ holder: 'a:2', ttlMs, queue: ['b:1'], waiting: { a: mark(1), b: mark(0) } })
       const then = await contents()
@@ -165,21 +165,21 @@ describe('a heartbeat', () => {
       expect(rest).toEqual([String(TOKEN), 'b:1', 'a:2'])
       expect(left).toBeLessThanOrEqual(ttlMs)
       expect(left).toBeGreaterThan(ttlMs * 0.75)
-      // The one that has the lock is not queued for it.
+      // The holder is not queued for its own lock.
       expect(await queued()).toEqual(['b:1', 'a:1', 'a:3'])
       expect((await contents())[LOCK]).toEqual(then[LOCK])
       await expectTtl(LOCK, ttlMs)
     },
   )
 
-  test('finds a grant under no token, and one without an end', async () => {
+  test('finds a grant without a token and without a TTL', async () => {
     await given({ holder: 'a:1', token: null })
     await admin.persist(LOCK)
     expect(await beat([place('a:1', 0)])).toEqual([-1, '', '', 'a:1'])
     expect(await queued()).toEqual([])
   })
 
-  test('does not queue one whose request was granted just before it', async () => {
+  test('does not queue a waiter whose request was granted just before', async () => {
     await given({ queue: ['a:1'], waiting: { a: mark(1) } })
     const [, token] = await acquire({ ticket: ticketOf(0) })
     expect((await beat([place('a:1', 0)]))[3]).toBe('a:1')
@@ -187,13 +187,13 @@ describe('a heartbeat', () => {
     expect((await release({ owner: 'a:1', token: token as string }))[0]).toBe('freed')
   })
 
-  test('gives a free lock to the first of its places although the subscription is cut', async () => {
+  test('grants a free lock to its own first place although the subscription is cut', async () => {
     await given({ queue: ['a:1', 'b:1'], waiting: { a: GONE(), b: mark(0) } })
     expect((await beat([place('a:1', 0)])).slice(1)).toEqual([String(NOW), 'b:1', 'a:1'])
     expect(await fields()).toEqual({ 'a:1': '1' })
   })
 
-  test('gives a free lock to the first of its places, which it tells by the reply and by a message', async () => {
+  test('grants a free lock to its own first place, by the reply and by a message', async () => {
     await given({ queue: ['a:1', 'b:1', 'a:2'], waiting: { a: mark(0), b: mark(0) } })
     const inbox = await listen(`${INBOX}a`)
     const [ttlMs, ...rest] = await beat([place('a:1', 0), place('a:2', 2)])
@@ -208,7 +208,7 @@ describe('a heartbeat', () => {
     expect(await inbox.heard()).toEqual([[`${INBOX}a`, `${NOW} a:1 ${LOCK}`]])
   })
 
-  test('gives a free lock to the first in the queue, whose client is told', async () => {
+  test('grants a free lock to the first in the queue, and sends a message to the client of that waiter', async () => {
     await given({ queue: ['b:1', 'a:1'], waiting: { b: mark(1) } })
     const inbox = await listen(`${INBOX}b`)
     const [, ...rest] = await beat([place('a:1', 1)])
@@ -217,12 +217,12 @@ describe('a heartbeat', () => {
     expect(await inbox.heard()).toEqual([[`${INBOX}b`, `${NOW} b:1 ${LOCK}`]])
   })
 
-  test('gives a free lock to a place that it has just put back, if that is the first', async () => {
+  test('grants a free lock to a place that it has just put back, if that place is the first', async () => {
     await given({ queue: { 'b:1': ticketOf(1) }, waiting: { b: mark(0) } })
     expect((await beat([place('a:1', 0)])).slice(1)).toEqual([String(NOW), 'b:1', 'a:1'])
   })
 
-  test('passes over who is gone, and wakes up one whose heartbeat had stopped', async () => {
+  test('passes over dead clients, and revives the client whose heartbeat had stopped', async () => {
     await given({
       queue: ['d:1', 'a:1', 'b:1'],
       waiting: { d: EXPIRED(), a: EXPIRED(), b: UNHEARD() },
@@ -234,7 +234,7 @@ describe('a heartbeat', () => {
   describe('while a grant is not confirmed', () => {
     const claimed = { holder: 'h:1', ttlMs: CLAIM_MS }
 
-    test('takes those out who are gone and head the queue, so that somebody looks when it ends', async () => {
+    test('removes dead clients from the head of the queue, so that a living waiter is the head', async () => {
       await given({
         ...claimed,
         queue: ['x:1', 'd:1', 'e:1', 'd:2', 'b:1', 'd:3', 'a:1'],
@@ -246,19 +246,19 @@ describe('a heartbeat', () => {
       expect(await waiting()).not.toHaveProperty('d:2')
     })
 
-    test('takes out nobody who listens', async () => {
+    test('removes no client that listens', async () => {
       await given({ ...claimed, queue: ['b:1', 'a:1'], waiting: { b: mark(1) } })
       await listen(`${INBOX}b`)
       expect((await beat([place('a:1', 1)]))[2]).toBe('b:1')
     })
 
-    test('takes out none of its own', async () => {
+    test('removes no place of its own client', async () => {
       await given({ ...claimed, queue: ['d:1', 'a:1', 'a:2'], waiting: { d: GONE(), a: GONE() } })
       expect((await beat([place('a:2', 2)]))[2]).toBe('a:1')
       expect(await queued()).toEqual(['a:1', 'a:2'])
     })
 
-    test('takes out a hundred or so at a time', async () => {
+    test('removes about a hundred places at a time', async () => {
       const dead = Array.from({ length: 250 }, (_, i) => `d${i}:1`)
       await given({ ...claimed, queue: [...dead, 'a:1'] })
       for (let left = 251; left > 1; left = await admin.zcard(QUEUE)) {
@@ -270,27 +270,27 @@ describe('a heartbeat', () => {
     })
   })
 
-  test.each(['for a lease', 'for ever'])(
-    'takes out nobody while the lock is held %s',
+  test.each(['for a lease', 'forever'])(
+    'removes no dead client while the lock is held %s',
     async (how) => {
       await given({ holder: 'h:1', queue: ['d:1', 'a:1'], waiting: { d: GONE() } })
-      if (how === 'for ever') await admin.persist(LOCK)
+      if (how === 'forever') await admin.persist(LOCK)
       expect((await beat([place('a:1', 1)]))[2]).toBe('d:1')
       expect(await queued()).toEqual(['d:1', 'a:1'])
     },
   )
 
-  test('gives tokens that rise where the clock is behind, or the counter was lost', async () => {
+  test('gives rising tokens when the clock is behind, and a token of the clock when the counter is lost', async () => {
     await given({ token: NOW + 5, queue: ['a:1'] })
     expect((await beat([place('a:1', 0)])).slice(1)).toEqual([String(NOW + 6), '', 'a:1'])
     await admin.del(LOCK, COUNTER)
     expect((await beat([place('a:1', 0)])).slice(1)).toEqual([String(NOW), '', 'a:1'])
   })
 
-  test('clears what others left in a queue that is never empty', async () => {
+  test('clears what other clients left in a queue that is never empty', async () => {
     await given({ holder: 'h:1', queue: ['a:1'], waiting: { a: mark(0), 'a:1': 20_000 } })
     for (let i = 0; i < 300; i++) {
-      // The claim window of a place that is no more, and a client that leaves.
+      // The claim window of a place that does not exist, and a client that leaves.
       await admin.hset(WAITING, `x${i}:1`, 20_000)
       await acquire({ owner: `c${i}:1` })
       await release({ owner: `c${i}:1`, token: '' })
@@ -302,7 +302,7 @@ describe('a heartbeat', () => {
     expect(Object.keys(rest).length).toBeLessThan(60)
   })
 
-  test('that comes too late does nothing', async () => {
+  test('a heartbeat that arrives too late does nothing', async () => {
     await given({ queue: ['b:1'], waiting: { b: mark(0) } })
     const then = await state()
     expect(await beatAll({ [LOCK]: [place('a:1', 0)] }, { notAfterUs: NOW - 1 })).toEqual([
@@ -315,7 +315,7 @@ describe('a heartbeat', () => {
 })
 
 describe('one heartbeat for many locks', () => {
-  test('answers for each, in order', async () => {
+  test('answers for each lock, in order', async () => {
     await given({ holder: 'h:1' })
     const [kind, answers] = await beatAll({
       one: [place('a:1', 1)],
@@ -334,7 +334,7 @@ describe('one heartbeat for many locks', () => {
     expect(await waiting()).toEqual({ a: mark(0), 'a:2': '20000' })
   })
 
-  test('takes five hundred places on a hundred locks', async () => {
+  test('accepts five hundred places on a hundred locks', async () => {
     const names = Array.from({ length: 100 }, (_, i) => `many ${i}`)
     const places = Array.from({ length: 5 }, (_, i) => place(`a:${i}`, i))
     const [, answers] = await beatAll(Object.fromEntries(names.map((name) => [name, places])))
@@ -344,12 +344,12 @@ describe('one heartbeat for many locks', () => {
     }
   })
 
-  test('for none does nothing', async () => {
+  test('changes nothing without a lock', async () => {
     expect(await beatAll({})).toEqual(['done', []])
     expect(await contents()).toEqual({})
   })
 
-  test('for a lock whose places have all left leaves no key behind', async () => {
+  test('leaves no key behind for a lock whose waiters have all left', async () => {
     const [, answers] = await beatAll({ [LOCK]: [], two: [place('a:1', 0)] })
     expect(answers).toHaveLength(2)
     expect((answers[1] as string[])[3]).toBe('a:1')

@@ -39,8 +39,8 @@ import {
 
 afterEach(() => server.flush())
 
-describe('the end of a hold', () => {
-  test('frees the lock where nobody queues, tells those who listen, and says how many they are', async () => {
+describe('a release', () => {
+  test('frees the lock when no waiter queues, publishes this, and returns the number of listeners', async () => {
     await given({ holder: 'h:1', waiting: { h: mark(1) } })
     const channel = await listen(CHANNEL)
     expect(await release()).toEqual(['freed', 1])
@@ -50,18 +50,18 @@ describe('the end of a hold', () => {
     expect(await channel.heard()).toEqual([])
   })
 
-  test('tells nobody where nobody listens', async () => {
+  test('returns zero listeners when no client listens', async () => {
     await given({ holder: 'h:1' })
     expect(await release()).toEqual(['freed', 0])
   })
 
-  test('ends the hold whatever its count', async () => {
+  test('ends the hold whatever the hold count is', async () => {
     await given({ holder: 'h:1' })
     await admin.hset(LOCK, 'h:1', 5)
     expect(await release()).toEqual(['freed', 0])
   })
 
-  test('gives the lock to the next in the queue for the claim window, and tells that one only', async () => {
+  test('hands the lock off to the next in the queue for the claim window, and sends one message to that waiter', async () => {
     await given({
       holder: 'h:1',
       queue: ['b:1', 'a:1', 'b:2'],
@@ -80,7 +80,7 @@ describe('the end of a hold', () => {
     await expectTtl(COUNTER, COUNTER_MS)
   })
 
-  test('passes the lock on until the queue is empty, in order, and leaves no key but the counter', async () => {
+  test('hands the lock off in order until the queue is empty, and leaves no key but the counter', async () => {
     const owners = ['c:1', 'a:1', 'a:2', 'b:1', 'c:2']
     await given({ holder: 'h:1' })
     for (const owner of owners) {
@@ -100,7 +100,7 @@ describe('the end of a hold', () => {
     expect(Object.keys(await contents())).toEqual([COUNTER])
   })
 
-  test('has the place of one who was told as its last key', async () => {
+  test('the sign of life of the last waiter is deleted when that waiter releases the lock', async () => {
     await given({ holder: 'h:1', queue: ['a:1'], waiting: { a: mark(0) } })
     await release()
     expect(Object.keys(await contents())).toEqual([WAITING, LOCK, COUNTER])
@@ -108,7 +108,7 @@ describe('the end of a hold', () => {
     expect(Object.keys(await contents())).toEqual([COUNTER])
   })
 
-  test('is told on sharded channels where those are used, but a grant never is', async () => {
+  test('publishes a free lock on a sharded channel with `SPUBLISH`, but a grant on the inbox', async () => {
     if ((await admin.info('server')).includes('redis_version:6.')) return
     const heard: [string, string][] = []
     const client = admin.duplicate()
@@ -125,14 +125,14 @@ describe('the end of a hold', () => {
     expect(await inbox.heard()).toEqual([])
   })
 
-  test('is by one token only: an older one ends nothing', async () => {
+  test('needs the token of the hold: an older or newer token releases nothing', async () => {
     await given({ holder: 'h:1', queue: ['a:1'], waiting: { a: mark(1) } })
     const then = await contents()
     for (const token of [TOKEN - 1, TOKEN + 1]) expect(await release({ token })).toEqual(['gone'])
     expect(await contents()).toEqual(then)
   })
 
-  test('is by the owner only', async () => {
+  test('needs the owner of the hold: another owner releases nothing', async () => {
     await given({ holder: 'h:1', queue: ['a:1'], waiting: { a: mark(1), 'a:1': 7 } })
     const then = await contents()
     for (const owner of ['a:1', 'h:2', 'h']) expect(await release({ owner })).toEqual(['gone'])
@@ -140,7 +140,7 @@ describe('the end of a hold', () => {
     expect(await contents()).toEqual(then)
   })
 
-  test('that is told twice is not the end of the hold that follows', async () => {
+  test('a release that runs twice does not end the next hold, even of the same owner', async () => {
     await given({ holder: 'h:1', queue: ['a:1', 'h:1'], waiting: { a: mark(0), h: mark(0) } })
     await release()
     const then = await contents()
@@ -153,13 +153,13 @@ describe('the end of a hold', () => {
     expect(await fields()).toEqual({ 'h:1': '1' })
   })
 
-  test('works although the counter was lost, and the next token is greater all the same', async () => {
+  test('works although the counter was lost, and the next token is greater than the token of the release', async () => {
     await given({ holder: 'h:1', token: null, queue: ['a:1'], waiting: { a: mark(0) } })
     expect(await release({ token: NOW + 7 })).toEqual(['granted', 'a:1', String(NOW + 8)])
     expect(await admin.get(COUNTER)).toBe(String(NOW + 8))
   })
 
-  test('gives tokens that rise when the clock is behind', async () => {
+  test('gives rising tokens when the clock is behind', async () => {
     await given({
       holder: 'h:1',
       token: NOW + 7,
@@ -175,7 +175,7 @@ describe('the end of a hold', () => {
     ])
   })
 
-  test('does not tell the client of its own owner, which reads the reply', async () => {
+  test('sends no message to its own client, because that client reads the reply', async () => {
     await given({ holder: 'h:1', queue: ['h:2', 'a:1'], waiting: { h: mark(1), a: mark(1) } })
     const inboxes = await listen(`${INBOX}h`, `${INBOX}a`, CHANNEL)
     expect(await release()).toEqual(['granted', 'h:2', String(NOW)])
@@ -187,9 +187,9 @@ describe('the end of a hold', () => {
   test.each([
     ['whose subscription is cut', { h: GONE }],
     ['whose heartbeat had stopped', { h: EXPIRED }],
-    ['of whom nothing is known any more', {}],
+    ['of which nothing is known', {}],
   ] as [string, { h?: () => string }][])(
-    'does not pass over its own client, %s: it lives, for it lets go',
+    'does not pass over its own client, %s, because a client that releases a lock is alive',
     async (_, { h }) => {
       await given({
         holder: 'h:1',
@@ -201,8 +201,8 @@ describe('the end of a hold', () => {
   )
 })
 
-describe('a claim window that is shorter', () => {
-  test('counts for its owner alone, once', async () => {
+describe('a shorter claim window', () => {
+  test('counts once, for its owner alone', async () => {
     const aShort = 20_000
     await given({ holder: 'h:1' })
     await acquire({ owner: 'a:1', leaseMs: aShort })
@@ -216,14 +216,14 @@ describe('a claim window that is shorter', () => {
     await expectTtl(LOCK, CLAIM_MS)
   })
 
-  test('does not outlive the place, when its owner comes back with a longer lease', async () => {
+  test('does not outlive the place of its owner', async () => {
     await given({ holder: 'h:1' })
     await acquire({ owner: 'b:1' })
     await acquire({ owner: 'a:1', leaseMs: 20_000 })
     await release({ owner: 'a:1', token: '' })
     expect(await waiting()).not.toHaveProperty('a:1')
 
-    // Nor where the lock was asked for, and not granted by somebody.
+    // The same holds if the owner requested the lock itself and no other client granted it.
     await acquire({ owner: 'a:1', leaseMs: 20_000 })
     await release({ owner: 'b:1', token: '' })
     await admin.del(LOCK)
@@ -241,34 +241,41 @@ describe('a claim window that is shorter', () => {
 
 describe('the next in the queue', () => {
   test.each([
-    ['of whom nothing is known', undefined],
+    ['of which nothing is known', undefined],
     ['whose heartbeat has stopped', EXPIRED],
-    ['who listened and does not any more', GONE],
-  ] as const)('%s is passed over, with all places of that client', async (_, known) => {
-    await given({
-      holder: 'h:1',
-      queue: ['d:1', 'd:2', 'a:1', 'd:3', 'b:1'],
-      waiting: {
-        a: mark(0),
-        b: mark(0),
-        'd:1': 9,
-        'd:3': 9,
-        ...(known ? { d: known() } : {}),
-      },
-    })
-    expect(await release()).toEqual(['granted', 'a:1', String(NOW)])
-    expect(await fields()).toEqual({ 'a:1': '1' })
-    await expectTtl(LOCK, CLAIM_MS)
-    expect(await waiting()).toEqual({ a: mark(0), b: mark(0), 'd:3': '9' })
-    expect(await queued()).toEqual(['d:3', 'b:1'])
-    expect(await release({ owner: 'a:1', token: NOW })).toEqual(['granted', 'b:1', String(NOW + 1)])
-    expect(await waiting()).toEqual({ a: mark(0), b: mark(0) })
-    expect(await queued()).toEqual([])
-  })
+    ['that no longer listens', GONE],
+  ] as const)(
+    'a client %s is passed over, with its places up to the next living waiter',
+    async (_, known) => {
+      await given({
+        holder: 'h:1',
+        queue: ['d:1', 'd:2', 'a:1', 'd:3', 'b:1'],
+        waiting: {
+          a: mark(0),
+          b: mark(0),
+          'd:1': 9,
+          'd:3': 9,
+          ...(known ? { d: known() } : {}),
+        },
+      })
+      expect(await release()).toEqual(['granted', 'a:1', String(NOW)])
+      expect(await fields()).toEqual({ 'a:1': '1' })
+      await expectTtl(LOCK, CLAIM_MS)
+      expect(await waiting()).toEqual({ a: mark(0), b: mark(0), 'd:3': '9' })
+      expect(await queued()).toEqual(['d:3', 'b:1'])
+      expect(await release({ owner: 'a:1', token: NOW })).toEqual([
+        'granted',
+        'b:1',
+        String(NOW + 1),
+      ])
+      expect(await waiting()).toEqual({ a: mark(0), b: mark(0) })
+      expect(await queued()).toEqual([])
+    },
+  )
 
-  test('who is passed over is not told of the lock, even if it could hear of it', async () => {
+  test('a client that is passed over receives no message, even if it could', async () => {
     await given({ holder: 'h:1', queue: ['d:1', 'a:1'], waiting: { d: GONE(), a: mark(0) } })
-    // It is not counted by its channel. Nor is one who listens at another node of a cluster.
+    // A pattern subscription is not counted by the channel, and neither is a listener at another node.
     const heard: string[] = []
     const client = admin.duplicate()
     atEnd(() => client.disconnect(), { beforeCheck: true })
@@ -279,12 +286,12 @@ describe('the next in the queue', () => {
     expect(heard).toEqual([`${NOW} a:1 ${LOCK}`])
   })
 
-  test('who never listened yet is not passed over', async () => {
+  test('a client that has never listened yet is not passed over', async () => {
     await given({ holder: 'h:1', queue: ['d:1', 'a:1'], waiting: { d: UNHEARD(), a: mark(0) } })
     expect(await release()).toEqual(['granted', 'd:1', String(NOW)])
   })
 
-  test('who never listened yet is passed over when its heartbeat stops', async () => {
+  test('a client that has never listened yet is passed over after its heartbeat stops', async () => {
     await given({ holder: 'h:1', queue: ['d:1', 'a:1'], waiting: { d: mark(0), a: mark(0) } })
     pass(ALIVE_MS)
     await admin.hset(WAITING, 'a', mark(0))
@@ -297,7 +304,7 @@ describe('the next in the queue', () => {
     expect((await release()).slice(0, 2)).toEqual(['granted', 'a:1'])
   })
 
-  test('may be nobody: then the lock is free, those who listen are told, and nothing is left', async () => {
+  test('if all waiters are dead, the lock is free, listeners receive a message, and no key of the queue stays', async () => {
     await given({
       holder: 'h:1',
       queue: ['d:1', 'e:1', 'e:2', 'f:1'],
@@ -309,7 +316,7 @@ describe('the next in the queue', () => {
     expect(Object.keys(await contents())).toEqual([COUNTER])
   })
 
-  test('that is passed over by mistake is put back in front by its heartbeat', async () => {
+  test('a heartbeat puts a waiter that was passed over by mistake back at the head', async () => {
     await given({ holder: 'h:1', queue: ['d:1', 'd:2', 'a:1', 'b:1'], waiting: { d: GONE() } })
     await admin.hset(WAITING, 'a', mark(0), 'b', mark(0))
     await release()
@@ -325,8 +332,8 @@ describe('the next in the queue', () => {
   })
 })
 
-describe('one who leaves', () => {
-  test('gives up its place and its claim window, and nothing else', async () => {
+describe('a waiter that leaves', () => {
+  test('gives up its place and its claim window, and changes nothing else', async () => {
     await given({
       holder: 'h:1',
       queue: ['a:1', 'b:1', 'a:2'],
@@ -346,7 +353,7 @@ describe('one who leaves', () => {
     expect(await listener.heard()).toEqual([])
   })
 
-  test('as the last leaves no key of the queue behind', async () => {
+  test('the last waiter that leaves deletes the keys of the queue', async () => {
     await given({ holder: 'h:1' })
     await acquire({ owner: 'a:1', leaseMs: 7 })
     await acquire({ owner: 'b:1' })
@@ -354,7 +361,7 @@ describe('one who leaves', () => {
     expect(Object.keys(await contents())).toEqual([LOCK, COUNTER])
   })
 
-  test('after its claim ran out leaves no key of the queue behind', async () => {
+  test('a waiter whose claim window is over leaves no key of the queue behind', async () => {
     await given({ holder: 'h:1' })
     await acquire()
     await release()
@@ -364,17 +371,17 @@ describe('one who leaves', () => {
     expect(Object.keys(await contents())).toEqual([COUNTER])
   })
 
-  test('with the lock passes it on, whatever its token is, and tells whoever follows', async () => {
+  test('a waiter that leaves with the lock hands it off without a token, and the next waiter gets a message', async () => {
     await given({ holder: 'a:1', queue: ['a:2', 'b:1'], waiting: { a: mark(1), b: mark(1) } })
     const inboxes = await listen(`${INBOX}a`, `${INBOX}b`, CHANNEL)
-    // Nobody reads the reply, so that its own client has to be told as well.
+    // No caller reads the reply, so the own client gets a message, too.
     expect(await release({ owner: 'a:1', token: '' })).toEqual(['granted', 'a:2', String(NOW)])
     expect(await inboxes.heard()).toEqual([[`${INBOX}a`, `${NOW} a:2 ${LOCK}`]])
     expect(await release({ owner: 'a:1', token: '' })).toEqual(['gone'])
     expect(await fields()).toEqual({ 'a:2': '1' })
   })
 
-  test('with the lock frees it where nobody queues', async () => {
+  test('a waiter that leaves with the lock frees it when no other waiter queues', async () => {
     await given({ holder: 'a:1', waiting: { a: mark(1), 'a:1': 7 } })
     const channel = await listen(CHANNEL)
     expect(await release({ owner: 'a:1', token: '' })).toEqual(['freed', 1])
@@ -382,19 +389,19 @@ describe('one who leaves', () => {
     expect(Object.keys(await contents())).toEqual([COUNTER])
   })
 
-  test('with the lock and a place has neither afterwards', async () => {
+  test('a waiter that leaves with the lock and a place loses both', async () => {
     await given({ holder: 'a:1', queue: ['a:1', 'b:1'], waiting: { a: mark(0), b: mark(0) } })
     expect((await release({ owner: 'a:1', token: '' })).slice(0, 2)).toEqual(['granted', 'b:1'])
     expect(await queued()).toEqual([])
   })
 
-  test('has a token of its own where the counter was lost', async () => {
+  test('the hand-off has a new token even when the counter was lost', async () => {
     await given({ holder: 'a:1', token: null, queue: ['b:1'], waiting: { b: mark(0) } })
     expect(await release({ owner: 'a:1', token: '' })).toEqual(['granted', 'b:1', String(NOW)])
   })
 })
 
-describe("those who queue in Redisson's fair lock", () => {
+describe("the waiters of Redisson's fair lock", () => {
   const java = async (timeouts: Record<string, number>, queue = Object.keys(timeouts)) => {
     await admin.rpush(JAVA_QUEUE, ...queue)
     for (const [owner, diesAt] of Object.entries(timeouts)) {
@@ -409,12 +416,12 @@ describe("those who queue in Redisson's fair lock", () => {
   const nowMs = NOW / 1_000
 
   test.each([
-    ['the first of them', { 'j:1': nowMs + 1, 'j:2': nowMs + 1 }, 'j:1'],
-    ['the first who is not dead', { 'j:1': nowMs, 'j:2': nowMs - 1, 'j:3': nowMs + 1 }, 'j:3'],
-    ['one whose time is not known', { 'j:1': nowMs, 'j:2': 0, 'j:3': nowMs + 1 }, 'j:2'],
-    ['nobody when all are dead', { 'j:1': nowMs, 'j:2': nowMs - 1 }, null],
+    ['the first waiter', { 'j:1': nowMs + 1, 'j:2': nowMs + 1 }, 'j:1'],
+    ['the first living waiter', { 'j:1': nowMs, 'j:2': nowMs - 1, 'j:3': nowMs + 1 }, 'j:3'],
+    ['a waiter whose timeout is not known', { 'j:1': nowMs, 'j:2': 0, 'j:3': nowMs + 1 }, 'j:2'],
+    ['no waiter when all are dead', { 'j:1': nowMs, 'j:2': nowMs - 1 }, null],
   ] as [string, Record<string, number>, string | null][])(
-    'hear of a free lock: %s; and their keys stay as they are',
+    'receive a message about a free lock: %s; and their keys stay unchanged',
     async (_, timeouts, told) => {
       await given({ holder: 'h:1' })
       await java(timeouts)
@@ -430,7 +437,7 @@ describe("those who queue in Redisson's fair lock", () => {
     },
   )
 
-  test('hear of it behind ninety-nine dead ones, and no further', async () => {
+  test('a living waiter behind ninety-nine dead waiters receives the message, but a waiter behind a hundred does not', async () => {
     const dead = Array.from({ length: 99 }, (_, i) => `d:${i}`)
     await java({ 'j:1': nowMs + 1 }, [...dead, 'j:1'])
     await admin.zadd(JAVA_TIMEOUTS, ...dead.flatMap((owner) => [1, owner]))
@@ -446,7 +453,7 @@ describe("those who queue in Redisson's fair lock", () => {
   })
 
   test.each([JAVA_QUEUE, JAVA_TIMEOUTS])(
-    'keep nobody from letting go when %s is something else',
+    'do not stop a release when %s has another type',
     async (key) => {
       await given({ holder: 'h:1' })
       await java({ 'j:1': nowMs + 1 })
@@ -459,7 +466,7 @@ describe("those who queue in Redisson's fair lock", () => {
     },
   )
 
-  test('hear nothing while the lock is passed on, or of one who leaves', async () => {
+  test('receive no message about a hand-off, or about a waiter that leaves', async () => {
     await given({ holder: 'h:1', queue: ['a:1', 'b:1'], waiting: { a: mark(0) } })
     await java({ 'j:1': nowMs + 1 })
     const listener = await listen(CHANNEL, ...all)
@@ -475,10 +482,10 @@ describe("those who queue in Redisson's fair lock", () => {
   })
 })
 
-describe('many who are gone', () => {
+describe('many dead clients', () => {
   const dead = (count: number) => Array.from({ length: count }, (_, i) => `d${i}:1`)
 
-  test('a thousand clients are passed over in one call', async () => {
+  test('one release passes over a thousand dead clients', async () => {
     await given({ holder: 'h:1', queue: [...dead(1_000), 'a:1'], waiting: { a: mark(0) } })
     await admin.hset(WAITING, Object.fromEntries(dead(1_000).map((_, i) => [`d${i}`, GONE()])))
     expect(await release()).toEqual(['granted', 'a:1', String(NOW)])
@@ -486,7 +493,7 @@ describe('many who are gone', () => {
     expect(await waiting()).toEqual({ a: mark(0) })
   })
 
-  test('more than two thousand take more than one call, each of which goes on', async () => {
+  test('more than two thousand places of dead clients need more than one call, and each call continues', async () => {
     await given({ holder: 'h:1', queue: [...dead(4_500), 'a:1'], waiting: { a: mark(0) } })
     const channel = await listen(CHANNEL)
     expect(await release()).toEqual(['freed', 1])

@@ -25,7 +25,7 @@ export const INBOX = 'inbox:'
 
 /** The clock of the scripts stands at this time, in µs, unless a test moves it. */
 export const NOW = 1_800_000_000_000_000
-/** The token of those who hold the lock when a test begins, and a ticket from before. */
+/** The token of the holder when a test begins, and a ticket from before. */
 export const TOKEN = NOW - 9_000_000
 
 const TERMS: Arguments = {
@@ -55,7 +55,7 @@ function timed<S extends Script>(script: S): S {
   return { ...script, source }
 }
 
-/** Whatever a script does, no key is to stay for ever. */
+/** Checks that no script leaves a key without a TTL. */
 async function checked<T>(work: () => Promise<unknown>): Promise<T> {
   const before = await withoutTtl()
   const reply = await work()
@@ -130,9 +130,9 @@ async function beatOne(places: BeatPlace[], args: Arguments): Promise<WithMissin
   return answers[0] as WithMissing
 }
 
-/** What is in Redis when a test begins. */
+/** The content of Redis when a test begins. */
 export interface Given {
-  /** Who has the lock; nobody when left out. */
+  /** The holder; left out if the lock is free. */
   holder?: string
   ttlMs?: number
   /** The last token; null when the counter was lost. */
@@ -159,12 +159,12 @@ export async function given({ holder, ttlMs, token = TOKEN, queue = [], waiting 
   await admin.pexpire(WAITING, 2 * ALIVE_MS)
 }
 
-/** The ticket of the one who came after so many others, before the test. */
+/** The ticket of a waiter that queued before the test, behind this many others. */
 export function ticketOf(i: number): number {
   return TOKEN + (i + 1) * 1_000_000
 }
 
-/** What is known of a client: whether its inbox was seen to have a listener, and how long it lives. */
+/** The mark of a client: 1 if its inbox had a listener, and the time until which the client lives. */
 export function mark(seen: 0 | 1, leftMs = ALIVE_MS, label = 'shop'): string {
   return `${clockUs / 1_000 + leftMs} ${seen} ${label}`
 }
@@ -184,7 +184,7 @@ export async function listen(...channels: string[]) {
   client.on('message', (channel, message) => heard.push([channel, message]))
   await client.subscribe('end', ...channels)
   return {
-    /** What was heard since the last look. */
+    /** The messages since the last call. */
     async heard() {
       await admin.publish('end', '')
       await eventually(() => heard.some(([channel]) => channel === 'end'))
@@ -210,7 +210,7 @@ export async function contents(): Promise<Record<string, unknown>> {
 export const queued = () => admin.zrange(QUEUE, '0', '-1')
 export const waiting = () => admin.hgetall(WAITING)
 
-/** That a key has about this long to live. The margin is for slow machines. */
+/** Checks that the TTL of a key is about this long. The margin is for slow machines. */
 export async function expectTtl(key: string, ms: number): Promise<void> {
   const ttlMs = await admin.pttl(key)
   expect(ttlMs).toBeLessThanOrEqual(ms)

@@ -39,16 +39,19 @@ afterEach(() => server.flush())
 
 /** Every state of a lock that a call of the client `a` can meet. */
 const states: [string, () => Given][] = [
-  ['there is nothing', () => ({ token: null })],
-  ['it is free', () => ({})],
-  ['it is free and the counter ahead of the clock', () => ({ token: NOW + 9 })],
-  ['somebody has it', () => ({ holder: 'h:1' })],
-  ['somebody has it under no token', () => ({ holder: 'h:1', token: null })],
-  ['it has it', () => ({ holder: 'a:1' })],
-  ['it has it under no token', () => ({ holder: 'a:1', token: null })],
-  ['it was granted it', () => ({ holder: 'a:1', ttlMs: CLAIM_MS, waiting: { a: mark(1) } })],
+  ['no key exists', () => ({ token: null })],
+  ['the lock is free', () => ({})],
+  ['the lock is free, and the counter is ahead of the clock', () => ({ token: NOW + 9 })],
+  ['another owner holds the lock', () => ({ holder: 'h:1' })],
+  ['another owner holds the lock without a token', () => ({ holder: 'h:1', token: null })],
+  ['the caller holds the lock', () => ({ holder: 'a:1' })],
+  ['the caller holds the lock without a token', () => ({ holder: 'a:1', token: null })],
   [
-    'it was granted it, and others queue',
+    'the caller was granted the lock',
+    () => ({ holder: 'a:1', ttlMs: CLAIM_MS, waiting: { a: mark(1) } }),
+  ],
+  [
+    'the caller was granted the lock, and others queue',
     () => ({
       holder: 'a:1',
       ttlMs: CLAIM_MS,
@@ -57,11 +60,11 @@ const states: [string, () => Given][] = [
     }),
   ],
   [
-    'it has it, and its client queues as well',
+    'the caller holds the lock, and its client also queues',
     () => ({ holder: 'a:1', queue: ['a:2', 'b:1'], waiting: { a: mark(1), b: mark(0) } }),
   ],
   [
-    'it heads the queue',
+    'the caller heads the queue',
     () => ({
       holder: 'h:1',
       queue: ['a:1', 'b:1'],
@@ -69,33 +72,42 @@ const states: [string, () => Given][] = [
     }),
   ],
   [
-    'it queues behind others',
+    'the caller queues behind others',
     () => ({ holder: 'h:1', queue: ['b:1', 'a:1'], waiting: { a: mark(0), b: mark(0) } }),
   ],
-  ['it was taken for dead', () => ({ holder: 'h:1', queue: ['b:1'], waiting: { b: mark(0) } })],
-  ['it is its turn', () => ({ queue: ['a:1', 'b:1'], waiting: { a: mark(0), b: mark(0) } })],
   [
-    'it is the turn of somebody else',
+    'the caller was passed over',
+    () => ({ holder: 'h:1', queue: ['b:1'], waiting: { b: mark(0) } }),
+  ],
+  [
+    'the caller heads the queue of a free lock',
+    () => ({ queue: ['a:1', 'b:1'], waiting: { a: mark(0), b: mark(0) } }),
+  ],
+  [
+    'another owner heads the queue of a free lock',
     () => ({ queue: ['b:1', 'a:1', 'c:1'], waiting: { b: mark(0), a: mark(0), c: mark(0) } }),
   ],
   [
-    'those before it are gone',
+    'dead clients queue before the caller',
     () => ({
       queue: ['d:1', 'e:1', 'f:1', 'd:2', 'a:1', 'b:1'],
       waiting: { d: GONE(), e: EXPIRED(), a: mark(0), b: mark(0) },
     }),
   ],
   [
-    'all are gone',
+    'all waiters are dead',
     () => ({ queue: ['d:1', 'e:1', 'd:2'], waiting: { d: GONE(), e: EXPIRED(), 'd:2': 9 } }),
   ],
 ]
 
 const place: BeatPlace = ['a:1', ticketOf(0)]
-/** What `a` can ask for; and what a repeat is answered, where that is something else. */
+/** The calls of `a`, and the answer to a repeated call if that answer differs. */
 const calls: [string, () => Promise<unknown>, string?][] = [
   ['a first acquire', () => acquire()],
-  ['a first acquire for less than the claim window', () => acquire({ leaseMs: 20_000 })],
+  [
+    'a first acquire with a lease shorter than the claim window',
+    () => acquire({ leaseMs: 20_000 }),
+  ],
   ['an acquire with a ticket', () => acquire({ ticket: ticketOf(0) })],
   ['an acquire that only tries', () => acquire({ ticket: 'try' })],
   ['a release', () => release({ owner: 'a:1' }), 'gone'],
@@ -106,8 +118,8 @@ const calls: [string, () => Promise<unknown>, string?][] = [
   ['a late heartbeat', () => beatAll({ [LOCK]: [place] }, { notAfterUs: 1 })],
 ]
 
-describe.each(calls)('%s, run again,', (_, call, again) => {
-  test.each(states)('answers the same and changes nothing: %s', async (_, state) => {
+describe.each(calls)('%s that runs again', (_, call, again) => {
+  test.each(states)('returns the expected answer and changes nothing: %s', async (_, state) => {
     await given(state())
     const first = await call()
     const then = await contents()
@@ -120,15 +132,15 @@ describe.each(calls)('%s, run again,', (_, call, again) => {
   })
 })
 
-/** Without what is left of a TTL, which is a little less with each call. */
+/** Leaves out the rest of a TTL, which is a little less with each call. */
 function coarse(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(coarse)
   return typeof answer === 'number' && answer > 1 && answer <= LEASE_MS ? 'a TTL' : answer
 }
 
 /**
- * Without what any call may find out or clear: whether anybody listens now, and what is left of
- * clients that are gone.
+ * Leaves out what any call may find out or clear: if a client listens now, and the rest of dead
+ * clients.
  */
 function alike(all: Record<string, unknown>): unknown {
   const { [WAITING]: waiting, ...others } = all
@@ -156,7 +168,7 @@ describe('a key of another type', () => {
 
   describe.each([LOCK, COUNTER, QUEUE, WAITING, JAVA_QUEUE, JAVA_TIMEOUTS])('at %s', (key) => {
     test.each(asked)(
-      'is left alone by %s of %s, which costs nobody a place',
+      'stays unchanged after %s of %s, and no waiter loses its place',
       async (what, there, ask) => {
         const queue = there.includes('queue') ? ['d:1', 'a:1', 'b:1'] : []
         await given({
@@ -167,7 +179,7 @@ describe('a key of another type', () => {
         await admin.rpush(JAVA_QUEUE, 'j:1')
         await admin.pexpire(JAVA_QUEUE, 60_000)
         await admin.del(key)
-        // Not ours, and without an end.
+        // A key of another program, without a TTL.
         await admin.sadd(key, 'precious')
         await ask().catch((error) => expect(error.message).toMatch(/WRONGTYPE/))
         expect(await admin.smembers(key)).toEqual(['precious'])
@@ -180,7 +192,7 @@ describe('a key of another type', () => {
   })
 
   test.each([LOCK, COUNTER, QUEUE, WAITING])(
-    'at %s is an error for that lock only, in a heartbeat for many',
+    'at %s is an error for its own lock only, in a heartbeat for several locks',
     async (key) => {
       await admin.sadd(key, 'precious')
       await admin.pexpire(key, 60_000)
@@ -200,7 +212,7 @@ describe('a key of another type', () => {
   )
 })
 
-describe('a read-write lock of Redisson that has the name', () => {
+describe('a read-write lock of Redisson with the same name', () => {
   const readWrite = { mode: 'write', 'j:1:write': '1' }
   beforeEach(async () => {
     await given({ queue: ['a:1'], waiting: { a: mark(0), 'a:1': 20_000 } })
@@ -209,7 +221,7 @@ describe('a read-write lock of Redisson that has the name', () => {
   })
 
   test.each(['', 'try', String(ticketOf(0))])(
-    'is refused, and left alone: "%s"',
+    'an acquire with ticket "%s" is refused, and changes nothing',
     async (ticket) => {
       const then = await contents()
       await expect(acquire({ ticket, leaseMs: 2 * LEASE_MS })).rejects.toThrow(
@@ -220,12 +232,12 @@ describe('a read-write lock of Redisson that has the name', () => {
     },
   )
 
-  test('is refused although the owner is in it', async () => {
+  test('an acquire is refused even when the hash contains its owner', async () => {
     await admin.hset(LOCK, 'a:1', 1)
     await expect(acquire()).rejects.toThrow(/WRONGTYPE.*read-write/)
   })
 
-  test('is an error in a heartbeat, for that lock only', async () => {
+  test('a heartbeat returns an error for its own lock only', async () => {
     const then = await contents()
     const [, answers] = await beatAll({ [LOCK]: [place], two: [['a:1', 1]] })
     expect(answers).toEqual([
@@ -236,17 +248,20 @@ describe('a read-write lock of Redisson that has the name', () => {
     expect((await contents())[QUEUE]).toEqual(then[QUEUE])
   })
 
-  test.each(['', TOKEN])('is not released; whoever was in it leaves it: "%s"', async (token) => {
-    await admin.hset(LOCK, 'a:1', 1)
-    const listener = await listen(CHANNEL)
-    expect(await release({ owner: 'a:1', token })).toEqual(['gone'])
-    expect(await fields()).toEqual(readWrite)
-    expect(await listener.heard()).toEqual([])
-    expect(await queued()).toEqual(token === '' ? [] : ['a:1'])
-  })
+  test.each(['', TOKEN])(
+    'a release with token "%s" removes its owner from the hash, and does not free the lock',
+    async (token) => {
+      await admin.hset(LOCK, 'a:1', 1)
+      const listener = await listen(CHANNEL)
+      expect(await release({ owner: 'a:1', token })).toEqual(['gone'])
+      expect(await fields()).toEqual(readWrite)
+      expect(await listener.heard()).toEqual([])
+      expect(await queued()).toEqual(token === '' ? [] : ['a:1'])
+    },
+  )
 })
 
-test('a counter that is kept for good never gets a TTL, and loses the one it has', async () => {
+test('a counter that is kept forever never gets a TTL', async () => {
   const forGood = { counterMs: 0 }
   const kept = async (token: number) => {
     expect(await admin.get(COUNTER)).toBe(String(token))
@@ -276,7 +291,7 @@ describe('a full server', () => {
     }
   }
 
-  test('frees a lock, and lets who queues leave', async () => {
+  test('frees a lock, and lets waiters leave the queue', async () => {
     await given({ holder: 'h:1', queue: ['a:1', 'b:1'], waiting: { a: mark(0), b: mark(0) } })
     await full(async () => {
       for (const owner of ['b:1', 'a:1']) {
@@ -287,7 +302,7 @@ describe('a full server', () => {
     })
   })
 
-  test('passes the lock on, and over who is gone', async () => {
+  test('hands the lock off, and passes over dead clients', async () => {
     await given({
       holder: 'h:1',
       queue: ['d:1', 'a:1', 'b:1'],
@@ -306,14 +321,14 @@ describe('a full server', () => {
     })
   })
 
-  test('gives a free lock to the first in the queue', async () => {
+  test('grants a free lock to the first in the queue', async () => {
     await given({ queue: ['a:1', 'b:1'], waiting: { a: mark(0), b: mark(0) } })
     await full(async () => {
       expect((await acquire({ ticket: ticketOf(0) }))[0]).toBe('granted')
     })
   })
 
-  test('keeps places, and puts them back', async () => {
+  test('keeps places, and puts missing places back', async () => {
     await given({ holder: 'h:1', queue: ['a:1', 'b:1'], waiting: { a: mark(1), 'b:1': 20_000 } })
     pass(ALIVE_MS / 2)
     await full(async () => {
@@ -327,14 +342,14 @@ describe('a full server', () => {
     })
   })
 
-  test.each(['', 'try'])('gives nothing to anybody new, and says so: "%s"', async (ticket) => {
+  test.each(['', 'try'])('refuses a new owner with an OOM error: ticket "%s"', async (ticket) => {
     await full(async () => {
       await expect(acquire({ ticket })).rejects.toThrow(/^OOM/)
       expect(await contents()).toEqual({})
     })
   })
 
-  test('queues nobody new, and says so', async () => {
+  test('refuses a new waiter with an OOM error', async () => {
     await given({ holder: 'h:1' })
     const then = await contents()
     await full(async () => {
@@ -344,7 +359,7 @@ describe('a full server', () => {
   })
 })
 
-test('whatever happens, there is one holder at a time, in turn, with tokens that rise', async () => {
+test('after any sequence of calls there is one holder at a time, in turn, with rising tokens', async () => {
   // A small generator of numbers, so that a failure can be seen again.
   let seed = 1
   const random = (below: number) => {
@@ -353,7 +368,7 @@ test('whatever happens, there is one holder at a time, in turn, with tokens that
   }
   const owners = ['a:1', 'a:2', 'b:1', 'b:2', 'c:1', 'd:1']
   await listen(...[...'abcd'].map((client) => INBOX + client))
-  /** Tickets of those who queue, as far as they know; and the token of the one who holds. */
+  /** The tickets that the waiters know, and the holder with its token. */
   const tickets = new Map<string, number>()
   let holder = null as { owner: string; token: number } | null
   let last = TOKEN
@@ -370,7 +385,7 @@ test('whatever happens, there is one holder at a time, in turn, with tokens that
     last = token
     holder = { owner, token }
   }
-  /** Whoever is in the hash has been granted the lock, perhaps by a call of somebody else. */
+  /** The owner in the hash has been granted the lock, perhaps by a call of another owner. */
   const lookAtLock = async () => {
     const [owner, ...others] = Object.keys(await fields())
     expect(others).toEqual([])

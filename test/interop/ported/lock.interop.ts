@@ -31,7 +31,7 @@ describe.each([
   ['RedissonFairLockTest', FAIR],
 ] as const)('%s', (_, pair) => {
   describe.each(directions)('%s first, then %s', (one, other) => {
-    test('testTryLockWait: a wait for a lock that is held ends without it when its time is up', async () => {
+    test('testTryLockWait: a wait for a held lock fails when its time is up', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       await first.lock()
       const start = performance.now()
@@ -41,7 +41,7 @@ describe.each([
       await first.unlock()
     })
 
-    test('testForceUnlock: force by another owner frees the lock', async () => {
+    test('testForceUnlock: another owner frees the lock by force', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       await first.lock()
       expect(await second.forceUnlock()).toBe(true)
@@ -51,7 +51,7 @@ describe.each([
       await first.unlock().catch(() => undefined)
     })
 
-    test('testExpire: the next has the lock when the lease ends, and not before', async () => {
+    test('testExpire: the next owner acquires the lock when the lease ends, and not before', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       const start = performance.now()
       await first.lock(LEASE_MS)
@@ -63,7 +63,7 @@ describe.each([
       await second.unlock()
     })
 
-    test('testGetHoldCount: a hold counts for its owner only', async () => {
+    test('testGetHoldCount: a hold count is visible to its owner only', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       const counts = async () => [await first.holdCount(), await second.holdCount()]
       expect(await counts()).toEqual([0, 0])
@@ -129,7 +129,7 @@ describe.each([
       await first.unlock()
     })
 
-    test('testLockUnlock: the lock is to be had again and again, by turns', async () => {
+    test('testLockUnlock: both languages acquire the lock again and again, in turn', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       for (const each of [first, second, first, second]) {
         await each.lock()
@@ -138,7 +138,7 @@ describe.each([
       expect(await stage.hash()).toEqual({})
     })
 
-    test('testReentrancy: the holder acquires it twice, and another owner gets it after both releases', async () => {
+    test('testReentrancy: the holder acquires the lock twice, and another owner gets it after both releases', async () => {
       const [first, second] = [holder(one, pair), holder(other, pair)]
       expect(await first.tryLock()).toBe(true)
       expect(await first.tryLock()).toBe(true)
@@ -150,7 +150,7 @@ describe.each([
     })
   })
 
-  test('testAutoExpire: a client of Java that shut down keeps the lock until its lease ends', async () => {
+  test('testAutoExpire: a Java client that shut down keeps the lock until its lease ends', async () => {
     const javaClient = await stage.newJavaClient({ watchdogMs: 1_000 })
     await holder('Java', pair, { javaClient }).lock()
     await javaClient.shutdown()
@@ -161,7 +161,7 @@ describe.each([
     await next.unlock()
   })
 
-  test('testAutoExpire: a process of Node that was killed keeps the lock until its lease ends', async () => {
+  test('testAutoExpire: a Node process that was killed keeps the lock until its lease ends', async () => {
     const port = String(stage.server.port)
     const child = startChild('test/interop/support/taker.mjs', { args: [port, stage.name, '1000'] })
     await child.next()
@@ -177,7 +177,7 @@ describe.each([
 
 describe('RedissonLockTest', () => {
   describe.each(directions)('%s first, then %s', (one, other) => {
-    test('testRemainTimeToLive: the lease is seen by others, that of the watchdog as well', async () => {
+    test('testRemainTimeToLive: another owner sees the rest of the lease, even of a lease of the watchdog', async () => {
       const [first, second] = [holder(one, PLAIN), holder(other, PLAIN)]
       await first.lock(3_600_000)
       expect(await second.remainingMs()).toBeGreaterThan(3_600_000 - SOON_MS)
@@ -203,7 +203,7 @@ describe('RedissonLockTest', () => {
     })
   })
 
-  test('testLockIsNotRenewedAfterInterruptedTryLock: a call here that is aborted while it asks leaves Java the lock', async () => {
+  test('testLockIsNotRenewedAfterInterruptedTryLock: a Node call that is aborted during its request leaves the lock to Java', async () => {
     const client = stage.nodeClient({ leaseMs: 1_000 })
     const java = holder('Java', PLAIN)
     for (let round = 0; round < 20; round++) {
@@ -219,7 +219,7 @@ describe('RedissonLockTest', () => {
     }
   })
 
-  test('testSinglePubSub: a client of Java with one subscription and clients here wait for two names at once', async () => {
+  test('testSinglePubSub: a Java client with one subscription and Node clients wait for two names at once', async () => {
     const javaClient = await stage.newJavaClient({ subscriptions: 1 })
     const names = [`${stage.name}-one`, `${stage.name}-two`]
     for (let round = 0; round < 2; round++) {
@@ -235,7 +235,7 @@ describe('RedissonLockTest', () => {
     }
   })
 
-  test('testSubscriptionsPerConnection: many threads of a client with one subscription and many calls here all get the lock, and no channel stays', async () => {
+  test('testSubscriptionsPerConnection: many threads with one subscription and many Node calls all get the lock, and no channel stays', async () => {
     const javaClient = await stage.newJavaClient({ subscriptions: 1 })
     const client = stage.nodeClient()
     const names = [1, 2, 3].map((n) => `${stage.name}-${n}`)
@@ -262,7 +262,7 @@ describe('RedissonLockTest', () => {
     await eventually(async () => (await listening()).length === 0, { timeoutMs: SOON_MS })
   })
 
-  test('testLockListener: listeners in Java are called when a hold of ours is released or ends, until they are removed', async () => {
+  test('testLockListener: listeners in Java are called when a hold of Node is released or ends, until they are removed', async () => {
     const { admin } = stage.server
     await admin.config('SET', 'notify-keyspace-events', 'Egx')
     try {
@@ -285,7 +285,7 @@ describe('RedissonLockTest', () => {
 })
 
 describe('RedissonFairLockTest', () => {
-  test('testLeaseTimeout: owners of both languages that never release get the lock in turn, as leases end', async () => {
+  test('testLeaseTimeout: owners of both languages that never release get the lock in turn as leases end', async () => {
     const order: string[] = []
     const waiting: Promise<void>[] = []
     const first = holder('Node', FAIR)
@@ -313,7 +313,7 @@ describe('RedissonFairLockTest', () => {
   })
 
   test.each(directions)(
-    'testTryLockNonDelayed: %s has the lock and %s waits in vain; afterwards both get it without a wait',
+    'testTryLockNonDelayed: %s holds the lock and the wait of %s fails; afterwards both acquire it without a wait',
     async (one, other) => {
       const [first, second] = [holder(one, FAIR), holder(other, FAIR)]
       expect(await first.tryLock()).toBe(true)
@@ -327,7 +327,7 @@ describe('RedissonFairLockTest', () => {
     },
   )
 
-  test('testConcurrency_MultiInstance_Ordering: callers here that wait for a lock of Java get it in the order in which they came', async () => {
+  test('testConcurrency_MultiInstance_Ordering: Node callers that wait for a lock of Java get it in the order of their calls', async () => {
     const java = holder('Java', FAIR)
     await java.lock()
     const order: number[] = []
@@ -347,7 +347,7 @@ describe('RedissonFairLockTest', () => {
     expect(order).toEqual([1, 2, 3, 4])
   })
 
-  test('testAbandonedTimeoutDrift_Descrete: a thread of Java that left the queue without a word keeps no caller here out', async () => {
+  test('testAbandonedTimeoutDrift_Descrete: a Java thread that left the queue without a message blocks no Node caller', async () => {
     const javaClient = await stage.newJavaClient({})
     const first = holder('Node', FAIR)
     await first.lock()
@@ -364,7 +364,7 @@ describe('RedissonFairLockTest', () => {
     leaves({ keys: true, why: 'the place of a dead thread stays in the queue of Redisson' })
   })
 
-  test('testFirstThreadDeathTimeoutDrift: a process of Node that is killed in our queue keeps no thread of Java out', async () => {
+  test('testFirstThreadDeathTimeoutDrift: a Node process that is killed in the queue blocks no Java thread', async () => {
     const first = holder('Node', FAIR)
     await first.lock()
     const { admin } = stage.server
@@ -391,7 +391,7 @@ describe('RedissonFairLockTest', () => {
     await java.unlock()
   })
 
-  test('testNameMapper: the keyPrefix here is what a NameMapper puts before the name there', async () => {
+  test('testNameMapper: the keyPrefix in Node is the prefix of a NameMapper in Java', async () => {
     const javaClient = await stage.newJavaClient({ prefix: 'test::' })
     const java = holder('Java', FAIR, { javaClient })
     const node = holder('Node', FAIR, { nodeOptions: { keyPrefix: 'test::' } })
@@ -408,7 +408,7 @@ describe('RedissonFairLockTest', () => {
 })
 
 describe('RedissonFencedLockTest', () => {
-  test('testTokenIncrease: each way to acquire it, in either language, has a higher token than the one before', async () => {
+  test('testTokenIncrease: each way to acquire the lock, in either language, gives a higher token than before', async () => {
     const java = stage.javaLock({ kind: 'RFencedLock' })
     const node = stage.nodeLock('getLock', { keepCounters: true })
     const tokens: number[] = []
@@ -449,7 +449,7 @@ describe('RedissonMultiLockTest', () => {
     return client.getMultiLock(first as NonNullable<typeof first>, ...rest)
   }
 
-  test('testLockUnlock: one language holds all of its names, and the other gets them after the release', async () => {
+  test('testLockUnlock: one language holds all names, and the other language gets them after the release', async () => {
     const [java, node] = [javaMulti(), nodeMulti()]
     await java.lock(10_000)
     expect(await java.isHeldByCurrentThread()).toBe(true)
@@ -466,7 +466,7 @@ describe('RedissonMultiLockTest', () => {
     await java.unlock()
   })
 
-  test('testWaitAndLeaseTimeouts: at most one of ten callers in both languages gets it, and no other keeps a part of it', async () => {
+  test('testWaitAndLeaseTimeouts: at most one of ten callers in both languages gets all names, and no other caller keeps a part', async () => {
     const clients = Array.from({ length: 5 }, nodeMulti)
     await Promise.all(clients.map((each) => each.isLocked()))
     const got = await Promise.all([
@@ -474,7 +474,7 @@ describe('RedissonMultiLockTest', () => {
       ...clients.map((__, i) => javaMulti(`${i}`).tryLock(-1, 10_000)),
     ])
     const winners = got.filter(Boolean).length
-    // Those of Java take one name after the other: two that meet may both give up.
+    // Threads of Java acquire one name after the other, so two that meet may both give up.
     expect(winners).toBeLessThanOrEqual(1)
     const held = await Promise.all(names().map((name) => stage.server.admin.exists(name)))
     expect(held).toEqual(names().map(() => winners))
@@ -482,7 +482,7 @@ describe('RedissonMultiLockTest', () => {
   })
 
   test.each(directions)(
-    'testMultiThreads: %s has it, and %s waits until the release',
+    'testMultiThreads: %s holds the lock, and %s waits until the release',
     async (one) => {
       const node = nodeMulti()
       const release = async () => {
@@ -507,7 +507,7 @@ describe('RedissonMultiLockTest', () => {
     },
   )
 
-  test('test: over three servers it excludes a lock of ours on each of them', async () => {
+  test('test: over three servers an RMultiLock excludes a Node lock on each server', async () => {
     const servers = [stage.server, await startRedis(), await startRedis()]
     const clients = await Promise.all(servers.map(({ port }) => stage.java.client({ port })))
     const thread = stage.threadName('three')

@@ -34,12 +34,12 @@ function sides(language: Language, options: HolderOptions = {}) {
   }
 }
 
-/** What is left of a reader whose lease ran out is a key of its own, which ends by itself. */
+/** A reader whose lease ended leaves a key of its own, which ends by itself. */
 const leavesLeases = () =>
   leaves({ keys: true, why: 'what is left of a lease that nobody released ends by itself' })
 
 describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, other) => {
-  test('testReadLockExpiration: a short lease of one reader does not end the longer one of another', async () => {
+  test('testReadLockExpiration: a short lease of one reader does not end the longer lease of another reader', async () => {
     const [first, second, third] = [sides(one), sides(other), sides(other)]
     await first.read.lock(2 * SOON_MS)
     const start = performance.now()
@@ -56,7 +56,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     await third.write.unlock()
   })
 
-  test('testReadLockIsLocked: a writer that reads as well is seen on both sides', async () => {
+  test('testReadLockIsLocked: both sides are locked while a writer also reads', async () => {
     const [first, second] = [sides(one), sides(other)]
     await first.write.lock()
     expect(await second.read.isLocked()).toBe(false)
@@ -79,7 +79,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     await first.write.unlock()
   })
 
-  test('testReadLockLeaseTimeoutDiffThreadsWRR: readers get in when the lease of a writer ends', async () => {
+  test('testReadLockLeaseTimeoutDiffThreadsWRR: readers acquire the lock when the lease of a writer ends', async () => {
     const [first, second, third] = [sides(one), sides(other), sides(other)]
     const start = performance.now()
     expect(await first.write.tryLock(SOON_MS, 700)).toBe(true)
@@ -90,7 +90,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     await third.read.unlock()
   })
 
-  test('testReadLockLeaseTimeoutDiffThreadsRRW: a reader that came and went does not make the lease of another longer', async () => {
+  test('testReadLockLeaseTimeoutDiffThreadsRRW: a reader that came and went does not extend the lease of another reader', async () => {
     const [first, second, third] = [sides(one), sides(other), sides(other)]
     const start = performance.now()
     expect(await first.read.tryLock(SOON_MS, 1_000)).toBe(true)
@@ -104,7 +104,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     leavesLeases()
   })
 
-  test('testWR: a writer that has read goes on writing', async () => {
+  test('testWR: a writer that has read still writes', async () => {
     const [first, second] = [sides(one), sides(other)]
     await first.write.lock()
     await first.read.lock()
@@ -116,7 +116,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect(await second.write.isLocked()).toBe(false)
   })
 
-  test('testWriteRead: all waiting readers get in together when the writer is done', async () => {
+  test('testWriteRead: all waiting readers acquire the lock together when the writer is done', async () => {
     const first = sides(one)
     await first.write.lock()
     const readers = Array.from({ length: 8 }, () => sides(other))
@@ -126,12 +126,12 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     await first.write.unlock()
     await read
     expect(since(start)).toBeLessThan(SOON_MS)
-    // All at once: nobody has unlocked so far.
+    // All readers hold the lock at the same time, because no reader has unlocked so far.
     expect(Object.keys(await stage.hash())).toHaveLength(readers.length + 1)
     for (const { read: each } of readers) await each.unlock()
   })
 
-  test('testWriteReadReentrancy: a writer that goes on to read keeps others from writing only', async () => {
+  test('testWriteReadReentrancy: a writer that continues as a reader blocks only other writers', async () => {
     const [first, second] = [sides(one), sides(other)]
     await first.write.lock()
     expect(await first.read.tryLock()).toBe(true)
@@ -145,7 +145,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     await second.write.unlock()
   })
 
-  test('testWriteLock: a writer that has it twice has it until it has released both', async () => {
+  test('testWriteLock: a writer that acquires the lock twice holds it until both releases', async () => {
     const [first, second, third] = [sides(one), sides(other), sides(other)]
     await first.write.lock()
     expect(await first.write.tryLock()).toBe(true)
@@ -164,7 +164,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     await first.read.unlock()
   })
 
-  test('testMultiRead: nobody writes until the last of several readers has left', async () => {
+  test('testMultiRead: no owner writes until the last of several readers has released', async () => {
     const [first, second] = [sides(one), sides(other)]
     expect(await first.read.forceUnlock()).toBe(false)
     await first.read.lock()
@@ -184,7 +184,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect([await first.write.isHeld(), await second.write.isLocked()]).toEqual([false, false])
   })
 
-  test('testForceUnlock: force on one side leaves the other side alone', async () => {
+  test('testForceUnlock: force on one side leaves the other side unchanged', async () => {
     const [first, second] = [sides(one), sides(other)]
     await first.read.lock()
     expect(await second.write.forceUnlock()).toBe(false)
@@ -202,7 +202,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     leavesLeases()
   })
 
-  test('testReadWriteTTL: the watchdog keeps both sides, and the one that is left', async () => {
+  test('testReadWriteTTL: the watchdog keeps both sides, and then the side that is left', async () => {
     const javaClient = await stage.newJavaClient({ watchdogMs: 1_200 })
     const nodeOptions = { leaseMs: 1_200 }
     const [first, second] = [sides(one, { javaClient, nodeOptions }), sides(other)]
@@ -223,7 +223,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     await javaClient.shutdown()
   })
 
-  test('testExpireRead: a reader does not wait for another one, whose unlock works as long as its lease lasts', async () => {
+  test('testExpireRead: a reader does not wait for another reader, whose unlock works while its lease lasts', async () => {
     const [first, second] = [sides(one), sides(other)]
     await first.read.lock(2 * SOON_MS)
     const start = performance.now()
@@ -234,7 +234,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect(await stage.hash()).toEqual({})
   })
 
-  test('testExpireWrite: the next writes when the lease of a writer ends, whose unlock fails then', async () => {
+  test('testExpireWrite: the next writer acquires the lock when the lease ends, and the unlock of the first writer fails', async () => {
     const [first, second] = [sides(one), sides(other)]
     const start = performance.now()
     await first.write.lock(700)
@@ -247,7 +247,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
   })
 
   test.each(['read', 'write'] as const)(
-    'testHoldCount: a hold of the %s lock counts for its owner only',
+    'testHoldCount: a hold count of the %s lock is visible to its owner only',
     async (side) => {
       const [first, second] = [sides(one)[side], sides(other)[side]]
       const counts = async () => [await first.holdCount(), await second.holdCount()]
@@ -286,7 +286,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect(await second.read.isHeld()).toBe(false)
   })
 
-  test('testIsLocked: a reader sees that somebody reads, and that nobody does', async () => {
+  test('testIsLocked: a reader sees that the read lock is held, and that it is free', async () => {
     const { read } = sides(one)
     expect(await read.isLocked()).toBe(false)
     await read.lock()
@@ -295,7 +295,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     expect(await read.isLocked()).toBe(false)
   })
 
-  test('testIsLockedOtherThread: another owner sees that somebody reads, and that nobody does', async () => {
+  test('testIsLockedOtherThread: another owner sees that the read lock is held, and that it is free', async () => {
     const [first, second] = [sides(one), sides(other)]
     await first.read.lock()
     expect(await second.read.isLocked()).toBe(true)
@@ -311,7 +311,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
     await first.read.unlock()
   })
 
-  test('testLockUnlock: both read again and again, by turns', async () => {
+  test('testLockUnlock: both languages read again and again, in turn', async () => {
     const [first, second] = [sides(one), sides(other)]
     for (const { read } of [first, second, first, second]) {
       await read.lock()
@@ -335,7 +335,7 @@ describe.each(directions)('RedissonReadWriteLockTest, %s first, then %s', (one, 
 })
 
 describe('RedissonReadWriteLockTest', () => {
-  test('testReadLockLeaseTimeout: the hold of Java ends with the lease of the first read, once the second is released', async () => {
+  test('testReadLockLeaseTimeout: a hold in Java ends with the lease of the first read, after the second is released', async () => {
     const [first, second] = [sides('Java'), sides('Node')]
     const start = performance.now()
     expect(await first.read.tryLock(SOON_MS, 1_000)).toBe(true)
@@ -349,7 +349,7 @@ describe('RedissonReadWriteLockTest', () => {
     leavesLeases()
   })
 
-  test('testReadLockLeaseTimeout: a hold here keeps the longer lease, as all holds of one owner have one lease', async () => {
+  test('testReadLockLeaseTimeout: a hold in Node keeps the longer lease, because all holds of one owner have one lease', async () => {
     const [first, second] = [sides('Node'), sides('Java')]
     expect(await first.read.tryLock(SOON_MS, 700)).toBe(true)
     const start = performance.now()
@@ -362,7 +362,7 @@ describe('RedissonReadWriteLockTest', () => {
     leavesLeases()
   })
 
-  test('testReadLockExpirationRenewal: readers of both languages lose nothing while their watchdogs renew', async () => {
+  test('testReadLockExpirationRenewal: readers of both languages keep their holds while their watchdogs renew', async () => {
     const javaClient = await stage.newJavaClient({ watchdogMs: 1_500 })
     const nodeOptions = { leaseMs: 1_500 }
     const readers = (['Java', 'Node'] as const).flatMap((language) =>
@@ -375,7 +375,7 @@ describe('RedissonReadWriteLockTest', () => {
     await javaClient.shutdown()
   })
 
-  test('testName: a name with a tag is one lock, however many read it by turns', async () => {
+  test('testName: a name with a tag is one lock, however many readers use it in turn', async () => {
     const name = `{test}:${stage.name}:key`
     const readers = (['Java', 'Node'] as const).flatMap((language) =>
       Array.from({ length: 5 }, () => sides(language, { name }).read),
@@ -395,7 +395,7 @@ describe('RedissonReadWriteLockTest', () => {
     await java.read.unlock()
   })
 
-  test('testAutoExpire: a client of Java that shut down keeps the write lock until its lease ends', async () => {
+  test('testAutoExpire: a Java client that shut down keeps the write lock until its lease ends', async () => {
     const javaClient = await stage.newJavaClient({ watchdogMs: 1_000 })
     await sides('Java', { javaClient }).write.lock()
     await javaClient.shutdown()
@@ -405,7 +405,7 @@ describe('RedissonReadWriteLockTest', () => {
     await write.unlock()
   })
 
-  test('testAutoExpire: a process of Node that was killed keeps the write lock until its lease ends', async () => {
+  test('testAutoExpire: a Node process that was killed keeps the write lock until its lease ends', async () => {
     const args = [String(stage.server.port), stage.name, '1000', 'writeLock']
     const child = startChild('test/interop/support/taker.mjs', { args })
     await child.next()
@@ -418,7 +418,7 @@ describe('RedissonReadWriteLockTest', () => {
   })
 
   test.each(directions)(
-    'testMultiInstanceReadLockZombieCleanup: a reader of %s that died keeps no writer out once the reader of %s is done',
+    'testMultiInstanceReadLockZombieCleanup: a dead reader of %s blocks no writer once the reader of %s is done',
     async (one, other) => {
       const javaClient = await stage.newJavaClient({ watchdogMs: 1_000 })
       const rest = { javaClient, nodeOptions: { leaseMs: 1_000 } }

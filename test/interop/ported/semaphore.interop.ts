@@ -86,7 +86,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await second.availablePermits()).toBe(0)
   })
 
-  test('testAcquireWithoutSetPermits: a release makes a semaphore that nobody has set', async () => {
+  test('testAcquireWithoutSetPermits: a release creates a semaphore whose permits were never set', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.release()
     await second.release()
@@ -107,7 +107,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await stage.server.admin.exists(stage.name)).toBe(0)
   })
 
-  test('testAddPermits: permits are added while all are taken', async () => {
+  test('testAddPermits: permits are added while all are acquired', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.trySetPermits(10)
     await second.acquire(10)
@@ -120,7 +120,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await second.availablePermits()).toBe(9)
   })
 
-  test('testReducePermits: permits are withdrawn while they are taken', async () => {
+  test('testReducePermits: permits are removed while they are acquired', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.trySetPermits(10)
     await second.acquire(10)
@@ -132,7 +132,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await second.availablePermits()).toBe(0)
   })
 
-  test('testBlockingAcquire: a call waits until the other language gives its permit back', async () => {
+  test('testBlockingAcquire: a call waits until the other language releases its permit', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.trySetPermits(1)
     await first.acquire()
@@ -175,12 +175,12 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await first.availablePermits()).toBe(0)
   })
 
-  test('testReleaseWithoutPermits: a release of what nobody has taken adds a permit', async () => {
+  test('testReleaseWithoutPermits: a release without an acquisition adds a permit', async () => {
     await plain(one).release()
     expect(await plain(other).availablePermits()).toBe(1)
   })
 
-  test('testDrainPermits: one language takes all permits that the other has left', async () => {
+  test('testDrainPermits: one language drains all permits that the other language has left', async () => {
     const [first, second] = [plain(one), plain(other)]
     expect(await first.drainPermits()).toBe(0)
     await second.trySetPermits(10)
@@ -189,7 +189,7 @@ describe.each(directions)('RedissonSemaphoreTest, %s first, then %s', (one, othe
     expect(await second.availablePermits()).toBe(0)
   })
 
-  test('testReleaseAcquire: each language sees what the other takes and gives back', async () => {
+  test('testReleaseAcquire: each language sees what the other language acquires and releases', async () => {
     const [first, second] = [plain(one), plain(other)]
     await first.trySetPermits(10)
     for (const [work, left] of [
@@ -217,7 +217,7 @@ describe('RedissonSemaphoreTest', () => {
     }
   })
 
-  test('testReleaseIfExists: a permit goes back to the semaphore of Java, and to none that is not there', async () => {
+  test('testReleaseIfExists: a permit returns to the semaphore of Java, and to no semaphore that does not exist', async () => {
     const node = stage.nodeClient().getSemaphore(stage.name)
     const java = plain('Java')
     expect(await node.releaseIfExists(1)).toBe(false)
@@ -254,7 +254,7 @@ interface Leased {
   addPermits(permits: number): Promise<unknown>
   numbers(): Promise<{ permits: number | null; available: number; taken: number }>
   acquire(permits?: number, leaseMs?: number): Promise<readonly string[]>
-  /** No ids if they are not to be had. */
+  /** Resolves to no ids if the permits are not available. */
   tryAcquire(permits?: number, waitMs?: number, leaseMs?: number): Promise<readonly string[]>
   /** True if all were given back; false if none was. */
   tryRelease(ids: readonly string[]): Promise<boolean>
@@ -304,12 +304,12 @@ function leased(language: Language, name = stage.name): Leased {
 describe.each(directions)(
   'RedissonPermitExpirableSemaphoreTest, %s first, then %s',
   (one, other) => {
-    test('testNotExistent: there are no permits of a semaphore that nobody has set', async () => {
+    test('testNotExistent: a semaphore that was never set has no permits', async () => {
       expect((await leased(one).numbers()).available).toBe(0)
       expect(await leased(other).tryAcquire()).toEqual([])
     })
 
-    test('testAvailablePermits, testAcquiredPermits, testGetPermits: permits are taken, and come back when their leases end', async () => {
+    test('testAvailablePermits, testAcquiredPermits, testGetPermits: permits are acquired, and return when their leases end', async () => {
       const [first, second] = [leased(one), leased(other)]
       const agree = async (available: number) => {
         const numbers = { permits: 2, available, taken: 2 - available }
@@ -329,7 +329,7 @@ describe.each(directions)(
       await agree(2)
     })
 
-    test('testExpire: a waiter gets the permit when its lease ends, and its old id gives nothing back', async () => {
+    test('testExpire: a waiter gets the permit when its lease ends, and its old id releases nothing', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(1)
       const start = performance.now()
@@ -342,7 +342,7 @@ describe.each(directions)(
       expect((await first.numbers()).available).toBe(1)
     })
 
-    test('testExpireTryAcquire: the same of a permit from tryAcquire', async () => {
+    test('testExpireTryAcquire: a permit from tryAcquire expires in the same way', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(1)
       const start = performance.now()
@@ -362,7 +362,7 @@ describe.each(directions)(
       expect((await first.numbers()).available).toBe(10)
     })
 
-    test('testSetPermits: the number is set anew, also below what is taken', async () => {
+    test('testSetPermits: the number is set again, even below the number of acquired permits', async () => {
       const [first, second] = [leased(one), leased(other)]
       const agree = async (permits: number, taken: number) => {
         const numbers = { permits, available: permits - taken, taken }
@@ -387,7 +387,7 @@ describe.each(directions)(
       await agree(2, 3)
     })
 
-    test('testAddPermits: the number is raised and lowered, also below zero', async () => {
+    test('testAddPermits: the number is raised and lowered, even below zero', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(10)
       for (const [permits, left] of [
@@ -400,7 +400,7 @@ describe.each(directions)(
       }
     })
 
-    test('testBlockingAcquire: a call waits until the other language gives its permit back', async () => {
+    test('testBlockingAcquire: a call waits until the other language releases its permit', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(1)
       const ids = await first.acquire()
@@ -414,7 +414,7 @@ describe.each(directions)(
       expect((await first.numbers()).available).toBe(0)
     })
 
-    test('testBlockingAcquireMany, testTryAcquireMany: many are taken at once, and given back by the other', async () => {
+    test('testBlockingAcquireMany, testTryAcquireMany: many permits are acquired at once, and released by the other language', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(10)
       const ids = await first.acquire(6)
@@ -426,7 +426,7 @@ describe.each(directions)(
       expect((await first.numbers()).available).toBe(1)
     })
 
-    test('testTryAcquire: a call with a time limit gets the permit as soon as it is given back', async () => {
+    test('testTryAcquire: a call with a time limit gets the permit as soon as it is released', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(1)
       const ids = await first.tryAcquire()
@@ -442,7 +442,7 @@ describe.each(directions)(
       expect((await first.numbers()).available).toBe(0)
     })
 
-    test('testReleaseExpired: a permit whose lease has ended is not given back, and not lost', async () => {
+    test('testReleaseExpired: a permit whose lease has ended is not released, and not lost', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(1)
       const ids = await first.tryAcquire(1, 600, 100)
@@ -458,7 +458,7 @@ describe.each(directions)(
       expect(since(start)).toBeLessThan(1_000)
     })
 
-    test('testRelease, testReleaseAsyncMany: many are given back in parts, and none of them twice', async () => {
+    test('testRelease, testReleaseAsyncMany: many permits are released in parts, and none of them twice', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(10)
       const ids = await first.acquire(6)
@@ -471,7 +471,7 @@ describe.each(directions)(
       expect((await first.numbers()).available).toBe(10)
     })
 
-    test('testReleaseManyExpiredDoesNotThrow: the permits of leases that ended are counted again, once', async () => {
+    test('testReleaseManyExpiredDoesNotThrow: the permits of ended leases are counted again, once', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(10)
       await first.acquire(6, 800)
@@ -482,7 +482,7 @@ describe.each(directions)(
       await eventually(async () => (await first.numbers()).available === 10)
     })
 
-    test('testTryReleaseManyExpired: permits with a lease come back by themselves, others when they are given back', async () => {
+    test('testTryReleaseManyExpired: permits with a lease return by themselves, and other permits return at their release', async () => {
       const [first, second] = [leased(one), leased(other)]
       await first.trySetPermits(10)
       const timed = await first.tryAcquire(3, 600, 800)
@@ -517,7 +517,7 @@ describe('RedissonPermitExpirableSemaphoreTest', () => {
     new JavaPermitExpirableSemaphore(stage.javaClient, stage.name, stage.threadName('leased'))
   const node = () => stage.nodeClient().getPermitExpirableSemaphore(stage.name)
 
-  test('testUpdateLeaseTime: Java makes the lease of a permit of ours longer and shorter, until it has ended', async () => {
+  test('testUpdateLeaseTime: Java extends and shortens the lease of a Node permit until the lease has ended', async () => {
     const [theirs, ours] = [java(), node()]
     await theirs.trySetPermits(1)
     expect(await theirs.updateLeaseTime('1234', 1_000)).toBe(false)
@@ -537,7 +537,7 @@ describe('RedissonPermitExpirableSemaphoreTest', () => {
     expect(await theirs.availablePermits()).toBe(1)
   })
 
-  test('testUpdateLeaseTime: extend() here is seen by Java', async () => {
+  test('testUpdateLeaseTime: Java sees an extend() of Node', async () => {
     const [theirs, ours] = [java(), node()]
     await theirs.trySetPermits(1)
     const permit = await ours.acquire({ leaseMs: 2_000 })
@@ -546,7 +546,7 @@ describe('RedissonPermitExpirableSemaphoreTest', () => {
     await permit.release()
   })
 
-  test('testGetLeaseTime: Java reads the lease of a permit of ours, and we that of one of Java', async () => {
+  test('testGetLeaseTime: Java reads the lease of a Node permit, and Node reads the lease of a Java permit', async () => {
     const [theirs, ours] = [java(), node()]
     await theirs.trySetPermits(1)
     await expect(theirs.getLeaseTime('1234')).rejects.toThrow()
@@ -563,7 +563,7 @@ describe('RedissonPermitExpirableSemaphoreTest', () => {
     await permit.release()
   })
 
-  test('testReleaseWithoutPermits: an id that nobody has gives nothing back', async () => {
+  test('testReleaseWithoutPermits: an unknown id releases nothing', async () => {
     const [theirs, ours] = [java(), node()]
     await theirs.trySetPermits(1)
     await expect(theirs.release('1234')).rejects.toThrow()
@@ -574,7 +574,7 @@ describe('RedissonPermitExpirableSemaphoreTest', () => {
     expect(await ours.availablePermits()).toBe(1)
   })
 
-  test('testReleaseManyNotExistOrExpired: of a list with an id that is wrong Java gives none back; here the others are', async () => {
+  test('testReleaseManyNotExistOrExpired: with a wrong id in a list, Java releases none, and Node releases the others', async () => {
     const [theirs, ours] = [java(), node()]
     await theirs.trySetPermits(10)
     const timed = await ours.acquire({ permits: 2, leaseMs: 1_000 })
@@ -592,7 +592,7 @@ describe('RedissonPermitExpirableSemaphoreTest', () => {
     await timed.release()
   })
 
-  test('testExpiration: a semaphore that has an expiry is gone with all that belongs to it, whoever has a permit', async () => {
+  test('testExpiration: a semaphore with an expiry is deleted with all its keys, even while a permit is held', async () => {
     const ours = node()
     await ours.trySetPermits(1)
     await stage.server.admin.pexpire(stage.name, 1_500)
@@ -602,14 +602,14 @@ describe('RedissonPermitExpirableSemaphoreTest', () => {
     const areGone = async () => (await stage.server.admin.exists(...parts)) === 0
     await eventually(areGone, { timeoutMs: SOON_MS })
     expect(await java().availablePermits()).toBe(0)
-    // What we noted beside it ends by itself as well.
+    // The notes of Holdfast beside the semaphore end by themselves, too.
     for (const key of await ownKeys()) {
       expect([key, await stage.server.admin.pttl(key)]).toEqual([key, expect.any(Number)])
       expect(await stage.server.admin.pttl(key)).not.toBe(-1)
     }
   })
 
-  test('testGetInClusterNameMapper: in a cluster, behind a NameMapper, it is one semaphore for both', async () => {
+  test('testGetInClusterNameMapper: in a cluster with a NameMapper, both languages use one semaphore', async () => {
     const cluster = await startCluster()
     const [first] = cluster.masters
     const settings = { port: first?.port as number, sharded: 'AUTO', prefix: 'test::' } as const
@@ -663,7 +663,7 @@ function latchOf(language: Language, name = stage.name): Latch {
 }
 
 describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one, other) => {
-  test('testAwaitTimeout: an awaiter goes on when the other language has counted down in time', async () => {
+  test('testAwaitTimeout: a waiter continues when the other language has counted down in time', async () => {
     const [first, second] = [latchOf(one), latchOf(other)]
     expect(await first.trySetCount(1)).toBe(true)
     expect(await second.count()).toBe(1)
@@ -676,7 +676,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
     expect(since(start)).toBeLessThan(SOON_MS)
   })
 
-  test('testAwaitTimeoutFail: an awaiter gets false when its time is up', async () => {
+  test('testAwaitTimeoutFail: a waiter gets false when its time is up', async () => {
     const [first, second] = [latchOf(one), latchOf(other)]
     expect(await first.trySetCount(1)).toBe(true)
     const start = performance.now()
@@ -686,7 +686,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
     expect(await second.count()).toBe(0)
   })
 
-  test('testMultiAwait: several awaiters of both languages all go on', async () => {
+  test('testMultiAwait: several waiters of both languages all continue', async () => {
     await latchOf(one).trySetCount(5)
     const waiting = Promise.all(
       Array.from({ length: 5 }, (_, i) => latchOf(i % 2 === 0 ? one : other).await(2 * SOON_MS)),
@@ -697,7 +697,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
     expect(await latchOf(other).count()).toBe(0)
   })
 
-  test('testCountDown: a latch that is at zero stays there, and lets every awaiter go on', async () => {
+  test('testCountDown: a latch at zero stays at zero, and every waiter continues', async () => {
     const [first, second] = [latchOf(one), latchOf(other)]
     await first.trySetCount(2)
     expect(await second.count()).toBe(2)
@@ -718,7 +718,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
     expect(await third.await(SOON_MS)).toBe(true)
   })
 
-  test('testDelete, testDeleteFailed: one language deletes what the other has set, once', async () => {
+  test('testDelete, testDeleteFailed: one language deletes the count of the other language, once', async () => {
     const [first, second] = [latchOf(one), latchOf(other)]
     expect(await second.delete()).toBe(false)
     await first.trySetCount(1)
@@ -735,7 +735,7 @@ describe.each(directions)('RedissonCountDownLatchTest, %s first, then %s', (one,
   })
 })
 
-test('RedissonCountDownLatchConcurrentTest, testSingleCountDownAwait_SingleInstance: all awaiters go on after the last count-down, and read a count of 0', async () => {
+test('RedissonCountDownLatchConcurrentTest, testSingleCountDownAwait_SingleInstance: all waiters continue after the last count-down, and read a count of 0', async () => {
   const many = 6
   const languages = Array.from({ length: many }, (_, i): Language => (i % 2 ? 'Java' : 'Node'))
   await latchOf('Java').trySetCount(many)
@@ -749,7 +749,7 @@ test('RedissonCountDownLatchConcurrentTest, testSingleCountDownAwait_SingleInsta
   await staysPending(Promise.all(waiting))
   const counting = languages.map(async (language) => {
     const latch = latchOf(language)
-    counted += 1 // Before it counts down: whoever waits hears of it at once.
+    counted += 1 // Before the count-down, because waiters continue at once.
     await latch.countDown()
   })
   await Promise.all([...waiting, ...counting])

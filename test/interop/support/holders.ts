@@ -5,7 +5,7 @@ import type { Stage } from './stage.ts'
 
 export type Language = 'Java' | 'Node'
 
-/** Each language once as the one that acts first. */
+/** Each language acts first once. */
 export const directions: readonly (readonly [first: Language, second: Language])[] = [
   ['Java', 'Node'],
   ['Node', 'Java'],
@@ -35,11 +35,11 @@ export interface Holder {
   isLocked(): Promise<boolean>
   isHeld(): Promise<boolean>
   holdCount(): Promise<number>
-  /** What is left of the lease in milliseconds; 0 if the lock is free. */
+  /** The rest of the lease in milliseconds; 0 if the lock is free. */
   remainingMs(): Promise<number>
 }
 
-/** What both languages say to an owner that unlocks what it does not hold. */
+/** The error of both languages for an owner that unlocks a lock without holding it. */
 export const NOT_HOLDER = /IllegalMonitorStateException|does not hold it|lease .* lost/i
 
 /** Makes owners of the locks of one stage. */

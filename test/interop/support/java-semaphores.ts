@@ -9,12 +9,12 @@ export interface Load {
   rounds: number
 }
 
-/** What both semaphores of Redisson have: the same methods, times in milliseconds. */
+/** The methods that both semaphores of Redisson have, with times in milliseconds. */
 abstract class JavaPermits {
   readonly #client: JavaClient
   readonly #target: object
 
-  /** @param thread those who wait need one each */
+  /** @param thread each waiter needs its own thread */
   constructor(client: JavaClient, kind: string, name: string, thread: string) {
     this.#client = client
     this.#target = { client: client.name, kind, names: [name], thread }
@@ -93,7 +93,7 @@ export class JavaPermitExpirableSemaphore extends JavaPermits {
     return this.ask('acquire', { permits, leaseMs })
   }
 
-  /** The ids of the permits; none when they were not to be had. */
+  /** The ids of the permits; none if the permits were not available. */
   tryAcquire(permits = 1, waitMs?: number, leaseMs?: number): Promise<string[]> {
     return this.ask('tryAcquire', { permits, waitMs, leaseMs })
   }

@@ -1,6 +1,6 @@
 import { type Child, startProgram } from '../../support/children.ts'
 
-/** What Redisson threw, by the name of its class. */
+/** An exception of Redisson, by the name of its class. */
 export class JavaError extends Error {
   readonly type: string
 
@@ -26,7 +26,7 @@ export interface ClientSettings {
   port: number
   /** `lockWatchdogTimeout`, in milliseconds. */
   watchdogMs?: number
-  /** What its NameMapper puts before every name. */
+  /** The prefix that its NameMapper puts before every name. */
   prefix?: string
   /** Connects in cluster mode, with this `shardedSubscriptionMode`. */
   sharded?: 'AUTO' | 'ON' | 'OFF'
@@ -74,7 +74,7 @@ export class Java {
     })
   }
 
-  /** What it has logged so far. */
+  /** The log so far. */
   get log(): string {
     return this.#child.errors
   }
@@ -150,7 +150,7 @@ export class JavaClient {
     return Object.assign(counts, { end: () => this.java.ask<void>('unlisten', target) })
   }
 
-  /** `shutdown()`: what it holds stays held. */
+  /** `shutdown()`: held locks stay held. */
   shutdown(): Promise<void> {
     return this.java.ask('shutdown', { client: this.name })
   }

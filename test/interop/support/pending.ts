@@ -4,7 +4,7 @@ import { eventually, never } from '../../support/eventually.ts'
 /** Longer than the pause of any waiter who is not sure that it hears everything, in milliseconds. */
 const QUIET_MS = 400
 
-/** Resolves when nothing has been counted for a while: whoever waits for the lock is asleep. */
+/** Resolves when nothing has been counted for a while, because all waiters sleep. */
 export async function isQuiet(count: () => Promise<number>): Promise<void> {
   await eventually(
     async () => {
@@ -16,7 +16,7 @@ export async function isQuiet(count: () => Promise<number>): Promise<void> {
   )
 }
 
-/** For as long as somebody who hears nothing is watched, in milliseconds. */
+/** The time for which a promise must stay pending, in milliseconds. */
 const DEAF_MS = 500
 
 /** Watches for a while that the promise is not settled. */

@@ -17,7 +17,7 @@ interface Java {
   client?: JavaClient
 }
 
-/** One who has a side of the lock, in either language. */
+/** The hold of one side of the lock, in either language. */
 interface Hold {
   release(): Promise<unknown>
 }
@@ -27,7 +27,7 @@ export async function javaHold(lock: JavaLock, leaseMs?: number): Promise<Hold> 
   return { release: () => lock.unlock() }
 }
 
-/** What the tests of the read-write lock of both languages have on a stage. */
+/** The helpers of the tests of the read-write lock in both languages. */
 export function readWriteOn(stage: Stage) {
   const javaRead = (options: Java = {}) =>
     stage.javaLock({ kind: 'RReadWriteLock.readLock', ...options })
@@ -40,7 +40,7 @@ export function readWriteOn(stage: Stage) {
     return client.getReadWriteLock(stage.name, { owner: client.owner() })
   }
 
-  /** Takes one side of it in one of the languages, as somebody of its own. */
+  /** Acquires one side of the lock in one of the languages, for its own owner. */
   const take = {
     'a reader of Java': (leaseMs?: number) => javaHold(javaRead({ thread: 'holder' }), leaseMs),
     'a writer of Java': (leaseMs?: number) => javaHold(javaWrite({ thread: 'holder' }), leaseMs),
@@ -60,13 +60,13 @@ export function readWriteOn(stage: Stage) {
     )
   }
 
-  /** Resolves when so many threads of one client of Java wait, with nobody else, and all are asleep. */
+  /** Resolves when the threads of one Java client are the only waiters, and all sleep. */
   async function javaSleeps(): Promise<void> {
     await listeners(1)
     await isQuiet(() => stage.calls('pttl'))
   }
 
-  /** The keys that have the leases of those who read, and what they have left. */
+  /** The keys with the leases of the readers, and their TTLs. */
   async function timeouts(): Promise<Record<string, number>> {
     const { admin } = stage.server
     const keys = (await admin.keys(`{${stage.name}}:*:rwlock_timeout:*`)).sort()

@@ -28,7 +28,7 @@ interface JavaLockOptions {
   thread?: string
   name?: string
   client?: JavaClient
-  /** Whether Java uses one lock object for all requests of this thread, as most programs do. */
+  /** True if Java uses one lock object for all requests of this thread, as most programs do. */
   keepsObject?: boolean
 }
 
@@ -149,8 +149,8 @@ export class Stage {
   }
 
   /**
-   * Resolves when all who wait for the lock are asleep, so that only a message can wake them, or the
-   * end of a lease. Whoever finds the lock taken asks for its PTTL.
+   * Resolves when all waiters of the lock sleep, so that only a message or the end of a lease can
+   * wake them. A waiter that finds the lock held requests its PTTL.
    */
   async allSleep(): Promise<void> {
     await isQuiet(() => this.calls('pttl'))

@@ -5,14 +5,14 @@ import { lastingKeys } from '../../support/lasting-keys.ts'
 import { atEnd } from '../../support/lifetime.ts'
 import type { RedisServer } from '../../support/redis-server.ts'
 
-/** One step of a transcript: what was asked of Redis, and what that left behind. */
+/** One step of a transcript: the commands that Redis received, and the keys that they left. */
 export interface Step {
   title: string
-  /** As MONITOR shows them; what a script runs is indented. */
+  /** As MONITOR shows them; the commands of a script are indented. */
   commands: string[]
   /** Every key: its name, type, content, and what its expiry was set to. */
   leaves: string[]
-  /** What was published. */
+  /** The published messages. */
   tells: string[]
 }
 
@@ -51,7 +51,7 @@ export class Monitor {
     return this
   }
 
-  /** What others than the test have asked since the last call, once everything so far has come. */
+  /** The commands of other clients since the last call, after all commands so far have arrived. */
   async take(): Promise<{ inScript: boolean; args: string[] }[]> {
     const marker = `marker ${++this.#markers}`
     await this.#server.admin.echo(marker)
@@ -63,7 +63,7 @@ export class Monitor {
       .map(({ source, args }) => ({ inScript: source === 'lua', args }))
   }
 
-  /** Whether a command with this argument was seen since the last `take()`. */
+  /** True if a command with this argument was seen since the last `take()`. */
   hasSeen(command: string, part: string): boolean {
     return this.#lines.some(
       ({ args }) => args[0]?.toLowerCase() === command && args.some((arg) => arg.includes(part)),
@@ -75,7 +75,7 @@ export class Monitor {
  * The step that has just been done.
  *
  * @param names what to write instead of what is another one each time
- * @param leasesMs the expiries that there can be; what is left is written as the one it was
+ * @param leasesMs the possible expiries; the rest of an expiry is written as that expiry
  */
 export async function stepOf(
   title: string,
