@@ -39,7 +39,7 @@ end
 `,
     replace: '',
     test: SCRIPTS,
-    name: 'agree raises the counter for whoever has the lock, and never lowers it',
+    name: 'agree raises the counter only for the holder, and never lowers it',
   },
   {
     id: 'votes-not-given-back',
@@ -106,7 +106,7 @@ end
     search: 'elseif tonumber(sinceUs) > nowUs then',
     replace: 'elseif tonumber(sinceUs) < 0 then',
     test: SCRIPTS,
-    name: 'vote is refused before the master was told since when it votes, and until then',
+    name: 'vote is refused before the master is enrolled, and until the moment that enrol answers',
   },
   {
     id: 'mark-of-another',
@@ -124,7 +124,7 @@ end
     search: 'if not isSame or longest - vote.longestMs < 0 then',
     replace: 'if not isSame then',
     test: SCRIPTS,
-    name: 'vote is refused to a client with longer leases than the master knows of, until it is told',
+    name: 'vote refuses a client whose leases are longer than the master knows, until enrol reports them',
   },
   {
     id: 'disk-of-replica-trusted',
@@ -144,7 +144,7 @@ end
 `,
     replace: '',
     test: SCRIPTS,
-    name: 'claim is refused by any master that has a mark of its own or of another one',
+    name: 'claim is refused by a master that already has a mark, of its own or of another process',
   },
   {
     id: 'claim-votes',
@@ -181,7 +181,7 @@ end
     search: 'tonumber(mark.sinceUs) ~= sinceUs or ',
     replace: '',
     test: SCRIPTS,
-    name: 'found does nothing where the claim is gone, or is another one',
+    name: 'found does nothing if the claim is gone or is another claim',
   },
   {
     id: 'founds-late',

@@ -13,7 +13,7 @@ export const semaphore = [
       "elseif taken then\n  redis.call('PEXPIRE', keys.request, keptMs)\n  return { 'granted' }\n",
     replace: '',
     test: SCRIPTS,
-    name: 'takes them once, however often it is run',
+    name: 'a repeated acquisition gets its permits once',
   },
   {
     id: 'taken-after-it-was-given-back',
@@ -23,7 +23,7 @@ export const semaphore = [
     search: "if taken == 'returned' then",
     replace: 'if false then',
     test: SCRIPTS,
-    name: 'lets nothing be taken by a request that comes later',
+    name: 'a late copy of the acquisition gets nothing while the give-back is remembered',
   },
   {
     id: 'permits-out-of-turn',
@@ -41,7 +41,7 @@ export const semaphore = [
     search: '  tellNext(keys, publish, tickets, available - permits, not last and client)\n',
     replace: '',
     test: SCRIPTS,
-    name: 'is told in a chain, as far as the permits go',
+    name: 'each served waiter wakes the next waiter, as long as enough permits are free',
   },
   {
     id: 'place-left-by-one-that-goes-untold',
@@ -50,7 +50,7 @@ export const semaphore = [
     search: 'if isBack or wasFirst then',
     replace: 'if isBack then',
     test: SCRIPTS,
-    name: 'who was first and leaves has the next one told',
+    name: 'the first waiter wakes the next waiter when it leaves; another waiter that leaves does not',
   },
   {
     id: 'given-back-twice',
@@ -59,7 +59,7 @@ export const semaphore = [
     search: "elseif taken then\n  redis.call('DEL', keys.request)\n",
     replace: '',
     test: SCRIPTS,
-    name: 'gives back what was taken in that name once',
+    name: 'a give-back returns the permits of its acquisition once, and deletes the record',
   },
   {
     id: 'release-counted-twice',
@@ -68,7 +68,7 @@ export const semaphore = [
     search: "local done = redis.call('GET', keys.request)",
     replace: 'local done',
     test: SCRIPTS,
-    name: 'adds permits once for each request, whoever had taken them',
+    name: 'a release adds its permits once for each request',
   },
   {
     id: 'changed-twice',
@@ -77,7 +77,7 @@ export const semaphore = [
     search: "local result = tonumber(redis.call('GET', keys.request) or nil)",
     replace: 'local result',
     test: SCRIPTS,
-    name: 'adds more and fewer, once, and keeps the expiry',
+    name: 'an addition counts once, may be negative, and keeps the expiry',
   },
   {
     id: 'drained-below-zero',
@@ -86,7 +86,7 @@ export const semaphore = [
     search: 'result = math.max(available, 0)',
     replace: 'result = available',
     test: SCRIPTS,
-    name: 'drains what is available, once, and nothing of what is not',
+    name: 'a drain removes the free permits once, and nothing if none is free',
   },
   {
     id: 'release-not-told-to-redisson',
@@ -95,7 +95,7 @@ export const semaphore = [
     search: 'tellOthers(publish, channel, available)\n',
     replace: '',
     test: SCRIPTS,
-    name: 'adds permits once for each request, whoever had taken them',
+    name: 'a release adds its permits once for each request',
   },
   {
     id: 'permits-of-who-has-given-up',
@@ -140,7 +140,7 @@ export const semaphore = [
     search: "redis.call('ZREM', keys.queue, '')\n",
     replace: '',
     test: SCRIPTS,
-    name: 'permits are released, given back and taken out of the count, and clients leave',
+    name: 'a full server accepts releases, give-backs, reductions and drains, and clients can leave',
   },
   {
     id: 'refused-told-as-maybe-done',
