@@ -73,7 +73,7 @@ export const unknown = [
     search: "message.startsWith('NOSCRIPT')",
     replace: 'false',
     test: 'test/multi/multi-lock.test.ts',
-    name: 'a server that forgets its scripts is no failure',
+    name: 'a multi-lock works after the server forgets its scripts',
   },
   {
     id: 'force-by-name',
