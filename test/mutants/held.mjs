@@ -86,7 +86,7 @@ export const held = [
     search: "!byWriter && (message === '00'",
     replace: "(message === '00'",
     test: 'test/read-write/when-free.test.ts',
-    name: 'reports writers that leave, and no readers',
+    name: '`onFree()` of the read side reports the releases of writers, and no releases of readers',
   },
   {
     id: 'heard-by-nobody',

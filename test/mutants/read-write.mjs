@@ -57,7 +57,7 @@ export const readWrite = [
     search: 'if markOf(keys, found[i], nowMs) then',
     replace: 'if true then',
     test: 'test/read-write/turns.test.ts',
-    name: 'whose process has died is not told to wait',
+    name: '`inspect()` does not list waiters whose process has died',
   },
   {
     id: 'no-phase-for-readers',
@@ -102,7 +102,7 @@ export const readWrite = [
     search: "throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')",
     replace: 'return',
     test: LOCK,
-    name: 'whoever reads and asks to write is refused at once, and reads on',
+    name: 'a reader that requests the write lock is refused at once, and continues to read',
   },
   {
     id: 'read-beside-own-write-queues',
@@ -111,7 +111,7 @@ export const readWrite = [
     search: 'if (isBeside) lock.waiters.queueBeside(this)',
     replace: 'if (isBeside && this.settled) lock.waiters.queueBeside(this)',
     test: LOCK,
-    name: 'whoever has the upgradable lock goes on to write when the others have read',
+    name: 'the owner of the upgradable lock writes when the other readers have left',
   },
   {
     id: 'write-outlives-its-lease',
@@ -120,7 +120,7 @@ export const readWrite = [
     search: 'services.clock.after(AFTER_EXPIRY_MS, takeOut).unref()',
     replace: 'void takeOut',
     test: LOCK,
-    name: 'a fixed lease to write ends by itself, also where its owner reads on',
+    name: 'a fixed write lease ends by itself, even while its owner reads',
   },
   {
     id: 'early-message-forgotten',
@@ -129,7 +129,7 @@ export const readWrite = [
     search: 'if (message !== undefined && this.#asking > 0) this.#early.add(message)',
     replace: 'this.#early.clear()',
     test: TURNS,
-    name: 'is not lost on one who waits to',
+    name: 'the message is not lost for a client that waits to',
   },
   {
     id: 'sleeper-forgotten',
@@ -138,7 +138,7 @@ export const readWrite = [
     search: 'first?.waitsHere && !this.keepsOut(first.request)',
     replace: 'first?.waitsHere && this.services === undefined',
     test: TURNS,
-    name: 'who sleeps behind one of its client that leaves is the next to ask',
+    name: 'a waiter behind a waiter of its client asks next when that waiter leaves',
   },
   {
     id: 'phase-for-known-writers-alone',
@@ -230,7 +230,7 @@ export const readWrite = [
     search: 'if (ms === 0 || lock.holds.exclusive !== undefined) return ms',
     replace: 'if (ms >= 0) return ms',
     test: WRITER,
-    name: 'is listed by inspect(), and has the lock when they have left',
+    name: '`inspect()` lists the writer, and the writer acquires the lock when the readers have left',
   },
   {
     id: 'tries-overtake',
@@ -239,7 +239,7 @@ export const readWrite = [
     search: 'if (before !== undefined && (before.sight',
     replace: 'if (before !== undefined && before.waitedMs < 0 && (before.sight',
     test: WRITER,
-    name: 'is had by none of its client that tries once, when its own writer leaves',
+    name: 'a try does not overtake a waiting reader of its own client when the writer of that client releases,',
   },
   {
     id: 'place-shared-with-upgrade',
@@ -257,7 +257,7 @@ export const readWrite = [
     search: 'one !== waiter && !one.asking',
     replace: 'one !== waiter && !one.contending',
     test: WRITER,
-    name: 'readers of one client that wait are all let in after the same writer, even if each has asked in vain',
+    name: 'waiting readers of one client acquire the lock after the same writer, even if each was refused before',
   },
   {
     id: 'token-behind-own-write',
@@ -266,6 +266,6 @@ export const readWrite = [
     search: 'if (beside?.kind.isShared) beside.token = Math.max(beside.token, hold.token)',
     replace: 'void beside',
     test: 'test/read-write/upgrade.test.ts',
-    name: 'an upgradable lease, and whoever reads with it, has a token no lower than what its owner wrote with',
+    name: "the token of an upgradable lease, and of reads beside it, is not below the token of its owner's writes",
   },
 ]
