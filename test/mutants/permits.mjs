@@ -117,7 +117,7 @@ export const permits = [
     search: 'if taken < permitsOf(owner) or',
     replace: 'if taken == 0 or',
     test: PERMITS,
-    name: 'is lost where one of them was taken away; the others are given back',
+    name: 'the lease is lost if one permit was taken away, and the other permits are returned',
   },
   {
     id: 'looks-too-late',
@@ -126,7 +126,7 @@ export const permits = [
     search: 'local ttlMs = endMs < FOREVER and',
     replace: 'local ttlMs = false and',
     test: WAITING,
-    name: 'permits of a holder that died wake a waiter when their lease ends, not when it looks next',
+    name: 'a waiter acquires the permits of a dead holder when their lease ends, not at its next check',
   },
   {
     id: 'place-of-nobody',
@@ -136,7 +136,7 @@ export const permits = [
     search: 'if (this.#hasPlace && isLast()) remote.leave(isLast)',
     replace: '',
     test: WAITING,
-    name: 'and gives up before it was asked for leaves no place behind',
+    name: 'a waiter that gives up before its first request leaves no place behind',
   },
   {
     id: 'waits-for-the-message',
@@ -145,7 +145,7 @@ export const permits = [
     search: 'const ASK_AGAIN_MS = 1_000',
     replace: 'const ASK_AGAIN_MS = 60_000',
     test: WAITING,
-    name: 'a message that is lost is found out within about a second',
+    name: 'a waiter notices within 2.5 seconds that a message is lost',
   },
   {
     id: 'all-holds-looked-through',
@@ -154,7 +154,7 @@ export const permits = [
     search: 'if (!this.isEmpty && !hold.kind.isCounted) {',
     replace: 'if (!this.isEmpty) {',
     test: PERMITS,
-    name: 'that hundreds have in one client make none slower: nobody looks through them',
+    name: 'an acquisition does not look through the 300 permits that its client holds',
   },
   {
     id: 'holder-kept-after-release',
@@ -244,7 +244,7 @@ export const permits = [
     search: 'if (!this.#last.seen.isSet) this.#client.warnings.none(this.#semaphore, WARN_MS)',
     replace: 'if (!this.#last.seen.isSet) return',
     test: UNSET,
-    name: 'is warned of once for each name and client, after a short wait, also without waitMs',
+    name: 'a warning appears once for each name and client after a short wait, even without `waitMs`',
   },
   {
     id: 'age-of-the-first-look',
@@ -253,7 +253,7 @@ export const permits = [
     search: 'ageMs: Math.round(ageMs + agoMs),',
     replace: 'ageMs: Math.round(ageMs),',
     test: WHO,
-    name: 'the error at the end of a wait has who has the permits, and for how long by now',
+    name: 'the error at the end of a wait names the holder, and for how long it has held the permits',
   },
   {
     id: 'others-asked-about-again',
@@ -262,7 +262,7 @@ export const permits = [
     search: '    this.#askedAt.set(client, this.#clock.monotonic())\n',
     replace: '',
     test: WHO,
-    name: 'a client that tells nothing of itself is asked about once',
+    name: 'a client that reports nothing about itself is asked about once',
   },
   {
     id: 'other-limit-not-warned-of',
@@ -271,7 +271,7 @@ export const permits = [
     search: 'this.#client.warnings.differs(this.#semaphore, inRedis, limit)',
     replace: '',
     test: LIMIT,
-    name: 'another number in Redis counts, and is warned of once with both numbers and the cure',
+    name: 'another number in Redis is used, and one warning names both numbers and the remedy',
   },
   {
     id: 'own-holder-not-told',
@@ -282,6 +282,6 @@ export const permits = [
       "    this.#lose(isOfThem, 'release() of the semaphore took permits away by their ids')\n",
     replace: '    void isOfThem\n',
     test: TAKEN,
-    name: 'are lost for their holder: in the same client at once, with the reason `forced`',
+    name: 'the holder in the same client loses its permits at once, with the reason `forced`',
   },
 ]

@@ -32,7 +32,7 @@ export const semaphore = [
     search: 'if available >= permits and isNext(keys, client, sinceUs) then',
     replace: 'if available >= permits then',
     test: SEMAPHORE,
-    name: 'for many is not overtaken by who wants few',
+    name: 'a waiter for many permits is not overtaken by a stream of smaller requests',
   },
   {
     id: 'chain-of-permits-broken',
@@ -104,7 +104,7 @@ export const semaphore = [
     search: 'if (this.settled) this.lock.abandonHold(hold)\n    else this.resolve(hold, path)',
     replace: 'this.resolve(hold, path)',
     test: FAULTS,
-    name: 'after a wait leaves nothing taken, whenever the grant comes',
+    name: 'an acquisition that was given up after a wait leaves no permit taken, whenever the grant arrives',
   },
   {
     id: 'answered-names-kept',
@@ -113,7 +113,7 @@ export const semaphore = [
     search: 'if (this.#undecided.delete(owner)) this.#heard(owner)',
     replace: 'this.#undecided.delete(owner)',
     test: SEMAPHORE,
-    name: 'what Redis remembers of requests stays little',
+    name: 'the records of requests in Redis stay few, have an expiry, and are deleted soon',
   },
   {
     id: 'release-not-tried-on',
@@ -122,7 +122,7 @@ export const semaphore = [
     search: 'if (maySucceed(error)) remote.addLater(change)',
     replace: 'void maySucceed',
     test: FAULTS,
-    name: 'a release says that it may have counted; it is tried on, and counts once',
+    name: 'a release reports that it may have counted, is retried, and counts once',
   },
   {
     id: 'all-who-wait-are-told',
@@ -131,7 +131,7 @@ export const semaphore = [
     search: 'return message === clientId ||',
     replace: 'return message !== clientId || message === clientId ||',
     test: WAKE_UPS,
-    name: 'a release of several wakes as many as there is enough for',
+    name: 'a release of several permits wakes as many waiters as there are permits, with few scripts',
   },
   {
     id: 'release-refused-when-full',
@@ -149,7 +149,7 @@ export const semaphore = [
     search: "isUnknown ||= kind === 'unknown'",
     replace: 'isUnknown ||= kind !== undefined',
     test: 'test/semaphore/full-server.test.ts',
-    name: 'what the server refused is not said to have happened, maybe: ',
+    name: 'the error of a request that the server refused does not say that it possibly happened:',
   },
   {
     id: 'wrong-type-not-named',
@@ -158,6 +158,6 @@ export const semaphore = [
     search: "} else if (kind === 'refused' && isWrongType(failure)) {",
     replace: "} else if (kind === 'closed' && isWrongType(failure)) {",
     test: 'test/semaphore/one-name-one-kind.test.ts',
-    name: 'locks say what has their name: ',
+    name: 'the error of a lock says which key has its name:',
   },
 ]
