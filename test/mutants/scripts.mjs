@@ -164,6 +164,6 @@ export const scripts = [
     replace:
       'local done, reply = true, run(KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
     test: 'test/servers/batch.test.ts',
-    name: 'are asked once, although the key of one is of another type',
+    name: 'the calls are sent once, although the key of one lock is of another type',
   },
 ]

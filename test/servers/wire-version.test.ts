@@ -18,7 +18,7 @@ test('two versions of the wire format conflict if the newer one says so', () => 
   )
 })
 
-test('a report that makes no sense is none', () => {
+test('an invalid report is ignored', () => {
   const reports = ['', '{', 'null', '{}', '{"wire":1}', '{"wire":{"version":0,"oldest":1}}']
   for (const about of [null, ...reports, '{"wire":{"version":"2","oldest":1}}']) {
     expect(readWireFormat(about)).toBeNull()
