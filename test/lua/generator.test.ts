@@ -285,26 +285,26 @@ describe('the declarations of a header', () => {
 
   test.each([
     [
-      'a type that there is not',
+      'an unknown type of an argument',
       ['number or so: how often'],
       "{ 'taken' }",
       '4: "number or so" is no type of an argument',
     ],
-    ['a field that is none', ['how often'], "{ 'taken', Token }", '7: "Token" is no field'],
+    ['an invalid name of a field', ['how often'], "{ 'taken', Token }", '7: "Token" is no field'],
     [
-      'a type of a field that there is not',
+      'an unknown type of a field',
       ['how often'],
       "{ 'taken', token: string }",
       '7: "string" is no type of a field',
     ],
     [
-      'a field that can be left out before another',
+      'an optional field before another field',
       ['how often'],
       "{ 'taken', rest = 0, token }",
       '7: only the last field can be left out, which "rest" is not',
     ],
     [
-      'an answer without an end',
+      'an answer without a closing brace',
       ['how often'],
       "{ 'taken', token",
       '7: an answer reads "{ \'word\', field, field }"',
@@ -316,13 +316,13 @@ describe('the declarations of a header', () => {
       "1: the answer 'given' is declared in the header but not given",
     ],
     [
-      'lateness without a time',
+      'a late answer without a time',
       ['how often'],
       "{ 'late', serverTimeUs >= 1 }",
       '1: "notAfterUs" and the answer { \'late\', serverTimeUs >= 1 } go together',
     ],
     [
-      'the answers of a script that there is not',
+      'the answers of an unknown script',
       ['how often'],
       'what `lock/give` returns, or',
       '7: "lock/give" is no script whose answers are declared',

@@ -173,7 +173,7 @@ describe('a reply', () => {
     ],
     ['forceRelease', lock.readForceRelease, [2, -1, [1], 'yes']],
     [
-      'acquire in turn',
+      'fair acquire',
       fair.readAcquire,
       [
         ['queued', '0', '', -1, 1],
@@ -181,7 +181,7 @@ describe('a reply', () => {
       ],
     ],
     ['heartbeat', fair.readHeartbeat, [['done', [[-2, '', '', '']]], ['done', 'x'], ['done']]],
-    ['release in turn', fair.readRelease, [['granted', '', 5], ['granted', 'c:1'], ['kept']]],
+    ['fair release', fair.readRelease, [['granted', '', 5], ['granted', 'c:1'], ['kept']]],
     ['restore', quorum.readRestore, [['granted', 1], ['held', 1], 'held']],
     ['agree', quorum.readAgree, [2, [1]]],
     ['enrol', quorum.readEnrol, ['', 'soon', [5], -1]],

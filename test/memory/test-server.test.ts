@@ -116,7 +116,7 @@ describe.each([true, false])('with virtual time %p: `lose()`', (virtualTime) => 
   })
 
   test.each<[string, () => Promise<unknown> | unknown, string]>([
-    ['no lease', () => ({ token: 1 }), 'lose(lease) takes a lease'],
+    ['an object that is no lease', () => ({ token: 1 }), 'lose(lease) takes a lease'],
     [
       'a released lease',
       async () => {

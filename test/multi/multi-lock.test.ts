@@ -647,18 +647,18 @@ describe('an object that waits for itself', () => {
   test.each<[string, (client: Holdfast, a: HoldfastLock, b: HoldfastLock) => [Lockable, Lockable]]>(
     [
       [
-        'a MultiLock that holds them',
+        'a MultiLock that already holds its locks',
         (client, a, b) => {
           const lock = client.getMultiLock(a, b)
           return [lock, lock]
         },
       ],
       [
-        'a MultiLock, one of whose lock objects is held alone',
+        'a MultiLock with a lock object that is held alone',
         (client, a, b) => [a, client.getMultiLock(b, a)],
       ],
       [
-        'a MultiLock, one of whose lock objects another one holds',
+        'a MultiLock with a lock object that another MultiLock holds',
         (client, a, b) => [client.getMultiLock(client.getLock('c'), a), client.getMultiLock(a, b)],
       ],
       ['a lock object that a MultiLock holds', (client, a, b) => [client.getMultiLock(a, b), a]],

@@ -137,7 +137,7 @@ describe('a place in the queue of a fair lock', () => {
   })
 
   test.each([
-    ['the end of its time', 700, undefined],
+    ['the end of the wait time', 700, undefined],
     ['an abort', 20_000, () => AbortSignal.timeout(700)],
   ])('%s gives up the place and all other locks', async (_, waitMs, signal) => {
     const [mine, theirs] = [newClient(), newClient()]

@@ -62,11 +62,14 @@ inBothPlaces(({ client, loseData }) => {
 
   test.each<[string, (one: Holdfast) => Promise<unknown>]>([
     [
-      'to an acquisition that is refused forever',
+      'at an acquisition that is refused forever',
       (one) => errorOf(limited(one).acquire({ permits: 4 })),
     ],
-    ['to one that waits', (one) => errorOf(limited(one).acquire({ permits: 3, waitMs: 500 }))],
-    ['to a try', (one) => limited(one).tryAcquire({ permits: 3 })],
+    [
+      'at an acquisition that waits',
+      (one) => errorOf(limited(one).acquire({ permits: 3, waitMs: 500 })),
+    ],
+    ['at a try', (one) => limited(one).tryAcquire({ permits: 3 })],
   ])('another number in Redis causes a warning: %s', async (_, ask) => {
     const one = client()
     await one.getPermitExpirableSemaphore('it').setPermits(3)

@@ -68,8 +68,8 @@ inBothPlaces(({ client }) => {
       ['a number', 1],
       ['null', null],
       ['a text that is no id', 'abc'],
-      ['an owner', ['x:1:1']],
-      ['a hole', [undefined]],
+      ['an owner id', ['x:1:1']],
+      ['an array with a hole', [undefined]],
     ])('%s in the place of ids is refused, and the error says what is valid', async (_, given) => {
       const error = await errorOf(leased(client()).release(given as string))
       expect(error).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })

@@ -104,11 +104,11 @@ describe.each<[string, Make, typeof v5]>([
     ],
     ['a lookup', { socket: { host: 'a', lookup: () => undefined } }, '`socket.lookup`'],
     [
-      'an address to come from',
+      'a local address',
       { socket: { host: 'a', localAddress: '10.0.0.1' } },
       '`socket.localAddress`',
     ],
-    ['what is not known', { url: 'redis://a', route: 'elsewhere' }, '`route`'],
+    ['an unknown option', { url: 'redis://a', route: 'elsewhere' }, '`route`'],
     ['a username without a password', { username: 'app' }, 'no `password`'],
   ])('a client with %s is refused, and the error names the option', (_, options, words) => {
     const make = () => new Holdfast({ redis: createClient(options) })
