@@ -66,7 +66,7 @@ afterEach(async () => {
   await server.flush()
 })
 
-test('takes all that are free, once each, for the lease', async () => {
+test('the script acquires all free locks once each, with the requested lease and one token', async () => {
   const before = await nowUs()
   const [kind, token] = await acquireAll()
   expect(kind).toBe('granted')
@@ -80,20 +80,20 @@ test('takes all that are free, once each, for the lease', async () => {
   }
 })
 
-test('gives each lock its own owner', async () => {
+test('each lock gets its own owner', async () => {
   const keys = ['a', counterOf('a'), 'b', counterOf('b')]
   const args = [10_000, NEVER, COUNTER_MS, 'c:1', 'c:2.1']
   await admin.eval(scripts.acquireAll.source, keys.length, ...keys, ...args)
   expect((await holders()).slice(0, 2)).toEqual([OWN, { 'c:2.1': '1' }])
 })
 
-test('works for one lock as for many', async () => {
+test('the script acquires one lock, or 2,000 locks at once', async () => {
   expect((await acquireAll({ names: ['a'] }))[0]).toBe('granted')
   const many = Array.from({ length: 2_000 }, (_, n) => `many ${n}`)
   expect((await acquireAll({ names: many }))[0]).toBe('granted')
 })
 
-test('writes the token into all counters: the highest and one, where it is ahead of the clock', async () => {
+test('if a counter is ahead of the clock, all counters get the highest value plus one as the token', async () => {
   const ahead = (await nowUs()) + 60_000_000
   await admin.set(counterOf('b'), ahead, 'PX', COUNTER_MS)
   await admin.set(counterOf('c'), 5, 'PX', COUNTER_MS)
@@ -101,53 +101,56 @@ test('writes the token into all counters: the highest and one, where it is ahead
   expect(await counters()).toEqual([ahead + 1, ahead + 1, ahead + 1])
 })
 
-test('is exact to the last digit where doubles begin to end', async () => {
+test('a token near the largest safe integer is exact to the last digit', async () => {
   const large = Number.MAX_SAFE_INTEGER - 10
   await admin.set(counterOf('a'), String(large), 'PX', COUNTER_MS)
   expect(await tokenOf()).toBe(large + 1)
   expect(await admin.get(counterOf('c'))).toBe(String(large + 1))
 })
 
-test('keeps counters for good where that is wanted', async () => {
+test('counters have no expiry if `counterMs` is 0', async () => {
   keepsCounters = true
   await acquireAll({ counterMs: 0 })
   expect((await withoutTtl()).sort()).toEqual(NAMES.map(counterOf))
 })
 
-describe('when one is not to be had', () => {
-  test.each(NAMES)('tells that it is %s, and changes nothing', async (busy) => {
-    await admin.hset(busy, 'other:1', 2)
-    await admin.pexpire(busy, 5_000)
-    const before = await state()
-    const [kind, ttlMs, n] = await acquireAll()
-    expect([kind, n]).toEqual(['held', NAMES.indexOf(busy) + 1])
-    expect(ttlMs).toBeGreaterThan(4_000)
-    expect(ttlMs).toBeLessThanOrEqual(5_000)
-    expect(await state()).toEqual(before)
-  })
+describe('a lock that another owner holds', () => {
+  test.each(NAMES)(
+    'the reply names lock %s and the rest of its lease, and nothing changes',
+    async (busy) => {
+      await admin.hset(busy, 'other:1', 2)
+      await admin.pexpire(busy, 5_000)
+      const before = await state()
+      const [kind, ttlMs, n] = await acquireAll()
+      expect([kind, n]).toEqual(['held', NAMES.indexOf(busy) + 1])
+      expect(ttlMs).toBeGreaterThan(4_000)
+      expect(ttlMs).toBeLessThanOrEqual(5_000)
+      expect(await state()).toEqual(before)
+    },
+  )
 
-  test('tells the first of several', async () => {
+  test('the reply names the first of several held locks', async () => {
     for (const busy of ['c', 'b']) await admin.hset(busy, 'other:1', 1)
     for (const busy of ['c', 'b']) await admin.pexpire(busy, 5_000)
     expect((await acquireAll())[2]).toBe(2)
   })
 
-  test('tells that it has no expiry', async () => {
+  test('the reply has -1 for a held lock without an expiry', async () => {
     await admin.hset('b', 'other:1', 1)
     expect(await acquireAll()).toEqual(['held', -1, 2])
     await admin.del('b')
   })
 })
 
-describe('a repeat', () => {
-  test('answers the same and changes nothing but the lease', async () => {
+describe('a repeated request', () => {
+  test('a repeat gets the same token, and changes no holder and no counter', async () => {
     const token = await tokenOf()
     expect(await tokenOf()).toBe(token)
     expect(await holders()).toEqual([OWN, OWN, OWN])
     expect(await counters()).toEqual([token, token, token])
   })
 
-  test('never shortens a lease', async () => {
+  test('a repeat may lengthen a lease, and never shortens it', async () => {
     await acquireAll()
     await acquireAll({ leaseMs: 50 })
     for (const name of NAMES) expect(await admin.pttl(name)).toBeGreaterThan(9_000)
@@ -155,25 +158,25 @@ describe('a repeat', () => {
     for (const name of NAMES) expect(await admin.pttl(name)).toBeGreaterThan(29_000)
   })
 
-  test('is answered also when it is late, for it takes nothing', async () => {
+  test('a repeat that comes too late still gets its token', async () => {
     const token = await tokenOf()
     expect(await tokenOf({ notAfterUs: (await nowUs()) - 1 })).toBe(token)
   })
 
-  test('sets counters right that were lost since', async () => {
+  test('a repeat restores counters that were lost', async () => {
     const token = await tokenOf()
     await admin.del(counterOf('a'), counterOf('c'))
     expect(await tokenOf()).toBe(token)
     expect(await counters()).toEqual([token, token, token])
   })
 
-  test('finds a greater token where all counters were lost since', async () => {
+  test('a repeat gets a greater token if all counters were lost', async () => {
     const token = await tokenOf()
     await admin.del(...NAMES.map(counterOf))
     expect(await tokenOf()).toBeGreaterThan(token)
   })
 
-  test('does not lower a hold count', async () => {
+  test('a repeat does not lower a hold count', async () => {
     await acquireAll()
     await admin.hset('b', 'c:1', 3)
     await acquireAll()
@@ -181,7 +184,7 @@ describe('a repeat', () => {
   })
 
   test.each([['a'], ['b'], ['c']])(
-    'that finds %s let go takes nothing, and leaves the other holds their token',
+    'a repeat acquires nothing if lock %s was released, and the other holds keep their token',
     async (free) => {
       const token = await tokenOf()
       await release(free, token)
@@ -194,7 +197,7 @@ describe('a repeat', () => {
     },
   )
 
-  test('that finds one in other hands takes nothing', async () => {
+  test('a repeat acquires nothing if another owner now holds one of the locks', async () => {
     await acquireAll()
     await admin.del('a', 'c')
     await admin.hset('c', 'other:1', 1)
@@ -204,14 +207,14 @@ describe('a repeat', () => {
     expect(await state()).toEqual(before)
   })
 
-  test('that finds all of them let go takes them anew, if it is not too late', async () => {
+  test('a repeat acquires all locks again with a greater token if all were released', async () => {
     const token = await tokenOf()
     for (const name of NAMES) await release(name, token)
     expect(await tokenOf()).toBeGreaterThan(token)
   })
 })
 
-test('refuses what comes late, and tells the time', async () => {
+test("a request that comes too late is refused, and the reply has the server's time", async () => {
   const notAfterUs = await nowUs()
   const before = await state()
   const [kind, serverUs] = await acquireAll({ notAfterUs })
@@ -225,16 +228,19 @@ describe('a key of another kind', () => {
   test.each([
     ['lock', 'c', 'SET'],
     ['counter', counterOf('c'), 'LPUSH'],
-  ])('in place of a %s is an error before anything is written', async (_, key, command) => {
-    await admin.call(command, key, 'x')
-    const before = await state()
-    await expect(acquireAll()).rejects.toThrow('WRONGTYPE')
-    expect(await state()).toEqual(before)
-    await admin.del(key)
-  })
+  ])(
+    'a key of another type in place of a %s is an error before anything is written',
+    async (_, key, command) => {
+      await admin.call(command, key, 'x')
+      const before = await state()
+      await expect(acquireAll()).rejects.toThrow('WRONGTYPE')
+      expect(await state()).toEqual(before)
+      await admin.del(key)
+    },
+  )
 
   test.each([['c:1'], ['other:1']])(
-    'a read-write lock of Redisson, held by %s, is refused',
+    'a read-write lock of Redisson that %s holds is refused',
     async (holder) => {
       await admin.hset('b', { mode: 'write', [holder]: '1' })
       await admin.pexpire('b', 5_000)

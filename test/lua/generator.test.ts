@@ -69,8 +69,8 @@ function refusal(lines: string[]) {
     .map((text) => text.replace(/^.*bad\.lua:/, ''))
 }
 
-describe('a good script', () => {
-  test('becomes an export with its names in order, its hash and its source without comments', async () => {
+describe('a valid script', () => {
+  test('a script becomes an export with its names in order, its hash and its source without comments', async () => {
     const code = ['', '-- One.', "local s = '-- two'", 'do', '  -- three', '  s = 4 -- five', 'end']
     write('take-it.lua', [...good, ...code])
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
@@ -90,7 +90,7 @@ describe('a good script', () => {
     expect(readFileSync(output, 'utf8')).toMatch(/^\/\/ Generated .* Do not edit\.\n/)
   })
 
-  test('may take any number of keys and arguments', async () => {
+  test('a script may have any number of keys and arguments', async () => {
     const declarations = [
       '  KEYS[*]  locks    hashes',
       '  ARGV[1]  leaseMs  in milliseconds',
@@ -103,7 +103,7 @@ describe('a good script', () => {
     expect(all).toMatchObject({ keys: ['locks'], args: ['leaseMs', 'owners'] })
   })
 
-  test('may talk of other keys in its comments and strings', () => {
+  test('comments and strings of a script may mention undeclared keys', () => {
     const code = ['-- not KEYS[2]', "local s = 'it\\'s ARGV[2]'", '--[==[', 'KEYS[3]', ']==]']
     write('talk.lua', [...good, ...code])
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
@@ -128,7 +128,7 @@ describe('a part that scripts share', () => {
     return { source, sha1, lua: JSON.parse(lua ?? 'null') as unknown }
   }
 
-  test('is put in where it is named, and is part of the hash', () => {
+  test('an included part replaces the line that names it, and counts in the hash', () => {
     part('local function f() return "$&" end', '', '')
     write('take.lua', including('return f()'))
     const { sha1, lua } = generated()
@@ -143,7 +143,7 @@ describe('a part that scripts share', () => {
     expect(sha1).toBe(createHash('sha1').update(String(lua)).digest('hex'))
   })
 
-  test('is put into every script that names it, and is no script itself', () => {
+  test('a shared part is put into every script that names it, and is not exported', () => {
     part('local shared = 1')
     write('take.lua', including())
     write('give.lua', including())
@@ -152,7 +152,7 @@ describe('a part that scripts share', () => {
     expect(source.match(/^export const \w+/gm)).toEqual(['export const give', 'export const take'])
   })
 
-  test('changes the hash when it changes, which --check notices', () => {
+  test('a changed part changes the hash, and `--check` then fails', () => {
     part('local shared = 1')
     write('take.lua', including())
     const { sha1 } = generated()
@@ -162,39 +162,39 @@ describe('a part that scripts share', () => {
     expect(generated().sha1).not.toBe(sha1)
   })
 
-  test('must be there', () => {
+  test('a part that does not exist is an error', () => {
     expect(refusal(including())).toEqual([
       '1: "-- include: parts/shared.lua" names a file that is not there',
     ])
   })
 
-  test('is only what is named in a line of its own', () => {
+  test('a part is included only by a line of its own', () => {
     part('local shared = 1')
     write('take.lua', [...good, '-- see -- include: parts/shared.lua', '--  include: parts/x.lua'])
     expect(generated().lua).not.toContain('local shared')
   })
 })
 
-describe('a script is refused when', () => {
-  test('it has no header', () => {
+describe('an invalid script', () => {
+  test('a script without a header is refused', () => {
     expect(refusal(['return 1'])).toEqual([expect.stringMatching(/^1: .*must begin with a header/)])
   })
 
-  test('its header has no sentence or no Returns', () => {
+  test('a header without a sentence or without Returns is refused', () => {
     expect(refusal(['--[[', '', '  KEYS[1]  lock  a hash', ']]', 'return KEYS[1]'])).toEqual([
       expect.stringMatching(/^2: .*must begin with a sentence/),
       expect.stringMatching(/^4: .*must end with "Returns"/),
     ])
   })
 
-  test('a declaration lacks its name or its description', () => {
+  test('a declaration without a name or a description is refused', () => {
     expect(refusal(script(['  KEYS[1]  lock', '  ARGV[1]'], []))).toEqual([
       expect.stringMatching(/^4: a declaration reads/),
       expect.stringMatching(/^5: a declaration reads/),
     ])
   })
 
-  test('it declares what it does not use', () => {
+  test('a declared key or argument that the code does not use is refused', () => {
     expect(
       refusal(script(['  KEYS[1]  lock  a hash', '  ARGV[1]  owner  who'], ['f(KEYS[1])'])),
     ).toEqual(['5: ARGV[1] "owner" is declared in the header but not used'])
@@ -204,7 +204,7 @@ describe('a script is refused when', () => {
     ])
   })
 
-  test('it uses what it does not declare', () => {
+  test('a key or argument that the code uses without a declaration is refused', () => {
     expect(
       refusal(script(['  KEYS[1]  lock  a hash'], ['f(KEYS[1])', 'f(ARGV[1], KEYS[i])'])),
     ).toEqual([
@@ -213,7 +213,7 @@ describe('a script is refused when', () => {
     ])
   })
 
-  test('its indices have gaps, or the rest is not last', () => {
+  test('indices with a gap, or with a rest that is not last, are refused', () => {
     expect(refusal(script(['  KEYS[2]  lock  a hash'], ['f(KEYS[2])']))).toEqual([
       '4: KEYS[2] is out of order: expected KEYS[1] here',
     ])
@@ -223,7 +223,7 @@ describe('a script is refused when', () => {
     ])
   })
 
-  test('two of its names are the same', () => {
+  test('two declarations with the same name are refused', () => {
     const declarations = ['  KEYS[1]  lock  a hash', '  ARGV[1]  lock  again']
     expect(refusal(script(declarations, ['f(KEYS[1], ARGV[1])']))).toEqual([
       '5: the name "lock" is taken by line 4',
@@ -231,7 +231,7 @@ describe('a script is refused when', () => {
   })
 })
 
-describe('what a header declares', () => {
+describe('the declarations of a header', () => {
   /** A script with one argument and these answers; the answers begin in line 7. */
   const answering = (argument: string, answers: string[], code = 'return ARGV[1]') => [
     '--[[',
@@ -245,7 +245,7 @@ describe('what a header declares', () => {
     code,
   ]
 
-  test('are the arguments by name, and how to read the answer', async () => {
+  test('the module exports a function that orders the arguments and a function that reads the answer', async () => {
     write(
       'take.lua',
       answering(
@@ -262,7 +262,7 @@ describe('what a header declares', () => {
     expect(() => readTake(['free', 1])).toThrow(TypeError)
   })
 
-  test('is in the module: one that says something else is stale', () => {
+  test('a module is stale if the header declares other arguments or answers', () => {
     write(
       'take.lua',
       answering('waits  number: how often', ["{ 'taken', token >= 1 }"], "f(ARGV[1], 'taken')"),
@@ -285,26 +285,26 @@ describe('what a header declares', () => {
 
   test.each([
     [
-      'a type that there is not',
+      'an unknown type of an argument',
       ['number or so: how often'],
       "{ 'taken' }",
       '4: "number or so" is no type of an argument',
     ],
-    ['a field that is none', ['how often'], "{ 'taken', Token }", '7: "Token" is no field'],
+    ['an invalid name of a field', ['how often'], "{ 'taken', Token }", '7: "Token" is no field'],
     [
-      'a type of a field that there is not',
+      'an unknown type of a field',
       ['how often'],
       "{ 'taken', token: string }",
       '7: "string" is no type of a field',
     ],
     [
-      'a field that can be left out before another',
+      'an optional field before another field',
       ['how often'],
       "{ 'taken', rest = 0, token }",
       '7: only the last field can be left out, which "rest" is not',
     ],
     [
-      'an answer without an end',
+      'an answer without a closing brace',
       ['how often'],
       "{ 'taken', token",
       '7: an answer reads "{ \'word\', field, field }"',
@@ -316,24 +316,24 @@ describe('what a header declares', () => {
       "1: the answer 'given' is declared in the header but not given",
     ],
     [
-      'lateness without a time',
+      'a late answer without a time',
       ['how often'],
       "{ 'late', serverTimeUs >= 1 }",
       '1: "notAfterUs" and the answer { \'late\', serverTimeUs >= 1 } go together',
     ],
     [
-      'the answers of a script that there is not',
+      'the answers of an unknown script',
       ['how often'],
       'what `lock/give` returns, or',
       '7: "lock/give" is no script whose answers are declared',
     ],
-  ])('is refused with %s', (_, [description], answer, problem) => {
+  ])('a header is refused with %s', (_, [description], answer, problem) => {
     expect(
       refusal(answering(`waits  ${description}`, [answer], "f(ARGV[1], 'taken', 'late')")),
     ).toEqual([problem])
   })
 
-  test('is refused with words among its answers, and with an argument that must follow one that may be left out', () => {
+  test('words among the answers are refused, and a required argument after an optional argument', () => {
     expect(
       refusal(answering('waits  how often', ["{ 'taken' }", 'or not'], "f(ARGV[1], 'taken')")),
     ).toEqual(['7: each line below "Returns" declares an answer, or none of them does'])
@@ -343,7 +343,7 @@ describe('what a header declares', () => {
     ])
   })
 
-  test('may be of a folder that is gone: its module goes as well', () => {
+  test('the module of a folder that no longer exists fails `--check`, and is deleted', () => {
     write('take.lua', good)
     generate()
     writeFileSync(join(dir, 'scripts/old.generated.ts'), '')
@@ -354,13 +354,13 @@ describe('what a header declares', () => {
 })
 
 describe('--check', () => {
-  test('accepts a module that is up to date', () => {
+  test('`--check` accepts a module that is up to date', () => {
     write('take.lua', good)
     generate()
     expect(generate('--check').status).toBe(0)
   })
 
-  test('refuses a module that is stale or missing, and leaves it alone', () => {
+  test('`--check` refuses a stale or missing module, and does not change it', () => {
     write('take.lua', good)
     expect(generate('--check')).toMatchObject({
       status: 1,
@@ -385,7 +385,7 @@ describe('the page that quotes the headers', () => {
     return { status, stderr }
   }
 
-  test('has them word for word', () => {
+  test('the page quotes the headers word for word', () => {
     write('take.lua', good)
     writeFileSync(
       page(),
@@ -400,7 +400,7 @@ describe('the page that quotes the headers', () => {
     expect(quote('--check').status).toBe(0)
   })
 
-  test('is refused by --check when it is stale, and left alone', () => {
+  test('`--check` refuses a stale page, and does not change it', () => {
     write('take.lua', good)
     const stale = '# Scripts\n\n<!-- headers -->\n\n## `lock/take`\n\n```text\nold\n```\n'
     writeFileSync(page(), stale)

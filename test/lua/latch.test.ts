@@ -41,7 +41,7 @@ const deleteCount = (args?: Arguments) => once(scripts.deleteCount, args)
 const look = async () =>
   ((await run(scripts.lookAtLatch, {})) as [count: number, round: string]).slice(0, 2)
 
-test('it counts down to zero, where nothing is left of it and those who await it are told', async () => {
+test('the last count-down deletes the keys of the latch, and publishes that the latch is open', async () => {
   const messages = await messagesOf(async () => {
     expect(await setCount(3)).toEqual(['done', '1'])
     expect(await admin.get(LOCK)).toBe('3')
@@ -54,7 +54,7 @@ test('it counts down to zero, where nothing is left of it and those who await it
   expect(await admin.exists(LOCK, ROUND)).toBe(0)
 })
 
-test('a count that is set stays, and each one is another round', async () => {
+test('a second count does not replace the first, and a count after a delete starts a new round', async () => {
   await setCount(3)
   const round = await admin.get(ROUND)
   expect(await setCount(5)).toEqual(['done', '0'])
@@ -64,7 +64,7 @@ test('a count that is set stays, and each one is another round', async () => {
   expect(await admin.get(ROUND)).not.toBe(round)
 })
 
-test('at zero, and without a key, a count-down writes and publishes nothing', async () => {
+test('a count-down of an open latch publishes nothing and leaves no key', async () => {
   const messages = await messagesOf(async () => {
     expect(await countDown()).toEqual(['counted', 0])
     expect(await state()).toEqual([])
@@ -78,7 +78,7 @@ test('at zero, and without a key, a count-down writes and publishes nothing', as
   expect(messages).toEqual([])
 })
 
-test('a request that is repeated counts once, and is answered as it was', async () => {
+test('a repeated count-down counts once, and gets its first answer again', async () => {
   await setCount(3)
   expect(await countDown({ id: 'a' })).toEqual(['counted', 2])
   expect(await countDown()).toEqual(['counted', 1])
@@ -86,7 +86,7 @@ test('a request that is repeated counts once, and is answered as it was', async 
   expect((await look())[0]).toBe(1)
 })
 
-test('the last count-down, when it is repeated, tells nobody once more and leaves the next round alone', async () => {
+test('a repeat of the last count-down publishes nothing more, and does not change the next round', async () => {
   const messages = await messagesOf(async () => {
     await setCount(1)
     expect(await countDown({ id: 'a' })).toEqual(['counted', 0])
@@ -98,7 +98,7 @@ test('the last count-down, when it is repeated, tells nobody once more and leave
   expect((await look())[0]).toBe(2)
 })
 
-test('who set the count is told so again, and who did not is not, whatever has become of it', async () => {
+test('a repeated request to set a count gets its first answer again, even after the latch opened', async () => {
   expect(await setCount(1, { id: 'a' })).toEqual(['done', '1'])
   expect(await setCount(7, { id: 'b' })).toEqual(['done', '0'])
   expect(await setCount(1, { id: 'a' })).toEqual(['done', '1'])
@@ -108,7 +108,7 @@ test('who set the count is told so again, and who did not is not, whatever has b
   expect((await look())[0]).toBe(0)
 })
 
-test('a repeated delete is answered as it was, and leaves the next round alone', async () => {
+test('a repeated delete gets its first answer again, and does not change the next round', async () => {
   const messages = await messagesOf(async () => {
     expect(await deleteCount({ id: 'a' })).toEqual(['done', '0'])
     await setCount(2)
@@ -125,7 +125,7 @@ test('a repeated delete is answered as it was, and leaves the next round alone',
 test.each([
   ['count-down', countDown],
   ['delete', deleteCount],
-])('a %s that was asked for before the round began does nothing', async (_, ask) => {
+])('a %s that was requested before the round began does nothing', async (_, ask) => {
   const askedUs = await nowUs()
   await setCount(2)
   const setUs = await admin.get(ROUND)
@@ -139,7 +139,7 @@ test.each([
   ['count-down', scripts.countDown],
   ['delete', scripts.deleteCount],
 ])(
-  'a %s for one round does nothing in a later one, nor when the latch is open',
+  'a %s for one round does nothing in a later round or while the latch is open',
   async (_, script) => {
     const setUs = async () => Number(await admin.get(ROUND))
     await setCount(2)
@@ -157,14 +157,14 @@ test.each([
   },
 )
 
-test('a count-down for one round, asked for long before, counts in it', async () => {
+test('a count-down for a given round counts even if it was requested before that round began', async () => {
   const askedUs = await nowUs()
   await setCount(2)
   const ownRound = Number(await admin.get(ROUND))
   expect(await countDown({ askedUs, ownRound })).toEqual(['counted', 1])
 })
 
-test('a round whose key is gone, or was left by another count, takes no count-down for it', async () => {
+test('a count-down for a round is refused if the key of the round, or the count, is gone', async () => {
   await setCount(2)
   const ownRound = Number(await admin.get(ROUND))
   await admin.del(ROUND)
@@ -175,7 +175,7 @@ test('a round whose key is gone, or was left by another count, takes no count-do
   expect((await countDown({ ownRound }))[0]).toBe('over')
 })
 
-test('a count-down, a repeat of it, a look and inspect tell the round', async () => {
+test('a count-down, its repeat, a look and an inspection report the round', async () => {
   await setCount(3)
   const round = await admin.get(ROUND)
   const count = (id: string) => once(scripts.countDown, { id })
@@ -191,14 +191,14 @@ test('a count-down, a repeat of it, a look and inspect tell the round', async ()
   expect(await count('b')).toEqual(['counted', 0, ''])
 })
 
-test('the key of a round lives for 30 days, in case Redisson opens the latch', async () => {
+test('the key of a round expires after 30 days, in case Redisson opens the latch', async () => {
   await setCount(3)
   const days = (await admin.pttl(ROUND)) / 86_400_000
   expect(days).toBeGreaterThan(29.9)
   expect(days).toBeLessThanOrEqual(30)
 })
 
-test('a round that began later than now, by a clock that was set back, says nothing of who asked before', async () => {
+test('a count-down counts in a round whose start lies in the future because the clock was set back', async () => {
   const askedUs = await nowUs()
   await setCount(2)
   await admin.set(ROUND, String(askedUs + 60_000_000))
@@ -221,13 +221,13 @@ test.each([
   expect(answer[0]).not.toBe('forgotten')
 })
 
-test('what a request came to is answered also when it is too late to run', async () => {
+test('a repeat that is too late to run still gets its first answer', async () => {
   await setCount(2)
   await countDown({ id: 'a', untilUs: await notAfter(60_000, 0) })
   expect(await countDown({ id: 'a', untilUs: await notAfter(-5, 0) })).toEqual(['counted', '1'])
 })
 
-test('what a request came to is kept a little longer than it may run, and no longer', async () => {
+test('the answer to a request is kept slightly longer than the request may run', async () => {
   await setCount(5)
   await countDown({ id: 'a', untilUs: await notAfter(20_000, 0) })
   const leftMs = await admin.pttl(requestOf('a'))
@@ -239,7 +239,7 @@ test('what a request came to is kept a little longer than it may run, and no lon
   await eventually(async () => (await admin.exists(requestOf('c'))) === 0)
 })
 
-test('a key of another type is refused, and left as it is', async () => {
+test('a key of another type is refused, and stays as it is', async () => {
   const all = [() => setCount(1), countDown, deleteCount, look]
   for (const ask of all) {
     await admin.del(LOCK)
@@ -251,7 +251,7 @@ test('a key of another type is refused, and left as it is', async () => {
   expect(await admin.keys('*')).toEqual([LOCK])
 })
 
-test('a server that is full takes count-downs, and no new counts', async () => {
+test('a full server accepts count-downs, and refuses new counts', async () => {
   await setCount(3)
   await server.admin.config('SET', 'maxmemory', '1')
   try {

@@ -93,7 +93,7 @@ const pairs = kinds.flatMap((own) =>
 /** Each request has a name of its own. */
 const fresh = () => admin.del('holdfast_request:{it}:r')
 
-test.each(pairs)('a number that %s has set is refused to each script of %s', async (own, other) => {
+test.each(pairs)('a number set by %s is refused by each script of %s', async (own, other) => {
   await KINDS[own].set?.()
   await fresh()
   const before = await state()
@@ -105,15 +105,18 @@ test.each(pairs)('a number that %s has set is refused to each script of %s', asy
   expect(await state()).toEqual(before)
 })
 
-test.each(kinds)('a number without a note, as of Redisson, is taken by %s', async (kind) => {
-  for (const [name, ask] of Object.entries(KINDS[kind])) {
-    await admin.flushall()
-    await admin.set(NUMBER, 3)
-    await expect({ [name]: await ask().catch(String) }).toEqual({
-      [name]: expect.not.stringContaining('WRONGTYPE'),
-    })
-  }
-})
+test.each(kinds)(
+  'a number without a note, as Redisson writes it, is accepted by %s',
+  async (kind) => {
+    for (const [name, ask] of Object.entries(KINDS[kind])) {
+      await admin.flushall()
+      await admin.set(NUMBER, 3)
+      await expect({ [name]: await ask().catch(String) }).toEqual({
+        [name]: expect.not.stringContaining('WRONGTYPE'),
+      })
+    }
+  },
+)
 
 test.each([
   ['latch', 'set'],
@@ -123,14 +126,17 @@ test.each([
   ['semaphore', 'set'],
   ['semaphore', 'add'],
   ['semaphore', 'release'],
-] as const)('who sets the number notes the kind, with an expiry: %s by %s', async (kind, name) => {
-  // A note of another kind that has lost its number does not count.
-  await admin.set(KIND, kind === 'latch' ? 'permits' : 'latch')
-  await (KINDS[kind] as Calls)[name]?.()
-  expect(await admin.get(KIND)).toBe(kind)
-  expect(await admin.pttl(KIND)).toBeGreaterThan(6 * DAY_MS)
-  expect(await admin.get(NUMBER)).not.toBeNull()
-})
+] as const)(
+  'a request that sets the number notes the kind, with an expiry: %s by %s',
+  async (kind, name) => {
+    // A note of another kind that has lost its number does not count.
+    await admin.set(KIND, kind === 'latch' ? 'permits' : 'latch')
+    await (KINDS[kind] as Calls)[name]?.()
+    expect(await admin.get(KIND)).toBe(kind)
+    expect(await admin.pttl(KIND)).toBeGreaterThan(6 * DAY_MS)
+    expect(await admin.get(NUMBER)).not.toBeNull()
+  },
+)
 
 test('an acquisition that sets the number notes the kind', async () => {
   await permits.acquire?.({ limit: 3 })
@@ -145,7 +151,7 @@ test.each([
   ['permits', 'try-set'],
   ['semaphore', 'acquire'],
   ['semaphore', 'set'],
-] as const)('the note lasts while the number is used: %s by %s', async (kind, name) => {
+] as const)('a request that uses the number prolongs the note: %s by %s', async (kind, name) => {
   await KINDS[kind].set?.()
   await fresh()
   await admin.pexpire(KIND, DAY_MS)
@@ -153,21 +159,21 @@ test.each([
   expect(await admin.pttl(KIND)).toBeGreaterThan(6 * DAY_MS)
 })
 
-test('the note is not written at each use, but once a day', async () => {
+test('the note is not written again within a day of the last write', async () => {
   await permits.set?.()
   await admin.pexpire(KIND, 7 * DAY_MS - 3_600_000)
   await permits.acquire?.()
   expect(await admin.pttl(KIND)).toBeLessThanOrEqual(7 * DAY_MS - 3_600_000)
 })
 
-test.each(kinds)('the note goes with the number: delete of %s', async (kind) => {
+test.each(kinds)('a delete of the number deletes the note: delete of %s', async (kind) => {
   await KINDS[kind].set?.()
   await fresh()
   await KINDS[kind].delete?.()
   expect(await admin.exists(NUMBER, KIND)).toBe(0)
 })
 
-test('the note goes when a latch opens, and the name is free for any kind', async () => {
+test('the note is deleted when the latch opens, and any kind may then use the name', async () => {
   await latch.set?.({ count: 1 })
   await fresh()
   await latch['count down']?.()
@@ -177,7 +183,7 @@ test('the note goes when a latch opens, and the name is free for any kind', asyn
   expect(await admin.get(NUMBER)).toBe('3')
 })
 
-test('a number that is gone leaves its name to another kind, although its note is there', async () => {
+test('another kind may use the name of a number that is gone, although the note is still there', async () => {
   await latch.set?.()
   await fresh()
   // As Redisson, or an older version, counts the last step.
@@ -187,7 +193,7 @@ test('a number that is gone leaves its name to another kind, although its note i
   expect(await admin.get(KIND)).toBe('permits')
 })
 
-test('a note that no version knows is passed over', async () => {
+test('a note that no version knows is ignored', async () => {
   await permits.set?.()
   await fresh()
   await admin.set(KIND, 'counter')

@@ -83,7 +83,7 @@ const owners = async () =>
 describe('an acquisition', () => {
   beforeEach(() => change('set', 10))
 
-  test('notes its owner and the time of the grant, under what its ids begin with', async () => {
+  test('an acquisition notes its owner and the time of the grant, under the first bytes of its permit ids', async () => {
     const fromUs = await nowUs()
     await acquire('abc:17:2')
     const [[head, entry]] = Object.entries(await admin.hgetall(HOLDERS)) as [[string, string]]
@@ -94,21 +94,21 @@ describe('an acquisition', () => {
     expect(Number(sinceUs)).toBeLessThanOrEqual(await nowUs())
   })
 
-  test('that is repeated keeps the time of the first run', async () => {
+  test('a repeated acquisition keeps the time of its first run', async () => {
     await acquire('c:1:2')
     const before = await admin.hgetall(HOLDERS)
     await acquire('c:1:2')
     expect(await admin.hgetall(HOLDERS)).toEqual(before)
   })
 
-  test('that is refused notes nothing', async () => {
+  test('a refused acquisition notes nothing', async () => {
     expect((await acquire('c:1:11'))[0]).toBe('too-many')
     await acquire('c:1:8')
     expect((await acquire('c:2:3'))[0]).toBe('held')
     expect(await owners()).toEqual(['c:1:8'])
   })
 
-  test('and a renewal keep the notes for longer than the longest lease', async () => {
+  test('acquisitions and renewals keep the notes for longer than the longest lease', async () => {
     await acquire('c:1:1', { leaseMs: 5 * HOUR_MS })
     expect(await admin.pttl(HOLDERS)).toBeGreaterThan(6 * HOUR_MS)
     // A shorter lease makes nothing shorter.
@@ -120,7 +120,7 @@ describe('an acquisition', () => {
     expect(await owners()).toEqual(['c:1:1', 'c:2:1'])
   })
 
-  test('whose note is lost is renewed all the same, and makes no note anew', async () => {
+  test('an acquisition whose note is lost is still renewed, and its note is not written again', async () => {
     await acquire('c:1:1')
     await admin.del(HOLDERS)
     expect(await renew(20_000, 'c:1:1')).toEqual([20_000])
@@ -129,10 +129,10 @@ describe('an acquisition', () => {
   })
 })
 
-describe('the note goes', () => {
+describe('the note of an acquisition', () => {
   beforeEach(() => change('set', 10))
 
-  test('when the permits are released', async () => {
+  test('the note is deleted when the permits are released', async () => {
     await acquire('c:1:2')
     await acquire('c:2:1')
     await release('c:1:2')
@@ -141,7 +141,7 @@ describe('the note goes', () => {
     expect(await admin.exists(HOLDERS)).toBe(0)
   })
 
-  test('when the lease ended, with the next request of anybody', async () => {
+  test('the note is deleted by the next request of any owner after the lease ended', async () => {
     await acquire('c:1:2')
     await acquire('c:2:1')
     await isOver('c:1:2')
@@ -152,7 +152,7 @@ describe('the note goes', () => {
     expect(await admin.exists(HOLDERS)).toBe(0)
   })
 
-  test('when thousands of permits have ended at once', async () => {
+  test('the notes are deleted when the leases of thousands of permits have ended at once', async () => {
     await change('set', 6_000)
     await acquire('c:1:2500')
     for (let i = 0; i < 1_200; i++) await acquire(`d:${i}:1`)
@@ -165,7 +165,7 @@ describe('the note goes', () => {
     expect(await admin.get(POOL)).toBe('5999')
   })
 
-  test('with the semaphore', async () => {
+  test('the note is deleted with the semaphore', async () => {
     await acquire('c:1:2')
     await change('delete', 0)
     expect(await admin.exists(POOL, TIMEOUTS, HOLDERS)).toBe(0)
@@ -179,7 +179,7 @@ describe('the note goes', () => {
   test.each([
     ['one by force', take],
     ['one by its id', (id: string) => releaseIds([id])],
-  ])('when the last of the permits is taken away: %s', async (_, takeOne) => {
+  ])('the note is deleted when the last of its permits is taken away: %s', async (_, takeOne) => {
     await acquire('c:1:2')
     const [first, second] = idsOf('c:1:2') as [string, string]
     await takeOne(first)
@@ -197,7 +197,7 @@ describe('notes that Redisson and older versions leave behind', () => {
     await admin.incrby(POOL, gone)
   }
 
-  test('stay few, however many there were, while permits go on to be taken', async () => {
+  test('fewer than 20 notes are left behind at a time while permits continue to be acquired', async () => {
     await change('set', 40)
     await acquire('busy:1:1')
     let most = 0
@@ -211,7 +211,7 @@ describe('notes that Redisson and older versions leave behind', () => {
     expect(await admin.get(POOL)).toBe('39')
   })
 
-  test('are told to nobody', async () => {
+  test('an inspection does not report notes that were left behind', async () => {
     await change('set', 3)
     await acquire('c:1:1')
     await acquire('c:2:1')
@@ -221,7 +221,7 @@ describe('notes that Redisson and older versions leave behind', () => {
     expect(holders).toEqual(['c:2:1', expect.any(String)])
   })
 
-  test('and those that make no sense are taken out', async () => {
+  test('the next acquisition deletes invalid notes', async () => {
     await change('set', 3)
     await admin.hset(HOLDERS, 'a', 'nonsense', 'b', '', headOf('x'), 'x 1', 'c', 'c:1 2')
     await acquire('c:1:1')
@@ -230,7 +230,7 @@ describe('notes that Redisson and older versions leave behind', () => {
   })
 })
 
-test('a client that waits is told who has permits, and for how long; one that tries is not', async () => {
+test('a waiting client receives the holders and the times of their grants; a client that only tries does not', async () => {
   await change('set', 3)
   await acquire('c:1:2')
   await admin.zadd(TIMEOUTS, '922337203685477', Buffer.alloc(16, 7))
@@ -241,7 +241,7 @@ test('a client that waits is told who has permits, and for how long; one that tr
   expect((await acquire('d:2:1')).at(-1)).toEqual([])
 })
 
-test('a client that waits for a semaphore that nobody has set is told so', async () => {
+test('the reply to a waiting client says that no client has set the semaphore', async () => {
   expect((await acquire('d:1:1', { client: 'd' })).slice(3)).toEqual([
     ...[0, 0, 0],
     expect.any(String),
@@ -249,7 +249,7 @@ test('a client that waits for a semaphore that nobody has set is told so', async
   ])
 })
 
-test('no permit depends on the notes: a key of another type in their place does no harm', async () => {
+test('permits work even when a key of another type is in the place of the notes', async () => {
   await change('set', 5)
   await admin.set(HOLDERS, 'text')
   expect((await acquire('c:1:2'))[0]).toBe('granted')
@@ -267,10 +267,10 @@ test('no permit depends on the notes: a key of another type in their place does 
   await change('delete', 0)
 })
 
-describe('to release permits by their ids', () => {
+describe('a release of permits by id', () => {
   beforeEach(() => change('set', 5))
 
-  test('makes them available, whoever has them, and tells whether all were taken', async () => {
+  test('a release by id makes permits of any holder available, and reports if all of them were held', async () => {
     await acquire('c:1:2')
     await admin.zadd(TIMEOUTS, '922337203685477', Buffer.alloc(16, 7))
     await admin.decr(POOL)
@@ -283,7 +283,7 @@ describe('to release permits by their ids', () => {
     expect(await admin.get(POOL)).toBe('5')
   })
 
-  test('tells the client that is next, and those of Redisson with a number', async () => {
+  test('a release by id wakes the next client, and publishes the number of free permits for Redisson', async () => {
     await acquire('c:1:5')
     await acquire('d:1:2', { client: 'd' })
     const [one, two, three] = idsOf('c:1:5') as [string, string, string]
@@ -294,7 +294,7 @@ describe('to release permits by their ids', () => {
     expect(await messagesOf(() => releaseIds([one]), told.channel)).toEqual(['05'])
   })
 
-  test('run twice is done once, and answers the same', async () => {
+  test('a repeated release by id is done once, and gets the same answer', async () => {
     await acquire('c:1:2')
     expect(await releaseIds(idsOf('c:1:2'), 'same')).toBe(1)
     const before = await state()
@@ -303,7 +303,7 @@ describe('to release permits by their ids', () => {
     expect(await admin.pttl('holdfast_request:{it}:same')).toBeGreaterThan(3_000)
   })
 
-  test('goes through while the server is full', async () => {
+  test('a release by id works while the server is full', async () => {
     await acquire('c:1:2')
     await admin.config('SET', 'maxmemory', '1')
     try {
@@ -314,7 +314,7 @@ describe('to release permits by their ids', () => {
     expect(await admin.get(POOL)).toBe('5')
   })
 
-  test('releases thousands at once', async () => {
+  test('a release by id releases 5,000 permits at once', async () => {
     await change('set', 5_000)
     await acquire('c:1:5000')
     expect(await releaseIds(idsOf('c:1:5000'))).toBe(1)
@@ -324,7 +324,7 @@ describe('to release permits by their ids', () => {
 })
 
 describe('an acquisition with a limit', () => {
-  test('sets how many there are if nobody has, and less those that are taken', async () => {
+  test('an acquisition sets an unset number to its limit, minus the permits that are held', async () => {
     expect(await acquire('c:1:2', { limit: 5 })).toEqual(['granted', expect.any(String)])
     expect(await admin.get(POOL)).toBe('3')
     // As when the number was evicted.
@@ -337,7 +337,7 @@ describe('an acquisition with a limit', () => {
     expect(await admin.get(POOL)).toBe('3')
   })
 
-  test('leaves another number as it is, and tells it', async () => {
+  test('an acquisition keeps a number that differs from its limit, and reports that number', async () => {
     await change('set', 3)
     expect(await acquire('c:1:1', { limit: 5 })).toEqual(['granted', expect.any(String), 3])
     expect(await acquire('c:1:1', { limit: 5 })).toEqual(['granted', expect.any(String), 3])
@@ -345,7 +345,7 @@ describe('an acquisition with a limit', () => {
     expect(await acquire('c:3:5', { limit: 5 })).toEqual(['too-many', 1, 2])
   })
 
-  test('that is late sets nothing', async () => {
+  test('an acquisition that comes too late sets no number', async () => {
     expect((await acquire('c:1:1', { limit: 5, notAfterUs: 1_000 }))[0]).toBe('late')
     expect(await admin.exists(POOL)).toBe(0)
   })

@@ -99,8 +99,8 @@ const isOver = (owner: string) =>
   Promise.all(idsOf(owner).map((id) => admin.zadd(TIMEOUTS, 'XX', 1, id)))
 const queue = () => admin.zrange(QUEUE, '0', '-1')
 
-describe('to acquire', () => {
-  test('takes all of them or none, as Redisson has them: ids of 16 bytes, and when they end', async () => {
+describe('an acquisition', () => {
+  test('an acquisition gets all its permits or none, stored as in Redisson: ids of 16 bytes with their expiries', async () => {
     await set('set', 3)
     const fromMs = (await nowUs()) / 1_000
     const [kind, token] = await acquire('c:1:2')
@@ -117,7 +117,7 @@ describe('to acquire', () => {
     expect((await withoutTtl()).sort()).toEqual([POOL, TIMEOUTS].sort())
   })
 
-  test('run twice takes them once, for no less time than the first, under a token of its own', async () => {
+  test('a repeated acquisition gets its permits once, never shortens the lease, and gets a new token', async () => {
     await set('set', 5)
     const [, first] = await acquire('c:1:3')
     const [kind, second] = await acquire('c:1:3', { leaseMs: 20_000 })
@@ -132,7 +132,7 @@ describe('to acquire', () => {
     expect(await counts()).toEqual([5, 0])
   })
 
-  test('that comes too late is refused', async () => {
+  test('an acquisition that comes too late is refused', async () => {
     await set('set', 1)
     const before = await state()
     const late = { notAfterUs: await notAfter(-1_000, 100) }
@@ -140,7 +140,7 @@ describe('to acquire', () => {
     expect(await state()).toEqual(before)
   })
 
-  test('what was taken by one who died is available when its lease ends', async () => {
+  test('the permits of a holder that died are available when its lease ends', async () => {
     await set('set', 2)
     await acquire('c:1:2')
     await isOver('c:1:2')
@@ -150,7 +150,7 @@ describe('to acquire', () => {
     expect(await counts()).toEqual([1, 1])
   })
 
-  test('one without a lease, of Redisson, is kept', async () => {
+  test('a permit of Redisson without a lease is kept', async () => {
     await set('set', 1)
     await admin.decr(POOL)
     await admin.zadd(TIMEOUTS, FOREVER, Buffer.alloc(16, 7))
@@ -158,7 +158,7 @@ describe('to acquire', () => {
     expect(await counts()).toEqual([0, 1])
   })
 
-  test('says when to look again: when the first lease ends', async () => {
+  test('the reply to a waiter says when the first lease ends', async () => {
     await set('set', 2)
     await acquire('c:1:1', { leaseMs: 60_000 })
     await acquire('c:2:1', { leaseMs: 5_000 })
@@ -167,7 +167,7 @@ describe('to acquire', () => {
     expect(Number(ttlMs)).toBeLessThanOrEqual(5_000)
   })
 
-  test('more than there are in all is refused with both numbers, and nothing is left behind', async () => {
+  test('a request for more permits than exist is refused with both numbers, and leaves no waiter behind', async () => {
     await set('set', 5)
     await acquire('c:1:2')
     expect(await acquire('d:1:6', { client: 'd' })).toEqual(['too-many', 3, 2])
@@ -176,19 +176,19 @@ describe('to acquire', () => {
     expect(await queue()).toEqual([])
   })
 
-  test('where nobody has set any it waits', async () => {
+  test('a client waits while no number is set, and is woken when a number is set', async () => {
     expect((await acquire('c:1:1', { client: 'c' }))[0]).toBe('held')
     expect(await queue()).toEqual(['c'])
     expect(await messagesOf(() => set('try-set', 1), TICKETS)).toEqual(['c'])
   })
 
-  test('where there are none in all it waits as well', async () => {
+  test('a client waits while the semaphore has zero permits', async () => {
     await set('set', 0)
     expect((await acquire('c:1:1', { client: 'c' }))[0]).toBe('held')
     expect(await queue()).toEqual(['c'])
   })
 
-  test('a semaphore that was set for a time ends with all that was taken of it', async () => {
+  test('the permits of a semaphore with an expiry expire with it', async () => {
     await admin.set(POOL, 2, 'PX', 5_000)
     await acquire('c:1:1')
     expect(await admin.pttl(TIMEOUTS)).toBeGreaterThan(4_000)
@@ -196,7 +196,7 @@ describe('to acquire', () => {
     expect(await admin.pttl(POOL)).toBeGreaterThan(4_000)
   })
 
-  test('of something else that has the name is refused, and changes nothing', async () => {
+  test('a key of another kind is refused, and nothing changes', async () => {
     await admin.hset(POOL, 'a', 1)
     const before = await state()
     await expect(acquire('c:1:1')).rejects.toThrow(/^WRONGTYPE/)
@@ -209,7 +209,7 @@ describe('to acquire', () => {
     await expect(run(scripts.inspectPermits, { most: 1 })).rejects.toThrow(/^WRONGTYPE/)
   })
 
-  test('5,000 at once are taken, renewed and given back', async () => {
+  test('5,000 permits are acquired, renewed and released at once', async () => {
     await set('set', 6_000)
     expect((await acquire('c:1:5000'))[0]).toBe('granted')
     expect((await acquire('c:1:5000'))[0]).toBe('granted')
@@ -220,7 +220,7 @@ describe('to acquire', () => {
   })
 })
 
-describe('whoever waits', () => {
+describe('a waiter', () => {
   /** Since when each waits, as it was told. */
   const told = new Map<string, string>()
   const waits = async (client: string, permits: number, args: Arguments = {}) => {
@@ -236,7 +236,7 @@ describe('whoever waits', () => {
     await acquire('x:1:2')
   })
 
-  test('is served by how long it has waited, whoever asks first', async () => {
+  test('the waiter that has waited longest is served first, even if another waiter asks first', async () => {
     await waits('d', 1, { waitedMs: 100 })
     await waits('c', 1, { waitedMs: 500 })
     await waits('e', 1, { waitedMs: 300 })
@@ -248,14 +248,14 @@ describe('whoever waits', () => {
     expect(await queue()).toEqual(['e', 'd'])
   })
 
-  test('keeps the time since when it waits, however long its requests take', async () => {
+  test('a waiter keeps the start of its wait, and its place, when it asks again', async () => {
     const [, , since] = await waits('c', 1, { waitedMs: 50 })
     await waits('d', 1)
     expect((await waits('c', 1))[2]).toBe(since)
     expect(await queue()).toEqual(['c', 'd'])
   })
 
-  test('is not overtaken by who wants fewer, nor by who does not wait', async () => {
+  test('a waiter is not overtaken by a request for fewer permits, or by a client that does not wait', async () => {
     await waits('c', 2)
     await release('x:1:2')
     await acquire('c:0:1', { client: 'c', waitedMs: 1_000, last: '' })
@@ -267,7 +267,7 @@ describe('whoever waits', () => {
     expect((await waits('c', 2))[0]).toBe('granted')
   })
 
-  test('hears that it is next when enough is there, and not before', async () => {
+  test('a waiter is woken only when enough permits are free', async () => {
     await release('x:1:2')
     await acquire('x:1:1')
     await acquire('x:2:1')
@@ -276,7 +276,7 @@ describe('whoever waits', () => {
     expect(await messagesOf(() => release('x:2:1'), TICKETS)).toEqual(['c'])
   })
 
-  test('and leaves is told to the one behind it', async () => {
+  test('a waiter that leaves wakes the waiter behind it', async () => {
     await waits('c', 2)
     await waits('d', 1)
     await release('x:1:2')
@@ -288,7 +288,7 @@ describe('whoever waits', () => {
     expect(await admin.exists(ALIVE)).toBe(0)
   })
 
-  test('and died holds nobody up when it does not count any more', async () => {
+  test('a waiter that died blocks no other waiter after its place has expired', async () => {
     await waits('c', 1, { aliveMs: 300 })
     await waits('d', 1)
     await release('x:1:2')
@@ -299,7 +299,7 @@ describe('whoever waits', () => {
     expect((await waits('d', 1))[0]).toBe('granted')
   })
 
-  test('and died before the clock was set back holds nobody up either', async () => {
+  test('a waiter that died before the clock was set back blocks no other waiter', async () => {
     await waits('c', 1)
     await waits('d', 1)
     await release('x:1:2')
@@ -307,14 +307,14 @@ describe('whoever waits', () => {
     expect((await waits('d', 1))[0]).toBe('granted')
   })
 
-  test('and began before the clock was set back is not behind all who come since', async () => {
+  test('a waiter that began before the clock was set back keeps its place before later waiters', async () => {
     const aheadUs = (await nowUs()) + 3_600_000_000
     await waits('c', 1, { since: String(aheadUs), waitedMs: 60_000 })
     await waits('d', 1, { waitedMs: 10_000 })
     expect(await messagesOf(() => release('x:1:2'), TICKETS)).toEqual(['c'])
   })
 
-  test('has its place kept for the next one of its client, who has waited for less', async () => {
+  test('the place of a client is kept until its next waiter, which has waited for less, asks', async () => {
     const [, , since] = await waits('c', 1, { waitedMs: 900, last: '' })
     await waits('d', 1, { waitedMs: 500 })
     await release('x:1:2')
@@ -328,7 +328,7 @@ describe('whoever waits', () => {
     expect((await waits('d', 1))[0]).toBe('granted')
   })
 
-  test('in Redisson is told how many there are, by a number', async () => {
+  test('a waiter in Redisson receives the number of free permits', async () => {
     expect(await messagesOf(() => release('x:1:2'), CHANNEL)).toEqual(['02'])
     await acquire('x:1:2')
     await isOver('x:1:2')
@@ -340,7 +340,7 @@ describe('whoever waits', () => {
     expect(await messagesOf(() => release('z:1:1'), CHANNEL)).toEqual([])
   })
 
-  test('is told by who has nothing of permits whose leases have ended', async () => {
+  test('a request of an owner without permits publishes the permits whose leases have ended', async () => {
     for (const ask of [() => release('y:1:1'), () => set('add', 0)]) {
       await set('set', 2)
       await acquire('x:1:2')
@@ -351,8 +351,8 @@ describe('whoever waits', () => {
   })
 })
 
-describe('to release', () => {
-  test('run twice gives them back once', async () => {
+describe('a release', () => {
+  test('a repeated release frees the permits once', async () => {
     await set('set', 3)
     await acquire('c:1:2')
     expect(await release('c:1:2')).toEqual(['freed'])
@@ -362,7 +362,7 @@ describe('to release', () => {
     expect((await admin.keys('*')).sort()).toEqual([POOL, COUNTER, KIND].sort())
   })
 
-  test('what Redisson has released a part of gives back the rest, and is lost', async () => {
+  test('if Redisson released some permits of an acquisition, a renewal reports a loss and a release frees the rest', async () => {
     await set('set', 3)
     await acquire('c:1:3')
     await admin.zrem(TIMEOUTS, idsOf('c:1:3')[1] as Buffer)
@@ -373,8 +373,8 @@ describe('to release', () => {
   })
 })
 
-describe('to renew', () => {
-  test('goes on while the server is full, and permits are given back', async () => {
+describe('a renewal', () => {
+  test('a renewal, a release and a reduction work while the server is full', async () => {
     await set('set', 3)
     await acquire('c:1:2')
     await admin.config('SET', 'maxmemory', '1')
@@ -389,7 +389,7 @@ describe('to renew', () => {
     expect(Number(await admin.get(POOL))).toBe(2)
   })
 
-  test('is refused, and no loss, by a server that takes no writes', async () => {
+  test('a server that accepts no writes refuses a renewal, and no permit is lost', async () => {
     await set('set', 1)
     await acquire('c:1:1')
     await admin.config('SET', 'min-replicas-to-write', '1')
@@ -401,7 +401,7 @@ describe('to renew', () => {
     expect(await renew(20_000, 'c:1:1')).toEqual([20_000])
   })
 
-  test('makes the leases last longer, never shorter, and revives none', async () => {
+  test('a renewal lengthens leases, never shortens them, and revives none', async () => {
     await set('set', 5)
     await acquire('c:1:2', { leaseMs: 5_000 })
     await acquire('c:2:1', { leaseMs: 30_000 })
@@ -417,7 +417,7 @@ describe('to renew', () => {
     expect(await counts()).toEqual([1, 4])
   })
 
-  test('one key of another type costs the others nothing', async () => {
+  test('a key of another type does not stop the renewal of other permits', async () => {
     await set('set', 1)
     await acquire('c:1:1')
     await admin.set('other', 'text')
@@ -428,8 +428,8 @@ describe('to renew', () => {
   })
 })
 
-describe('to set', () => {
-  test('the number counts those that are taken', async () => {
+describe('a change of the number', () => {
+  test('a new total includes the permits that are held, and try-set changes only an unset number', async () => {
     expect(await set('try-set', 5)).toEqual(['done', 1])
     expect(await set('try-set', 7)).toEqual(['done', 0])
     await acquire('c:1:3')
@@ -443,7 +443,7 @@ describe('to set', () => {
     expect(await counts()).toEqual([-4, 3])
   })
 
-  test('to drain takes what is available, and nothing where less than that is', async () => {
+  test('a drain removes the free permits, and nothing if no permit is free', async () => {
     expect(await set('drain', 0)).toEqual(['done', 0])
     expect(await admin.exists(POOL)).toBe(0)
     await set('set', 5)
@@ -455,7 +455,7 @@ describe('to set', () => {
     expect(await counts()).toEqual([-2, 2])
   })
 
-  test('to drain takes what has expired as well, where the number is gone', async () => {
+  test('a drain also removes expired permits if the number is gone', async () => {
     await set('set', 2)
     await acquire('c:1:2')
     await isOver('c:1:2')
@@ -464,7 +464,7 @@ describe('to set', () => {
     expect(await counts()).toEqual([0, 0])
   })
 
-  test('to delete ends it, and tells whether there was one and the client that is next', async () => {
+  test('a delete removes the semaphore, reports if it existed, and wakes the next client', async () => {
     expect(await set('delete', 0)).toEqual(['done', 0])
     await set('set', 2)
     await acquire('c:1:2')
@@ -480,7 +480,7 @@ describe('to set', () => {
     expect(await set('delete', 0)).toEqual(['done', 1])
   })
 
-  test('to delete is told as one semaphore, also while permits are taken, and notes no kind', async () => {
+  test('a repeated delete gets the same answer even while permits are held, and a drain notes no kind', async () => {
     await set('set', 2)
     await acquire('c:1:1')
     expect(await change('delete', 0)).toEqual(['done', 1])
@@ -491,7 +491,7 @@ describe('to set', () => {
     expect(await admin.exists(KIND)).toBe(0)
   })
 
-  test('a deletion that comes again leaves what was set since', async () => {
+  test('a repeated delete does not remove a number that was set since', async () => {
     await set('set', 2)
     expect(await change('delete', 0)).toEqual(['done', 1])
     await admin.set(POOL, 7)
@@ -499,7 +499,7 @@ describe('to set', () => {
     expect(await counts()).toEqual([7, 0])
   })
 
-  test.each(['try-set', 'set', 'add', 'drain'])('%s run twice is done once', async (how) => {
+  test.each(['try-set', 'set', 'add', 'drain'])('a repeated %s is done once', async (how) => {
     if (how !== 'try-set') await set('set', 4)
     const first = await change(how, 2)
     const before = await counts()
@@ -508,7 +508,7 @@ describe('to set', () => {
     expect(await admin.pttl('holdfast_request:{it}:r')).toBeGreaterThan(3_000)
   })
 
-  test('a repeat that comes after other changes undoes none of them', async () => {
+  test('a repeat undoes no change that came after its first run', async () => {
     expect(await change('set', 10)).toEqual(['done', 1])
     await admin.set(POOL, 3)
     expect(await change('set', 10)).toEqual(['done', 1])
@@ -520,13 +520,13 @@ describe('to set', () => {
     expect(await admin.exists(POOL)).toBe(0)
   })
 
-  test('that comes too late is refused', async () => {
+  test('a change that comes too late is refused', async () => {
     const notAfterUs = await notAfter(-1_000, 100)
     expect((await change('set', 3, { notAfterUs }))[0]).toBe('late')
     expect(await admin.keys('*')).toEqual([])
   })
 
-  test('tells who is next when there is enough for it, and when there never will be', async () => {
+  test('a change wakes the next waiter when enough permits are free, or when the total becomes too small', async () => {
     await set('set', 2)
     await acquire('x:1:2')
     await acquire('c:1:2', { client: 'c' })
@@ -536,7 +536,7 @@ describe('to set', () => {
   })
 })
 
-test('to inspect tells all of it, and changes nothing', async () => {
+test('an inspection reports the whole semaphore, and changes nothing', async () => {
   await set('set', 7)
   await acquire('c:1:2')
   await acquire('c:2:1')
@@ -559,7 +559,7 @@ test('to inspect tells all of it, and changes nothing', async () => {
   expect(wanted).toEqual(['d', '7'])
 })
 
-test('to inspect tells of none that died before the clock was set back', async () => {
+test('an inspection leaves out waiters that died before the clock was set back', async () => {
   await set('set', 1)
   await acquire('x:1:1')
   await acquire('c:1:1', { client: 'c', waitedMs: 9_000 })
@@ -572,7 +572,7 @@ test('to inspect tells of none that died before the clock was set back', async (
   ])
 })
 
-test('in 1,000 random orders of all that can happen none is lost, and none made up', async () => {
+test('1,000 random sequences of requests neither lose nor invent a permit', async () => {
   const random = randomOf(2_026)
   const OWNERS = ['c:1:1', 'c:2:2', 'd:1:3', 'd:2:1', 'e:1:4', 'e:2:2']
   const keysOf = (script: { keys: readonly string[] }) =>

@@ -64,8 +64,8 @@ const release = (owner: string, args: Arguments = {}) =>
 
 const told = (work: () => Promise<unknown>) => messagesOf(work, CHANNEL)
 
-describe('to read', () => {
-  test('is as Redisson has it: a mode, a hold count, and a key for the lease', async () => {
+describe('a request to read', () => {
+  test('a reader is stored as in Redisson: a mode, a hold count, and a key for its lease', async () => {
     const [kind, token] = await read('c:1')
     expect(kind).toBe('granted')
     expect(await fields()).toEqual({ mode: 'read', 'c:1': '1' })
@@ -75,7 +75,7 @@ describe('to read', () => {
     expect(await withoutTtl()).toEqual([])
   })
 
-  test('is had by several at once, each with a lease of its own and the token of the last writer', async () => {
+  test('several readers hold the lock, each with its own lease and the token of the last writer', async () => {
     const [, written] = await write('c:0')
     await release('c:0:write')
     const [, first] = await read('c:1', { leaseMs: 20_000 })
@@ -89,7 +89,7 @@ describe('to read', () => {
     expect(await admin.keys('*')).toEqual([COUNTER])
   })
 
-  test('a repeat changes nothing and is answered the same', async () => {
+  test('a repeated request to read changes nothing and gets the same answer', async () => {
     const first = await read('c:1')
     const before = await state()
     expect(await read('c:1')).toEqual(first)
@@ -100,7 +100,7 @@ describe('to read', () => {
     expect(await fields()).toEqual({ mode: 'read', 'c:1': '2' })
   })
 
-  test('one re-entered by who has lost it is gone', async () => {
+  test('a re-entry of a reader that lost its hold is answered with gone', async () => {
     expect(await read('c:1', { holds: 2 })).toEqual(['gone'])
     await read('c:1')
     await read('c:2')
@@ -109,13 +109,13 @@ describe('to read', () => {
     expect(await fields()).toEqual({ mode: 'read', 'c:2': '1' })
   })
 
-  test('one that comes too late is refused', async () => {
+  test('a request to read that comes too late is refused', async () => {
     const late = { notAfterUs: await notAfter(-1_000, 100) }
     expect((await read('c:1', late))[0]).toBe('late')
     expect(await admin.keys('*')).toEqual([])
   })
 
-  test('is not to be had while another writes', async () => {
+  test('a reader is refused while another owner writes', async () => {
     await write('c:1')
     const [kind, ttlMs] = await read('d:1')
     expect(kind).toBe('held')
@@ -130,7 +130,7 @@ describe.each([
 ] as const)('a re-entry to %s', (_, owner, take, leaseKey) => {
   const count = async () => (await fields())[owner]
 
-  test('makes the lease and the counter last longer, and never shorter', async () => {
+  test('a re-entry lengthens the lease and the counter, and never shortens them', async () => {
     await take('c:1', { leaseMs: 5_000, counterMs: 10_000 })
     await take('c:1', { holds: 2, leaseMs: 20_000 })
     await take('c:1', { holds: 3, leaseMs: 1_000, counterMs: 5_000 })
@@ -142,7 +142,7 @@ describe.each([
     expect(await count()).toBe('3')
   })
 
-  test('that comes too late raises no count, and is granted if it has its count', async () => {
+  test('a late re-entry is refused, unless the owner already has that hold count', async () => {
     await take('c:1')
     const late = { notAfterUs: await notAfter(-1_000, 100) }
     expect((await take('c:1', { ...late, holds: 2 }))[0]).toBe('late')
@@ -151,7 +151,7 @@ describe.each([
   })
 })
 
-test('the lease of a reader has since when it reads, also after a renewal and a re-entry', async () => {
+test("the key of a reader's lease keeps the start of the hold, even after a renewal and a re-entry", async () => {
   const before = await nowUs()
   await read('c:1', { leaseMs: 1_000 })
   const since = await admin.get(timeoutOf('c:1'))
@@ -170,10 +170,10 @@ test('the lease of a reader has since when it reads, also after a renewal and a 
   expect(Number(await admin.get(timeoutOf('c:1')))).toBeGreaterThan(Number(since))
 })
 
-describe('who is refused', () => {
+describe('a refused request', () => {
   const ageOf = (answer: Answer) => answer.at(-1)
 
-  test('is told for how long one of those who have it has had it', async () => {
+  test('the reply says for how long one of the readers has held the lock', async () => {
     await read('c:1')
     await admin.set(timeoutOf('c:1'), (await nowUs()) - 5_000_000, 'KEEPTTL')
     expect(await write('d:1')).toEqual(['held', expect.any(Number), '', 'c:1', expect.any(Number)])
@@ -182,7 +182,7 @@ describe('who is refused', () => {
   })
 
   test.each(['1', 'text'])(
-    'is told no age by a lease with the value %s, as of Redisson',
+    'the reply has no age for a lease with the value %s, as Redisson writes it',
     async (value) => {
       await read('c:1')
       await admin.set(timeoutOf('c:1'), value, 'KEEPTTL')
@@ -190,7 +190,7 @@ describe('who is refused', () => {
     },
   )
 
-  test('is not told of its own upgradable lock, but of who keeps it out', async () => {
+  test("the reply names the reader that blocks an upgrade, not the owner's own upgradable lock", async () => {
     await read('c:1:upgradable')
     await read('d:1')
     for (let i = 0; i < 10; i++) {
@@ -201,7 +201,7 @@ describe('who is refused', () => {
   test.each([
     ['read', (args: Arguments) => read('e:1', args)],
     ['write', (args: Arguments) => write('e:1', args)],
-  ])('does not wait to %s where that comes too late', async (_, take) => {
+  ])('a request to %s that comes too late does not wait', async (_, take) => {
     await write('c:1')
     const late = { client: 'e', notAfterUs: await notAfter(-1_000, 100) }
     expect((await take(late))[0]).toBe('late')
@@ -209,8 +209,8 @@ describe('who is refused', () => {
   })
 })
 
-describe('to write', () => {
-  test('is had by one, alone, under a token above those of all before', async () => {
+describe('a request to write', () => {
+  test('one writer holds the lock alone, and the next writer gets a greater token', async () => {
     const [, first] = await write('c:1')
     expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
     expect((await write('d:1'))[0]).toBe('held')
@@ -219,14 +219,14 @@ describe('to write', () => {
     expect(Number(second)).toBeGreaterThan(Number(first))
   })
 
-  test('a repeat changes nothing and is answered the same', async () => {
+  test('a repeated request to write changes nothing and gets the same answer', async () => {
     const first = await write('c:1')
     const before = await state()
     expect(await write('c:1')).toEqual(first)
     expect(await state()).toEqual(before)
   })
 
-  test('is gone for a re-entry by an owner that has lost it, or that names an earlier hold', async () => {
+  test('a re-entry to write is answered with gone if the hold is lost, or if it names an earlier hold', async () => {
     expect(await write('c:1', { holds: 2 })).toEqual(['gone'])
     const [, token] = await write('c:1')
     expect(await write('c:1', { holds: 2, token: token as string })).toEqual(['granted', ''])
@@ -236,7 +236,7 @@ describe('to write', () => {
     expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
   })
 
-  test('as an upgrade lasts as long as the longer of the two leases', async () => {
+  test('the lease of an upgrade is the longer of the two leases', async () => {
     for (const [leaseMs, upgradeMs] of [
       [60_000, 5_000],
       [5_000, 60_000],
@@ -250,7 +250,7 @@ describe('to write', () => {
     }
   })
 
-  test('is not to be had while others read, and is when the last of them is dead', async () => {
+  test('a writer is refused while others read, and is granted when each reader has expired or left', async () => {
     await read('c:1', { leaseMs: 300 })
     await read('d:1', { leaseMs: 10_000 })
     expect((await write('e:1'))[0]).toBe('held')
@@ -260,7 +260,7 @@ describe('to write', () => {
     expect(await fields()).toEqual({ mode: 'write', 'e:1:write': '1' })
   })
 
-  test('one in Redisson, who looks at the expiry of the lock alone, waits for the longest lease left', async () => {
+  test('the expiry of the lock, for which a writer in Redisson waits, is the longest lease left', async () => {
     await read('c:1', { leaseMs: 5_000 })
     await read('d:1', { leaseMs: 20_000 })
     await read('e:1', { leaseMs: 10_000 })
@@ -275,7 +275,7 @@ describe('to write', () => {
     expect(leftMs[1]).toBeLessThanOrEqual(5_000)
   })
 
-  test('one in Redisson is told when who reads here leaves only dead ones', async () => {
+  test('a release that leaves only dead readers wakes a writer in Redisson', async () => {
     await read('c:1')
     await read('d:1', { leaseMs: 20_000 })
     await admin.del(timeoutOf('c:1'))
@@ -283,7 +283,7 @@ describe('to write', () => {
     expect(await admin.exists(LOCK)).toBe(0)
   })
 
-  test('one who writes may read, and goes on reading when it writes no more', async () => {
+  test('a writer may also read, and continues to read after it released the write lock', async () => {
     const [, token] = await write('c:1')
     expect(await read('c:2', { beside: 'c:1:write' })).toEqual(['granted', token])
     expect((await read('c:3'))[0]).toBe('held')
@@ -293,7 +293,7 @@ describe('to write', () => {
     expect((await write('d:2'))[0]).toBe('held')
   })
 
-  test('one who also reads for less time keeps the lease to write, also when it reads no more', async () => {
+  test('a writer that also reads for less time keeps its write lease, even after it stops reading', async () => {
     await write('c:1', { leaseMs: 60_000 })
     await read('c:1', { leaseMs: 500, beside: 'c:1:write' })
     expect(await admin.pttl(LOCK)).toBeGreaterThan(50_000)
@@ -302,7 +302,7 @@ describe('to write', () => {
     expect(await fields()).toEqual({ mode: 'write', 'c:1:write': '1' })
   })
 
-  test('one who may go on to write does so when it is the only one who reads', async () => {
+  test('an upgradable reader that waits to write acquires the write lock when it is the only reader', async () => {
     await read('c:1:upgradable')
     await read('d:1')
     const going = { beside: 'c:1:upgradable', client: 'c' }
@@ -317,7 +317,7 @@ describe('to write', () => {
   })
 })
 
-test('one at a time may go on to write, beside others who read', async () => {
+test('one owner at a time holds the upgradable lock, beside other readers', async () => {
   await read('c:1:upgradable')
   await read('d:1')
   expect((await read('e:1:upgradable', { client: 'e' }))[0]).toBe('held')
@@ -329,12 +329,12 @@ test('one at a time may go on to write, beside others who read', async () => {
   expect((await read('f:1:upgradable'))[0]).toBe('granted')
 })
 
-describe('those who wait for the upgradable lock and to write', () => {
+describe('waiters for the upgradable lock and waiters to write', () => {
   const upgradable = (client: string) => read(`${client}:1:upgradable`, { client })
   const upgrade = (client: string) =>
     write(`${client}:2`, { client, beside: `${client}:1:upgradable` })
 
-  test('have it in the order in which they came, and who upgrades goes first', async () => {
+  test('waiters acquire the lock in the order in which they came, and an upgrade goes first', async () => {
     await upgradable('a')
     const [, , w] = await write('w:1', { client: 'w' })
     const [, , b] = await upgradable('b')
@@ -354,7 +354,7 @@ describe('those who wait for the upgradable lock and to write', () => {
     expect((await write('x:1', { client: 'x' }))[0]).toBe('granted')
   })
 
-  test('are kept in order also while those are let in who waited to read', async () => {
+  test('waiters keep their order while waiting readers acquire the lock', async () => {
     await write('a:1')
     await read('r:1', { client: 'r' })
     const [, , w] = await write('w:1', { client: 'w' })
@@ -367,7 +367,7 @@ describe('those who wait for the upgradable lock and to write', () => {
     expect((await write('w:1', { client: 'w' }))[0]).toBe('granted')
   })
 
-  test('keep nobody from reading while the upgradable lock is the next', async () => {
+  test('waiters block no reader while the upgradable lock is next', async () => {
     await upgradable('a')
     await upgradable('b')
     await write('w:1', { client: 'w' })
@@ -378,7 +378,7 @@ describe('those who wait for the upgradable lock and to write', () => {
     expect((await read('r:2'))[0]).toBe('held')
   })
 
-  test('are told when those before them leave', async () => {
+  test('waiters are woken when the waiters before them leave', async () => {
     await upgradable('a')
     const [, , w] = await write('w:1', { client: 'w' })
     const [, , b] = await upgradable('b')
@@ -390,7 +390,7 @@ describe('those who wait for the upgradable lock and to write', () => {
     expect((await upgradable('b'))[0]).toBe('granted')
   })
 
-  test('leave a place to the others of their client', async () => {
+  test('the place of a client stays until the last waiter of that client leaves', async () => {
     await upgradable('a')
     const [, , first] = await upgradable('b')
     await release('b:1:upgradable', { client: '' })
@@ -399,7 +399,7 @@ describe('those who wait for the upgradable lock and to write', () => {
     expect(await admin.exists('holdfast_writers:{it}', 'holdfast_alive:{it}')).toBe(0)
   })
 
-  test('keep nobody out when they are dead', async () => {
+  test('a dead waiter blocks no writer', async () => {
     await upgradable('a')
     await read('b:1:upgradable', { client: 'b', waitingMs: 50 })
     await release('a:1:upgradable')
@@ -407,7 +407,7 @@ describe('those who wait for the upgradable lock and to write', () => {
     await eventually(async () => (await write('w:1', { client: 'w' }))[0] === 'granted')
   })
 
-  test('who upgrades waits for those who are let in to read, and is told when they have left or given up', async () => {
+  test('an upgrade waits for readers that may read next, and is woken when they release or give up', async () => {
     for (const leaves of [false, true]) {
       await upgradable('a')
       await upgrade('a')
@@ -424,22 +424,22 @@ describe('those who wait for the upgradable lock and to write', () => {
     }
   })
 
-  test('no owner writes by two attempts at once, that go on from one upgradable lock', async () => {
+  test('two attempts of one owner cannot both upgrade from the same upgradable lock', async () => {
     await upgradable('a')
     expect((await upgrade('a'))[0]).toBe('granted')
     expect((await write('a:3', { beside: 'a:1:upgradable' }))[0]).toBe('held')
   })
 })
 
-describe('readers who are dead, and whom nobody has taken out', () => {
-  test('leave a lock to write that ends', async () => {
+describe('readers that are dead and not yet removed', () => {
+  test('a write lock that follows a dead reader has an expiry', async () => {
     await read('c:1')
     await admin.del(timeoutOf('c:1'))
     expect((await write('d:1'))[0]).toBe('granted')
     expect(await withoutTtl()).toEqual([])
   })
 
-  test('do not go on to write: somebody else may have written since', async () => {
+  test('an upgrade from an expired upgradable lock is answered with gone: another owner may have written since', async () => {
     await read('c:1:upgradable')
     await read('d:1')
     await admin.del(timeoutOf('c:1:upgradable'))
@@ -450,18 +450,18 @@ describe('readers who are dead, and whom nobody has taken out', () => {
   })
 })
 
-describe('a lock of another kind under that name is refused', () => {
+describe('a lock of another kind with the same name', () => {
   test.each([
     ['to read', () => read('c:1')],
     ['to write', () => write('c:1')],
-  ])('%s', async (_, take) => {
+  ])('a request %s is refused', async (_, take) => {
     await admin.hset(LOCK, 'c:9', 1)
     await expect(take()).rejects.toThrow('no read-write lock has this name')
   })
 })
 
-describe('who waits to write', () => {
-  test('keeps new readers out, but none who reads already', async () => {
+describe('a waiter that wants to write', () => {
+  test('a waiting writer blocks new readers, but no re-entry of a reader', async () => {
     await read('c:1')
     await write('d:1', { client: 'd' })
     expect((await read('e:1'))[0]).toBe('held')
@@ -471,7 +471,7 @@ describe('who waits to write', () => {
     expect(await withoutTtl()).toEqual([])
   })
 
-  test('is served by how long it has waited, and told alone', async () => {
+  test('the writer that has waited longest is served first, and only that writer is woken', async () => {
     await read('c:1')
     const [, , first] = await write('d:1', { client: 'd' })
     const [, , second] = await write('e:1', { client: 'e' })
@@ -483,7 +483,7 @@ describe('who waits to write', () => {
     expect(await told(() => release('d:1:write'))).toEqual(['01', second])
   })
 
-  test('is refused for as long as another that has waited for longer counts, where nobody has the lock', async () => {
+  test('a free lock is refused to a writer for as long as the place of an earlier writer lasts', async () => {
     await read('c:1')
     await write('d:1', { client: 'd', waitingMs: 2_000 })
     await release('c:1')
@@ -493,7 +493,7 @@ describe('who waits to write', () => {
     expect(Number(ttlMs)).toBeLessThanOrEqual(2_001)
   })
 
-  test('for a short time does not cut short how long others count', async () => {
+  test('the short place of one writer does not shorten the place of another writer', async () => {
     await read('c:1')
     await write('d:1', { client: 'd' })
     await write('e:1', { client: 'e', waitingMs: 50 })
@@ -503,7 +503,7 @@ describe('who waits to write', () => {
     expect((await read('f:1'))[0]).toBe('granted')
   })
 
-  test('has a place of its own if it has the upgradable lock, beside that of its client', async () => {
+  test('an upgrade has its own place in the queue, beside the place of its client', async () => {
     await read('d:1:upgradable')
     await read('c:1')
     const [, , since] = await write('d:2', { client: 'd' })
@@ -520,7 +520,7 @@ describe('who waits to write', () => {
     expect(await places()).toEqual(['d'])
   })
 
-  test('is told when it waits for an upgrade and is alone', async () => {
+  test('an upgrade is woken when its owner is the only reader', async () => {
     await read('d:1:upgradable')
     await read('c:1')
     await write('d:2', { client: 'd' })
@@ -528,7 +528,7 @@ describe('who waits to write', () => {
     expect(await told(() => release('c:1'))).toEqual(['3'])
   })
 
-  test('and leaves takes nobody of its client out who waits to read by then', async () => {
+  test('a waiting writer that leaves does not remove a waiting reader of the same client', async () => {
     await write('c:1')
     await write('d:1', { client: 'd' })
     await read('d:2', { client: 'd' })
@@ -536,7 +536,7 @@ describe('who waits to write', () => {
     expect(await told(() => release('c:1:write'))).toEqual(['01', '2'])
   })
 
-  test('keeps nobody out when it is gone: it has left, or died', async () => {
+  test('a waiting writer blocks no reader after it has left or died', async () => {
     await read('c:1')
     await write('d:1', { client: 'd' })
     await read('e:1', { client: 'e' })
@@ -549,7 +549,7 @@ describe('who waits to write', () => {
   })
 })
 
-test('a reader whose lease has ended reads anew, with a mode and an expiry', async () => {
+test('a reader whose lease has ended reads again, with a mode and an expiry', async () => {
   await read('c:1')
   await admin.del(timeoutOf('c:1'))
   expect((await read('c:1'))[0]).toBe('granted')
@@ -557,7 +557,7 @@ test('a reader whose lease has ended reads anew, with a mode and an expiry', asy
   expect(await withoutTtl()).toEqual([])
 })
 
-test('a reader whose lease has ended is taken out by a writer that asks in vain', async () => {
+test('a writer that is refused removes a reader whose lease has ended', async () => {
   await read('c:1')
   await read('d:1')
   await admin.del(timeoutOf('c:1'))
@@ -565,14 +565,14 @@ test('a reader whose lease has ended is taken out by a writer that asks in vain'
   expect(await fields()).toEqual({ mode: 'read', 'd:1': '1' })
 })
 
-test('a writer that reads no more tells nobody while it writes on', async () => {
+test('an owner that stops reading while it still writes wakes no waiter', async () => {
   await read('c:1:upgradable')
   await write('c:2', { beside: 'c:1:upgradable' })
   await read('d:1', { client: 'd' })
   expect(await told(() => release('c:1:upgradable'))).toEqual([])
 })
 
-test('who died while it waited to write hides nobody behind it', async () => {
+test('a writer that died while it waited does not hide the writer behind it', async () => {
   await read('c:1')
   await write('d:1', { client: 'd' })
   const [, , since] = await write('e:1', { client: 'e' })
@@ -582,7 +582,7 @@ test('who died while it waited to write hides nobody behind it', async () => {
   expect(Object.keys(await admin.hgetall('holdfast_alive:{it}'))).toEqual(['e'])
 })
 
-test('who died before the clock was set back, while it waited to write, keeps nobody out', async () => {
+test('a waiting writer that died before the clock was set back blocks no reader', async () => {
   await read('c:1')
   await write('d:1', { client: 'd' })
   await admin.hset('holdfast_alive:{it}', 'd', Date.now() + 3_600_000)
@@ -592,15 +592,18 @@ test('who died before the clock was set back, while it waited to write, keeps no
 test.each([
   ['read', (args: Arguments) => read('d:1', args)],
   ['write', (args: Arguments) => write('d:1', args)],
-])('the place of a client that waits to %s ends if nothing is heard of it', async (_, take) => {
-  await write('c:1')
-  await take({ client: 'd', waitingMs: 3_000 })
-  expect(await withoutTtl()).toEqual([])
-  await take({ client: 'd', waitingMs: 9_000 })
-  expect(await admin.pttl('holdfast_alive:{it}')).toBeGreaterThan(9_000)
-})
+])(
+  'the place of a client that waits to %s expires, and each request prolongs it',
+  async (_, take) => {
+    await write('c:1')
+    await take({ client: 'd', waitingMs: 3_000 })
+    expect(await withoutTtl()).toEqual([])
+    await take({ client: 'd', waitingMs: 9_000 })
+    expect(await admin.pttl('holdfast_alive:{it}')).toBeGreaterThan(9_000)
+  },
+)
 
-test('a reader whose lease has ended costs the writer that it reads beside nothing of its lease', async () => {
+test('a reader that reads again after its lease ended does not shorten the lease of its own write lock', async () => {
   const beside = 'c:1:write'
   await write('c:1', { leaseMs: 60_000 })
   for (const reader of ['c:2', 'c:3']) await read(reader, { beside, leaseMs: 1_000 })
@@ -610,11 +613,11 @@ test('a reader whose lease has ended costs the writer that it reads beside nothi
   expect(await admin.pttl(timeoutOf('c:2'))).toBeGreaterThan(0)
 })
 
-describe('to inspect', () => {
+describe('an inspection', () => {
   const inspect = (most = 10) =>
     run(inspectReadWrite, { prefix: '{it}', most }) as Promise<(Value | Value[])[]>
 
-  test('tells who reads, whose leases have not ended, and who waits, and changes nothing', async () => {
+  test('an inspection reports readers with a lease, and waiters, and changes nothing', async () => {
     const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
     const [, token] = await read('c:1', { leaseMs: 20_000 })
     await read('d:1')
@@ -642,7 +645,7 @@ describe('to inspect', () => {
     expect(await state()).toEqual(before)
   })
 
-  test('tells who writes, with the lease of the lock, and refuses a lock of another kind', async () => {
+  test('an inspection reports the writer with its lease, and refuses a lock of another kind', async () => {
     expect((await inspect()).slice(0, 3)).toEqual(['', -2, ''])
     await write('c:1', { leaseMs: 20_000 })
     const [mode, , , , holds, leftMs, sinceUs] = await inspect()
@@ -654,7 +657,7 @@ describe('to inspect', () => {
   })
 })
 
-describe('beside many who read', () => {
+describe('a lock with many readers', () => {
   const many = (leaseMs: (i: number) => number, count = 300) =>
     Promise.all(Array.from({ length: count }, (_, i) => read(`c:${i}`, { leaseMs: leaseMs(i) })))
   const commandsOf = async (work: () => Promise<unknown>) => {
@@ -671,18 +674,21 @@ describe('beside many who read', () => {
       () => write('d:1', { client: 'd' }),
       () => release('d:1:write', { client: 'd' }),
     ],
-  ])('one who %s for a moment costs no more than beside a few', async (_, take, leave) => {
-    await many((i) => 20_000 + i * 30)
-    expect(
-      await commandsOf(async () => {
-        await take()
-        await leave()
-      }),
-    ).toBeLessThan(60)
-    expect(await admin.hlen(LOCK)).toBe(301)
-  })
+  ])(
+    'an owner that %s for a moment uses fewer than 60 commands, even beside 300 readers',
+    async (_, take, leave) => {
+      await many((i) => 20_000 + i * 30)
+      expect(
+        await commandsOf(async () => {
+          await take()
+          await leave()
+        }),
+      ).toBeLessThan(60)
+      expect(await admin.hlen(LOCK)).toBe(301)
+    },
+  )
 
-  test('a lease that is much longer than theirs leaves with its owner after some more have left', async () => {
+  test('after a much longer lease was released, later releases shorten the expiry of the lock', async () => {
     await many(() => 5_000, 20)
     await read('d:1', { leaseMs: 3_600_000 })
     await release('d:1')
@@ -694,7 +700,7 @@ describe('beside many who read', () => {
     expect(await admin.hlen(LOCK)).toBe(21)
   })
 
-  test('the dead are taken out by those who come and go', async () => {
+  test('owners that come and leave remove dead readers', async () => {
     await many(() => 60_000, 20)
     for (let i = 0; i < 10; i++) await admin.del(timeoutOf(`c:${i}`))
     for (let n = 0; (await admin.hlen(LOCK)) > 11; n++) {
@@ -704,7 +710,7 @@ describe('beside many who read', () => {
     }
   })
 
-  test('one of Redisson that has re-entered is not taken for dead', async () => {
+  test('a re-entered reader of Redisson is not removed as dead', async () => {
     const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
     await many(() => 60_000, 9)
     await admin.hset(LOCK, java, 2)
@@ -716,7 +722,7 @@ describe('beside many who read', () => {
   })
 })
 
-test('many who read leave in about the time that each takes, and the last lets the one in who waits to write', async () => {
+test('300 releases use few commands each, and the last release wakes the waiting writer', async () => {
   const looks = async () =>
     Number(/cmdstat_pttl:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
   const readers = Array.from({ length: 300 }, (_, i) => `c:${i}`)
@@ -732,7 +738,7 @@ test('many who read leave in about the time that each takes, and the last lets t
   expect((await write('d:1', { client: 'd' }))[0]).toBe('granted')
 })
 
-test('a reader of Redisson that has re-entered has the lock for as long as the lock goes on', async () => {
+test('a re-entered reader of Redisson holds the lock until the lock expires', async () => {
   // Before 4.0 its watchdog renews that alone.
   const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
   await admin.hset(LOCK, { mode: 'read', [java]: 2 })
@@ -745,8 +751,8 @@ test('a reader of Redisson that has re-entered has the lock for as long as the l
   await eventually(async () => (await write('c:1'))[0] === 'granted')
 })
 
-describe('those who waited to read while somebody wrote', () => {
-  test('are let in together, before the next writer, and nobody who comes later', async () => {
+describe('readers that waited while another owner wrote', () => {
+  test('waiting readers acquire the lock together before the next writer, and a later reader is refused', async () => {
     const [, token] = await write('c:1')
     await read('d:1', { client: 'd', last: '' })
     await read('e:1', { client: 'e' })
@@ -762,7 +768,7 @@ describe('those who waited to read while somebody wrote', () => {
     expect((await write('f:1', { client: 'f' }))[0]).toBe('granted')
   })
 
-  test('are let in before a writer too who had not waited yet', async () => {
+  test('waiting readers acquire the lock even before a writer that had not waited yet', async () => {
     await write('c:1')
     await read('d:1', { client: 'd' })
     expect(await told(() => release('c:1:write'))).toEqual(['01', '2'])
@@ -773,7 +779,7 @@ describe('those who waited to read while somebody wrote', () => {
     expect((await write('f:1', { client: 'f' }))[0]).toBe('granted')
   })
 
-  test('keep no writer waiting when they have left, or ask to write instead', async () => {
+  test('waiting readers that leave, or ask to write instead, block no writer', async () => {
     for (const leaves of [true, false]) {
       await write('c:1')
       await read('d:1', { client: 'd' })
@@ -784,7 +790,7 @@ describe('those who waited to read while somebody wrote', () => {
     }
   })
 
-  test('hold nobody up for long where they do not come', async () => {
+  test('waiting readers that never come block a writer only for a short time', async () => {
     await write('c:1')
     await read('d:1', { client: 'd' })
     await write('f:1', { client: 'f' })
@@ -795,7 +801,7 @@ describe('those who waited to read while somebody wrote', () => {
 })
 
 describe('a release', () => {
-  test('by the token of an earlier hold leaves the later one of that owner', async () => {
+  test('a release with the token of an earlier hold keeps the later hold of the same owner', async () => {
     const [, token] = await write('c:1')
     await release('c:1:write', { token: token as string })
     const [, later] = await write('c:1')
@@ -804,7 +810,7 @@ describe('a release', () => {
     expect((await release('c:1:write', { token: later as string }))[0]).toBe('freed')
   })
 
-  test('lowers a count, raises none, and does nothing if it comes too late', async () => {
+  test('a release lowers the count, never raises it, and does nothing if it comes too late', async () => {
     await read('c:1')
     await read('c:1', { holds: 3 })
     const late = { notAfterUs: await notAfter(-1_000, 100) }
@@ -815,7 +821,7 @@ describe('a release', () => {
     expect(await fields()).toEqual({ mode: 'read', 'c:1': '2' })
   })
 
-  test('by a client that waits no more tells nobody while another writes', async () => {
+  test('a client that stops waiting wakes no waiter while another owner writes', async () => {
     await write('c:1')
     await write('d:1', { client: 'd' })
     await read('e:1', { client: 'e' })
@@ -833,7 +839,7 @@ describe('a renewal', () => {
   }
   const renew = (...owners: string[]) => renewFor(20_000, ...owners)
 
-  test('makes leases and the counter last longer, shortens none and revives none', async () => {
+  test('a renewal lengthens leases and the counter, shortens none and revives none', async () => {
     await read('c:1', { leaseMs: 5_000, counterMs: 10_000 })
     expect(await renew('c:1')).toEqual([20_000])
     expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
@@ -852,7 +858,7 @@ describe('a renewal', () => {
     expect((await admin.keys('*')).sort()).toEqual(before.sort())
   })
 
-  test('of a writer makes the lock last longer, and never shorter', async () => {
+  test('a renewal of a writer lengthens the expiry of the lock, and never shortens it', async () => {
     await write('c:1', { leaseMs: 5_000 })
     expect(await renew('c:1:write')).toEqual([20_000])
     expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
@@ -860,7 +866,7 @@ describe('a renewal', () => {
     expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
   })
 
-  test('for 0 ms tells what is left of each lease, and changes nothing', async () => {
+  test('a renewal for 0 ms reports the rest of each lease, and changes nothing', async () => {
     await read('c:1', { leaseMs: 5_000 })
     await read('d:1', { leaseMs: 60_000 })
     const expiries = () =>
@@ -873,7 +879,7 @@ describe('a renewal', () => {
     expect(await expiries()).toEqual(before)
   })
 
-  test('goes on while the server is full, and counts are lowered', async () => {
+  test('a renewal and a nested release work while the server is full', async () => {
     await read('c:1')
     await read('c:1', { holds: 2 })
     await read('d:1')
@@ -894,7 +900,7 @@ describe('a renewal', () => {
     ['read', 'c:1', read],
     ['write', 'c:1:write', write],
   ] as const)(
-    'of one who has it to %s is refused, and no loss, by a server that takes no writes',
+    'a server that accepts no writes refuses to renew a lock to %s, and the lock is not lost',
     async (_, owner, take) => {
       await take('c:1')
       await admin.config('SET', 'min-replicas-to-write', '1')
@@ -907,7 +913,7 @@ describe('a renewal', () => {
     },
   )
 
-  test('counts a key of another type as lost, and renews the others', async () => {
+  test('a renewal counts a key of another type as lost, and renews the other holds', async () => {
     await read('c:1')
     await admin.set('other', 'a text')
     const { source } = scripts.renewReadWrite
@@ -918,7 +924,7 @@ describe('a renewal', () => {
   })
 })
 
-test('one who writes and reads keeps the lock, and releases it, where the counter was lost', async () => {
+test('an owner that writes and reads keeps the lock, and can release it, after the counter was lost', async () => {
   const [, token] = await write('c:1')
   await admin.del(COUNTER)
   const [, lastToken] = await read('c:2', { beside: 'c:1:write' })

@@ -93,12 +93,12 @@ afterEach(async () => {
   await server.flush()
 })
 
-test.each(Object.entries(scripts))('%s has the SHA-1 that Redis gives it', async (_, script) => {
+test.each(Object.entries(scripts))('%s has the SHA-1 that Redis computes', async (_, script) => {
   expect(await admin.script('LOAD', script.source)).toBe(script.sha1)
 })
 
 describe('acquire', () => {
-  test('takes a free lock: one field, the lease, and a token from the clock of the server', async () => {
+  test("an acquisition of a free lock writes one field, the lease, and a token from the server's clock", async () => {
     const before = await nowUs()
     const [kind, token] = await acquire({ leaseMs: 5_000 })
     expect(kind).toBe('granted')
@@ -112,7 +112,7 @@ describe('acquire', () => {
     expect(await admin.pttl(COUNTER)).toBeLessThanOrEqual(COUNTER_MS)
   })
 
-  test('with a reserve, as many tokens below the one are new as well', async () => {
+  test('an acquisition with a reserve of 63 gets 63 new tokens below its own token', async () => {
     for (const before of ['17', String((await nowUs()) + 10_000_000)]) {
       await admin.set(COUNTER, before, 'PX', COUNTER_MS)
       const [kind, token, reserved] = await acquire({ reserve: 63 })
@@ -128,7 +128,7 @@ describe('acquire', () => {
     }
   })
 
-  test('run again it answers the same and changes nothing', async () => {
+  test('a repeated acquisition gets the same answer and changes nothing', async () => {
     const first = await acquire({})
     const then = await state()
     expect(await acquire({})).toEqual(first)
@@ -142,7 +142,7 @@ describe('acquire', () => {
     expect(await fields()).toEqual({ 'c:1': '2' })
   })
 
-  test('a re-entry whose count has come down to 1 takes nothing that its owner does not hold', async () => {
+  test('a re-entry whose count is 1 is answered with gone after its hold ended', async () => {
     const token = await tokenOf()
     await acquire({ holds: 2 })
     await release({ token, holds: 1 })
@@ -162,7 +162,7 @@ describe('acquire', () => {
     expect(await fields()).toEqual({ 'c:1': '1' })
   })
 
-  test('re-enters, lengthens the lease to what is asked for and never shortens it', async () => {
+  test('a re-entry lengthens the lease if it asks for more, and never shortens it', async () => {
     await acquire({ leaseMs: 20_000 })
     expect(await acquire({ holds: 2, leaseMs: 1_000 })).toEqual(['granted', ''])
     expect(await admin.pttl(LOCK)).toBeGreaterThan(15_000)
@@ -172,7 +172,7 @@ describe('acquire', () => {
     expect(await fields()).toEqual({ 'c:1': '3' })
   })
 
-  test('tells how long somebody else has it, and -1 when that is without an end', async () => {
+  test("a refusal reports the rest of the holder's lease, and -1 for a hold without an expiry", async () => {
     await acquire({ leaseMs: 8_000 })
     const then = await state()
     const [kind, ttlMs, holder, ageMs] = await acquire({ owner: 'c:2' })
@@ -195,7 +195,7 @@ describe('acquire', () => {
     await admin.pexpire(LOCK, 1_000)
   })
 
-  test('a re-entry of a hold that is over is told so, and takes nothing', async () => {
+  test('a re-entry of an ended hold is answered with gone, and acquires nothing', async () => {
     expect(await acquire({ holds: 2 })).toEqual(['gone'])
     expect(await state()).toEqual([])
     await acquire({ owner: 'c:2' })
@@ -204,7 +204,7 @@ describe('acquire', () => {
     expect(await state()).toEqual(then)
   })
 
-  test('a first acquisition that comes too late is refused by the clock of the server', async () => {
+  test("a first acquisition that comes too late is refused by the server's clock", async () => {
     const [kind, time] = await acquire({ notAfterUs: (await nowUs()) - 1_000 })
     expect(kind).toBe('late')
     expect(Number(time)).toBeGreaterThan((await nowUs()) - 5_000_000)
@@ -216,7 +216,7 @@ describe('acquire', () => {
     expect(await fields()).toEqual({ 'c:1': '1' })
   })
 
-  test('each token is greater than the one before, also from a counter ahead of the clock', async () => {
+  test('each token is greater than the token before, even when the counter is ahead of the clock', async () => {
     const first = await tokenOf()
     await release({ token: first })
     const second = await tokenOf()
@@ -227,7 +227,7 @@ describe('acquire', () => {
     expect(await admin.pttl(COUNTER)).toBeGreaterThan(1_000)
   })
 
-  test('where the counter was lost under a hold, a repeat brings a new one', async () => {
+  test('a repeat gets a new token if the counter was lost during the hold', async () => {
     const first = await tokenOf()
     await admin.del(COUNTER)
     const again = await tokenOf()
@@ -238,7 +238,7 @@ describe('acquire', () => {
 })
 
 describe('release', () => {
-  test('of the last hold deletes the key, and says so once', async () => {
+  test('the last release deletes the key, and publishes one message', async () => {
     const token = await tokenOf()
     const messages = await messagesOf(async () => {
       expect(await release({ token })).toEqual(['freed', 1]) // the test itself listens
@@ -247,11 +247,11 @@ describe('release', () => {
     expect(await admin.keys('*')).toEqual([COUNTER])
   })
 
-  test('tells how many listeners heard it', async () => {
+  test('a release reports 0 listeners if no client listens', async () => {
     expect(await release({ token: await tokenOf() })).toEqual(['freed', 0])
   })
 
-  test('of one of several lowers the count, without a word and without touching the lease', async () => {
+  test('a nested release lowers the count, publishes nothing and keeps the lease', async () => {
     const token = await tokenOf({ leaseMs: 30_000 })
     await acquire({ holds: 2 })
     await acquire({ holds: 3 })
@@ -267,7 +267,7 @@ describe('release', () => {
     expect(await fields()).toEqual({ 'c:1': '2' })
   })
 
-  test('run again it finds nothing to do', async () => {
+  test('a repeated release finds nothing to release, and publishes nothing', async () => {
     const token = await tokenOf()
     await release({ token })
     const then = await state()
@@ -278,7 +278,7 @@ describe('release', () => {
     expect(await state()).toEqual(then)
   })
 
-  test('that comes late does not end a newer hold of the same owner', async () => {
+  test('a release that comes late does not end a newer hold of the same owner', async () => {
     const first = await tokenOf()
     await release({ token: first })
     await tokenOf()
@@ -289,7 +289,7 @@ describe('release', () => {
     expect(await state()).toEqual(then)
   })
 
-  test('by somebody else changes nothing', async () => {
+  test('a release by another owner changes nothing', async () => {
     const token = await tokenOf()
     const then = await state()
     expect(await release({ owner: 'c:2', token })).toEqual(['gone'])
@@ -297,13 +297,13 @@ describe('release', () => {
     expect(await state()).toEqual(then)
   })
 
-  test('without a token ends whatever hold the owner has', async () => {
+  test('a release without a token ends any hold of the owner', async () => {
     await tokenOf()
     expect(await release({ token: '' })).toEqual(['freed', 0])
     expect(await admin.exists(LOCK)).toBe(0)
   })
 
-  test('of one of several that comes too late lowers nothing; the last one always works', async () => {
+  test('a nested release that comes too late lowers nothing, but the last release always works', async () => {
     const token = await tokenOf()
     await acquire({ holds: 2 })
     const then = await state()
@@ -315,7 +315,7 @@ describe('release', () => {
     expect(await release({ token, holds: 0, notAfterUs: 1 })).toEqual(['freed', 0])
   })
 
-  test('lowers the count also while the server is full, and keeps the lease', async () => {
+  test('a nested release works while the server is full, and keeps the lease', async () => {
     const token = await tokenOf({ leaseMs: 30_000 })
     await acquire({ holds: 2 })
     await admin.config('SET', 'maxmemory', '1')
@@ -330,7 +330,7 @@ describe('release', () => {
     }
   })
 
-  test('works although the counter was lost', async () => {
+  test('a release works after the counter was lost', async () => {
     const token = await tokenOf()
     await admin.del(COUNTER)
     expect(await release({ token })).toEqual(['freed', 0])
@@ -339,7 +339,7 @@ describe('release', () => {
 })
 
 describe('hand-over', () => {
-  test('moves the lock to the follower, with a new token and its lease, without a word', async () => {
+  test('a hand-over moves the lock to the next owner with a new token and its lease, and publishes nothing', async () => {
     const token = await tokenOf({ leaseMs: 1_000 })
     let answer: [string, Value, Value?, Value?] = ['', '']
     const messages = await messagesOf(async () => {
@@ -354,7 +354,7 @@ describe('hand-over', () => {
     expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(30_001)
   })
 
-  test('with a reserve, as many tokens below the one are new as well', async () => {
+  test('a hand-over with a reserve of 63 gets 63 new tokens below its own token', async () => {
     const ahead = (await nowUs()) + 10_000_000
     for (const [from, to, vote] of [
       ['c:1', 'c:2', ''],
@@ -373,20 +373,20 @@ describe('hand-over', () => {
     }
   })
 
-  test('takes the lease of the follower also where that is shorter', async () => {
+  test('a hand-over uses the lease of the next owner even if that lease is shorter', async () => {
     const token = await tokenOf({ leaseMs: 60_000 })
     await handOver({ token, leaseMs: 5_000 })
     expect(await admin.pttl(LOCK)).toBeLessThanOrEqual(5_000)
   })
 
-  test('takes all that the first had, also several acquisitions', async () => {
+  test('a hand-over ends all nested holds of the first owner', async () => {
     const token = await tokenOf()
     await acquire({ holds: 2 })
     await handOver({ token })
     expect(await fields()).toEqual({ 'c:2': '1' })
   })
 
-  test('run again it answers the same and changes nothing', async () => {
+  test('a repeated hand-over gets the same answer and changes nothing', async () => {
     const token = await tokenOf()
     const answer = await handOver({ token })
     const then = await state()
@@ -394,7 +394,7 @@ describe('hand-over', () => {
     expect(await state()).toEqual(then)
   })
 
-  test('from somebody who has nothing, or by an old token, does nothing', async () => {
+  test('a hand-over from an owner that holds nothing, or with an old token, does nothing', async () => {
     expect(await handOver({ token: 17 })).toEqual(['gone'])
     expect(await state()).toEqual([])
     const token = await tokenOf()
@@ -404,14 +404,14 @@ describe('hand-over', () => {
     expect(await state()).toEqual(then)
   })
 
-  test('that comes too late does nothing', async () => {
+  test('a hand-over that comes too late does nothing', async () => {
     const token = await tokenOf()
     const then = await state()
     expect((await handOver({ token, notAfterUs: 1 }))[0]).toBe('late')
     expect(await state()).toEqual(then)
   })
 
-  test('yields to others who listen, if it is asked to and there are any', async () => {
+  test('a hand-over that may yield releases the lock if other clients listen', async () => {
     const token = await tokenOf()
     let answer: [string, Value, Value?, Value?] = ['', '']
     const messages = await messagesOf(async () => {
@@ -430,7 +430,7 @@ describe('hand-over', () => {
     expect(await admin.keys('*')).toEqual([COUNTER])
   })
 
-  test('goes on where the counter was lost', async () => {
+  test('a hand-over works after the counter was lost', async () => {
     const token = await tokenOf()
     await admin.del(COUNTER)
     const [kind, next] = await handOver({ token })
@@ -445,7 +445,7 @@ describe('renew', () => {
     await admin.pexpire(key, ms)
   }
 
-  test('lengthens each lease that is still held by its owner, and no other', async () => {
+  test('a renewal lengthens the lease of each lock that its owner still holds, and no other lease', async () => {
     await hold('a', 'c:1', 1_000)
     await hold('b', 'other:1', 1_000)
     await hold('d', 'c:4', 60_000)
@@ -463,7 +463,7 @@ describe('renew', () => {
     expect(await admin.pttl('d')).toBeGreaterThan(50_000)
   })
 
-  test('only looks when it is asked for no lease', async () => {
+  test('a renewal for 0 ms only reads the leases', async () => {
     await hold('a', 'c:1', 5_000)
     const [left, gone] = await renew(0, [
       ['a', 'c:1'],
@@ -475,7 +475,7 @@ describe('renew', () => {
     expect(await admin.pttl('a')).toBeLessThanOrEqual(5_000)
   })
 
-  test('changes nothing but the lease', async () => {
+  test('a renewal changes nothing but the lease', async () => {
     await hold('a', 'c:1', 1_000)
     await renew(10_000, [['a', 'c:1']])
     await renew(10_000, [['a', 'c:1']])
@@ -483,7 +483,7 @@ describe('renew', () => {
     expect(await admin.keys('*')).toEqual(['a'])
   })
 
-  test('a key of another type counts as lost and costs the others nothing', async () => {
+  test('a renewal counts a key of another type as lost, and renews the other locks', async () => {
     await admin.set('a', 'precious', 'PX', 5_000)
     await hold('b', 'c:2', 1_000)
     expect(
@@ -496,14 +496,14 @@ describe('renew', () => {
     expect(await admin.pttl('a')).toBeLessThanOrEqual(5_000)
   })
 
-  test('leaves a key without an end without one, and says so', async () => {
+  test('a renewal of a key without an expiry reports -1 or the new lease', async () => {
     await admin.hset('a', 'c:1', 1)
     const left = await renew(10_000, [['a', 'c:1']])
     expect([-1, 10_000]).toContain(left[0])
     await admin.pexpire('a', 1_000)
   })
 
-  test('takes five hundred at once', async () => {
+  test('a renewal renews 500 locks at once', async () => {
     const seats = Array.from({ length: 500 }, (_, i): [string, string] => [`it ${i}`, `c:${i}`])
     for (const [key, owner] of seats) await hold(key, owner, 5_000)
     expect(await renew(20_000, seats)).toEqual(Array(500).fill(20_000))
@@ -511,7 +511,7 @@ describe('renew', () => {
 })
 
 describe('force-release', () => {
-  test('takes the lock however often it is held, says so, and finds nothing the second time', async () => {
+  test('a forced release ends a nested hold, publishes one message, and finds nothing the second time', async () => {
     const token = await tokenOf()
     await acquire({ holds: 2 })
     const messages = await messagesOf(async () => {
@@ -522,7 +522,7 @@ describe('force-release', () => {
     expect(await admin.keys('*')).toEqual([COUNTER])
   })
 
-  test('run again it leaves whoever came next alone, also under the same name', async () => {
+  test('a repeated forced release does not end a later hold, even with the same owner id', async () => {
     const token = await tokenOf()
     for (const owner of ['c:2', 'c:1']) {
       await release({ owner: 'c:1' })
@@ -537,7 +537,7 @@ describe('force-release', () => {
     }
   })
 
-  test('ends a hold whose counter was lost', async () => {
+  test('a forced release ends a hold whose counter was lost', async () => {
     const token = await tokenOf()
     await admin.del(COUNTER)
     expect(await forceRelease({ token })).toBe(1)
@@ -545,7 +545,7 @@ describe('force-release', () => {
     expect(await forceRelease({ token: '' })).toBe(1)
   })
 
-  test('at one master of several the name is noted for a time, whether it has the lock there or not', async () => {
+  test('a forced release at one of several masters notes the owner for a time, even if the owner holds nothing there', async () => {
     await acquire({})
     expect(await forceAtMaster()).toBe(1)
     expect(await forceAtMaster({ owner: 'c:2' })).toBe(0)
@@ -555,7 +555,7 @@ describe('force-release', () => {
   })
 })
 
-describe('on sharded channels, where the server has them,', () => {
+describe('sharded channels, if the server has them', () => {
   const SHARDED = { publish: 'SPUBLISH' }
 
   /** What was published on the sharded channel while the work ran; null on a server without them. */
@@ -576,7 +576,7 @@ describe('on sharded channels, where the server has them,', () => {
     return messages.slice(0, -1)
   }
 
-  test('releases are told there, and counted', async () => {
+  test('a release and a forced release are published on the sharded channel, and listeners are counted', async () => {
     const messages = await shardedOf(async () => {
       expect(await release({ token: await tokenOf(), ...SHARDED })).toEqual(['freed', 1])
       await acquire({})
@@ -585,7 +585,7 @@ describe('on sharded channels, where the server has them,', () => {
     expect(messages ?? ['0', '0']).toEqual(['0', '0'])
   })
 
-  test('listeners are counted there, by inspect and by a hand-over that yields', async () => {
+  test('inspect and a hand-over that yields count the listeners of the sharded channel', async () => {
     const messages = await shardedOf(async () => {
       const token = await tokenOf()
       const answer = (await run(scripts.inspect, {
@@ -601,7 +601,7 @@ describe('on sharded channels, where the server has them,', () => {
 })
 
 describe('inspect', () => {
-  test('tells a free lock from a held one, and changes nothing', async () => {
+  test('inspect distinguishes a free lock from a held lock, and changes nothing', async () => {
     const time = expect.stringMatching(/^\d{16}$/)
     expect(await inspect()).toEqual(['', '0', -2, '', 0, time, [], [], 0])
     const token = await tokenOf()
@@ -616,7 +616,7 @@ describe('inspect', () => {
     expect(await state()).toEqual(then)
   })
 
-  test('tells who queues, in order, and what is known of their clients', async () => {
+  test('inspect lists the waiters in order, with the facts about their clients', async () => {
     await admin.zadd(QUEUE, 1_800_000_000_000_002, 'd:1', 1_800_000_000_000_001, 'c:7')
     await admin.hset(WAITING, 'c', '1800000003000 1 shop 7', 'c:7', '100')
     for (const key of [QUEUE, WAITING]) await admin.pexpire(key, 10_000)
@@ -636,7 +636,7 @@ describe('inspect', () => {
 })
 
 describe('peek', () => {
-  test('tells of the holder what inspect tells, and nothing of who waits, and changes nothing', async () => {
+  test('peek reports the holder as inspect does, reports no waiters, and changes nothing', async () => {
     await admin.zadd(QUEUE, 1_800_000_000_000_001, 'c:7')
     await admin.pexpire(QUEUE, 10_000)
     expect(await peek()).toEqual(['', '0', -2, ''])
@@ -656,13 +656,13 @@ describe('peek', () => {
   })
 })
 
-describe('a time that is further ahead than the request says, for the clock was set back,', () => {
+describe('a server clock that was set back', () => {
   test.each([
     ['acquire', (notAfterUs: number) => acquire({ notAfterUs })],
     ['acquire, nested', (notAfterUs: number) => acquire({ owner: 'c:9', holds: 2, notAfterUs })],
     ['release', (notAfterUs: number) => release({ owner: 'c:9', holds: 1, notAfterUs })],
     ['hand-over', (notAfterUs: number) => handOver({ from: 'c:9', token: 17, notAfterUs })],
-  ])('stops %s', async (kind, call) => {
+  ])('a time limit that is too far ahead stops %s', async (kind, call) => {
     if (kind !== 'acquire') {
       await admin.hset(LOCK, 'c:9', kind === 'release' ? 2 : 1)
       await admin.pexpire(LOCK, 60_000)
@@ -674,7 +674,7 @@ describe('a time that is further ahead than the request says, for the clock was 
     await admin.del(LOCK)
   })
 
-  test('is any where it does not say so', async () => {
+  test('a time limit may be any time ahead if the request gives no bound', async () => {
     expect((await acquire({ notAfterUs: await notAfter(500_000, 0) }))[0]).toBe('granted')
     await admin.del(LOCK)
   })
@@ -694,7 +694,7 @@ describe('a key of another type', () => {
   ]
 
   test.each(everything)(
-    'in the place of the lock stops %s, and all stays as it is',
+    'a key of another type in place of the lock stops %s, and nothing changes',
     async (_, call) => {
       await admin.set(LOCK, 'precious', 'PX', 60_000)
       await admin.set(COUNTER, '17', 'PX', 60_000)
@@ -714,7 +714,7 @@ describe('a key of another type', () => {
     ['inspect', 1, () => inspect()],
     ['peek', 1, () => peek()],
   ] as [string, number, () => Promise<unknown>][])(
-    'in the place of the counter stops %s, and all stays as it is',
+    'a key of another type in place of the counter stops %s, and nothing changes',
     async (_, holds, call) => {
       await admin.rpush(COUNTER, 'precious')
       await admin.pexpire(COUNTER, 60_000)
@@ -730,7 +730,7 @@ describe('a key of another type', () => {
   )
 })
 
-describe('a read-write lock of Redisson that has the name', () => {
+describe('a read-write lock of Redisson with the same name', () => {
   const readWrite = { mode: 'write', 'j:1:write': '1' }
 
   test.each([
@@ -742,30 +742,36 @@ describe('a read-write lock of Redisson that has the name', () => {
     ['force-release at a master', () => forceAtMaster({ owner: 'c:9' })],
     ['inspect', () => inspect()],
     ['peek', () => peek()],
-  ] as [string, () => Promise<unknown>][])('stops %s, and stays as it is', async (_, call) => {
-    await admin.hset(LOCK, { ...readWrite, 'c:9': 1 })
-    await admin.pexpire(LOCK, 60_000)
-    const then = await state()
-    const messages = await messagesOf(() =>
-      expect(call()).rejects.toThrow(/^WRONGTYPE.*read-write/),
-    )
-    expect(messages).toEqual([])
-    expect(await state()).toEqual(then)
-    leaves({ keys: true, why: "Redisson's lock must still be there" })
-  })
+  ] as [string, () => Promise<unknown>][])(
+    'a read-write lock of Redisson stops %s, and stays as it is',
+    async (_, call) => {
+      await admin.hset(LOCK, { ...readWrite, 'c:9': 1 })
+      await admin.pexpire(LOCK, 60_000)
+      const then = await state()
+      const messages = await messagesOf(() =>
+        expect(call()).rejects.toThrow(/^WRONGTYPE.*read-write/),
+      )
+      expect(messages).toEqual([])
+      expect(await state()).toEqual(then)
+      leaves({ keys: true, why: "Redisson's lock must still be there" })
+    },
+  )
 
-  test.each([0, 1])('is left by a release of whoever was in it, with %d left', async (holds) => {
-    await admin.hset(LOCK, { ...readWrite, 'c:1': 2 })
-    await admin.pexpire(LOCK, 60_000)
-    const messages = await messagesOf(async () => {
-      expect(await release({ token: '', holds })).toEqual(['gone'])
-    })
-    expect(messages).toEqual([])
-    expect(await fields()).toEqual(readWrite)
-    leaves({ keys: true, why: "Redisson's lock must still be there" })
-  })
+  test.each([0, 1])(
+    'a release removes its owner from a read-write lock of Redisson and nothing else, with %d left',
+    async (holds) => {
+      await admin.hset(LOCK, { ...readWrite, 'c:1': 2 })
+      await admin.pexpire(LOCK, 60_000)
+      const messages = await messagesOf(async () => {
+        expect(await release({ token: '', holds })).toEqual(['gone'])
+      })
+      expect(messages).toEqual([])
+      expect(await fields()).toEqual(readWrite)
+      leaves({ keys: true, why: "Redisson's lock must still be there" })
+    },
+  )
 
-  test('is no lease to be renewed', async () => {
+  test('a read-write lock of Redisson is not renewed', async () => {
     await admin.hset(LOCK, { ...readWrite, 'c:1': 1 })
     await admin.pexpire(LOCK, 60_000)
     expect(await renew(120_000, [[LOCK, 'c:1']])).toEqual([-2])
@@ -783,7 +789,7 @@ describe('the counter', () => {
     expect(left).toBeLessThanOrEqual(ms + 100)
   }
 
-  test('outlives the lease of the hold, however short it is to be kept', async () => {
+  test('the counter outlives the lease of the hold, even if it is to be kept for a shorter time', async () => {
     const brief = { counterMs: 1 }
     const token = await tokenOf({ ...brief, leaseMs: WEEK_MS })
     await lives(WEEK_MS)
@@ -795,7 +801,7 @@ describe('the counter', () => {
     await lives(30_000)
   })
 
-  test('outlives a re-entry that makes the lease longer', async () => {
+  test('the counter outlives a re-entry that lengthens the lease', async () => {
     await tokenOf()
     expect(await acquire({ holds: 2, leaseMs: WEEK_MS })).toEqual(['granted', ''])
     await lives(WEEK_MS)
@@ -803,7 +809,7 @@ describe('the counter', () => {
     await lives(WEEK_MS)
   })
 
-  test('outlives re-entries that go on for longer than it is kept, each with a lease shorter than that', async () => {
+  test('each re-entry keeps the counter for its whole time, even if the lease is shorter', async () => {
     const counterMs = 60_000
     await tokenOf({ counterMs, leaseMs: 30_000 })
     // As it is after 50 s, in which the lock was entered again now and then.
@@ -813,7 +819,7 @@ describe('the counter', () => {
     await lives(counterMs)
   })
 
-  test('is kept on by renewals, and not by looks', async () => {
+  test('renewals prolong the counter, and renewals for 0 ms do not', async () => {
     await tokenOf({ leaseMs: 30_000 })
     await admin.pexpire(COUNTER, 20_000)
     await renew(0, [[LOCK, 'c:1']])
@@ -834,7 +840,7 @@ describe('the counter', () => {
     expect(await admin.exists(COUNTER)).toBe(0)
   })
 
-  test('is kept for about its whole time after the last renewal or re-entry, not for the lease alone', async () => {
+  test('the counter is kept for its whole time after the last renewal or re-entry, not only for the lease', async () => {
     await tokenOf({ leaseMs: 10_000 })
     await admin.pexpire(COUNTER, COUNTER_MS / 2)
     await renew(10_000, [[LOCK, 'c:1']])
@@ -845,7 +851,7 @@ describe('the counter', () => {
     await lives(COUNTER_MS)
   })
 
-  test('that is ahead of the clock stays until the clock has passed it', async () => {
+  test('a counter that is ahead of the clock stays until the clock has passed it', async () => {
     const aheadMs = 5 * 86_400_000
     await admin.set(COUNTER, (await nowUs()) + aheadMs * 1_000, 'PX', 10_000)
     const token = await tokenOf()
@@ -854,7 +860,7 @@ describe('the counter', () => {
     await lives(aheadMs + COUNTER_MS)
   })
 
-  test('is not needed while the lock is held: what follows has a greater token', async () => {
+  test('the next token is greater even if the counter is lost while the lock is held', async () => {
     const token = await tokenOf()
     await admin.del(COUNTER)
     const [kind, next] = await handOver({ token })
@@ -865,7 +871,7 @@ describe('the counter', () => {
   })
 })
 
-test('a counter that is kept for good has no TTL', async () => {
+test('a counter that is kept forever has no TTL', async () => {
   const forever = { counterMs: 0 }
   const token = await tokenOf(forever)
   expect(await admin.pttl(COUNTER)).toBe(-1)
@@ -875,7 +881,7 @@ test('a counter that is kept for good has no TTL', async () => {
   await admin.del(COUNTER)
 })
 
-describe('of one master of several', () => {
+describe('one of several masters', () => {
   // The one key that has no TTL by design.
   afterEach(() => admin.del(BIRTH))
 
@@ -908,7 +914,7 @@ describe('of one master of several', () => {
     })
   const inMs = async (sinceUs: unknown) => (Number(sinceUs) - (await nowUs())) / 1_000
 
-  test('vote is refused before the master was told since when it votes, and until then', async () => {
+  test('vote is refused before the master is enrolled, and until the moment that enrol answers', async () => {
     expect(await vote()).toEqual(['forgot', ''])
     const sinceUs = await enrol()
     expect(await inMs(sinceUs)).toBeGreaterThan(REST_MS - 5_000)
@@ -925,7 +931,7 @@ describe('of one master of several', () => {
     expect(await vote({ owner: 'c:2' })).toEqual(['held', expect.any(Number), 'c:1', ''])
   })
 
-  test('vote is refused to a client with longer leases than the master knows of, until it is told', async () => {
+  test('vote refuses a client whose leases are longer than the master knows, until enrol reports them', async () => {
     await mark()
     expect(await vote({ longestMs: REST_MS + 1 })).toEqual(['forgot', ''])
     expect(await enrol({ restMs: REST_MS + 1 })).toBe('1')
@@ -939,7 +945,7 @@ describe('of one master of several', () => {
     expect(await inMs(await enrol())).toBeGreaterThan(3 * REST_MS - 5_000)
   })
 
-  test('a mark of an older Holdfast counts for the process that it names, and no other', async () => {
+  test('a mark of an older Holdfast version counts only for the process that it names', async () => {
     await admin.set(BIRTH, '17 a 1')
     expect(await vote()).toEqual(['forgot', ''])
     expect(await enrol()).toBe('17')
@@ -952,7 +958,7 @@ describe('of one master of several', () => {
     }
   })
 
-  test('vote counts on without the clock, save where the counter is missing', async () => {
+  test('vote issues the next number of the counter, and uses the clock only if the counter is missing', async () => {
     await mark()
     await admin.set(COUNTER, '17', 'PX', 60_000)
     expect(await vote()).toEqual(['granted', '18'])
@@ -960,7 +966,7 @@ describe('of one master of several', () => {
     expect(Number((await vote())[1])).toBeGreaterThan(Date.now() * 1_000 - 60_000_000)
   })
 
-  test('vote does not count on from a token that may be older than the last one it issued', async () => {
+  test('vote ignores a counter that is older than the mark, and starts at the time of the mark', async () => {
     const sinceUs = (await nowUs()) - 1_000_000
     await mark({ since: sinceUs })
     await admin.set(COUNTER, '17', 'PX', 60_000)
@@ -969,7 +975,7 @@ describe('of one master of several', () => {
     expect(await vote({ owner: 'c:2' })).toEqual(['granted', String(sinceUs + 1)])
   })
 
-  test('enrol is decided by the first, until the server is another one', async () => {
+  test('the first enrolment counts until the server is another process', async () => {
     const first = await enrol()
     expect(await inMs(first)).toBeGreaterThan(REST_MS - 5_000)
     expect(await enrol()).toBe(first)
@@ -992,7 +998,7 @@ describe('of one master of several', () => {
   const found = ([, sinceUs, deployment, restMs]: [string, number, string, number], more = {}) =>
     run(scripts.found, { sinceUs, deployment, founder: 'f', restMs, ...more })
 
-  test('claim lets no master vote, and is answered the same until that is founded', async () => {
+  test('claim gets the same answer until the deployment is founded, and until then the master does not vote', async () => {
     const claimed = await claim()
     const [, sinceUs, deployment, restMs] = claimed
     expect(claimed).toEqual(['claimed', expect.any(Number), expect.any(String), REST_MS])
@@ -1009,7 +1015,7 @@ describe('of one master of several', () => {
     expect(await vote()).toEqual(['granted', expect.any(String)])
   })
 
-  test('claim is refused by any master that has a mark of its own or of another one', async () => {
+  test('claim is refused by a master that already has a mark, of its own or of another process', async () => {
     for (const id of ['', 'b']) {
       await mark({ id })
       expect(await claim()).toEqual(['known'])
@@ -1027,13 +1033,13 @@ describe('of one master of several', () => {
     expect(await claim()).toEqual(['known'])
   })
 
-  test('claim has another id each time that the first master is claimed', async () => {
+  test('claim of an emptied master gets another id', async () => {
     const [, , first] = await claim()
     await admin.del(BIRTH)
     expect((await claim())[2]).not.toBe(first)
   })
 
-  test('found lets one client found a deployment, and answers a repeat the same', async () => {
+  test('found lets one client found a deployment, and gives a repeat the same answer', async () => {
     const claimed = await claim()
     expect(await found(claimed)).toBe(1)
     const then = await admin.get(BIRTH)
@@ -1044,7 +1050,7 @@ describe('of one master of several', () => {
     expect((await admin.get(BIRTH))?.split(' ')[1]).toBe(then?.split(' ')[1])
   })
 
-  test('found does nothing where the claim is gone, or is another one', async () => {
+  test('found does nothing if the claim is gone or is another claim', async () => {
     const claimed = await claim()
     await admin.del(BIRTH)
     expect(await found(claimed)).toBe(0)
@@ -1084,7 +1090,7 @@ describe('of one master of several', () => {
     expect(await inMs(await enrol())).toBeGreaterThan(REST_MS - 5_000)
   })
 
-  test('enrol lets one vote that wrote everything down, and no sooner than it was told', async () => {
+  test('enrol lets a master that stores every write vote at once, but not before its recorded start', async () => {
     await mark({ since: 17, durable: 1, id: 'b' })
     expect(await enrol({ durable: 1 })).toBe('17')
     expect(await admin.get(BIRTH)).toBe(`17 a 1 ${await replId()} ${REST_MS}`)
@@ -1095,7 +1101,7 @@ describe('of one master of several', () => {
     expect(await inMs(await enrol({ durable: 1 }))).toBeGreaterThan(REST_MS - 5_000)
   })
 
-  test('enrol does not trust what was written by a process that did not write everything', async () => {
+  test('enrol trusts no mark unless the master stored every write before and does so now', async () => {
     for (const [was, is] of [
       [0, 1],
       [1, 0],
@@ -1105,7 +1111,7 @@ describe('of one master of several', () => {
     }
   })
 
-  test('agree raises the counter for whoever has the lock, and never lowers it', async () => {
+  test('agree raises the counter only for the holder, and never lowers it', async () => {
     expect(await agree(17)).toBe(0)
     const token = await tokenOf()
     expect(await agree(token + 5, 'c:2')).toBe(0)
@@ -1115,7 +1121,7 @@ describe('of one master of several', () => {
     expect(await admin.pttl(COUNTER)).toBeGreaterThan(0)
   })
 
-  test('restore gives a lock back where nobody has it', async () => {
+  test('restore gives a free lock back to its owner, and refuses another owner', async () => {
     expect(await restore()).toEqual(['held'])
     expect(await fields()).toEqual({ 'c:1': '2' })
     expect(await admin.get(COUNTER)).toBe('17')
@@ -1131,7 +1137,7 @@ describe('of one master of several', () => {
     expect(await state()).toEqual([])
   })
 
-  test('a hand-over counts on from the token or the counter, whichever is ahead', async () => {
+  test('a hand-over issues the number after its token or the counter, whichever is greater', async () => {
     await acquire({})
     await admin.set(COUNTER, '20', 'PX', 60_000)
     expect(await handOver({ token: 17, vote: 1 })).toEqual(['granted', '21'])
@@ -1143,7 +1149,7 @@ describe('of one master of several', () => {
   })
 })
 
-test('a server that forgets its scripts in the middle of it all is no failure', async () => {
+test('locks work while the server repeatedly forgets its scripts', async () => {
   const client = new Holdfast({ redis: { port: server.port }, leaseMs: 2_400 })
   atEnd(() => client.close(), { beforeCheck: true })
   const errors: Error[] = []

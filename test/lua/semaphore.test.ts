@@ -70,10 +70,10 @@ const available = async () => Number(await admin.get(SEMAPHORE))
 const waiting = () => admin.zrange(QUEUE, '0', '-1')
 const told = (work: () => Promise<unknown>) => messagesOf(work, TICKETS)
 
-describe('to acquire', () => {
+describe('an acquisition', () => {
   beforeEach(() => admin.set(SEMAPHORE, 3))
 
-  test('takes as many as the name of the owner says, and remembers them for a while', async () => {
+  test('an acquisition gets as many permits as its owner id says, and is remembered for a while', async () => {
     expect(await acquire('c:1:2')).toEqual(['granted'])
     expect(await available()).toBe(1)
     expect(await admin.get(requestOf('c:1:2'))).toBe('2')
@@ -83,12 +83,12 @@ describe('to acquire', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('takes them once, however often it is run', async () => {
+  test('a repeated acquisition gets its permits once', async () => {
     for (let i = 0; i < 3; i++) expect(await acquire('c:1:2')).toEqual(['granted'])
     expect(await available()).toBe(1)
   })
 
-  test('finds none where there is no semaphore, and none below zero', async () => {
+  test('an acquisition gets nothing if there is no semaphore, or if fewer than zero permits are free', async () => {
     await admin.del(SEMAPHORE)
     expect(await acquire('c:1:1')).toEqual(['held', -1, '', 0, 0])
     await admin.set(SEMAPHORE, -1)
@@ -96,13 +96,13 @@ describe('to acquire', () => {
     expect(await available()).toBe(-1)
   })
 
-  test('keeps the expiry of the semaphore', async () => {
+  test('an acquisition keeps the expiry of the semaphore', async () => {
     await admin.pexpire(SEMAPHORE, 50_000)
     await acquire('c:1:1')
     expect(await admin.pttl(SEMAPHORE)).toBeGreaterThan(40_000)
   })
 
-  test('takes nothing when it is late, and makes no place for who has given up', async () => {
+  test('an acquisition that comes too late gets nothing, and leaves no waiter', async () => {
     const notAfterUs = await notAfter(-10, 0)
     expect(await acquire('c:1:1', { notAfterUs })).toEqual(['late', expect.any(String)])
     expect(await wait('c:2:9', { notAfterUs })).toEqual(['late', expect.any(String)])
@@ -110,7 +110,7 @@ describe('to acquire', () => {
     expect(await waiting()).toEqual([])
   })
 
-  test('forgets what was answered', async () => {
+  test('an acquisition deletes the records of answered requests', async () => {
     await acquire('c:1:1')
     await acquire('c:2:1')
     await acquire('c:3:1', {}, [requestOf('c:1:1'), requestOf('c:2:1')])
@@ -122,14 +122,17 @@ describe('to acquire', () => {
     ['give back', scripts.giveBack, { client: '' }],
     ['release', scripts.release, { permits: 1, ifExists: '' }],
     ['set', scripts.set, { what: 'add', permits: 1, ttlMs: 0 }],
-  ] as const)('so does %s', async (_, script, given) => {
-    await acquire('c:1:1')
-    await acquire('c:2:1')
-    await run(script, 'c:3:1', given, [requestOf('c:1:1'), requestOf('c:2:1')])
-    expect(await admin.keys('holdfast_request*')).toEqual([requestOf('c:3:1')])
-  })
+  ] as const)(
+    'a request to %s deletes the records of answered requests',
+    async (_, script, given) => {
+      await acquire('c:1:1')
+      await acquire('c:2:1')
+      await run(script, 'c:3:1', given, [requestOf('c:1:1'), requestOf('c:2:1')])
+      expect(await admin.keys('holdfast_request*')).toEqual([requestOf('c:3:1')])
+    },
+  )
 
-  test('refuses what is no semaphore, and changes nothing', async () => {
+  test('each script refuses a key of another kind, and changes nothing', async () => {
     for (const make of [
       () => admin.hset(SEMAPHORE, 'c:1', 1),
       () => admin.set(SEMAPHORE, 'text'),
@@ -156,7 +159,7 @@ test.each([
   ['an acquisition', (id: string) => acquire(id)],
   ['a release', (id: string) => release(id, 1)],
   ['a change', (id: string) => change(id, 'add', 1)],
-])('%s that is repeated is remembered for as long as it may be repeated again', async (_, ask) => {
+])('%s that is repeated is remembered for the full time again', async (_, ask) => {
   await admin.set(SEMAPHORE, 3)
   await ask('c:1:1')
   await admin.pexpire(requestOf('c:1:1'), 1_000)
@@ -164,10 +167,10 @@ test.each([
   expect(await admin.pttl(requestOf('c:1:1'))).toBeGreaterThan(KEPT_MS - 5_000)
 })
 
-describe('who waits', () => {
+describe('a waiter', () => {
   beforeEach(() => admin.set(SEMAPHORE, 0))
 
-  test('is told when to ask again: when the one before it may be dead', async () => {
+  test('the reply to a waiter says when the waiter before it may be dead', async () => {
     await wait('a:1:1', { since: '970', waitingMs: 9_000 })
     const [, ttlMs] = await wait('b:1:1', { since: '980' })
     expect(ttlMs).toBeGreaterThan(5_000)
@@ -176,7 +179,7 @@ describe('who waits', () => {
     expect((await wait('a:1:1', { since: '970' })).slice(3)).toEqual([0, 0])
   })
 
-  test('has a place for its client, since it has waited, which it keeps', async () => {
+  test('a waiter gets a place for its client by the start of its wait, and keeps it', async () => {
     const before = await nowUs()
     const [kind, , since] = await wait('a:1:2', { waitedMs: 5_000 })
     expect(kind).toBe('held')
@@ -194,7 +197,7 @@ describe('who waits', () => {
     expect(await admin.pttl(ALIVE)).toBeGreaterThan(0)
   })
 
-  test('and began before the clock was set back is not behind all who come since', async () => {
+  test('a waiter that began before the clock was set back keeps its place before later waiters', async () => {
     const aheadUs = (await nowUs()) + 3_600_000_000
     const [, , since] = await wait('a:1:1', { since: String(aheadUs), waitedMs: 60_000 })
     expect(Math.abs(Number(since) - (aheadUs - 3_660_000_000))).toBeLessThan(20_000_000)
@@ -202,7 +205,7 @@ describe('who waits', () => {
     expect(await told(() => release('d:1', 1))).toEqual(['a'])
   })
 
-  test('is served in the order in which they came, and told alone by its client', async () => {
+  test('waiters are served in order, and a release wakes only the client of the first waiter', async () => {
     await wait('a:1:1', { since: '970' })
     await wait('b:1:1', { since: '980' })
     await wait('c:1:1', { since: '990' })
@@ -214,7 +217,7 @@ describe('who waits', () => {
     expect(await available()).toBe(0)
   })
 
-  test('is told in a chain, as far as the permits go', async () => {
+  test('each served waiter wakes the next waiter, as long as enough permits are free', async () => {
     await wait('a:1:2', { since: '960' })
     await wait('b:1:1', { since: '970' })
     await wait('c:1:2', { since: '980' })
@@ -228,14 +231,14 @@ describe('who waits', () => {
     expect(await told(() => release('x:2', 1))).toEqual(['c'])
   })
 
-  test('who asks for the first time goes in before those who came later, who wait for more', async () => {
+  test('a waiter that came earlier is served before a later waiter that wants more permits', async () => {
     await wait('a:1:5', { since: '990' })
     await admin.set(SEMAPHORE, 2)
     expect((await wait('b:1:1', { since: '980' }))[0]).toBe('granted')
     expect((await wait('c:1:1', { since: '1000' }))[0]).toBe('held')
   })
 
-  test('keeps the place of its client where another of it is about to ask, and nobody is told', async () => {
+  test('a client keeps its place while another of its waiters is about to ask, and no client is woken', async () => {
     await wait('a:1:1', { since: '970' })
     await wait('b:1:1', { since: '980' })
     await admin.set(SEMAPHORE, 2)
@@ -246,7 +249,7 @@ describe('who waits', () => {
     expect(await waiting()).toEqual(['b', 'a'])
   })
 
-  test('is passed over when nothing was heard of it for so long', async () => {
+  test('a waiter that sends no request for too long is skipped', async () => {
     await wait('a:1:1', { since: '970', waitingMs: 40 })
     const [, ttlMs] = await wait('b:1:1', { since: '980' })
     expect(ttlMs).toBeLessThanOrEqual(42)
@@ -255,7 +258,7 @@ describe('who waits', () => {
     expect(await waiting()).toEqual(['b'])
   })
 
-  test('who was first and leaves has the next one told; another does not', async () => {
+  test('the first waiter wakes the next waiter when it leaves; another waiter that leaves does not', async () => {
     await wait('a:1:3', { since: '970' })
     await wait('b:1:1', { since: '980' })
     await wait('c:1:1', { since: '990' })
@@ -270,10 +273,10 @@ describe('who waits', () => {
   })
 })
 
-describe('to give back', () => {
+describe('a give-back', () => {
   beforeEach(() => admin.set(SEMAPHORE, 3))
 
-  test('gives back what was taken in that name once, and forgets it', async () => {
+  test('a give-back returns the permits of its acquisition once, and deletes the record', async () => {
     await acquire('c:1:2')
     expect(await giveBack('c:1:2')).toBe(1)
     expect(await giveBack('c:1:2')).toBe(0)
@@ -281,7 +284,7 @@ describe('to give back', () => {
     expect(await admin.keys('*')).toEqual([SEMAPHORE])
   })
 
-  test('lets nothing be taken by a request that comes later, as long as that is remembered', async () => {
+  test('a late copy of the acquisition gets nothing while the give-back is remembered', async () => {
     expect(await giveBack('c:1:2', { keptMs: 500 })).toBe(0)
     expect(await acquire('c:1:2')).toEqual(['held', -1, '', 1, 3])
     await acquire('c:2:1')
@@ -292,7 +295,7 @@ describe('to give back', () => {
     expect(await admin.pttl(requestOf('c:2:1'))).toBeGreaterThan(0)
   })
 
-  test('tells who is next, and those of Redisson with a number that ours take no notice of', async () => {
+  test('a give-back wakes the next waiter, and publishes the number of free permits for Redisson', async () => {
     await acquire('c:1:3')
     await wait('a:1:1')
     expect(await told(() => giveBack('c:1:3'))).toEqual(['a'])
@@ -303,7 +306,7 @@ describe('to give back', () => {
     expect(await messagesOf(() => giveBack('c:3:2'), CHANNEL)).toEqual(['02'])
   })
 
-  test('makes no semaphore that is gone', async () => {
+  test('a give-back does not create a semaphore that is gone', async () => {
     await acquire('c:1:2')
     await admin.del(SEMAPHORE)
     expect(await giveBack('c:1:2')).toBe(0)
@@ -311,8 +314,8 @@ describe('to give back', () => {
   })
 })
 
-describe('to release', () => {
-  test('adds permits once for each request, whoever had taken them', async () => {
+describe('a release', () => {
+  test('a release adds its permits once for each request', async () => {
     expect(await release('c:1', 2)).toEqual(['added'])
     expect(await release('c:1', 2)).toEqual(['added'])
     expect(await available()).toBe(2)
@@ -321,7 +324,7 @@ describe('to release', () => {
     expect(await admin.pttl(requestOf('c:1'))).toBeGreaterThan(0)
   })
 
-  test('does nothing where there is no semaphore, if so asked', async () => {
+  test('a release with `ifExists` does nothing if there is no semaphore', async () => {
     expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['none'])
     expect(await admin.keys('*')).toEqual([requestOf('c:1')])
     expect(await admin.pttl(requestOf('c:1'))).toBeGreaterThan(0)
@@ -329,21 +332,21 @@ describe('to release', () => {
     expect(await release('c:2', 2, { ifExists: 1 })).toEqual(['added'])
   })
 
-  test('that found no semaphore adds nothing to one that is made before its repeat', async () => {
+  test('a release that found no semaphore adds nothing to a semaphore that is made before its repeat', async () => {
     expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['none'])
     await admin.set(SEMAPHORE, 3)
     expect(await release('c:1', 2, { ifExists: 1 })).toEqual(['none'])
     expect(await available()).toBe(3)
   })
 
-  test('does nothing when it is late', async () => {
+  test('a release or a change that comes too late does nothing', async () => {
     const notAfterUs = await notAfter(-10, 0)
     expect(await release('c:1', 2, { notAfterUs })).toEqual(['late', expect.any(String)])
     expect(await change('c:2', 'add', 2, { notAfterUs })).toEqual(['late', expect.any(String)])
     expect(await admin.keys('*')).toEqual([])
   })
 
-  test('tells nobody as long as fewer than none are available', async () => {
+  test('a release wakes no waiter while no permit is free', async () => {
     await admin.set(SEMAPHORE, -3)
     await wait('a:1:1')
     expect(await told(() => release('c:1', 3))).toEqual([])
@@ -351,8 +354,8 @@ describe('to release', () => {
   })
 })
 
-describe('to set', () => {
-  test('gives a new semaphore permits, once; with an expiry if so asked', async () => {
+describe('a change of the permits', () => {
+  test('a new semaphore gets its permits once, with an expiry if requested', async () => {
     await wait('a:1:1')
     expect(await told(() => change('c:1', 'set', 3, { ttlMs: 50_000 }))).toEqual(['a'])
     expect(await admin.pttl(SEMAPHORE)).toBeGreaterThan(40_000)
@@ -364,7 +367,7 @@ describe('to set', () => {
     expect(await admin.pttl(SEMAPHORE)).toBe(-1)
   })
 
-  test('adds more and fewer, once, and keeps the expiry', async () => {
+  test('an addition counts once, may be negative, and keeps the expiry', async () => {
     await admin.set(SEMAPHORE, 1, 'PX', 50_000)
     expect(await change('c:1', 'add', 2)).toEqual(['done', 3])
     expect(await change('c:1', 'add', 2)).toEqual(['done', 3])
@@ -376,14 +379,14 @@ describe('to set', () => {
     expect(await told(() => change('c:3', 'add', 3))).toEqual(['a'])
   })
 
-  test('tells those of Redisson how many there are', async () => {
+  test('a change that adds permits publishes the new number for Redisson', async () => {
     expect(await messagesOf(() => change('c:1', 'set', 3), CHANNEL)).toEqual(['03'])
     expect(await messagesOf(() => change('c:2', 'add', 2), CHANNEL)).toEqual(['05'])
     expect(await messagesOf(() => change('c:3', 'add', -4), CHANNEL)).toEqual([])
     expect(await messagesOf(() => change('c:4', 'drain', 0), CHANNEL)).toEqual([])
   })
 
-  test('drains what is available, once, and nothing of what is not', async () => {
+  test('a drain removes the free permits once, and nothing if none is free', async () => {
     await admin.set(SEMAPHORE, 4, 'PX', 50_000)
     expect(await change('c:1', 'drain', 0)).toEqual(['done', 4])
     expect(await admin.pttl(SEMAPHORE)).toBeGreaterThan(40_000)
@@ -399,7 +402,7 @@ describe('to set', () => {
   })
 })
 
-test('to inspect tells how many there are and who waits, but not who is taken for dead', async () => {
+test('an inspection reports the number and the waiters, but no waiter that counts as dead', async () => {
   await admin.set(SEMAPHORE, -1)
   const [, , since] = await wait('a:1:2', { since: '980' })
   await wait('b:1:1', { since: '970', waitingMs: 20 })
@@ -416,13 +419,13 @@ test('to inspect tells how many there are and who waits, but not who is taken fo
   expect(await state()).toEqual(before)
 })
 
-test('to inspect tells whether there is a semaphore', async () => {
+test('an inspection reports if there is a semaphore', async () => {
   expect((await inspect()).slice(0, 2)).toEqual([0, 0])
   await admin.set(SEMAPHORE, 0)
   expect((await inspect()).slice(0, 2)).toEqual([1, 0])
 })
 
-test('to inspect tells of none that died before the clock was set back', async () => {
+test('an inspection leaves out waiters that died before the clock was set back', async () => {
   await admin.set(SEMAPHORE, 0)
   await wait('a:1:1', { since: '980' })
   await wait('b:1:2', { since: '990' })
@@ -432,7 +435,7 @@ test('to inspect tells of none that died before the clock was set back', async (
   expect(wanted).toEqual(['b', '2'])
 })
 
-describe('while the server is full', () => {
+describe('a full server', () => {
   beforeEach(() => admin.set(SEMAPHORE, 3))
 
   /** What is taken and waits before, and then no memory is left. */
@@ -447,7 +450,7 @@ describe('while the server is full', () => {
     }
   }
 
-  test('permits are released, given back and taken out of the count, and clients leave', async () => {
+  test('a full server accepts releases, give-backs, reductions and drains, and clients can leave', async () => {
     await full(async () => {
       expect(await release('c:2', 2)).toEqual(['added'])
       expect(await giveBack('c:1:2')).toBe(1)
@@ -459,7 +462,7 @@ describe('while the server is full', () => {
     expect(await available()).toBe(0)
   })
 
-  test('a semaphore is deleted, and no new one is made', async () => {
+  test('a full server deletes a semaphore, and refuses a new semaphore', async () => {
     await full(async () => {
       expect(await change('c:4', 'delete', 0)).toEqual(['done', 1])
       await expect(change('c:5', 'set', 2)).rejects.toThrow('OOM')
@@ -469,8 +472,8 @@ describe('while the server is full', () => {
   })
 })
 
-describe('to delete', () => {
-  test('is done once, and tells whether there was one', async () => {
+describe('a delete', () => {
+  test('a delete is done once, and reports if a semaphore existed', async () => {
     expect(await change('c:1', 'delete', 0)).toEqual(['done', 0])
     await change('c:2', 'set', 3)
     expect(await change('c:3', 'delete', 0)).toEqual(['done', 1])
@@ -479,7 +482,7 @@ describe('to delete', () => {
     expect(await available()).toBe(2)
   })
 
-  test('makes nothing of what is given back later, and tells the client that is next', async () => {
+  test('a delete wakes the next client, and a later give-back creates no semaphore', async () => {
     await change('c:1', 'set', 3)
     await acquire('c:2:3')
     await wait('a:1:1')

@@ -18,7 +18,7 @@ const names = { channel: 'channel' }
 const first = { owner: 'c:1', leaseMs: 10_000 }
 
 describe('arguments by name', () => {
-  test('go where the header has them, and those left out at the end are not sent', () => {
+  test('arguments are sent in the order of the header, and omitted arguments at the end are not sent', () => {
     const usual = ['c:1', 10_000, 17, 60_000]
     expect(lock.acquireArgs(first, terms)).toEqual(usual)
     expect(lock.acquireArgs({ ...first, holds: 1, reserve: 0 }, terms)).toEqual(usual)
@@ -27,21 +27,21 @@ describe('arguments by name', () => {
     expect(lock.acquireArgs({ ...first, holds: 2, token: 5 }, terms)).toEqual([...usual, 2, 0, 5])
   })
 
-  test('of the terms, one that may be left out goes with what stands before it', () => {
+  test('an optional term is sent only with the argument before it', () => {
     const release = { owner: 'c:1', token: 5 }
     const usual = ['c:1', 5, 'channel', 'PUBLISH']
     expect(lock.releaseArgs({ ...release, holds: 0 }, terms, names)).toEqual(usual)
     expect(lock.releaseArgs({ ...release, holds: 2 }, terms, names)).toEqual([...usual, 2, 17])
   })
 
-  test('that are one of two are given as yes or no', () => {
+  test('a boolean argument is sent as 1 or as an empty text', () => {
     expect(quorum.enrolArgs({ restMs: 20_000, durable: true }, terms)).toEqual(['run', 20_000, 1])
     const attempt = { ...first, ticket: '', label: 'shop' }
     expect(fair.acquireArgs({ ...attempt, listens: true }, terms)[4]).toBe(1)
     expect(fair.acquireArgs({ ...attempt, listens: false }, terms)[4]).toBe('')
   })
 
-  test('that are lists come last; a list in a list is told how long it is', () => {
+  test('lists are sent last, and a list in a list is sent with its length', () => {
     const owners = ['c:1', 'c:2']
     expect(lock.renewArgs({ leaseMs: 5, owners }, terms)).toEqual([5, 60_000, 'c:1', 'c:2'])
     const places = [[{ owner: 'c:1', ticket: '7', claimMs: 9 }], []]
@@ -52,7 +52,7 @@ describe('arguments by name', () => {
 
 describe('a reply', () => {
   test.each(['0x10', '0b1', '1e3', '1.5e3', ' 5 ', '5\n', '+5', '5.0', '', '--5'])(
-    'with %j for a number is refused',
+    'a number written as %j is refused',
     (text) => {
       expect(() => whole(text, -2)).toThrow('This is not a valid answer of a script.')
       expect(wholeOrNone(text, -2)).toBeUndefined()
@@ -65,16 +65,16 @@ describe('a reply', () => {
     ['-2', -2],
     ['1790012345678912', 1_790_012_345_678_912],
     ['1.7e+15', 1_700_000_000_000_000],
-  ])('with %j for a number is read', (text, number) => {
+  ])('a number written as %j is read', (text, number) => {
     expect(whole(text, -2)).toBe(number)
     expect(wholeOrNone(text, -2)).toBe(number)
   })
 
-  test('with an exponent for a time is kept as plain digits', () => {
+  test('a time with an exponent is kept as plain digits', () => {
     expect(digits('1.7e+15')).toBe('1700000000000000')
   })
 
-  test('is read as the header has it', () => {
+  test('a reply is read as the header declares it', () => {
     expect(lock.readAcquire(['granted', '17', 3])).toEqual({
       kind: 'granted',
       token: 17,
@@ -173,7 +173,7 @@ describe('a reply', () => {
     ],
     ['forceRelease', lock.readForceRelease, [2, -1, [1], 'yes']],
     [
-      'acquire in turn',
+      'fair acquire',
       fair.readAcquire,
       [
         ['queued', '0', '', -1, 1],
@@ -181,11 +181,11 @@ describe('a reply', () => {
       ],
     ],
     ['heartbeat', fair.readHeartbeat, [['done', [[-2, '', '', '']]], ['done', 'x'], ['done']]],
-    ['release in turn', fair.readRelease, [['granted', '', 5], ['granted', 'c:1'], ['kept']]],
+    ['fair release', fair.readRelease, [['granted', '', 5], ['granted', 'c:1'], ['kept']]],
     ['restore', quorum.readRestore, [['granted', 1], ['held', 1], 'held']],
     ['agree', quorum.readAgree, [2, [1]]],
     ['enrol', quorum.readEnrol, ['', 'soon', [5], -1]],
-  ])('of %s that the header does not declare is refused', (_, read, replies) => {
+  ])('a reply of %s that the header does not declare is refused', (_, read, replies) => {
     for (const reply of [...replies, null, undefined, 'what', {}, [], [null], ['maybe', 1]]) {
       expect(() => read(reply)).toThrow(TypeError)
     }
@@ -196,7 +196,7 @@ test.each([
   ['a symbol', Symbol('1')],
   ['an object without a prototype', Object.create(null)],
   ['a list', [1]],
-])('a reply that is %s where a number or a text belongs is no answer', (_, value) => {
+])('a reply that is %s in place of a number or a text is refused', (_, value) => {
   expect(() => whole(value, 0)).toThrow('This is not a valid answer of a script.')
   expect(() => pairs([['owner', value]])).toThrow('This is not a valid answer of a script.')
 })

@@ -22,7 +22,7 @@ const pass = async (ms: number) => {
   for (let turns = 0; turns < 20; turns++) await nextTurn()
 }
 
-test('a watched lease goes on for as long as fake time passes', async () => {
+test('a watched lease stays valid while fake time passes', async () => {
   const [one, two] = clients
   const lease = await one.getLock('it').lock()
   for (let minute = 0; minute < 10; minute++) await pass(60_000)
@@ -32,7 +32,7 @@ test('a watched lease goes on for as long as fake time passes', async () => {
 })
 
 test.each(['getLock', 'getFairLock'] as const)(
-  'a fixed lease ends when fake time is up, and who waits with %s has the lock next',
+  'a fixed lease ends by fake time, and the waiter of %s acquires the lock',
   async (form) => {
     const [one, two] = clients
     const lease = await one[form]('it').lock(20_000)
@@ -46,7 +46,7 @@ test.each(['getLock', 'getFairLock'] as const)(
   },
 )
 
-test('a wait ends when fake time is up', async () => {
+test('`tryLock(waitMs)` returns null after that much fake time', async () => {
   const [one, two] = clients
   await one.getLock('it').lock()
   const waiting = two.getLock('it').tryLock(60_000)

@@ -98,7 +98,7 @@ function newStep(random: Random): [what: string, step: Step] {
 }
 
 test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, seed) => [seed]))(
-  'a latch answers whatever is asked as Redis does: %i',
+  'random requests to a latch get the same answers in memory as in Redis: seed %i',
   async (seed) => {
     const random = randomOf(seed)
     const { host, port } = redis

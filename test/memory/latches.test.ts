@@ -45,18 +45,21 @@ async function overtaken<T>(use: (latch: CountDownLatch) => Promise<T>) {
   return { mine, theirs, using }
 }
 
-describe('the next round begins in an outage of one client', () => {
+describe('the next round begins during an outage of one client', () => {
   test.each<[string, (latch: CountDownLatch) => Promise<unknown>, unknown]>([
     ['a count-down', (latch) => latch.countDown(), 0],
     ['a delete()', (latch) => latch.delete(), false],
-  ])('%s that was asked for before it changes nothing', async (_, act, answer) => {
-    const { theirs, using } = await overtaken(act)
-    await server.advance(1_000)
-    expect(await using).toBe(answer)
-    expect(await settled(theirs.count())).toBe(3)
-  })
+  ])(
+    '%s that was called in the earlier round does not change the next round',
+    async (_, act, answer) => {
+      const { theirs, using } = await overtaken(act)
+      await server.advance(1_000)
+      expect(await using).toBe(answer)
+      expect(await settled(theirs.count())).toBe(3)
+    },
+  )
 
-  test('those who awaited the round before go on', async () => {
+  test('a call that awaits the earlier round resolves to true', async () => {
     const { using } = await overtaken((latch) => latch.await())
     const waiting = seen(using)
     await server.advance(1_000)
@@ -64,7 +67,7 @@ describe('the next round begins in an outage of one client', () => {
   })
 })
 
-test('those who awaited the round before go on although their client counts down in the next one', async () => {
+test('a call that awaits the earlier round resolves even if its client counts down in the next round', async () => {
   const { mine, using } = await overtaken((latch) => latch.await())
   const waiting = seen(using)
   expect(await settled(mine.countDown())).toBe(2)
@@ -72,7 +75,7 @@ test('those who awaited the round before go on although their client counts down
   expect(waiting.value).toBe(true)
 })
 
-test('a round that ends and begins anew in the moment of the call is seen to be over', async () => {
+test('a call that waits resolves if the round ends and the next round begins at once', async () => {
   const [mine, theirs] = [newLatch(), newLatch()]
   await settled(theirs.trySetCount(1))
   const waiting = seen(mine.await())
@@ -82,7 +85,7 @@ test('a round that ends and begins anew in the moment of the call is seen to be 
   expect(waiting.value).toBe(true)
 })
 
-test('a call that comes while a look is under way goes on when its own client opens the latch', async () => {
+test('two calls that wait resolve when their own client opens the latch and the next round begins at once', async () => {
   const [mine, theirs] = [newLatch(), newLatch()]
   await settled(theirs.trySetCount(1))
   const waiting = [mine.await(), mine.await()].map(seen)
@@ -98,14 +101,17 @@ test.each<[string, number, (latch: CountDownLatch) => Promise<unknown>, unknown,
   ['to set the count', 0, (latch) => latch.trySetCount(4), true, 4],
   ['to set a count that is set', 2, (latch) => latch.trySetCount(4), false, 2],
   ['to delete the count', 2, (latch) => latch.delete(), true, 0],
-])('%s whose answer is lost in an outage is done once', async (_, before, act, answer, after) => {
-  const [mine, theirs] = [newLatch(), newLatch()]
-  if (before > 0) await settled(theirs.trySetCount(before))
-  const acting = act(mine)
-  server.beginOutage()
-  await server.advance(5)
-  server.endOutage()
-  await server.advance(1_000)
-  expect(await acting).toBe(answer)
-  expect(await settled(theirs.count())).toBe(after)
-})
+])(
+  'a request whose answer is lost in an outage is done once: %s',
+  async (_, before, act, answer, after) => {
+    const [mine, theirs] = [newLatch(), newLatch()]
+    if (before > 0) await settled(theirs.trySetCount(before))
+    const acting = act(mine)
+    server.beginOutage()
+    await server.advance(5)
+    server.endOutage()
+    await server.advance(1_000)
+    expect(await acting).toBe(answer)
+    expect(await settled(theirs.count())).toBe(after)
+  },
+)

@@ -49,8 +49,8 @@ const newConnection = () => {
   return connection
 }
 
-describe('a clock that is handed in', () => {
-  test('decides when a lease ends', async () => {
+describe('a clock that the server is given', () => {
+  test('the given clock decides when a lease ends', async () => {
     const [one, two] = [newClient().getLock('it'), newClient().getLock('it')]
     const lease = await one.lock(10_000)
     server.pass(10_000)
@@ -62,7 +62,7 @@ describe('a clock that is handed in', () => {
     expect(await two.inspect()).toMatchObject({ holder: next?.owner, ttlMs: 30_000 })
   })
 
-  test('makes tokens rise where it stands still and nothing is remembered', async () => {
+  test('tokens rise even when the clock stands still and the server forgets everything', async () => {
     const lock = newClient().getLock('it')
     const tokens: number[] = []
     for (let round = 0; round < 5; round++) {
@@ -74,7 +74,7 @@ describe('a clock that is handed in', () => {
     expect(tokens).toHaveLength(15)
   })
 
-  test('that is set lets holders hear of their loss, and waiters look again', async () => {
+  test('when the clock jumps, the holder learns that its lease is lost and the waiter acquires the lock', async () => {
     const [one, two] = [newClient().getLock('it'), newClient().getLock('it')]
     const lease = await one.lock()
     const waiting = two.lock()
@@ -87,7 +87,7 @@ describe('a clock that is handed in', () => {
     expect(next.valid).toBe(true)
   })
 
-  test('decides for how long the place of a client counts that sends no heartbeat', async () => {
+  test('the given clock decides when a fair waiter without heartbeats loses its place', async () => {
     const [a, b, c] = ['a', 'b', 'c'].map((id) =>
       fairVerbsOf(newConnection().fairFor(id, id).lock('it')),
     )
@@ -102,7 +102,7 @@ describe('a clock that is handed in', () => {
   })
 })
 
-test('clients of one server exclude each other, and those of two do not', async () => {
+test('clients of one server exclude each other, and clients of two servers do not', async () => {
   const [one, two] = [createMemoryServer(), createMemoryServer()]
   const [a, b, c] = [one.newClient(), one.newClient(), two.newClient()]
   clients.push(a, b, c)
@@ -114,7 +114,7 @@ test('clients of one server exclude each other, and those of two do not', async 
   expect(await b.getFairLock('it').tryLock()).not.toBeNull()
 })
 
-test('several locks of one server are taken in one request, and those of two one after the other', async () => {
+test('a multi-lock acquires all locks of one server in one request', async () => {
   const other = new SetServer()
   const [here, there] = [newClient(), newClient({}, other)]
   const locks = [here.getLock('a'), there.getLock('b'), here.getLock('c')]
@@ -127,7 +127,7 @@ test('several locks of one server are taken in one request, and those of two one
   await lease.release()
 })
 
-test('an answer comes in a later turn of the event loop, as from a server', async () => {
+test('an answer comes in a later turn of the event loop, as from a real server', async () => {
   const connection = newConnection()
   let answered = false
   const attempt = { owner: 'a:1', leaseMs: 1_000, reserve: 0, callMs: 1_000 }
@@ -142,7 +142,7 @@ test('an answer comes in a later turn of the event loop, as from a server', asyn
   expect(await answer).toMatchObject({ kind: 'granted' })
 })
 
-test('a re-entry or a release under the token of an earlier hold of that name finds nothing', async () => {
+test('a re-entry or a release with the token of an earlier hold is answered with gone', async () => {
   const connection = newConnection()
   const lock = connection.lock('it')
   const attempt = { owner: 'a:1', leaseMs: 1_000, reserve: 0, callMs: 1_000 }
@@ -162,7 +162,7 @@ test('a re-entry or a release under the token of an earlier hold of that name fi
   expect(await lock.inspect()).toMatchObject({ holder: 'a:1', holdCount: 1, token: late })
 })
 
-test('a client counts as one who listens, however often it does', async () => {
+test('a client counts as one listener, however often it listens', async () => {
   const [one, two] = [newConnection(), newConnection()]
   const listening = [one, one, two].map((connection) => connection.lock('it').listen(() => {}))
   expect(await one.lock('it').inspect()).toMatchObject({ waiters: 2 })
@@ -173,7 +173,7 @@ test('a client counts as one who listens, however often it does', async () => {
   listening[2]?.stop()
 })
 
-test('what it has of locks goes with them, and with their tokens in the end', async () => {
+test('the records of locks are deleted when their counters have expired', async () => {
   const client = newClient({ counterTtlMs: 60_000 })
   for (let n = 0; n < 3_000; n++) {
     await client.getLock(`lock ${n}`).using(() => {})
@@ -187,7 +187,7 @@ test('what it has of locks goes with them, and with their tokens in the end', as
   expect(server.records).toEqual([])
 })
 
-test('a message that wakes a waiter comes in no frame of whoever sent it', async () => {
+test('a waiter that a message wakes does not act in the frame of the sender', async () => {
   const [one, two] = [newClient(), newClient()]
   const lock = two.getLock('it')
   const releasing = one.run(async () => {
@@ -203,7 +203,7 @@ test('a message that wakes a waiter comes in no frame of whoever sent it', async
 })
 
 test.each([['redis'], ['masters'], ['watchdogThread'], ['durability']])(
-  'the option %s is refused, for it needs a server of Redis',
+  'the option %s is refused because it needs a Redis server',
   (option) => {
     const make = () => createMemoryServer().newClient({ [option]: 'redis://127.0.0.1' })
     expect(make).toThrow(InvalidArgumentError)
@@ -211,7 +211,7 @@ test.each([['redis'], ['masters'], ['watchdogThread'], ['durability']])(
   },
 )
 
-test('the types refuse an option that needs a server of Redis', () => {
+test('the types refuse options that need a Redis server', () => {
   const server = createMemoryServer()
   // @ts-expect-error: there are no replicas.
   expect(() => server.newClient({ durability: { replicas: 1 } })).toThrow(InvalidArgumentError)
@@ -219,7 +219,7 @@ test('the types refuse an option that needs a server of Redis', () => {
   expect(() => server.newClient({ redis: 'redis://127.0.0.1' })).toThrow(InvalidArgumentError)
 })
 
-test('a lease that is lost there is told of without a word of Redis', async () => {
+test('the error of a lease that the server lost does not mention Redis', async () => {
   const lease = await newClient().getLock('it').lock()
   server.clear()
   const error = await lease.extend(60_000).catch((error) => error)
@@ -228,7 +228,7 @@ test('a lease that is lost there is told of without a word of Redis', async () =
   expect(error.message).not.toContain('Redis')
 })
 
-test('a lock there is no vote of a RedLock', () => {
+test('a lock in memory cannot be a master of a RedLock', () => {
   const client = newClient()
   expect(() => client.getRedLock(client.getLock('it'))).toThrow(
     'getRedLock(...locks): "it" is a lock in memory, which is not an independent master.',

@@ -227,7 +227,7 @@ async function settled(stages: readonly [Stage, Stage], publish: () => Promise<n
 }
 
 test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, seed) => [seed]))(
-  'a read-write lock answers whatever is asked as in Redis: %i',
+  'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
   async (seed) => {
     const random = randomOf(seed)
     const memory = new MemoryServer()

@@ -45,7 +45,7 @@ const isSettled = (promise: Promise<unknown>) => {
   return seen
 }
 
-test('many read at once, each with a lease of its own, and nobody writes meanwhile', async () => {
+test('many owners read at once, each with its own lease, and no owner can write meanwhile', async () => {
   const client = newClient()
   const leases = await Promise.all(
     [client, client, newClient()].map((one) => one.getReadWriteLock('it').readLock().lock()),
@@ -58,7 +58,7 @@ test('many read at once, each with a lease of its own, and nobody writes meanwhi
   expect(await client.getReadWriteLock('it').inspect()).toMatchObject({ mode: null, holders: [] })
 })
 
-test('one writes, and nobody else reads or writes meanwhile', async () => {
+test('no other owner can read or write while one owner writes', async () => {
   const [client, other] = [newClient(), newClient()]
   const lease = await client.getReadWriteLock('it').writeLock().lock()
   for (const one of [client, other]) {
@@ -74,7 +74,7 @@ test('one writes, and nobody else reads or writes meanwhile', async () => {
   await next.release()
 })
 
-test('a writer who waits keeps new readers out, and is let in by the last of the others', async () => {
+test('a waiting writer blocks new readers, and acquires the lock when the last reader releases', async () => {
   const reading = await newLock().readLock().lock()
   const writing = newLock().writeLock().lock()
   await listening()
@@ -83,7 +83,7 @@ test('a writer who waits keeps new readers out, and is let in by the last of the
   await (await writing).release()
 })
 
-test('readers who waited while somebody wrote go in together, before the next writer', async () => {
+test('waiting readers acquire the lock together, before the next writer', async () => {
   const writing = await newLock().writeLock().lock()
   const order: string[] = []
   const take = async (who: string, taken: Promise<Lease>) => {
@@ -103,7 +103,7 @@ test('readers who waited while somebody wrote go in together, before the next wr
   await (await next).release()
 })
 
-test('a stream of readers starves no writer', async () => {
+test('a stream of readers does not starve a writer', async () => {
   let over = false
   const readers = [newLock(), newLock()].flatMap((lock) =>
     [0, 1, 2].map(async (n) => {
@@ -120,7 +120,7 @@ test('a stream of readers starves no writer', async () => {
   }
 })
 
-test('whoever writes may read, and goes on reading', async () => {
+test('a writer may also read, and continues to read after it stops writing', async () => {
   const client = newClient()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
   const writing = await lock.writeLock().lock()
@@ -140,7 +140,7 @@ test('whoever writes may read, and goes on reading', async () => {
   await other.release()
 })
 
-test('whoever has the upgradable lock goes on to write before those who waited for longer', async () => {
+test('the owner of the upgradable lock writes before a writer that has waited longer', async () => {
   const client = newClient()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
   const upgradable = await lock.upgradableLock().lock()
@@ -162,7 +162,7 @@ test('whoever has the upgradable lock goes on to write before those who waited f
   await (await other).release()
 })
 
-test('who waits for the upgradable lock is woken by its release, while others read on', async () => {
+test('a waiter for the upgradable lock is woken by its release while others still read', async () => {
   const first = await newLock().upgradableLock().lock()
   const reading = await newLock().readLock().lock()
   const second = newLock().upgradableLock().lock()
@@ -185,7 +185,7 @@ test('a reader re-enters while a writer waits', async () => {
   await (await writing).release()
 })
 
-test('a writer who gives up lets those in who waited behind it', async () => {
+test('readers behind a waiting writer acquire the lock when the writer gives up', async () => {
   const reading = await newLock().readLock().lock()
   const leaving = new AbortController()
   const writing = outcome(newLock().writeLock().lock({ signal: leaving.signal }))
@@ -198,7 +198,7 @@ test('a writer who gives up lets those in who waited behind it', async () => {
   await reading.release()
 })
 
-test('a reader who crashed costs its lease, and no more, while others are renewed', async () => {
+test('a dead reader blocks a writer only until its lease ends, even when other readers are renewed', async () => {
   const kept = await newLock({ leaseMs: 6_000 }).readLock().lock()
   const dead = await newLock().readLock().lock(100)
   const writing = newLock().writeLock().lock()
@@ -213,7 +213,7 @@ test('a reader who crashed costs its lease, and no more, while others are renewe
   await lease.release()
 })
 
-test('is renewed on both sides, and the loss of one is told', async () => {
+test('a read lock and a write lock are renewed, and a lost read lock is reported', async () => {
   const client = newClient({ leaseMs: 3_000 })
   const diary = new Diary(client)
   const lock = client.getReadWriteLock('it')
@@ -230,7 +230,7 @@ test('is renewed on both sides, and the loss of one is told', async () => {
   expect(await writing.release()).toBe(true)
 })
 
-test('force takes it from all who read, or from who writes', async () => {
+test('`forceUnlock()` ends all readers, or the writer', async () => {
   const lock = newLock()
   expect(await lock.readLock().forceUnlock()).toBe(false)
   const reading = [await lock.readLock().lock(), await newLock().readLock().lock()]
@@ -242,7 +242,7 @@ test('force takes it from all who read, or from who writes', async () => {
 })
 
 test.each(['readLock', 'writeLock'] as const)(
-  'no other kind of lock is had in the name of one that is held by %s',
+  'no lock of another kind can use a name that %s holds',
   async (side) => {
     const client = newClient()
     const lease = await newLock()[side]().lock()
@@ -266,7 +266,7 @@ test.each(['readLock', 'writeLock'] as const)(
   },
 )
 
-test('no read-write lock is had in the name of another kind that is held', async () => {
+test('no read-write lock can use a name that a lock of another kind holds', async () => {
   const lease = await newClient().getLock('it').lock()
   const lock = newLock()
   const attempts = [
@@ -284,7 +284,7 @@ test('no read-write lock is had in the name of another kind that is held', async
   await granted(await lock.writeLock().tryLock()).release()
 })
 
-test('what it has of those who wait goes with them', async () => {
+test("the places of waiters are deleted when the waiters are served, and the lock's record when its counter expires", async () => {
   const lease = await newLock({ counterTtlMs: 60_000 }).writeLock().lock()
   const lock = newLock({ counterTtlMs: 60_000 })
   expect(await lock.readLock().tryLock(50)).toBeNull()

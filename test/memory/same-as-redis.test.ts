@@ -272,7 +272,7 @@ async function confirm({ servers: [server] }: Stage): Promise<void> {
 }
 
 test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, seed) => [seed]))(
-  'answers whatever is asked as Redis does: %i',
+  'random requests to locks get the same answers in memory as in Redis: seed %i',
   async (seed) => {
     const random = randomOf(seed)
     const memory = new MemoryServer()

@@ -40,7 +40,7 @@ const places: [string, () => () => LockServer][] = [
   ],
 ]
 
-describe.each(places)('at %s', (_, newPlace) => {
+describe.each(places)('requests to %s', (_, newPlace) => {
   /** Its three clients. */
   beforeEach(async () => {
     const newServer = newPlace()
@@ -71,7 +71,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       ask((reply) => lockOf(owner).release({ owner, holds, token, callMs: CALL_MS }, isLast, reply))
     const inspect = () => lockOf('a').inspect(CALL_MS)
 
-    test('is for those who waited to read, and then for writers in the order in which they came', async () => {
+    test('a released write lock goes to waiting readers first, and then to writers in their order', async () => {
       const messages: string[] = []
       const subscription = lockOf('a').listen((message) => messages.push(String(message)))
       await eventually(() => subscription.confirmed)
@@ -97,7 +97,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       ])
     })
 
-    test('is written, re-entered and released under the token of the hold alone', async () => {
+    test('a write lock is re-entered and released only with the token of its hold', async () => {
       const owner = 'a:1:write'
       const reenter = (token: number) =>
         ask((reply) =>
@@ -117,7 +117,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect(await release(owner, { token: later.token })).toMatchObject({ kind: 'freed' })
     })
 
-    test('is lowered and not raised by a release', async () => {
+    test('a nested release lowers the count, and never raises it', async () => {
       await read('a:1')
       const reentry = { owner: 'a:1', token: 0, holds: 3, leaseMs: LEASE_MS, callMs: CALL_MS }
       await ask((reply) => lockOf('a').rereads(reentry, reply))
@@ -125,7 +125,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect((await inspect()).holders).toMatchObject([{ owner: 'a:1', holdCount: 2 }])
     })
 
-    test('is read on when it is written no more', async () => {
+    test('a writer that also reads continues to read after it stops writing', async () => {
       await write('a:1:write')
       await read('a:2', { beside: 'a:1:write' })
       await release('a:1:write')
@@ -133,7 +133,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect(await read('b:1')).toMatchObject({ kind: 'granted' })
     })
 
-    test('has one owner at a time that may go on to write', async () => {
+    test('one owner at a time holds the upgradable lock, and may upgrade it', async () => {
       expect(await read('a:1:upgradable')).toMatchObject({ kind: 'granted' })
       expect(await read('b:1:upgradable')).toMatchObject({ kind: 'held' })
       await read('c:1', { leaseMs: 40 })
@@ -145,7 +145,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect(await read('b:1:upgradable')).toMatchObject({ kind: 'granted' })
     })
 
-    test('lasts for the longest lease that is left, and is free if all of them have ended', async () => {
+    test('a read lock lasts for the longest remaining lease, and is free when all leases have ended', async () => {
       const tryOnce = { waits: false }
       await read('a:1')
       await read('b:1', { leaseMs: 5_000 })
@@ -159,7 +159,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect(await write('c:1:write', tryOnce)).toMatchObject({ kind: 'granted' })
     })
 
-    test('has the lease of its writer, whatever becomes of the readers beside it', async () => {
+    test('readers beside a writer do not change the lease of the writer', async () => {
       const beside = 'a:1:write'
       await write('a:1:write')
       await read('a:2', { beside, leaseMs: 40 })
@@ -202,7 +202,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       return told
     }
 
-    test('that was deleted is not made again by permits that are given back', async () => {
+    test('a release does not create a deleted semaphore again', async () => {
       await change('set', 2)
       await acquire('b:101:2')
       await change('delete')
@@ -210,7 +210,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect((await semaphoreOf('a').inspect(10, CALL_MS)).isSet).toBe(false)
     })
 
-    test('gives no permits to a request that comes after the request was abandoned', async () => {
+    test('a late copy of an abandoned request gets no permits', async () => {
       await change('set', 1)
       await acquire('b:101:1')
       const untilMs = systemClock.monotonic() + LEASE_MS
@@ -220,13 +220,13 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect(await available()).toBe(1)
     })
 
-    test('is drained of what is available, and of nothing if less than that is', async () => {
+    test('a drain removes nothing if fewer than zero permits are free', async () => {
       await change('add', -2)
       expect(await change('drain')).toBe(0)
       expect(await available()).toBe(-2)
     })
 
-    test('tells the next client when the first one leaves', async () => {
+    test('the next client is woken when the first waiter leaves', async () => {
       const told = await listen('c')
       await change('set', 1)
       expect(await acquire('b:101:3', { since: '970' })).toMatchObject({ kind: 'held' })
@@ -236,7 +236,7 @@ describe.each(places)('at %s', (_, newPlace) => {
       expect(await acquire('c:101:1', { since: '980' })).toMatchObject({ kind: 'granted' })
     })
 
-    test('gives the place of a client to none that has waited for less than another client', async () => {
+    test('a client that was served does not pass its place to a waiter that came after another client', async () => {
       const told = await listen('c')
       await change('set', 0)
       await acquire('b:101:1', { since: '970' })
@@ -251,7 +251,7 @@ describe.each(places)('at %s', (_, newPlace) => {
     })
   })
 
-  test('permits that are released by their ids are lost for their owner, and no others', async () => {
+  test('after a release by id, the owner loses its permits, and each permit is freed once', async () => {
     const [permits, owner] = [clientOf('a').permitsFor?.('a'), 'a:101:2']
     if (permits === undefined) throw new Error('There are no permits')
     const pool = permits.pool('it')
@@ -275,7 +275,7 @@ describe.each(places)('at %s', (_, newPlace) => {
     expect(await counts()).toEqual([3, 0])
   })
 
-  test('a latch tells those who listen when its round begins and when it opens', async () => {
+  test('a latch publishes a message when its round begins and when it opens', async () => {
     const latch = clientOf('a').latch?.('it')
     if (latch === undefined) throw new Error('There is no latch')
     let told = 0

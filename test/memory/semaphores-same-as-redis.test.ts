@@ -359,7 +359,7 @@ async function heard({ listeners }: Stage): Promise<void> {
 const seeds = Number(process.env.HOLDFAST_SEEDS ?? 8)
 
 test.each(Array.from({ length: seeds }, (_, seed) => [seed]))(
-  'semaphores answer whatever is asked as in Redis, whatever time it is: %i',
+  'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
   async (seed) => {
     const random = randomOf(seed)
     const leaning = LEANINGS[seed % LEANINGS.length] as (typeof LEANINGS)[number]

@@ -95,7 +95,7 @@ const waiting = (count: number) =>
 describe.each(Object.entries(kinds))('%s', (_name, of) => {
   const newOne = (options?: MemoryClientOptions) => of(newClient(options))
 
-  test('has so many permits for all clients together', async () => {
+  test('all clients share the permits of a semaphore', async () => {
     const [one, other] = [newOne(), newOne()]
     expect(await one.available()).toBe(0)
     expect(await one.set(3)).toBe(true)
@@ -111,7 +111,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     expect(await other.inspect()).toMatchObject({ available: 3, waiting: [] })
   })
 
-  test('serves those who wait in the order in which they came, across clients and inside one', async () => {
+  test('waiters are served in the order in which they came, across clients and inside one client', async () => {
     const all = [newOne(), newOne(), newOne()]
     await all[0]?.set(1)
     const release = await all[0]?.acquire(1)
@@ -134,7 +134,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     expect(order).toEqual(whose.map((_, i) => i))
   })
 
-  test('does not let who wants many be overtaken, nor by who does not wait', async () => {
+  test('a waiter for many permits is not overtaken by smaller requests or by clients that do not wait', async () => {
     const [many, few] = [newOne(), newOne()]
     await few.set(3)
     const release = await few.acquire(1)
@@ -155,7 +155,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     await (await within(AT_ONCE_MS, behind))()
   })
 
-  test('is set for more or fewer, also than are taken, and drained', async () => {
+  test('the number of permits can be raised, lowered below the held permits, and drained', async () => {
     const [one, other] = [newOne(), newOne()]
     await one.set(2)
     const releases = [await one.acquire(1), await one.acquire(1)]
@@ -178,7 +178,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     for (const release of await within(AT_ONCE_MS, Promise.all(woken))) await release()
   })
 
-  test('lets the next one in when the first gives up, and leaves no place behind', async () => {
+  test('the next waiter is served when the first waiter gives up, and no place stays behind', async () => {
     const [one, other] = [newOne(), newOne()]
     await one.set(2)
     const leaving = new AbortController()
@@ -195,7 +195,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     expect(await one.available()).toBe(2)
   })
 
-  test('passes on what is granted to who has given up in that moment', async () => {
+  test('a permit that is granted to a waiter that gives up at that moment is freed again', async () => {
     const [one, other] = [newOne(), newOne()]
     await one.set(1)
     for (let turns = 0; turns < 6; turns++) {
@@ -212,7 +212,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     }
   })
 
-  test('ends every wait when its client is closed, and serves who is next', async () => {
+  test('a client that closes ends its waits, and the next waiter is served', async () => {
     const [one, closing, other] = [newOne(), newOne(), newOne()]
     await one.set(1)
     const release = await one.acquire(1)
@@ -228,7 +228,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     await (await within(AT_ONCE_MS, next))()
   })
 
-  test('is held up by who died while it was next until that is known, and no longer', async () => {
+  test('a dead waiter blocks the next waiter only until its place expires', async () => {
     const [one, next] = [newOne(), newOne()]
     await one.set(1)
     const release = await one.acquire(1)
@@ -243,7 +243,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     await (await within(1_500, acquiring))()
   })
 
-  test('has no name of a lock, and no lock has its name', async () => {
+  test('a semaphore cannot use the name of a lock, and a lock cannot use the name of a semaphore', async () => {
     const [one, client] = [newOne(), newClient()]
     const lease = await client.getLock('it').lock()
     const calls: Promise<unknown>[] = [one.set(1), one.acquire(1), one.available()]
@@ -272,7 +272,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     }
   })
 
-  test('does work with permits, and gives them back whatever comes of it', async () => {
+  test('`using()` runs work with a permit, and releases the permit even if the work fails', async () => {
     const one = newOne()
     await one.set(1)
     expect(await one.using(async () => one.available())).toBe(0)
@@ -284,7 +284,7 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
 describe('permits with leases', () => {
   const of = (client: Holdfast) => client.getPermitExpirableSemaphore('it')
 
-  test('have ids and tokens, and are seen with what is left of their leases', async () => {
+  test('permits have ids and tokens, and an inspection shows the rest of their leases', async () => {
     const semaphore = of(newClient())
     expect((await semaphore.inspect()).permits).toBeNull()
     await semaphore.setPermits(3)
@@ -299,7 +299,7 @@ describe('permits with leases', () => {
     await two.release()
   })
 
-  test('of a holder that died wake who waits when their lease ends', async () => {
+  test('a waiter acquires the permit of a dead holder when its lease ends', async () => {
     const semaphore = of(newClient())
     await semaphore.setPermits(1)
     const dead = await of(newClient()).acquire({ leaseMs: 150 })
@@ -313,7 +313,7 @@ describe('permits with leases', () => {
     expect(await semaphore.availablePermits()).toBe(1)
   })
 
-  test('end by the clock of the memory, and are counted once', async () => {
+  test('leases end by the clock of the server, and expired permits are freed once', async () => {
     const semaphore = of(newClient())
     await semaphore.setPermits(2)
     const permits = [await semaphore.acquire(), await semaphore.acquire()]
@@ -325,7 +325,7 @@ describe('permits with leases', () => {
     expect(await semaphore.availablePermits()).toBe(2)
   })
 
-  test('are renewed while they are held, and their loss is told', async () => {
+  test('permits are renewed while they are held, and their loss is reported', async () => {
     const client = newClient({ leaseMs: 1_200 })
     const diary = new Diary(client)
     const semaphore = of(client)
@@ -339,7 +339,7 @@ describe('permits with leases', () => {
     await permit.release()
   })
 
-  test('of more than there are in all are refused, also to who waits when these become too few', async () => {
+  test('a request for more permits than exist is refused, and so is a waiter when the total becomes too small', async () => {
     const [client, other] = [newClient(), newClient()]
     await of(client).setPermits(3)
     const permit: Permit = await of(client).acquire({ permits: 2 })
@@ -358,7 +358,7 @@ describe('permits with leases', () => {
 describe('permits without leases', () => {
   const of = (client: Holdfast) => client.getSemaphore('it')
 
-  test('go with a semaphore that was made for a time, and are not made again if so asked', async () => {
+  test('a semaphore with an expiry disappears in time, and `releaseIfExists()` then returns false', async () => {
     const semaphore = of(newClient())
     expect(await semaphore.releaseIfExists()).toBe(false)
     await semaphore.trySetPermits(1, { ttlMs: 5_000 })
@@ -372,7 +372,7 @@ describe('permits without leases', () => {
     expect(await semaphore.trySetPermits(2)).toBe(true)
   })
 
-  test('are nobody`s, and stay taken when their client is closed', async () => {
+  test('permits stay acquired when their client is closed', async () => {
     const client = newClient()
     await of(client).trySetPermits(2)
     await of(client).acquire()
@@ -380,7 +380,7 @@ describe('permits without leases', () => {
     expect(await of(newClient()).availablePermits()).toBe(1)
   })
 
-  test('leave nothing remembered of requests that were answered', async () => {
+  test('the server forgets requests that were answered', async () => {
     const client = newClient()
     await of(client).trySetPermits(1)
     for (let n = 0; n < 20; n++) await of(client).using(() => undefined)

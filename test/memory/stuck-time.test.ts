@@ -10,7 +10,7 @@ const warnings = catchWarnings()
 /** After two looks at what waits, in milliseconds of real time. */
 const LOOKED_MS = 1_200
 
-test('a call that waits for virtual time which nobody lets pass is warned of once, with what to do', async () => {
+test('a warning says once that a call waits for virtual time, and how to advance it', async () => {
   const server = createMemoryServer({ virtualTime: true })
   await using client = server.newClient()
   const other = await server.hold('it')
@@ -32,7 +32,7 @@ test('a call that waits for virtual time which nobody lets pass is warned of onc
   await other.release()
 })
 
-test('a call in an outage is one, too', async () => {
+test('a call that waits during an outage in virtual time causes the warning', async () => {
   const server = createMemoryServer({ virtualTime: true })
   await using client = server.newClient()
   server.beginOutage()
@@ -47,7 +47,7 @@ test('a call in an outage is one, too', async () => {
   server.endOutage()
 })
 
-test('a lease that is held, a test that advances, and real time are not', async () => {
+test('a held lease, a test that advances time, and real time cause no warning', async () => {
   const server = createMemoryServer({ virtualTime: true })
   await using client = server.newClient()
   const lease = await client.getLock('held').lock()
@@ -69,7 +69,7 @@ test('a lease that is held, a test that advances, and real time are not', async 
   await held.release()
 })
 
-test('a test of node:test that forgets it ends with the explanation', () => {
+test('a test of node:test that never advances time ends with the explanation', () => {
   const file = join(__dirname, 'fixtures/forgotten-advance.mjs')
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { stdout, stderr, status } = spawnSync(process.execPath, [file], { encoding: 'utf8', env })

@@ -23,10 +23,10 @@ const outcome = (pending: Promise<unknown>) =>
     (error) => ({ value: undefined, error }),
   )
 
-describe.each([true, false])('with virtual time %p: hold()', (virtualTime) => {
+describe.each([true, false])('with virtual time %p: `hold()`', (virtualTime) => {
   beforeEach(() => start(virtualTime))
 
-  test('is somebody else who holds the lock until the test releases it', async () => {
+  test('`hold()` holds the lock as another client until the test releases it', async () => {
     const other = await server.hold('it')
     const lock = one.getLock('it')
     expect([await lock.tryLock(), await lock.isHeld(), await lock.isLocked()]).toEqual([
@@ -40,7 +40,7 @@ describe.each([true, false])('with virtual time %p: hold()', (virtualTime) => {
     expect((await waiting).token).toBeGreaterThan(other.token)
   })
 
-  test('takes a name with the prefix of the client, and no lock that is held', async () => {
+  test('`hold()` expects the name with the key prefix, and refuses a lock that is held', async () => {
     const other = await server.hold('app:it')
     expect(await two.getLock('it').tryLock()).toBeNull()
     const holding = server.hold('app:it')
@@ -50,7 +50,7 @@ describe.each([true, false])('with virtual time %p: hold()', (virtualTime) => {
   })
 })
 
-describe.each([true, false])('with virtual time %p: lose()', (virtualTime) => {
+describe.each([true, false])('with virtual time %p: `lose()`', (virtualTime) => {
   beforeEach(() => start(virtualTime))
 
   test.each<[string, () => Promise<Lease>]>([
@@ -75,22 +75,25 @@ describe.each([true, false])('with virtual time %p: lose()', (virtualTime) => {
         return leases[1] as Lease
       },
     ],
-  ])('a lease %s is lost when it returns, and the server has nothing of it', async (_, take) => {
-    const lease = await take()
-    const lost: string[] = []
-    one.on('lost', ({ name, error }) => lost.push(`${name}: ${error.reason}`))
-    server.lose(lease)
-    expect([lease.valid, lease.signal.aborted]).toEqual([false, true])
-    expect(lease.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
-    expect(lost).toEqual(['it: gone'])
-    const semaphore = one.getPermitExpirableSemaphore('it')
-    if ('permits' in lease) expect(await semaphore.availablePermits()).toBe(2)
-    else expect(await one.getLock('it').isLocked()).toBe(false)
-    expect(await lease.release()).toBe(false)
-    expect(await outcome(take())).toMatchObject({ value: { valid: true } })
-  })
+  ])(
+    'a lease %s is lost when `lose()` returns, and the server keeps nothing of it',
+    async (_, take) => {
+      const lease = await take()
+      const lost: string[] = []
+      one.on('lost', ({ name, error }) => lost.push(`${name}: ${error.reason}`))
+      server.lose(lease)
+      expect([lease.valid, lease.signal.aborted]).toEqual([false, true])
+      expect(lease.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })
+      expect(lost).toEqual(['it: gone'])
+      const semaphore = one.getPermitExpirableSemaphore('it')
+      if ('permits' in lease) expect(await semaphore.availablePermits()).toBe(2)
+      else expect(await one.getLock('it').isLocked()).toBe(false)
+      expect(await lease.release()).toBe(false)
+      expect(await outcome(take())).toMatchObject({ value: { valid: true } })
+    },
+  )
 
-  test('whoever waits has the lock next, in this client or another', async () => {
+  test('a waiter acquires the lock after `lose()`, in the same client or in another client', async () => {
     for (const client of [one, server.newClient()]) {
       for (const form of ['getLock', 'getFairLock'] as const) {
         const lease = await one[form]('it').lock()
@@ -104,7 +107,7 @@ describe.each([true, false])('with virtual time %p: lose()', (virtualTime) => {
     }
   })
 
-  test('work under using() ends by its signal, and rejects with the loss', async () => {
+  test('work under `using()` ends by its signal, and rejects with the loss', async () => {
     const shipping = one.getLock('it').using(async (lease) => {
       server.lose(lease)
       lease.signal.throwIfAborted()
@@ -113,7 +116,7 @@ describe.each([true, false])('with virtual time %p: lose()', (virtualTime) => {
   })
 
   test.each<[string, () => Promise<unknown> | unknown, string]>([
-    ['no lease', () => ({ token: 1 }), 'lose(lease) takes a lease'],
+    ['an object that is no lease', () => ({ token: 1 }), 'lose(lease) takes a lease'],
     [
       'a released lease',
       async () => {
@@ -151,7 +154,7 @@ describe.each([true, false])('with virtual time %p: lose()', (virtualTime) => {
       },
       'Call endOutage() first',
     ],
-  ])('%s is refused', async (_, take, message) => {
+  ])('`lose()` refuses %s', async (_, take, message) => {
     const lease = (await take()) as Lease
     expect(() => server.lose(lease)).toThrow(InvalidArgumentError)
     expect(() => server.lose(lease)).toThrow(message)
@@ -159,7 +162,7 @@ describe.each([true, false])('with virtual time %p: lose()', (virtualTime) => {
 })
 
 describe('an outage', () => {
-  test('is told when outageMs are over, and never as contention', async () => {
+  test('an outage is reported after `outageMs`, and never as contention', async () => {
     const client = server.newClient({ outageMs: 3_000 })
     server.beginOutage()
     const results: string[] = []
@@ -187,7 +190,7 @@ describe('an outage', () => {
     await client.close()
   })
 
-  test('that is short is outlived: by who waits, by a lease, by a release', async () => {
+  test('waiters, leases and releases survive a short outage', async () => {
     const lease = await one.getLock('it').lock()
     const late: number[] = []
     one.on('late', ({ remainingMs }) => late.push(remainingMs))
@@ -218,7 +221,7 @@ describe('an outage', () => {
     expect(await releasing).toBe(true)
   })
 
-  test('that is longer than a lease ends it at its time, for others as well', async () => {
+  test('a lease ends on time in a longer outage, and another client acquires the lock afterwards', async () => {
     const lease = await one.getLock('it').lock()
     server.beginOutage()
     await server.advance(25_000)
@@ -230,7 +233,7 @@ describe('an outage', () => {
     expect((await server.newClient().getLock('it').tryLock())?.token).toBeGreaterThan(lease.token)
   })
 
-  test('takes the answer of what was done already, which is done once all the same', async () => {
+  test('an acquisition or a release whose answer is lost in an outage is done once', async () => {
     const lock = one.getLock('it')
     const acquiring = lock.lock()
     server.beginOutage()
@@ -248,7 +251,7 @@ describe('an outage', () => {
     expect(await server.newClient().getLock('it').tryLock()).not.toBeNull()
   })
 
-  test('what was given up in it is free when it is over', async () => {
+  test('an acquisition that was given up in an outage leaves the lock free', async () => {
     const acquiring = outcome(one.getLock('it').tryLock(500))
     server.beginOutage()
     await server.advance(1_000)
@@ -258,7 +261,7 @@ describe('an outage', () => {
     expect(await server.newClient().getLock('it').tryLock()).not.toBeNull()
   })
 
-  test('a client closes in it, and without time that passes', async () => {
+  test('clients close during an outage although no virtual time passes', async () => {
     await one.getLock('it').lock()
     const waiting = outcome(two.getLock('app:it').lock())
     server.beginOutage()

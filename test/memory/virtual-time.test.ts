@@ -36,7 +36,7 @@ const told = (pending: Promise<unknown>, tell: (what: string) => void, what: str
     (error: Error) => tell(`${what}: ${error.name}`),
   )
 
-test('a watched lease is renewed for as long as time passes, an hour in no time', async () => {
+test('a watched lease is renewed for an hour of virtual time in one step', async () => {
   let renewals = 0
   one.on('renewed', () => {
     renewals += 1
@@ -51,7 +51,7 @@ test('a watched lease is renewed for as long as time passes, an hour in no time'
   expect(Date.now() - startedAt).toBeLessThan(60_000)
 })
 
-test('time stands still between two steps, and a step of 0 only lets things go on', async () => {
+test('time stands still between steps, and a step of 0 only runs pending work', async () => {
   const lease = await one.getLock('it').lock(10_000)
   const left = lease.remaining()
   let got: Lease | undefined
@@ -69,7 +69,7 @@ test('time stands still between two steps, and a step of 0 only lets things go o
 })
 
 test.each(['getLock', 'getFairLock'] as const)(
-  'everything that %s promises happens at its time and in order within one step',
+  'the timeout, the loss and the grant of %s happen in order and at their times',
   async (form) => {
     const { entries, write, pass } = diary()
     const lease = await one[form]('it').lock(10_000)
@@ -83,7 +83,7 @@ test.each(['getLock', 'getFairLock'] as const)(
   },
 )
 
-test('within a single step the order is the same', async () => {
+test('the order of events is the same within a single step', async () => {
   const seen: string[] = []
   const lease = await one.getLock('it').lock(10_000)
   lease.signal.addEventListener('abort', () => seen.push('lost'))
@@ -97,7 +97,7 @@ test('within a single step the order is the same', async () => {
   await next
 })
 
-test('read-write locks, permits, latches, elections and several locks go by it as well', async () => {
+test('read-write locks, permits, latches, elections and multi-locks use virtual time as well', async () => {
   const { entries, write, pass } = diary()
   await one.getReadWriteLock('rw').readLock().lock(3_000)
   void told(two.getReadWriteLock('rw').writeLock().lock(), write, 'writes')
@@ -138,7 +138,7 @@ test('read-write locks, permits, latches, elections and several locks go by it a
   ])
 })
 
-test('servers have times of their own', async () => {
+test('each server has its own virtual time', async () => {
   const other = createMemoryServer({ virtualTime: true })
   const client = other.newClient()
   const [here, there] = [
@@ -150,7 +150,7 @@ test('servers have times of their own', async () => {
   await client.close()
 })
 
-test('fake timers neither stop it nor are moved by it', async () => {
+test('fake timers and virtual time do not affect each other', async () => {
   jest.useFakeTimers()
   try {
     let fired = false
@@ -172,7 +172,7 @@ test('fake timers neither stop it nor are moved by it', async () => {
   }
 })
 
-test('whoever lets time pass does not act for what happens then', async () => {
+test('a lock that is acquired during `advance()` does not belong to the frame that advances', async () => {
   const lock = one.getLock('it')
   const gate = await two.getLock('gate').lock(5_000)
   gate.signal.addEventListener('abort', () => void lock.lock())
@@ -190,7 +190,7 @@ describe('misuse', () => {
     await expect(advancing).rejects.toThrow('advance(ms) takes a whole number of milliseconds')
   })
 
-  test('a server that goes by the real time cannot be told to advance', async () => {
+  test('`advance()` is refused by a server with real time', async () => {
     const advancing = createMemoryServer().advance(1_000)
     await expect(advancing).rejects.toThrow(InvalidArgumentError)
     await expect(advancing).rejects.toThrow('createMemoryServer({ virtualTime: true })')
@@ -206,7 +206,7 @@ describe('misuse', () => {
   })
 })
 
-test('all of the engine goes by the clock of its client', () => {
+test('the engine reads real time only in the files that are listed here', () => {
   const src = resolve(__dirname, '../../src')
   /** What never runs in memory; the clocks themselves; and a warning for people. */
   const byRealTime =

@@ -96,8 +96,8 @@ const kinds: Record<string, () => Locks | Promise<Locks>> = {
   }),
 }
 
-describe.each(Object.keys(kinds))('coming from %s', (kind) => {
-  test('with a release between that takes both, nobody fails and no more than may are at work', async () => {
+describe.each(Object.keys(kinds))('a migration from %s', (kind) => {
+  test('a release between that uses both locks causes no error, and no more than the limit work at once', async () => {
     const locks = await (kinds[kind] as () => Locks | Promise<Locks>)()
     const { most, errors, turns } = await rollOut(locks, ['old', 'both', 'new'])
     expect({ errors, most }).toEqual({ errors: [], most: locks.most ?? 1 })
@@ -108,7 +108,7 @@ describe.each(Object.keys(kinds))('coming from %s', (kind) => {
   }, 120_000)
 })
 
-test('the same name in both leaves one holder, and fails while the old one holds it', async () => {
+test('one name in both libraries leaves one holder, and Holdfast is refused while the old library holds it', async () => {
   const locks = (await kinds['using of redlock']?.()) as Locks
   const { most, errors } = await rollOut(locks, ['old', 'new'], '')
   expect({ most, code: (errors[0] as HoldfastError).code }).toEqual({
@@ -117,7 +117,7 @@ test('the same name in both leaves one holder, and fails while the old one holds
   })
 }, 120_000)
 
-test('without that release, holders of the two locks are at work together', async () => {
+test('holders of both locks work at the same time if no release between uses both locks', async () => {
   const locks = (await kinds['using of redlock']?.()) as Locks
   const { most } = await rollOut(locks, ['old', 'new'])
   expect(most).toBe(2)

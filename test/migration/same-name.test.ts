@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const refused = { code: 'HOLDFAST_REFUSED', message: expect.stringContaining('WRONGTYPE') }
 
-test('what redlock holds is refused here, and is to be had when it was released', async () => {
+test('Holdfast is refused while redlock holds the lock, and acquires it after the release', async () => {
   const theirs = await redlock.acquire(['order'], 10_000)
   await expect(holdfast.getLock('order').tryLock()).rejects.toMatchObject(refused)
   await expect(holdfast.getLock('order').lock()).rejects.toMatchObject(refused)
@@ -32,7 +32,7 @@ test('what redlock holds is refused here, and is to be had when it was released'
   expect(await ours?.release()).toBe(true)
 })
 
-test('redlock waits for what is held here', async () => {
+test('redlock waits for a lock that Holdfast holds', async () => {
   const ours = await holdfast.getLock('order').lock()
   await expect(redlock.acquire(['order'], 10_000, { retryCount: 3 })).rejects.toThrow('quorum')
   expect(ours.valid).toBe(true)
@@ -41,7 +41,7 @@ test('redlock waits for what is held here', async () => {
   await (await waiting).release()
 })
 
-test('a Mutex of redis-semaphore has another key: with one name both hold', async () => {
+test('a Mutex of redis-semaphore has another key: with one name both libraries hold a lock', async () => {
   const mutex = new Mutex(client, 'order')
   await mutex.acquire()
   const ours = await holdfast.getLock('order').tryLock()
@@ -50,7 +50,7 @@ test('a Mutex of redis-semaphore has another key: with one name both hold', asyn
   await mutex.release()
 })
 
-test('a Mutex and a lock of the name of its key exclude each other, and that is refused here', async () => {
+test('a Mutex and a lock with the name of its key exclude each other, and Holdfast reports an error', async () => {
   const mutex = new Mutex(client, 'order', { acquireTimeout: 50 })
   await mutex.acquire()
   await expect(holdfast.getLock('mutex:order').tryLock()).rejects.toMatchObject(refused)

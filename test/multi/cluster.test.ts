@@ -49,7 +49,7 @@ async function count(): Promise<number> {
   return stats.reduce((sum, one) => sum + one, 0)
 }
 
-test('takes those of one slot in one step each, all or none', async () => {
+test('locks of one slot are acquired in one request, and all locks or none', async () => {
   const slots = new Set(NAMES.map(slotOf))
   expect(slots.size).toBe(3)
   const client = newClient()
@@ -72,7 +72,7 @@ test('takes those of one slot in one step each, all or none', async () => {
   expect(await locked(NAMES)).toEqual([])
 })
 
-test('what one slot gave is given back when another has it in other hands', async () => {
+test('the locks of the other slots are released if one lock is busy', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   for (const busy of NAMES) {
     const held = await theirs.getLock(busy).lock()
@@ -85,7 +85,7 @@ test('what one slot gave is given back when another has it in other hands', asyn
   }
 })
 
-test('two that want the same ones in opposite orders never wait for each other for ever', async () => {
+test('clients that want the same locks in different orders do not deadlock', async () => {
   const inside = new Set<string>()
   const orders = [NAMES, [...NAMES].reverse(), ['{cid}:x', '{ada}:y', '{bob}:x', '{ada}:x']]
   const works = orders.map(async (order) => {
@@ -106,7 +106,7 @@ test('two that want the same ones in opposite orders never wait for each other f
   await Promise.all(works)
 })
 
-test('at the first use, when nothing is connected yet, also together with another server', async () => {
+test('a multi-lock works before any connection, even together with another server', async () => {
   const [near, far] = [newClient(), new Holdfast({ redis: server.url })]
   atEnd(() => far.close(), { beforeCheck: true })
   const locks = [near.getLock('{ada}:x'), far.getLock('a'), near.getLock('{cid}:x')]
@@ -116,7 +116,7 @@ test('at the first use, when nothing is connected yet, also together with anothe
   expect(await lease.release()).toBe(true)
 })
 
-test('a lock that is given through two clients of the cluster is taken once', async () => {
+test('a lock that is given through two clients of the cluster is acquired once', async () => {
   const [one, two] = [newClient(), newClient()]
   const lease = all(
     await one.getMultiLock(one.getLock('{ada}:x'), two.getLock('{ada}:x')).tryLock(),
@@ -125,7 +125,7 @@ test('a lock that is given through two clients of the cluster is taken once', as
   await lease.release()
 })
 
-test('waits for one slot while it holds locks of others, and is woken', async () => {
+test('a multi-lock holds locks of other slots while it waits for one slot, and is woken', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const inOrder = [...NAMES].sort((a, b) => slotOf(a) - slotOf(b))
   const last = inOrder.at(-1) as string
@@ -139,7 +139,7 @@ test('waits for one slot while it holds locks of others, and is woken', async ()
   await lease.release()
 })
 
-test('a node that forgets its scripts is no failure', async () => {
+test('a multi-lock works after a node forgets its scripts', async () => {
   const client = newClient()
   const lock = client.getMultiLock(...NAMES.map((name) => client.getLock(name)))
   for (let round = 0; round < 2; round++) {
@@ -150,7 +150,7 @@ test('a node that forgets its scripts is no failure', async () => {
 })
 
 test.each(['a{b}c', '{a}b}c', 'a}b{c}', '{a}{b}', '{a{b}', 'é☃{ñ}'])(
-  'keys of a name with braces are in one slot: %s',
+  'the keys of a name with braces are in one slot: %s',
   async (name) => {
     const client = newClient()
     const slots = [lockKeys(name), queueKeys(name)].flatMap((keys) =>
@@ -181,7 +181,7 @@ test.each(['a}b', '}', '}a', 'a}', '{}', 'a{}b{c}', '}{', 'a{b'])(
   },
 )
 
-test('on one server a closing brace does no harm, and is taken', async () => {
+test('a name with a closing brace is accepted on one server', async () => {
   const client = new Holdfast({ redis: server.url })
   atEnd(() => client.close(), { beforeCheck: true })
   for (const name of ['a}b', '}']) {

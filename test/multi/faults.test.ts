@@ -58,7 +58,7 @@ async function checkExclusion(): Promise<void> {
 }
 
 describe.each<Source>(['options', 'instance'])('given Redis as %s', (source) => {
-  test.each(faults)('all are taken as if nothing had been when $fault', async (cell) => {
+  test.each(faults)('all locks are acquired and released as usual when $fault', async (cell) => {
     const client = rig.client({}, source)
     const diary = new Diary(client)
     await multi(client, ['warm', 'up']).using(() => {})
@@ -91,7 +91,7 @@ describe.each<Source>(['options', 'instance'])('given Redis as %s', (source) => 
     expect(diary.acquired).toHaveLength(5)
   })
 
-  test.each(faults)('a wait goes on as if nothing had been when $fault', async (cell) => {
+  test.each(faults)('a multi-lock that waits acquires all locks when $fault', async (cell) => {
     const client = rig.client({}, source)
     const busy = granted(await rig.witness().getLock('b').tryLock())
     const locking = multi(client).lock()
@@ -108,7 +108,7 @@ describe.each<Source>(['options', 'instance'])('given Redis as %s', (source) => 
   })
 })
 
-describe('a question that arrives late', () => {
+describe('a request that arrives late', () => {
   /** Takes all with the first request lost, which can be replayed. */
   async function lockWithLost(client: Holdfast) {
     const { seen } = rig.proxy.onNextRequest(SHA.acquireAll, 'cutBefore')
@@ -116,7 +116,7 @@ describe('a question that arrives late', () => {
     return { lease, request: await seen }
   }
 
-  test('takes nothing while all are held, and their release is what it was', async () => {
+  test('a late request acquires nothing while all locks are held, and their release works', async () => {
     const { lease, request } = await lockWithLost(rig.client({ commandTimeoutMs: 3_000 }))
     await rig.proxy.replay(request)
     await checkHeld(lease)
@@ -124,7 +124,7 @@ describe('a question that arrives late', () => {
     await free()
   })
 
-  test('takes nothing while one of them is held, which is not lost by it', async () => {
+  test('a late request acquires nothing while one of the locks is held, and that hold is not lost', async () => {
     const { lease, request } = await lockWithLost(rig.client({ commandTimeoutMs: 3_000 }))
     const [a, b, c] = lease.leases
     expect(await a?.release()).toBe(true)
@@ -135,14 +135,14 @@ describe('a question that arrives late', () => {
     expect(await held()).toEqual([])
   })
 
-  test('is given back when all have been released', async () => {
+  test('a late request that acquires the locks after their release is undone', async () => {
     const { lease, request } = await lockWithLost(rig.client({ commandTimeoutMs: 1_500 }))
     expect(await lease.release()).toBe(true)
     await rig.proxy.replay(request)
     await free()
   })
 
-  test('does not touch what others have got since', async () => {
+  test('a late request does not change the locks of the next holder', async () => {
     const { lease, request } = await lockWithLost(rig.client({ commandTimeoutMs: 1_500 }))
     await lease.release()
     const others = all(await multi(rig.witness()).tryLock())
@@ -151,7 +151,7 @@ describe('a question that arrives late', () => {
     await others.release()
   })
 
-  test('past its deadline takes nothing', async () => {
+  test('a late request past its deadline acquires nothing', async () => {
     const { lease, request } = await lockWithLost(rig.client())
     await lease.release()
     await pause(350) // past its deadline
@@ -160,8 +160,8 @@ describe('a question that arrives late', () => {
   })
 })
 
-describe('whoever gives up', () => {
-  test('by an abort while the answer is due leaves nothing', async () => {
+describe('a caller that gives up', () => {
+  test('an abort while the answer is due leaves no lock', async () => {
     const client = rig.client({ commandTimeoutMs: 1_000 })
     const aborting = new AbortController()
     const trap = rig.proxy.onNextRequest(SHA.acquireAll, 'holdReply')
@@ -174,7 +174,7 @@ describe('whoever gives up', () => {
     await free()
   })
 
-  test('by an abort while a lost question is settled leaves nothing', async () => {
+  test('an abort while a lost request is settled leaves no lock', async () => {
     const client = rig.client({ commandTimeoutMs: 600 })
     const aborting = new AbortController()
     const trap = rig.proxy.onNextRequest(SHA.acquireAll, 'cutBefore')
@@ -187,7 +187,7 @@ describe('whoever gives up', () => {
   })
 
   test.each(Array.from({ length: 12 }, (_, ticks) => [ticks]))(
-    'by an abort %i microtasks about the answer holds all or nothing',
+    'an abort about %i microtasks after the answer leaves all locks held or none',
     async (ticks) => {
       const client = rig.client({ commandTimeoutMs: 5_000 })
       await client.getLock('other').inspect()
@@ -213,7 +213,7 @@ describe('whoever gives up', () => {
     },
   )
 
-  test('by the end of the time leaves nothing, and calls it an outage', async () => {
+  test('the end of the wait time leaves no lock, and is reported as an outage', async () => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     await client.getLock('warm').inspect()
     const hole = rig.proxy.dropReplies({ only: 'commands' })
@@ -226,7 +226,7 @@ describe('whoever gives up', () => {
     await free()
   })
 
-  test('by close() while the answer is due leaves nothing', async () => {
+  test('`close()` while the answer is due leaves no lock', async () => {
     const client = rig.client({ commandTimeoutMs: 1_000 })
     await client.getLock('warm').inspect()
     const trap = rig.proxy.onNextRequest(SHA.acquireAll, 'holdReply')
@@ -268,7 +268,7 @@ async function sides(options: Omit<HoldfastOptions, 'redis'> = {}): Promise<[Sid
 
 const isFree = async ({ server }: Side) => (await server.admin.exists('a', 'b', 'c')) === 0
 
-test('a client that is being closed takes no more of them', async () => {
+test('a client that is closing acquires no further locks of a multi-lock', async () => {
   const [first, second] = await sides({ commandTimeoutMs: 1_000 })
   const busy = await second.witness.getLock('b').lock()
   const lock = first.client.getMultiLock(first.client.getLock('a'), second.client.getLock('b'))
@@ -291,7 +291,7 @@ test('a client that is being closed takes no more of them', async () => {
   await eventually(() => isFree(second))
 })
 
-describe('while it waits', () => {
+describe('a multi-lock that waits for fair locks', () => {
   const isQueueing = (args: readonly string[]) =>
     args.includes('holdfast_queue:{c}') && !args.includes('try')
   const queued = async () => (await rig.queue('c')).length
@@ -301,31 +301,34 @@ describe('while it waits', () => {
     (['acquireFair', 'releaseFair'] as const).flatMap((script) =>
       faults.map((cell) => ({ script, ...cell })),
     ),
-  )('nothing is lost or left behind when $fault of $script', async ({ script, ...cell }) => {
-    const client = rig.client({ commandTimeoutMs: 300 })
-    const busy = granted(await rig.witness().getFairLock('c').tryLock())
-    const lock = client.getMultiLock(client.getFairLock('b'), client.getFairLock('c'))
-    await client.getFairLock('warm').using(() => {})
-    // When it queues for the second, and when it lets the first go.
-    const isIt = ({ args }: ProxyRequest) =>
-      args[0] === SHA[script] && (script === 'releaseFair' || isQueueing(args))
-    const trap = rig.proxy.onNextRequest(isIt, cell.action)
-    const locking = lock.lock()
-    await trap.seen
-    await eventually(async () => (await queued()) === 1 && !(await rig.exists('b')))
-    if (cell.releases === 'while held') trap.release()
-    await busy.release()
-    const lease = await within(6_000, locking)
-    await checkHeld(lease)
-    expect(await queued()).toBe(0)
-    expect(await lease.release()).toBe(true)
-    trap.release()
-    await eventually(async () => (await queued()) === 0 && (await held()).length === 0)
-  })
+  )(
+    'a waiting multi-lock loses no lock and leaves nothing behind when $fault: $script',
+    async ({ script, ...cell }) => {
+      const client = rig.client({ commandTimeoutMs: 300 })
+      const busy = granted(await rig.witness().getFairLock('c').tryLock())
+      const lock = client.getMultiLock(client.getFairLock('b'), client.getFairLock('c'))
+      await client.getFairLock('warm').using(() => {})
+      // When it queues for the second, and when it lets the first go.
+      const isIt = ({ args }: ProxyRequest) =>
+        args[0] === SHA[script] && (script === 'releaseFair' || isQueueing(args))
+      const trap = rig.proxy.onNextRequest(isIt, cell.action)
+      const locking = lock.lock()
+      await trap.seen
+      await eventually(async () => (await queued()) === 1 && !(await rig.exists('b')))
+      if (cell.releases === 'while held') trap.release()
+      await busy.release()
+      const lease = await within(6_000, locking)
+      await checkHeld(lease)
+      expect(await queued()).toBe(0)
+      expect(await lease.release()).toBe(true)
+      trap.release()
+      await eventually(async () => (await queued()) === 0 && (await held()).length === 0)
+    },
+  )
 })
 
-describe('one time for the whole', () => {
-  test('a server that never told which it is ends the wait in time, and an abort at once', async () => {
+describe('one wait time for all locks', () => {
+  test('a wait for a server that never identified itself ends in time, and an abort ends it at once', async () => {
     const other = await startRedis()
     const one = rig.client()
     const far = new Holdfast({ redis: other.url, commandTimeoutMs: 3_000, outageMs: 4_000 })
@@ -343,7 +346,7 @@ describe('one time for the whole', () => {
     await free()
   })
 
-  test('an abort does not wait for what is being let go', async () => {
+  test('an abort does not wait for a release that is under way', async () => {
     const [first, second] = await sides()
     const busy = await second.witness.getLock('b').lock()
     const lock = first.client.getMultiLock(first.client.getLock('a'), second.client.getLock('b'))
@@ -358,7 +361,7 @@ describe('one time for the whole', () => {
     await eventually(async () => (await isFree(first)) && (await isFree(second)))
   })
 
-  test('giving a fixed lease its time back ends with it', async () => {
+  test('the attempt ends at its wait time if the renewal of a fixed lease gets no answer', async () => {
     const [first, second] = await sides()
     const lock = first.client.getMultiLock(first.client.getLock('a'), second.client.getLock('b'))
     // So that the first has lost more of its lease than is let pass.
@@ -373,7 +376,7 @@ describe('one time for the whole', () => {
     await eventually(async () => (await isFree(first)) && (await isFree(second)))
   })
 
-  test('leases that are too short for all of them end the attempt', async () => {
+  test('leases that are too short for all locks end the attempt with an error', async () => {
     const [first, second] = await sides({ outageMs: 800 })
     const slow = second.proxy.delay(60)
     const lock = first.client.getMultiLock(first.client.getLock('a'), second.client.getLock('b'))
@@ -393,32 +396,35 @@ describe('one time for the whole', () => {
   })
 })
 
-describe('what one holds already', () => {
-  test.each(faults)('is re-entered in the midst of the others when $fault', async (cell) => {
-    const client = rig.client()
-    const owner = { owner: client.owner() }
-    const [a, b, c] = NAMES.map((name) => client.getLock(name, owner)) as [
-      HoldfastLock,
-      HoldfastLock,
-      HoldfastLock,
-    ]
-    const lock = client.getMultiLock(a, b, c)
-    const first = granted(await b.tryLock())
-    const trap = rig.proxy.onNextRequest(SHA.acquire, cell.action)
-    const lease = await within(3_500, lock.lock())
-    if (cell.releases === 'while held') trap.release()
-    await trap.seen
-    expect(await rig.hash('b')).toEqual({ [first.owner]: '2' })
-    expect((await held()).length).toBe(3)
-    expect(await lease.release()).toBe(true)
-    expect(await rig.hash('b')).toEqual({ [first.owner]: '1' })
-    expect(await held()).toEqual(['b'])
-    expect(await first.release()).toBe(true)
-    trap.release()
-    await free(2_000)
-  })
+describe('a lock that the owner already holds', () => {
+  test.each(faults)(
+    'a held lock is re-entered together with the other locks when $fault',
+    async (cell) => {
+      const client = rig.client()
+      const owner = { owner: client.owner() }
+      const [a, b, c] = NAMES.map((name) => client.getLock(name, owner)) as [
+        HoldfastLock,
+        HoldfastLock,
+        HoldfastLock,
+      ]
+      const lock = client.getMultiLock(a, b, c)
+      const first = granted(await b.tryLock())
+      const trap = rig.proxy.onNextRequest(SHA.acquire, cell.action)
+      const lease = await within(3_500, lock.lock())
+      if (cell.releases === 'while held') trap.release()
+      await trap.seen
+      expect(await rig.hash('b')).toEqual({ [first.owner]: '2' })
+      expect((await held()).length).toBe(3)
+      expect(await lease.release()).toBe(true)
+      expect(await rig.hash('b')).toEqual({ [first.owner]: '1' })
+      expect(await held()).toEqual(['b'])
+      expect(await first.release()).toBe(true)
+      trap.release()
+      await free(2_000)
+    },
+  )
 
-  test('is given back as it was when the others cannot be asked for', async () => {
+  test('a held lock keeps its hold count if the other locks cannot be acquired', async () => {
     const client = rig.client({ commandTimeoutMs: 150, outageMs: 400 })
     const owner = { owner: client.owner() }
     const [a, b, c] = NAMES.map((name) => client.getLock(name, owner)) as [
@@ -439,7 +445,7 @@ describe('what one holds already', () => {
     await free()
   })
 
-  test('is re-entered by all of one owner who take them at once', async () => {
+  test('four acquisitions of one owner at the same time re-enter all locks', async () => {
     const client = rig.client()
     const owner = { owner: client.owner() }
     const lock = client.getMultiLock(...NAMES.map((name) => client.getLock(name, owner)))
@@ -450,7 +456,7 @@ describe('what one holds already', () => {
   })
 })
 
-test('a process that sleeps for longer than its lease takes what it lost anew', async () => {
+test('a process that sleeps for longer than its lease acquires the lost lock again', async () => {
   const [first, second] = await sides({ leaseMs: 400 })
   const busy = await second.witness.getLock('b').lock()
   const lock = first.client.getMultiLock(first.client.getLock('a'), second.client.getLock('b'))

@@ -6,7 +6,7 @@ describeWorlds(
   'isHeld() of a MultiLock',
   (world) => {
     test.each(['readLock', 'upgradableLock'] as const)(
-      'is true while it holds a %s beside a reader with a longer lease',
+      '`isHeld()` is true for a %s beside a reader with a longer lease',
       async (side) => {
         const other = await world.newClient().getReadWriteLock('it').readLock().lock(120_000)
         const client = world.newClient()
@@ -19,7 +19,7 @@ describeWorlds(
       },
     )
 
-    test('is true while it holds both sides of one lock, as the one to write', async () => {
+    test('`isHeld()` is true for both sides of one read-write lock', async () => {
       const client = world.newClient()
       const sides = client.getReadWriteLock('it')
       const lock = client.getMultiLock(sides.readLock(), sides.writeLock())
@@ -29,7 +29,7 @@ describeWorlds(
       expect(await lock.isHeld()).toBe(false)
     })
 
-    test('is false when one of its locks was taken away, and another reader has it', async () => {
+    test('`isHeld()` is false if one lock was taken away and another reader holds it', async () => {
       const client = world.newClient()
       const side = client.getReadWriteLock('it').readLock()
       const lock = client.getMultiLock(side, client.getLock('a'))

@@ -31,7 +31,7 @@ const ask = (joint: JointRequest, n: number, callMs = 1_000) =>
     joint.as(n).acquire({ owner: `owner:${n}`, leaseMs: 5_000, reserve: 0, callMs }, reply),
   )
 
-test('is sent once, when all have asked', async () => {
+test('a joint request is sent once, when all locks have asked', async () => {
   const server = serverOf()
   const joint = new JointRequest(server, names(3))
   const first = [ask(joint, 2), ask(joint, 0)]
@@ -44,7 +44,7 @@ test('is sent once, when all have asked', async () => {
   ])
 })
 
-test('is sent for the others when one has its lock', async () => {
+test('a joint request is sent for the other lock when the first lock is done', async () => {
   const server = serverOf()
   const joint = new JointRequest(server, names(2))
   const asking = ask(joint, 1)
@@ -53,31 +53,34 @@ test('is sent for the others when one has its lock', async () => {
   expect(server.asked).toHaveLength(1)
 })
 
-test('tells which is busy, by its number and not by when it asked', async () => {
+test('a joint request reports the busy lock by its number, not by the order of the calls', async () => {
   const joint = new JointRequest(serverOf({ kind: 'held', ttlMs: 5, index: 0 }), names(2))
   await Promise.all([ask(joint, 1), ask(joint, 0)])
   expect(joint.busy).toBe(1)
 })
 
-test.each([[0], [1]])('is not sent when one gives up, of whom the other is %i', async (other) => {
-  const server = serverOf()
-  const joint = new JointRequest(server, names(2))
-  const early = other === 0 ? ask(joint, other) : undefined
-  joint.done(1 - other, false)
-  // Nobody was asked: it says nothing of how the server does.
-  expect(await (early ?? ask(joint, other))).toMatchObject({ kind: 'held', unasked: true })
-  expect(server.asked).toEqual([])
-  expect(joint.busy).toBeUndefined()
-})
+test.each([[0], [1]])(
+  'no joint request is sent when one lock gives up and the other lock is %i',
+  async (other) => {
+    const server = serverOf()
+    const joint = new JointRequest(server, names(2))
+    const early = other === 0 ? ask(joint, other) : undefined
+    joint.done(1 - other, false)
+    // Nobody was asked: it says nothing of how the server does.
+    expect(await (early ?? ask(joint, other))).toMatchObject({ kind: 'held', unasked: true })
+    expect(server.asked).toEqual([])
+    expect(joint.busy).toBeUndefined()
+  },
+)
 
-test('one who gave up while it was under way does not keep the answer from the others', async () => {
+test('a lock that gives up during the request does not keep the answer from the other lock', async () => {
   const joint = new JointRequest(serverOf(), names(2))
   const asking = [ask(joint, 0), ask(joint, 1)]
   joint.done(0, false)
   expect(await Promise.all(asking)).toEqual([GRANTED, GRANTED])
 })
 
-test('a failure is told to all, who may ask again at different times', async () => {
+test('a failure is reported to all locks, which may then ask again at different times', async () => {
   const failure = new CallFailure('unknown', 'no answer')
   const server = serverOf(failure)
   const joint = new JointRequest(server, names(2))

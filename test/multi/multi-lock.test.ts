@@ -48,7 +48,7 @@ const waitedFor = (name: string, on = server) =>
     message: `somebody to wait for ${name}`,
   })
 
-test('takes all of its locks in one step, under one token, and frees them', async () => {
+test('a multi-lock acquires all its locks in one request under one token, and releases them', async () => {
   const client = newClient()
   const lock = multi(client, ...ABC)
   await (await lock.lock()).release()
@@ -66,7 +66,7 @@ test('takes all of its locks in one step, under one token, and frees them', asyn
   expect(await lockedOf(ABC)).toEqual([])
 })
 
-test('takes none when somebody has one of them', async () => {
+test('`tryLock()` acquires none of the locks while another client holds one of them', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const taken: string[] = []
   mine.on('acquired', ({ name }) => taken.push(name))
@@ -79,7 +79,7 @@ test('takes none when somebody has one of them', async () => {
   expect(taken).toEqual([])
 })
 
-test('waits for the one that is busy, holds none meanwhile that comes behind it, and is woken', async () => {
+test('a multi-lock that waits for a busy lock holds no later lock, and is woken by the release', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const busy = await theirs.getLock('a').lock()
   const locking = multi(mine, 'c', 'b', 'a').lock()
@@ -93,7 +93,7 @@ test('waits for the one that is busy, holds none meanwhile that comes behind it,
   await lease.release()
 })
 
-test('lets go what comes behind one that somebody has taken meanwhile', async () => {
+test('a multi-lock releases later locks when another client acquires an earlier lock', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const [first, last] = ['a', 'b'].sort((a, b) => slotOf(a) - slotOf(b)) as [string, string]
   const later = await theirs.getLock(last).lock()
@@ -109,7 +109,7 @@ test('lets go what comes behind one that somebody has taken meanwhile', async ()
   await (await locking).release()
 })
 
-test('has one time for the whole', async () => {
+test('the wait time covers all locks together', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const leases = [await theirs.getLock('a').lock(), await theirs.getLock('b').lock()]
   const startedAt = performance.now()
@@ -126,7 +126,7 @@ test('has one time for the whole', async () => {
   await leases[0]?.release()
 })
 
-test('never deadlocks with another that has the same locks in another order', async () => {
+test('multi-locks with the same locks in different orders do not deadlock', async () => {
   const clients = [newClient(), newClient(), newClient()]
   const orders = [ABC, ['c', 'b', 'a'], ['b', 'a', 'c']]
   const inside = new Set<string>()
@@ -153,7 +153,7 @@ test('never deadlocks with another that has the same locks in another order', as
   await Promise.all(works)
 })
 
-test('gets its turn among those who want its locks one by one', async () => {
+test('a multi-lock is served among clients that acquire its locks one by one', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   let over = false
   const others = ABC.flatMap((name) =>
@@ -166,7 +166,7 @@ test('gets its turn among those who want its locks one by one', async () => {
   await Promise.all(others)
 })
 
-test('re-enters what the running code holds, and is re-entered lock by lock', async () => {
+test('a multi-lock re-enters locks of the running code, and its locks are re-entered one by one', async () => {
   const client = newClient()
   await client.getLock('a').using(async () => {
     const lock = multi(client, 'a', 'b')
@@ -185,7 +185,7 @@ test('re-enters what the running code holds, and is re-entered lock by lock', as
   })
 })
 
-test('what re-entered is undone when another lock is not to be had', async () => {
+test('a re-entry is undone when another lock is busy', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const busy = await theirs.getLock('b').lock()
   await mine.getLock('a').using(async () => {
@@ -196,7 +196,7 @@ test('what re-entered is undone when another lock is not to be had', async () =>
   await busy.release()
 })
 
-test('a lock that is given twice is taken once, and so is one of another MultiLock', async () => {
+test('a lock that is given twice, or inside another MultiLock, is acquired once', async () => {
   const client = newClient()
   const lock = client.getMultiLock(multi(client, 'a', 'b'), client.getLock('a'))
   const lease = await lock.lock()
@@ -205,7 +205,7 @@ test('a lock that is given twice is taken once, and so is one of another MultiLo
   await lease.release()
 })
 
-test('a lock that is given through two clients of one server is taken once', async () => {
+test('a lock that is given through two clients of one server is acquired once', async () => {
   const [one, two] = [newClient(), newClient()]
   const lease = await one.getMultiLock(one.getLock('a'), two.getLock('a')).lock(5_000)
   expect(lease.leases).toHaveLength(1)
@@ -227,12 +227,12 @@ describe('tasks that share a MultiLock', () => {
     await Promise.all([task(), task(), task()])
   }
 
-  test('exclude each other outside any frame', async () => {
+  test('tasks exclude each other outside any frame', async () => {
     const lock = multi(newClient(), 'a', 'b')
     await exclude(() => lock.lock())
   })
 
-  test('exclude each other when they ask at once in one frame', async () => {
+  test('tasks exclude each other when they ask at once in one frame', async () => {
     const client = newClient()
     const [one, two] = [newClient({}, other), client]
     const locks = [multi(client, 'a', 'b'), client.getMultiLock(one.getLock('a'), two.getLock('b'))]
@@ -240,7 +240,7 @@ describe('tasks that share a MultiLock', () => {
   })
 })
 
-describe('over several servers', () => {
+describe('a multi-lock over several servers', () => {
   const pair = (): [MultiLock, Holdfast, Holdfast] => {
     const [one, two] = [
       newClient({ outageMs: 1_000, commandTimeoutMs: 300 }),
@@ -249,7 +249,7 @@ describe('over several servers', () => {
     return [one.getMultiLock(one.getLock('a'), two.getLock('b'), one.getLock('c')), one, two]
   }
 
-  test('takes all', async () => {
+  test('a multi-lock acquires the locks of all servers, and releases them', async () => {
     const [lock] = pair()
     await lock.using(async (lease) => {
       expect(await lockedOf(ABC)).toEqual(['a', 'c'])
@@ -259,7 +259,7 @@ describe('over several servers', () => {
     expect([...(await lockedOf(ABC)), ...(await lockedOf(ABC, other))]).toEqual([])
   })
 
-  test('gives all back when one of them is not to be had in time', async () => {
+  test('the locks of the other server are released if one lock is busy until the wait time ends', async () => {
     const [lock] = pair()
     const [on, name] = [other, 'b']
     const busy = await newClient({}, on).getLock(name).lock()
@@ -270,7 +270,7 @@ describe('over several servers', () => {
     await busy.release()
   })
 
-  test('gives all back at once, whichever of them is not to be had', async () => {
+  test('all locks are released at once, whichever lock is busy', async () => {
     const [lock] = pair()
     for (const [on, name] of [
       [other, 'b'],
@@ -283,7 +283,7 @@ describe('over several servers', () => {
     }
   })
 
-  test('an outage of one server is an error, and what the others gave is given back', async () => {
+  test('an outage of one server is an error, and the locks of the other server are released', async () => {
     const [lock] = pair()
     await (await lock.lock()).release()
     await other.pause()
@@ -296,7 +296,7 @@ describe('over several servers', () => {
     await eventually(async () => (await lockedOf(ABC, other)).length === 0)
   })
 
-  test('release goes on past a server that does not answer, and unlock tells of it', async () => {
+  test('a release continues past a server that does not answer, and `unlock()` reports that server', async () => {
     const [lock] = pair()
     await lock.lock(5_000)
     await other.pause()
@@ -311,7 +311,7 @@ describe('over several servers', () => {
 })
 
 describe('other kinds of lock', () => {
-  test('a fair lock is waited for in turn', async () => {
+  test('a multi-lock waits in the queue of a fair lock', async () => {
     const [mine, theirs] = [newClient(), newClient()]
     const lock = mine.getMultiLock(mine.getLock('a'), mine.getFairLock('b'))
     const busy = await theirs.getFairLock('b').lock()
@@ -326,7 +326,7 @@ describe('other kinds of lock', () => {
   })
 })
 
-test('its signal aborts, and it is valid no more, when the first of its locks is lost', async () => {
+test('the signal aborts and the lease is invalid when the first of its locks is lost', async () => {
   const client = newClient()
   const lease = await multi(client, ...ABC).lock()
   const { signal } = lease
@@ -341,7 +341,7 @@ test('its signal aborts, and it is valid no more, when the first of its locks is
   expect(await lockedOf(ABC)).toEqual([])
 })
 
-test('its signals that are first read after its release leave nothing behind at a hold that goes on', async () => {
+test('signals that are first read after the release leave no listener at a longer hold', async () => {
   const client = newClient()
   await client.getLock('a').using(async (outer) => {
     for (let round = 0; round < 3; round++) {
@@ -356,7 +356,7 @@ test('its signals that are first read after its release leave nothing behind at 
   })
 })
 
-test('its signal that is first read after the loss of a lock and its release is aborted', async () => {
+test('a signal that is first read after a loss and the release is aborted', async () => {
   const client = newClient()
   const lease = await multi(client, 'a', 'b').lock()
   await client.getLock('b').forceUnlock()
@@ -365,7 +365,7 @@ test('its signal that is first read after the loss of a lock and its release is 
   expect(lease.signal.reason).toBeInstanceOf(LeaseLostError)
 })
 
-test('its signal leaves nothing behind at a hold that goes on, and tells of its loss until then', async () => {
+test('a signal leaves no listener at a longer hold, and reports the loss while it is held', async () => {
   const client = newClient()
   const whole = client.getLock('a').using(async (outer) => {
     const inner: AbortSignal[] = []
@@ -384,7 +384,7 @@ test('its signal leaves nothing behind at a hold that goes on, and tells of its 
   await expect(whole).rejects.toThrow(LeaseLostError)
 })
 
-test('unlock tells of each lock that was lost, and frees the others', async () => {
+test('`unlock()` reports each lost lock, and releases the other locks', async () => {
   const client = newClient()
   const lock = multi(client, ...ABC)
   await lock.lock()
@@ -404,7 +404,7 @@ test('unlock tells of each lock that was lost, and frees the others', async () =
   expect(await lockedOf(ABC)).toEqual([])
 })
 
-test('unlock rejects for whoever does not hold them together', async () => {
+test('`unlock()` rejects if the caller does not hold the locks together', async () => {
   const client = newClient()
   const lock = multi(client, 'a', 'b')
   await expect(lock.unlock()).rejects.toThrow(NotHeldError)
@@ -415,7 +415,7 @@ test('unlock rejects for whoever does not hold them together', async () => {
   })
 })
 
-test('unlock() outside any frame leaves alone what using() of another task holds', async () => {
+test("`unlock()` outside any frame does not release the locks of another task's `using()`", async () => {
   const lock = multi(newClient(), 'a', 'b')
   const [inside, over] = [deferred<MultiLease>(), deferred<void>()]
   const work = lock.using(async (lease) => {
@@ -431,7 +431,7 @@ test('unlock() outside any frame leaves alone what using() of another task holds
   await work
 })
 
-test('inside using() the locks are re-entered in any form, together and one by one, and no others', async () => {
+test('code in `using()` re-enters its locks together or one by one, and no other lock', async () => {
   const client = newClient()
   await multi(client, 'a', 'b').using(async () => {
     const again = multi(client, 'a', 'b')
@@ -450,7 +450,7 @@ test('inside using() the locks are re-entered in any form, together and one by o
   expect(await lockedOf(ABC)).toEqual([])
 })
 
-test('inside using() a lock that was given with an owner is re-entered by any lock object', async () => {
+test('code in `using()` re-enters a lock with a given owner through any lock object', async () => {
   const client = newClient()
   const owned = client.getLock('a', { owner: client.owner() })
   await client.getMultiLock(owned, client.getLock('b')).using(async () => {
@@ -464,7 +464,7 @@ test('inside using() a lock that was given with an owner is re-entered by any lo
   })
 })
 
-test('a lease of their own is renewed for all of them where that is wanted', async () => {
+test('a lease with its own length is renewed for all locks if `renew` is true', async () => {
   const client = newClient({ leaseMs: 60_000 })
   const renewed = jest.fn()
   client.on('renewed', renewed)
@@ -475,7 +475,7 @@ test('a lease of their own is renewed for all of them where that is wanted', asy
   expect(await lease.release()).toBe(true)
 })
 
-test('lock() and using() that are not served in time reject with that, and keep none', async () => {
+test('`lock()` and `using()` reject when their wait time ends, and hold no lock', async () => {
   const client = newClient()
   const b = await newClient().getLock('b').lock()
   const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'a + b' }
@@ -491,14 +491,14 @@ test('lock() and using() that are not served in time reject with that, and keep 
   expect(await lockedOf(ABC)).toEqual([])
 })
 
-test('using() rejects when a lock was lost before the work ended', async () => {
+test('`using()` rejects if a lock was lost before the work ended', async () => {
   const client = newClient()
   const work = multi(client, 'a', 'b').using(() => client.getLock('b').forceUnlock())
   await expect(work).rejects.toThrow(LeaseLostError)
   expect(await lockedOf(ABC)).toEqual([])
 })
 
-test('using() rejects with the loss, whatever the work threw, which is the cause', async () => {
+test('`using()` rejects with the loss, and the error of the work is its cause', async () => {
   const client = newClient()
   const thrown = new Error('of the work')
   const losing = (...names: string[]) =>
@@ -517,7 +517,7 @@ test('using() rejects with the loss, whatever the work threw, which is the cause
   expect(await lockedOf(ABC)).toEqual([])
 })
 
-test('the end of an `await using` block rejects when a lock was lost before, and tells nothing twice', async () => {
+test('the end of an `await using` block rejects after a loss, unless the loss was reported before', async () => {
   const client = newClient()
   const lose = () => client.getLock('b').forceUnlock()
   const work = async () => {
@@ -543,7 +543,7 @@ test('the end of an `await using` block rejects when a lock was lost before, and
   expect(await lockedOf(ABC)).toEqual([])
 })
 
-test('those that ran out are passed over, and forgotten when they are over for as long as they lasted', async () => {
+test('`unlock()` passes over a lease that expired, and releases the lease that is held', async () => {
   const client = newClient()
   const lock = multi(client, 'a', 'b')
   const first = await lock.lock(150)
@@ -555,7 +555,7 @@ test('those that ran out are passed over, and forgotten when they are over for a
   expect([lease.valid, await lockedOf(ABC)]).toEqual([false, []])
 })
 
-test('an abort ends the wait and leaves nothing', async () => {
+test('an abort ends the wait and leaves no lock', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const busy = await theirs.getLock('b').lock()
   const abort = new AbortController()
@@ -569,7 +569,7 @@ test('an abort ends the wait and leaves nothing', async () => {
   await eventually(async () => (await lockedOf(ABC)).length === 0)
 })
 
-test('an abort between two of its questions leaves nobody who waits', async () => {
+test('an abort between two requests leaves no waiter behind', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const busy = await theirs.getLock('a').lock()
   await mine.getLock('c').isLocked()
@@ -592,7 +592,7 @@ test('an abort between two of its questions leaves nobody who waits', async () =
   expect(await lockedOf(['a', 'b'])).toEqual([])
 })
 
-test('close() ends the wait and frees what is held', async () => {
+test('`close()` ends the wait and releases the held locks', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const busy = await theirs.getLock('b').lock()
   await multi(mine, 'd', 'e').lock()
@@ -605,7 +605,7 @@ test('close() ends the wait and frees what is held', async () => {
   await busy.release()
 })
 
-test('a fixed lease lasts as long for all, also for those that were had first', async () => {
+test('a fixed lease lasts equally long for all locks, even for the lock that was acquired first', async () => {
   const [mine, theirs] = [newClient(), newClient()]
   const [a, b] = [await theirs.getLock('a').lock(), await theirs.getLock('b').lock()]
   const locking = multi(mine, 'a', 'b').lock(3_000)
@@ -621,7 +621,7 @@ test('a fixed lease lasts as long for all, also for those that were had first', 
   await lease.release()
 })
 
-test('the watchdog keeps all, and extend() lengthens all', async () => {
+test('the watchdog renews all locks, and `extend()` lengthens all leases', async () => {
   const client = newClient({ leaseMs: 600 })
   const lease = await multi(client, ...ABC).lock()
   let renewed = 0
@@ -647,23 +647,23 @@ describe('an object that waits for itself', () => {
   test.each<[string, (client: Holdfast, a: HoldfastLock, b: HoldfastLock) => [Lockable, Lockable]]>(
     [
       [
-        'a MultiLock that holds them',
+        'a MultiLock that already holds its locks',
         (client, a, b) => {
           const lock = client.getMultiLock(a, b)
           return [lock, lock]
         },
       ],
       [
-        'a MultiLock, one of whose lock objects is held alone',
+        'a MultiLock with a lock object that is held alone',
         (client, a, b) => [a, client.getMultiLock(b, a)],
       ],
       [
-        'a MultiLock, one of whose lock objects another one holds',
+        'a MultiLock with a lock object that another MultiLock holds',
         (client, a, b) => [client.getMultiLock(client.getLock('c'), a), client.getMultiLock(a, b)],
       ],
       ['a lock object that a MultiLock holds', (client, a, b) => [client.getMultiLock(a, b), a]],
     ],
-  )('%s: warns of it once, and names the lock and the cure', async (_, locksOf) => {
+  )('a warning names the lock and the remedy once: %s', async (_, locksOf) => {
     const warn = jest.spyOn(process, 'emitWarning').mockReturnValue()
     const client = newClient()
     const [outer, inner] = locksOf(client, client.getLock('a'), client.getLock('b'))
@@ -678,7 +678,7 @@ describe('an object that waits for itself', () => {
     await lease.release()
   })
 
-  test('does not warn where others hold the locks, where it re-enters, or where the wait is short', async () => {
+  test('no warning appears for locks of other clients, for re-entries or for short waits', async () => {
     const warn = jest.spyOn(process, 'emitWarning').mockReturnValue()
     const [client, others] = [newClient(), newClient()]
     const [a, b] = [client.getLock('a'), client.getLock('b')]
@@ -710,7 +710,7 @@ describe('an object that waits for itself', () => {
   })
 })
 
-test('a server that forgets its scripts is no failure', async () => {
+test('a multi-lock works after the server forgets its scripts', async () => {
   const lock = multi(newClient(), ...ABC)
   for (let round = 0; round < 3; round++) {
     await server.admin.script('FLUSH')

@@ -7,7 +7,7 @@ const rig = faultRig()
 test.each([
   ['a', 'b'],
   ['b', 'a'],
-])('a multi-lock that is not to be had has let go of %s when it says so', async (mine, busy) => {
+])('a refused multi-lock has released %s when it answers', async (mine, busy) => {
   const elsewhere = () => {
     const client = new Holdfast({ redis: `${rig.server.url}/1` })
     atEnd(() => client.close(), { beforeCheck: true })
@@ -36,7 +36,7 @@ test.each([
   await held.release()
 })
 
-test('a multi-lock that asks again when its time is up says that somebody has a lock', async () => {
+test('a multi-lock whose second request would come too late answers that a lock is held', async () => {
   const client = rig.client({ commandTimeoutMs: 3_000 })
   const multi = client.getMultiLock(client.getLock('a'), client.getLock('b'))
   const held = await rig.witness().getLock('b').lock()

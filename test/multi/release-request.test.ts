@@ -7,7 +7,7 @@ const names = (client: Holdfast): string[] => {
   return heard
 }
 
-test('a request for several locks reaches the holders of each', async () => {
+test('a release request for a multi-lock reaches the holders of each lock', async () => {
   const server = createMemoryServer()
   await using one = server.newClient()
   await using two = server.newClient()
@@ -20,7 +20,7 @@ test('a request for several locks reaches the holders of each', async () => {
   for (const lease of leases) await lease.release()
 })
 
-test('the lease of several locks hears of the first request for any of them, until it is released', async () => {
+test('a multi-lease receives the first release request for any of its locks, until it is released', async () => {
   const server = createMemoryServer()
   await using client = server.newClient()
   await using requester = server.newClient()

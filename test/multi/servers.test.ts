@@ -25,7 +25,7 @@ function all(lease: MultiLease | null): MultiLease {
   return lease
 }
 
-test('locks of one name in two databases of a server are two', async () => {
+test('locks with one name in two databases of a server are two locks', async () => {
   const [one, two] = [newClient(server.url), newClient(`${server.url}/1`)]
   const lock = one.getMultiLock(one.getLock('a'), two.getLock('a'))
   const lease = all(await lock.tryLock())
@@ -38,14 +38,14 @@ test('locks of one name in two databases of a server are two', async () => {
   await server.admin.select(0)
 })
 
-describe('where the user has no right to ask which server it is', () => {
+describe('a user without the right to ask which server it is', () => {
   async function restricted(on: RedisServer): Promise<Holdfast> {
     await on.admin.call('ACL', 'SETUSER', 'locks', 'on', '>pw', '~*', '&*', '+@all', '-info')
     const { host, port } = on
     return newClient({ host, port, username: 'locks', password: 'pw' })
   }
 
-  test('locks of one name on two servers are two', async () => {
+  test('locks with one name on two servers are two locks', async () => {
     const other = await startRedis()
     const [one, two] = [await restricted(server), await restricted(other)]
     const lease = all(await one.getMultiLock(one.getLock('a'), two.getLock('a')).tryLock())
@@ -54,7 +54,7 @@ describe('where the user has no right to ask which server it is', () => {
     expect(await lease.release()).toBe(true)
   })
 
-  test('a lock that is given through two clients of one server is taken once', async () => {
+  test('a lock that is given through two clients of one server is acquired once', async () => {
     const [one, two] = [await restricted(server), await restricted(server)]
     const locks = [one.getLock('b'), two.getLock('a'), one.getLock('a')]
     const lease = all(await one.getMultiLock(...locks).tryLock())
@@ -64,7 +64,7 @@ describe('where the user has no right to ask which server it is', () => {
     expect(await server.admin.exists('a', 'b')).toBe(0)
   })
 
-  test('a read lock through one client never counts as the write lock through another', async () => {
+  test('a read lock through one client never counts as the write lock through another client', async () => {
     const [one, two] = [await restricted(server), await restricted(server)]
     const read = one.getReadWriteLock('a').readLock()
     const write = two.getReadWriteLock('a').writeLock()
@@ -74,7 +74,7 @@ describe('where the user has no right to ask which server it is', () => {
   })
 })
 
-test('a server that could not be asked at first is no reason to wait for oneself', async () => {
+test('a client does not wait for itself although a server could not be asked at first', async () => {
   const proxy = await startProxy(server.port)
   const one = newClient(server.url)
   const two = newClient(proxy.url, { commandTimeoutMs: 150 })
@@ -88,7 +88,7 @@ test('a server that could not be asked at first is no reason to wait for oneself
   expect(await lease.release()).toBe(true)
 })
 
-test('another who has a lock of the same name is still waited for', async () => {
+test('a lock of the same name on another server is still waited for', async () => {
   const other = await startRedis()
   await other.admin.call('ACL', 'SETUSER', 'default', '-info')
   const [one, two] = [newClient(server.url), newClient(other.url)]
@@ -103,7 +103,7 @@ test('another who has a lock of the same name is still waited for', async () => 
 })
 
 describe('masters', () => {
-  test('of one group go with locks of a single server and with fair ones', async () => {
+  test('locks of masters go together with a plain lock and a fair lock of one server', async () => {
     const masters = await Masters.start(3)
     const [many, one] = [masters.client(), newClient(server.url)]
     const lock = one.getMultiLock(many.getLock('q'), one.getLock('p'), one.getFairLock('f'))
@@ -117,7 +117,7 @@ describe('masters', () => {
     expect(await server.admin.exists('p', 'f')).toBe(0)
   })
 
-  test('several locks of them are all taken or none, in any order', async () => {
+  test('several locks of masters are all acquired or none, in any order', async () => {
     const masters = await Masters.start(3)
     const clients = [masters.client(), masters.client()]
     const inside = new Set<string>()
@@ -143,7 +143,7 @@ describe('masters', () => {
     for (const name of ['a', 'b', 'c']) await masters.free(name)
   })
 
-  test('a lock that is given through two clients of the same ones is taken once', async () => {
+  test('a lock that is given through two clients of the same masters is acquired once', async () => {
     const masters = await Masters.start(3)
     const [one, two] = [masters.client(), masters.client()]
     for (let round = 0; round < 2; round++) {
@@ -156,7 +156,7 @@ describe('masters', () => {
     }
   })
 
-  test('that are down do not hold up those that are asked in their stead', async () => {
+  test('a master that is down does not delay a multi-lock', async () => {
     const masters = await Masters.start(3)
     await masters.masters[0]?.kill()
     const [many, one] = [masters.client({ commandTimeoutMs: 2_000 }), newClient(server.url)]
@@ -168,7 +168,7 @@ describe('masters', () => {
   })
 })
 
-test('the user may have a keyPrefix, which is part of the name', async () => {
+test('a multi-lock accepts a `keyPrefix`, which is part of the name', async () => {
   const [one, two] = [newClient(server.url, { keyPrefix: 'app:' }), newClient(server.url)]
   const lock = one.getMultiLock(one.getLock('a'), one.getLock('b'), two.getLock('app:a'))
   const lease = all(await lock.tryLock())

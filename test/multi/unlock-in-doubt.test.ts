@@ -4,7 +4,7 @@ import { faultRig } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 
-test('unlock() of what is in doubt, of which one lock was lost, tells of that one and of no other', async () => {
+test('`unlock()` after two acquisitions reports the one lock that was lost, and no other lock', async () => {
   const client = rig.client({ leaseMs: 900 })
   const both = client.getMultiLock(client.getLock('a'), client.getLock('b'))
   const first = await both.lock()

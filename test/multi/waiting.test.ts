@@ -74,8 +74,8 @@ async function pair(): Promise<[RedisServer, RedisServer]> {
   return String(one) < String(other) ? both : [both[1], both[0]]
 }
 
-describe('those who want only one of the locks', () => {
-  test('get on while a MultiLock waits for the other one', async () => {
+describe('clients that want only one of the locks', () => {
+  test('clients of one lock make progress while a MultiLock waits for a lock of another server', async () => {
     const [near, far] = await pair()
     const [mine, theirs] = [newClient({}, near), newClient({}, near)]
     const busy = await newClient({}, far).getLock('b').lock()
@@ -94,7 +94,7 @@ describe('those who want only one of the locks', () => {
     await others.stop()
   })
 
-  test('get on when somebody was before it at the other one', async () => {
+  test('clients of the first lock make progress while a MultiLock waits for the second lock', async () => {
     const [mine, theirs] = [newClient(), newClient()]
     const [first, second] = ['b', 'c'] as const
     const [b, c] = [await theirs.getLock(first).lock(), await theirs.getLock(second).lock()]
@@ -117,7 +117,7 @@ describe('those who want only one of the locks', () => {
 })
 
 describe('a place in the queue of a fair lock', () => {
-  test('is kept while the other locks are let go', async () => {
+  test('a multi-lock keeps its place while it releases the other locks', async () => {
     const [mine, theirs] = [newClient(), newClient()]
     const busy = await theirs.getFairLock(B).lock()
     const locking = fair(mine, A, B).lock()
@@ -137,9 +137,9 @@ describe('a place in the queue of a fair lock', () => {
   })
 
   test.each([
-    ['the end of its time', 700, undefined],
+    ['the end of the wait time', 700, undefined],
     ['an abort', 20_000, () => AbortSignal.timeout(700)],
-  ])('is given up with everything else by %s', async (_, waitMs, signal) => {
+  ])('%s gives up the place and all other locks', async (_, waitMs, signal) => {
     const [mine, theirs] = [newClient(), newClient()]
     const busy = await theirs.getFairLock(B).lock()
     const options = { waitMs, ...(signal && { signal: signal() }) }
@@ -155,7 +155,7 @@ describe('a place in the queue of a fair lock', () => {
     expect(await isLocked(B)).toBe(false)
   })
 
-  test('is got through where it takes longer than anything is held', async () => {
+  test('a multi-lock is served by a queue that takes longer than any lock is kept', async () => {
     const [mine, theirs] = [newClient(), newClient()]
     const others = cycle(
       times(6, () => theirs.getFairLock(B)),
@@ -172,8 +172,8 @@ describe('a place in the queue of a fair lock', () => {
   })
 })
 
-describe('nobody waits for ever', () => {
-  test('where there is a queue at each of its fair locks', async () => {
+describe('multi-locks that contend', () => {
+  test('a multi-lock acquires two fair locks that both have a queue', async () => {
     const [mine, theirs] = [newClient(), newClient()]
     const others = [A, B].map((name) =>
       cycle(
@@ -189,7 +189,7 @@ describe('nobody waits for ever', () => {
     for (const other of others) await other.stop()
   })
 
-  test('among those who want other sets of its fair locks', async () => {
+  test('multi-locks with other sets of the same fair locks are all served', async () => {
     const sets = [
       [A, B],
       [B, C],
@@ -209,7 +209,7 @@ describe('nobody waits for ever', () => {
     await Promise.all(tallies.map((tally) => tally.stop()))
   })
 
-  test('where locks are taken in the opposite order outside any group', async () => {
+  test('multi-locks and code that locks in the opposite order do not deadlock', async () => {
     const [mine, theirs] = [newClient(), newClient()]
     const nested = async () => {
       const outer = await theirs.getFairLock(B).lock()
@@ -228,7 +228,7 @@ describe('nobody waits for ever', () => {
     ])
   })
 
-  test('where the order is not the same for all', async () => {
+  test('multi-locks that lock in different orders do not deadlock', async () => {
     const servers = [await startRedis(), await startRedis()] as const
     // Who may not ask which server it is takes them as they were given.
     for (const { admin } of servers) await admin.call('ACL', 'SETUSER', 'default', '-info')
@@ -245,7 +245,7 @@ describe('nobody waits for ever', () => {
   })
 })
 
-describe('while some are held and another is waited for', () => {
+describe('a multi-lock that holds one lock and waits for another', () => {
   /** A MultiLock of two fair locks that holds the first and has reason to do so for long. */
   async function holdingTheFirst(
     client: Holdfast,
@@ -272,7 +272,7 @@ describe('while some are held and another is waited for', () => {
     return { locking, busy }
   }
 
-  test('fixed leases are made to last', async () => {
+  test('the fixed lease of the held lock is prolonged', async () => {
     const { locking, busy } = await holdingTheFirst(newClient(), { leaseMs: 600, waitedMs: 4_500 })
     const owner = await server.admin.hkeys(A)
     const endsAt = performance.now() + 1_300
@@ -287,7 +287,7 @@ describe('while some are held and another is waited for', () => {
     await lease?.release()
   })
 
-  test('one that is lost is taken anew', async () => {
+  test('a lock that is lost meanwhile is acquired again', async () => {
     const client = newClient()
     const { locking, busy } = await holdingTheFirst(client, { waitedMs: 2_500 })
     await client.getLock(A).forceUnlock()
@@ -300,7 +300,7 @@ describe('while some are held and another is waited for', () => {
     expect(await lease?.release()).toBe(true)
   })
 
-  test('what the owner held before is neither let go nor waited for', async () => {
+  test('a lock that the owner held before is neither released nor waited for', async () => {
     const [mine, theirs] = [newClient(), newClient()]
     const busy = await theirs.getFairLock(B).lock()
     await mine.getFairLock(A).using(async (outer) => {

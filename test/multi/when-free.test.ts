@@ -13,14 +13,14 @@ describeWorlds(
     const locksOf = (client = world.newClient(), names = ['a', 'b', 'c']) =>
       names.map((name) => client.getLock(name))
 
-    test('resolves at once if all are free, and acquires none', async () => {
+    test('`whenFree()` resolves at once if all locks are free, and acquires none', async () => {
       const client = world.newClient()
       const multi = client.getMultiLock(...locksOf(client))
       expect(await multi.whenFree()).toBe(true)
       expect(await multi.isLocked()).toBe(false)
     })
 
-    test('resolves when all are free at the same time, and not when each has been', async () => {
+    test('`whenFree()` resolves when all locks are free at the same time, not when each has been free', async () => {
       const holder = world.newClient()
       const multi = world.newClient().getMultiLock(...locksOf())
       const [a, b] = [await holder.getLock('a').lock(), await holder.getLock('b').lock()]
@@ -40,7 +40,7 @@ describeWorlds(
       expect(await wait).toBe(true)
     })
 
-    test('has one `waitMs` for all of them', async () => {
+    test('`whenFree()` has one `waitMs` for all locks', async () => {
       const holder = world.newClient()
       const multi = world.newClient().getMultiLock(...locksOf())
       const lease = await holder.getLock('b').lock()
@@ -51,7 +51,7 @@ describeWorlds(
       await expect(multi.whenFree({ waitMs: 0 })).rejects.toBeInstanceOf(InvalidArgumentError)
     })
 
-    test('leaves nothing behind when it is aborted, or when one of its locks fails', async () => {
+    test('`whenFree()` leaves no listener behind when it is aborted, or when one of its locks fails', async () => {
       const holder = world.newClient()
       const [client, other] = [world.newClient(), world.newClient()]
       const multi = client.getMultiLock(client.getLock('a'), other.getLock('b'))

@@ -10,7 +10,7 @@ export const connection = [
       "const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])",
     replace: "const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'UNBLOCKED'])",
     test: DEMOTED,
-    name: 'is acquired from the one that took over, by the same call',
+    name: 'the same call acquires the lock from the server that took over',
   },
   {
     id: 'messages-of-the-old-server',
@@ -19,7 +19,7 @@ export const connection = [
     search: '        this.#subscriptions.follow(facts.runId)\n',
     replace: '',
     test: DEMOTED,
-    name: 'wakes those who wait by messages of the one that took over',
+    name: 'messages of the server that took over wake waiters',
   },
   {
     id: 'failover-is-final',
@@ -28,7 +28,7 @@ export const connection = [
     search: "  'OOM',\n  'READONLY',\n",
     replace: "  'OOM',\n",
     test: 'test/servers/hostile-servers.test.ts',
-    name: 'as a replica is waited for, and used once it is a master',
+    name: 'the client waits for a replica, and uses it once it is a master',
   },
   {
     id: 'old-words-not-read',
@@ -37,7 +37,7 @@ export const connection = [
     search: '/@user_script: \\d+: -([A-Z]+) /.exec(reply) ?? /^(\\S*)/.exec(reply)',
     replace: '/^(\\S*)/.exec(reply)',
     test: 'test/servers/call-failure.test.ts',
-    name: 'passes by itself as elsewhere',
+    name: 'the refusal is temporary:',
   },
   {
     id: 'database-zero',
@@ -46,7 +46,7 @@ export const connection = [
     search: 'database === 0 || isCluster(client) ? undefined : select(client as Redis, database)',
     replace: 'database >= 0 || isCluster(client) ? undefined : select(client as Redis, database)',
     test: 'test/servers/database.test.ts',
-    name: 'is never mistaken for database 0, and the error names the right that is missing',
+    name: 'the client never uses database 0 instead, and the error names the missing right',
   },
   {
     id: 'answer-read-too-late',
@@ -55,7 +55,7 @@ export const connection = [
     search: 'readonly #onTime = () => void setImmediate(this.#giveUp)',
     replace: 'readonly #onTime = () => this.#giveUp()',
     test: 'test/servers/batch.test.ts',
-    name: 'an answer that came while the event loop was blocked counts, although its time is up',
+    name: 'an answer that came while the event loop was blocked counts, although its time has passed',
   },
   {
     id: 'program-kept-alive',
@@ -75,7 +75,7 @@ export const connection = [
     search: 'if (!isKnown) this.set(offsetMs, wayMs)',
     replace: 'if (isKnown) this.set(offsetMs, wayMs)',
     test: 'test/servers/set-clock.test.ts',
-    name: 'what is asked is told once more, and goes on as before',
+    name: ', the next request is sent twice, and later requests once',
   },
   {
     id: 'one-clock-for-all-nodes',
@@ -84,7 +84,7 @@ export const connection = [
     search: 'return node === undefined ? this.#clock : this.#ofNodes.of(node)',
     replace: 'return node === null ? this.#ofNodes.of(node) : this.#clock',
     test: 'test/servers/cluster-clocks.test.ts',
-    name: 'ms apart are each asked once, save the first time',
+    name: 'nodes whose clocks are %p ms apart are asked once for each call, except for the first call',
   },
   {
     id: 'clock-of-the-first-node',
@@ -94,7 +94,7 @@ export const connection = [
     search: '    watched.get(command)?.(node, command)\n',
     replace: '    if (making !== undefined) making(node, command)\n',
     test: 'test/servers/cluster-clocks.test.ts',
-    name: 'a request that is sent on to another node goes by the clock of that one',
+    name: 'a request that is redirected to another node uses the clock of that node',
   },
   {
     id: 'slow-server-left',
@@ -103,7 +103,7 @@ export const connection = [
     search: 'else if (this.isSilent) this.#probe.suspect(this)',
     replace: "else if (this.isSilent) this.leave(new CallFailure('unsent', 'no answer'))",
     test: 'test/servers/slow-server.test.ts',
-    name: 'keeps all connections',
+    name: 'all connections stay if a server stands still for longer than a call may take',
   },
   {
     id: 'dead-connection-kept',
@@ -113,7 +113,7 @@ export const connection = [
     search: 'if (one.isSilent) one.leave(',
     replace: 'if (!one.isSilent) one.leave(',
     test: 'test/servers/slow-server.test.ts',
-    name: 'is left once another one is answered, and waiters are woken',
+    name: 'a dead connection is left once a new connection is answered, and waiters are woken',
   },
   {
     id: 'nodes-not-watched',
@@ -123,7 +123,7 @@ export const connection = [
     search: "      node.once('close', onMoved)\n",
     replace: '',
     test: 'test/servers/cluster-failover.test.ts',
-    name: 'a holder that is alone is told without another request',
+    name: 'a holder learns of the loss without another request',
   },
   {
     id: 'redirections-are-final',
@@ -132,7 +132,7 @@ export const connection = [
     search: "  'BUSY',\n  'CLUSTERDOWN',\n",
     replace: "  'BUSY',\n",
     test: 'test/servers/call-failure.test.ts',
-    name: 'was refused, and passes by itself',
+    name: 'the last answer of the cluster is a temporary refusal:',
   },
   {
     id: 'no-new-subscription-in-time',
@@ -141,7 +141,7 @@ export const connection = [
     search: "if (kind === 'unknown' || (",
     replace: 'if ((',
     test: 'test/servers/slow-server.test.ts',
-    name: 'who began to listen meanwhile is woken by messages afterwards',
+    name: 'a waiter that subscribed while the server stood still is woken by messages afterwards',
   },
   {
     id: 'replica-of-a-cluster-asked-again',
@@ -151,7 +151,7 @@ export const connection = [
     search: '    if (this.clustered) this.suspect(this.client)\n    else',
     replace: '    if (!this.clustered)',
     test: 'test/servers/cluster-failover.test.ts',
-    name: 'makes the client look where the masters are',
+    name: 'a client asks where the masters are after a replica refused a script',
   },
   {
     id: 'second-error-of-a-handshake',
@@ -161,7 +161,7 @@ export const connection = [
     search: "socket.on('error', () => {})",
     replace: 'socket',
     test: 'test/servers/tls-handshake.test.ts',
-    name: 'is closed in the middle of a handshake harms nothing',
+    name: 'a client that is closed in the middle of a TLS handshake does no harm',
   },
   {
     id: 'listeners-of-the-last-one',
@@ -171,7 +171,7 @@ export const connection = [
     search: '    disconnectOnce(client)\n',
     replace: '',
     test: 'test/servers/cluster-failover.test.ts',
-    name: 'is ended once, however often ioredis does so',
+    name: 'the subscriber connection of a cluster client ends once, however often ioredis disconnects it',
   },
   {
     id: 'credentials-left-out',
@@ -181,7 +181,7 @@ export const connection = [
     search: '...(isOwn ? [',
     replace: '...(!isOwn || isOwn ? [',
     test: 'test/servers/node-redis.test.ts',
-    name: 'is refused, by name',
+    name: 'is refused, and the error names the option',
   },
   {
     id: 'tls-left-out',
@@ -190,7 +190,7 @@ export const connection = [
     search: 'tls: tls === true ? ',
     replace: 'tls: tls === null ? ',
     test: 'test/servers/node-redis.test.ts',
-    name: 'gives its TLS',
+    name: 'Holdfast uses the TLS options of the client',
   },
   {
     id: 'sentinels-without-tls',
@@ -199,6 +199,6 @@ export const connection = [
     search: '    ...(options.tls && { enableTLSForSentinelMode: true }),\n',
     replace: '',
     test: 'test/servers/redis-source.test.ts',
-    name: 'of Sentinels it is theirs, and not that of the master',
+    name: 'the URLs of Sentinels apply to the Sentinels, and not to the master',
   },
 ]

@@ -57,7 +57,7 @@ export const diagnostics = [
     search: '    this.#presence.close()\n',
     replace: '',
     test: PRESENCE,
-    name: 'it ends at all servers when its client is closed',
+    name: "the facts of a RedLock's client are deleted at all servers when that client closes",
   },
   {
     id: 'lost-notes',
@@ -66,6 +66,6 @@ export const diagnostics = [
     search: '      this.#notes.giveBack(notes)\n',
     replace: '',
     test: PRESENCE,
-    name: 'that are lost with the connection go with the next one',
+    name: 'notes that are lost with the connection are sent by the next connection',
   },
 ]

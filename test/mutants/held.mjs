@@ -77,7 +77,7 @@ export const held = [
     search: 'if (seen.every((one) => one?.waited === false)) return true',
     replace: 'if (seen.every((one) => one !== null)) return true',
     test: 'test/multi/when-free.test.ts',
-    name: 'resolves when all are free at the same time',
+    name: '`whenFree()` resolves when all locks are free at the same time, not when each has been free',
   },
   {
     id: 'readers-free-the-read-lock',
@@ -86,7 +86,7 @@ export const held = [
     search: "!byWriter && (message === '00'",
     replace: "(message === '00'",
     test: 'test/read-write/when-free.test.ts',
-    name: 'reports writers that leave, and no readers',
+    name: '`onFree()` of the read side reports the releases of writers, and no releases of readers',
   },
   {
     id: 'heard-by-nobody',

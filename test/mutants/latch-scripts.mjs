@@ -10,7 +10,7 @@ export const latchScripts = [
     search: "type(before) == 'table'",
     replace: 'false',
     test: LATCH,
-    name: 'a key of another type is refused, and left as it is',
+    name: 'a key of another type is refused, and stays as it is',
   },
   {
     id: 'count-set-late',
@@ -28,7 +28,7 @@ export const latchScripts = [
     search: 'if before then',
     replace: 'if false then',
     test: LATCH,
-    name: 'a count that is set stays, and each one is another round',
+    name: 'a second count does not replace the first, and a count after a delete starts a new round',
   },
   {
     id: 'round-without-number',
@@ -37,7 +37,7 @@ export const latchScripts = [
     search: "redis.call('SET', round, serverTimeText(), 'PX', ROUND_MS)\n",
     replace: '',
     test: LATCH,
-    name: 'it counts down to zero, where nothing is left of it and those who await it are told',
+    name: 'the last count-down deletes the keys of the latch, and publishes that the latch is open',
   },
   {
     id: 'latch-notes-no-kind',
@@ -46,7 +46,7 @@ export const latchScripts = [
     search: "noteKind(kind, 'latch')\n",
     replace: '',
     test: NUMBER_KINDS,
-    name: ' has set is refused to each script of ',
+    name: 'is refused by each script of',
   },
   {
     id: 'count-set-again',
@@ -55,7 +55,7 @@ export const latchScripts = [
     search: "keepAnswer(request, '1', untilUs)\n",
     replace: '',
     test: LATCH,
-    name: 'who set the count is told so again, and who did not is not, whatever has become of it',
+    name: 'a repeated request to set a count gets its first answer again, even after the latch opened',
   },
   {
     id: 'round-begins-in-silence',
@@ -64,7 +64,7 @@ export const latchScripts = [
     search: "redis.call(publish, channel, '1')\n",
     replace: '',
     test: LATCH,
-    name: 'it counts down to zero, where nothing is left of it and those who await it are told',
+    name: 'the last count-down deletes the keys of the latch, and publishes that the latch is open',
   },
   {
     id: 'own-round-of-open-latch',
@@ -73,7 +73,7 @@ export const latchScripts = [
     search: ' and not ownRound',
     replace: '',
     test: LATCH,
-    name: ' for one round does nothing in a later one, nor when the latch is open',
+    name: 'for one round does nothing in a later round or while the latch is open',
   },
   {
     id: 'first-count-down-opens',
@@ -82,7 +82,7 @@ export const latchScripts = [
     search: 'if left > 0 then',
     replace: 'if false then',
     test: LATCH,
-    name: 'it counts down to zero, where nothing is left of it and those who await it are told',
+    name: 'the last count-down deletes the keys of the latch, and publishes that the latch is open',
   },
   {
     id: 'count-down-refused-when-full',
@@ -91,7 +91,7 @@ export const latchScripts = [
     search: "redis.call('DEL', request)\n",
     replace: '',
     test: LATCH,
-    name: 'a server that is full takes count-downs, and no new counts',
+    name: 'a full server accepts count-downs, and refuses new counts',
   },
   {
     id: 'kind-ends-while-counted',
@@ -100,7 +100,7 @@ export const latchScripts = [
     search: '  keepKind(kind)\n',
     replace: '',
     test: NUMBER_KINDS,
-    name: 'the note lasts while the number is used: ',
+    name: 'a request that uses the number prolongs the note:',
   },
   {
     id: 'open-latch-leaves-keys',
@@ -109,7 +109,7 @@ export const latchScripts = [
     search: "  redis.call('DEL', latch, round, kind)\n",
     replace: '',
     test: LATCH,
-    name: 'it counts down to zero, where nothing is left of it and those who await it are told',
+    name: 'the last count-down deletes the keys of the latch, and publishes that the latch is open',
   },
   {
     id: 'count-down-not-remembered',
@@ -118,7 +118,7 @@ export const latchScripts = [
     search: "keepAnswer(request, left .. ' ' .. (setUs or ''), untilUs)\n",
     replace: '',
     test: LATCH,
-    name: 'a request that is repeated counts once, and is answered as it was',
+    name: 'a repeated count-down counts once, and gets its first answer again',
   },
   {
     id: 'latch-opens-in-silence',
@@ -127,7 +127,7 @@ export const latchScripts = [
     search: "  redis.call(publish, channel, '0')\n",
     replace: '',
     test: LATCH,
-    name: 'it counts down to zero, where nothing is left of it and those who await it are told',
+    name: 'the last count-down deletes the keys of the latch, and publishes that the latch is open',
   },
   {
     id: 'delete-repeated',
@@ -136,7 +136,7 @@ export const latchScripts = [
     search: 'if answer then',
     replace: 'if false then',
     test: LATCH,
-    name: 'a repeated delete is answered as it was, and leaves the next round alone',
+    name: 'a repeated delete gets its first answer again, and does not change the next round',
   },
   {
     id: 'delete-late',
@@ -154,7 +154,7 @@ export const latchScripts = [
     search: 'isOfOtherRound(setUs, ownRound, askedUs)',
     replace: 'false',
     test: LATCH,
-    name: ' that was asked for before the round began does nothing',
+    name: 'that was requested before the round began does nothing',
   },
   {
     id: 'delete-leaves-count',
@@ -163,7 +163,7 @@ export const latchScripts = [
     search: "redis.call('DEL', latch, round, kind)\n",
     replace: '',
     test: LATCH,
-    name: 'a count that is set stays, and each one is another round',
+    name: 'a second count does not replace the first, and a count after a delete starts a new round',
   },
   {
     id: 'delete-not-remembered',
@@ -172,7 +172,7 @@ export const latchScripts = [
     search: "keepAnswer(request, count and '1' or '0', untilUs)\n",
     replace: '',
     test: LATCH,
-    name: 'a repeated delete is answered as it was, and leaves the next round alone',
+    name: 'a repeated delete gets its first answer again, and does not change the next round',
   },
   {
     id: 'answers-not-kept',
@@ -182,7 +182,7 @@ export const latchScripts = [
       "  redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) + 1000))\n",
     replace: '',
     test: LATCH,
-    name: 'a request that is repeated counts once, and is answered as it was',
+    name: 'a repeated count-down counts once, and gets its first answer again',
   },
   {
     id: 'answers-end-before-requests',
@@ -193,7 +193,7 @@ export const latchScripts = [
     replace:
       "redis.call('SET', request, answer, 'PXAT', string.format('%.0f', math.ceil(untilUs / 1000) - 1000))",
     test: LATCH,
-    name: 'what a request came to is kept a little longer than it may run, and no longer',
+    name: 'the answer to a request is kept slightly longer than the request may run',
   },
   {
     id: 'text-as-count',
@@ -202,6 +202,6 @@ export const latchScripts = [
     search: "not string.match(count, '^%-?%d+$')",
     replace: 'false',
     test: LATCH,
-    name: 'a key of another type is refused, and left as it is',
+    name: 'a key of another type is refused, and stays as it is',
   },
 ]

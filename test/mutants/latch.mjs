@@ -14,7 +14,7 @@ export const latch = [
     search: 'if answer then',
     replace: 'if answer and false then',
     test: SCRIPTS,
-    name: 'a request that is repeated counts once, and is answered as it was',
+    name: 'a repeated count-down counts once, and gets its first answer again',
   },
   {
     id: 'count-down-renamed',
@@ -79,7 +79,7 @@ export const latch = [
     search: 'return setUs ~= ownRound',
     replace: 'return not setUs',
     test: SCRIPTS,
-    name: 'for one round does nothing in a later one, nor when the latch is open',
+    name: 'for one round does nothing in a later round or while the latch is open',
   },
   {
     id: 'count-below-zero',
@@ -88,7 +88,7 @@ export const latch = [
     search: 'if not count and not ownRound then\n',
     replace: 'count = count or 1\nif not count and not ownRound then\n',
     test: SCRIPTS,
-    name: 'at zero, and without a key, a count-down writes and publishes nothing',
+    name: 'a count-down of an open latch publishes nothing and leaves no key',
   },
   {
     id: 'count-set-by-nobody',
@@ -97,7 +97,7 @@ export const latch = [
     search: "  keepAnswer(request, '0', untilUs)\n",
     replace: '',
     test: SCRIPTS,
-    name: 'who set the count is told so again, and who did not is not',
+    name: 'a repeated request to set a count gets its first answer again, even after the latch opened',
   },
   {
     id: 'latch-deleted-in-silence',
@@ -106,7 +106,7 @@ export const latch = [
     search: "  redis.call(publish, channel, '1')\n",
     replace: '',
     test: SCRIPTS,
-    name: 'a repeated delete is answered as it was, and leaves the next round alone',
+    name: 'a repeated delete gets its first answer again, and does not change the next round',
   },
   {
     id: 'round-not-noticed',

@@ -12,7 +12,7 @@ export const memory = [
     search: ': waiting.isShut(place, now)',
     replace: ': false',
     test: STEPS,
-    name: 'is for those who waited to read, and then for writers in the order in which they came',
+    name: 'a released write lock goes to waiting readers first, and then to writers in their order',
   },
   {
     id: 'memory-reader-keeps-place',
@@ -21,7 +21,7 @@ export const memory = [
     search: '      if (isLast || member !== client) waiting.leave(place)\n',
     replace: '',
     test: STEPS,
-    name: 'is for those who waited to read, and then for writers in the order in which they came',
+    name: 'a released write lock goes to waiting readers first, and then to writers in their order',
   },
   {
     id: 'memory-lost-read-re-entered',
@@ -30,7 +30,7 @@ export const memory = [
     search: '      if (record.readWrite.heldBy(owner) === null) return GONE\n',
     replace: '',
     test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    name: 'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
   },
   {
     id: 'memory-later-write-re-entered',
@@ -39,7 +39,7 @@ export const memory = [
     search: ' || record.lastToken > token) return GONE',
     replace: ') return GONE',
     test: STEPS,
-    name: 'is written, re-entered and released under the token of the hold alone',
+    name: 'a write lock is re-entered and released only with the token of its hold',
   },
   {
     id: 'memory-release-any-token',
@@ -48,7 +48,7 @@ export const memory = [
     search: "if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {",
     replace: 'if (hold === null || (isWriter(owner) && record.lastToken < 0)) {',
     test: STEPS,
-    name: 'is written, re-entered and released under the token of the hold alone',
+    name: 'a write lock is re-entered and released only with the token of its hold',
   },
   {
     id: 'memory-release-raises-count',
@@ -57,7 +57,7 @@ export const memory = [
     search: 'hold.holds = Math.min(hold.holds, holds)',
     replace: 'hold.holds = holds',
     test: STEPS,
-    name: 'is lowered and not raised by a release',
+    name: 'a nested release lowers the count, and never raises it',
   },
   {
     id: 'memory-writers-out-of-turn',
@@ -66,7 +66,7 @@ export const memory = [
     search: 'isUpgrade || first === undefined || first.member === place.member',
     replace: 'true || first === undefined',
     test: STEPS,
-    name: 'is for those who waited to read, and then for writers in the order in which they came',
+    name: 'a released write lock goes to waiting readers first, and then to writers in their order',
   },
   {
     id: 'memory-writer-in-the-phase',
@@ -75,7 +75,7 @@ export const memory = [
     search: 'if (!isFree || !isNext || waiting.isPhase) {',
     replace: 'if (!isFree || !isNext) {',
     test: STEPS,
-    name: 'is for those who waited to read, and then for writers in the order in which they came',
+    name: 'a released write lock goes to waiting readers first, and then to writers in their order',
   },
   {
     id: 'memory-upgrade-of-what-is-gone',
@@ -84,7 +84,7 @@ export const memory = [
     search: '        if (isUpgrade && readWrite.ttlMsOf(beside, now) === -2) return GONE\n',
     replace: '',
     test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    name: 'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
   },
   {
     id: 'memory-no-phase',
@@ -93,7 +93,7 @@ export const memory = [
     search: '      if (wasWritten) waiting.beginPhase(this.#now + CLAIM_MS)\n',
     replace: '',
     test: STEPS,
-    name: 'is for those who waited to read, and then for writers in the order in which they came',
+    name: 'a released write lock goes to waiting readers first, and then to writers in their order',
   },
   {
     id: 'memory-readers-untold',
@@ -102,7 +102,7 @@ export const memory = [
     search: "      this.#publish('2')\n",
     replace: '',
     test: STEPS,
-    name: 'is for those who waited to read, and then for writers in the order in which they came',
+    name: 'a released write lock goes to waiting readers first, and then to writers in their order',
   },
   {
     id: 'memory-mode-stays-write',
@@ -111,7 +111,7 @@ export const memory = [
     search: "    else if (isWriter(owner)) this.mode = 'read'\n",
     replace: '',
     test: STEPS,
-    name: 'is read on when it is written no more',
+    name: 'a writer that also reads continues to read after it stops writing',
   },
   {
     id: 'memory-lease-shortened',
@@ -120,7 +120,7 @@ export const memory = [
     search: 'hold.endsAt = Math.max(hold.endsAt, now + leaseMs)',
     replace: 'hold.endsAt = now + leaseMs',
     test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    name: 'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
   },
   {
     id: 'memory-writer-shortened-by-reader',
@@ -129,7 +129,7 @@ export const memory = [
     search: 'else if (!hasWriter) this.endsAt',
     replace: 'else this.endsAt',
     test: STEPS,
-    name: 'has the lease of its writer, whatever becomes of the readers beside it',
+    name: 'readers beside a writer do not change the lease of the writer',
   },
   {
     id: 'memory-repeat-raises-count',
@@ -138,7 +138,7 @@ export const memory = [
     search: 'hold.holds = Math.max(hold.holds, holds)',
     replace: 'hold.holds = this.heldBy(owner) ? hold.holds + holds : holds',
     test: READ_WRITE,
-    name: 'a read-write lock answers whatever is asked as in Redis: ',
+    name: 'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
   },
   {
     id: 'memory-two-upgradable',
@@ -147,7 +147,7 @@ export const memory = [
     search: 'isUpgradable(owner) && this.ttlMsOf(owner, now) !== -2',
     replace: 'isUpgradable(owner) && now < 0',
     test: STEPS,
-    name: 'has one owner at a time that may go on to write',
+    name: 'one owner at a time holds the upgradable lock, and may upgrade it',
   },
   {
     id: 'memory-dead-readers-stay',
@@ -156,7 +156,7 @@ export const memory = [
     search: 'else if (now > endsAt) this.#holds.delete(owner)',
     replace: 'else if (endsAt < 0) this.#holds.delete(owner)',
     test: STEPS,
-    name: 'has one owner at a time that may go on to write',
+    name: 'one owner at a time holds the upgradable lock, and may upgrade it',
   },
   {
     id: 'memory-lock-outlives-leases',
@@ -165,7 +165,7 @@ export const memory = [
     search: 'this.endsAt = Math.min(this.endsAt, longest)',
     replace: 'this.endsAt = Math.max(this.endsAt, longest)',
     test: STEPS,
-    name: 'lasts for the longest lease that is left, and is free if all of them have ended',
+    name: 'a read lock lasts for the longest remaining lease, and is free when all leases have ended',
   },
   {
     id: 'memory-ids-released-twice',
@@ -175,7 +175,7 @@ export const memory = [
       '      else if (left.length < taken.ids.length) this.#taken.set(owner, { ...taken, ids: left })\n',
     replace: '',
     test: STEPS,
-    name: 'permits that are released by their ids are lost for their owner, and no others',
+    name: 'after a release by id, the owner loses its permits, and each permit is freed once',
   },
   {
     id: 'memory-taken-after-return',
@@ -184,7 +184,7 @@ export const memory = [
     search: "      if (done === 'returned') return { kind: 'held', ttlMs: -1, seen }\n",
     replace: '',
     test: STEPS,
-    name: 'gives no permits to a request that comes after the request was abandoned',
+    name: 'a late copy of an abandoned request gets no permits',
     within: 'the server in memory',
   },
   {
@@ -194,7 +194,7 @@ export const memory = [
     search: '        requests.set(owner, permits, endsAt)\n',
     replace: '',
     test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
   },
   {
     id: 'memory-place-lost-in-silence',
@@ -203,7 +203,7 @@ export const memory = [
     search: '      if (wasFirst && isOther) pool.tellNext(semaphore, now)\n',
     replace: '',
     test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
   },
   {
     id: 'memory-returned-to-nothing',
@@ -212,7 +212,7 @@ export const memory = [
     search: "typeof done === 'number' && semaphore.isSet",
     replace: "typeof done === 'number'",
     test: STEPS,
-    name: 'that was deleted is not made again by permits that are given back',
+    name: 'a release does not create a deleted semaphore again',
   },
   {
     id: 'memory-leaves-in-silence',
@@ -221,7 +221,7 @@ export const memory = [
     search: 'if (isBack || wasFirst) pool',
     replace: 'if (isBack) pool',
     test: STEPS,
-    name: 'tells the next client when the first one leaves',
+    name: 'the next client is woken when the first waiter leaves',
   },
   {
     id: 'memory-drained-below-zero',
@@ -230,7 +230,7 @@ export const memory = [
     search: 'result = Math.max(available, 0)',
     replace: 'result = available',
     test: STEPS,
-    name: 'is drained of what is available, and of nothing if less than that is',
+    name: 'a drain removes nothing if fewer than zero permits are free',
   },
   {
     id: 'memory-permits-taken-twice',
@@ -239,7 +239,7 @@ export const memory = [
     search: '      if (isRepeat) semaphore.lengthen(owner, endsAt)\n      else semaphore.take',
     replace: '      semaphore.take',
     test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
   },
   {
     id: 'memory-expired-stay-taken',
@@ -248,7 +248,7 @@ export const memory = [
     search: '      semaphore.giveBackExpired(now)\n      if (limit',
     replace: '      if (limit',
     test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
   },
   {
     id: 'memory-permits-revived',
@@ -257,7 +257,7 @@ export const memory = [
     search: '          if (leftMs <= 0) return -2\n',
     replace: '',
     test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
   },
   {
     id: 'memory-place-of-the-one-before',
@@ -266,7 +266,7 @@ export const memory = [
     search: 'if (first?.client === client && first.sinceUs < sinceUs) {',
     replace: 'if (first?.client === client && first.sinceUs < 0) {',
     test: STEPS,
-    name: 'gives the place of a client to none that has waited for less than another client',
+    name: 'a client that was served does not pass its place to a waiter that came after another client',
   },
   {
     id: 'memory-place-kept-after-grant',
@@ -275,7 +275,7 @@ export const memory = [
     search: '    if (isLast) this.leave(client)\n    else if (place)',
     replace: '    if (isLast && !place) this.leave(client)\n    else if (place)',
     test: 'test/memory/semaphores.test.ts',
-    name: 'serves those who wait in the order in which they came, across clients and inside one',
+    name: 'waiters are served in the order in which they came, across clients and inside one client',
   },
   {
     id: 'memory-try-overtakes',
@@ -284,7 +284,7 @@ export const memory = [
     search: "return client !== '' && (",
     replace: "return client === '' || (",
     test: SEMAPHORES,
-    name: 'semaphores answer whatever is asked as in Redis, whatever time it is: ',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
   },
   {
     id: 'memory-count-overwritten',
@@ -293,7 +293,7 @@ export const memory = [
     search: '      if (record.latch !== null) return false\n',
     replace: '',
     test: LATCHES,
-    name: 'a latch answers whatever is asked as Redis does: ',
+    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
   },
   {
     id: 'memory-count-down-of-next-round',
@@ -302,7 +302,7 @@ export const memory = [
     search: '      if (isOfOtherRound(latch, request, round)) return null\n',
     replace: '',
     test: LATCHES,
-    name: 'a latch answers whatever is asked as Redis does: ',
+    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
   },
   {
     id: 'memory-delete-of-next-round',
@@ -311,7 +311,7 @@ export const memory = [
     search: 'if (latch === null || isOfOtherRound(latch, request, round)) return false',
     replace: 'if (latch === null) return false',
     test: LATCHES,
-    name: 'a latch answers whatever is asked as Redis does: ',
+    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
   },
   {
     id: 'memory-opens-in-silence',
@@ -320,7 +320,7 @@ export const memory = [
     search: "      this.#tell('0')\n",
     replace: '',
     test: STEPS,
-    name: 'a latch tells those who listen when its round begins and when it opens',
+    name: 'a latch publishes a message when its round begins and when it opens',
   },
   {
     id: 'memory-latch-at-zero',
@@ -329,7 +329,7 @@ export const memory = [
     search: "      record.latch = null\n      this.#tell('0')",
     replace: "      this.#tell('0')",
     test: LATCHES,
-    name: 'a latch answers whatever is asked as Redis does: ',
+    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
   },
   {
     id: 'memory-round-after-the-call',
@@ -338,6 +338,6 @@ export const memory = [
     search: 'return latch !== null && latch.setAt > askedAt',
     replace: 'return latch !== null && latch.setAt > askedAt + 1e9',
     test: LATCHES,
-    name: 'a latch answers whatever is asked as Redis does: ',
+    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
   },
 ]

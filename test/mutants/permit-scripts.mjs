@@ -11,7 +11,7 @@ export const permitScripts = [
     search: 'if done then',
     replace: 'if false then',
     test: PERMITS,
-    name: 'a deletion that comes again leaves what was set since',
+    name: 'a repeated delete does not remove a number that was set since',
   },
   {
     id: 'set-late',
@@ -29,7 +29,7 @@ export const permitScripts = [
     search: "how == 'try-set' and isSet",
     replace: 'false',
     test: PERMITS,
-    name: 'the number counts those that are taken',
+    name: 'a new total includes the permits that are held, and try-set changes only an unset number',
   },
   {
     id: 'kind-ends-while-try-set',
@@ -38,7 +38,7 @@ export const permitScripts = [
     search: '  keepKind(keys.kind)\n',
     replace: '',
     test: NUMBER_KINDS,
-    name: 'the note lasts while the number is used: ',
+    name: 'a request that uses the number prolongs the note:',
   },
   {
     id: 'try-set-not-remembered',
@@ -47,7 +47,7 @@ export const permitScripts = [
     search: "  redis.call('SET', keys.request, 0, 'PX', keptMs)\n",
     replace: '',
     test: PERMITS,
-    name: 'a repeat that comes after other changes undoes none of them',
+    name: 'a repeat undoes no change that came after its first run',
   },
   {
     id: 'deletion-leaves-holders',
@@ -56,7 +56,7 @@ export const permitScripts = [
     search: "  redis.call('UNLINK', keys.holders, keys.kind)\n",
     replace: '',
     test: PERMITS,
-    name: 'to delete ends it, and tells whether there was one and the client that is next',
+    name: 'a delete removes the semaphore, reports if it existed, and wakes the next client',
   },
   {
     id: 'deletion-not-remembered',
@@ -65,7 +65,7 @@ export const permitScripts = [
     search: "  redis.call('SET', keys.request, math.min(deleted, 1), 'PX', keptMs)\n",
     replace: '',
     test: PERMITS,
-    name: 'a deletion that comes again leaves what was set since',
+    name: 'a repeated delete does not remove a number that was set since',
   },
   {
     id: 'deletion-untold-to-next',
@@ -74,7 +74,7 @@ export const permitScripts = [
     search: '    redis.call(publish, tickets, first)\n',
     replace: '',
     test: PERMITS,
-    name: 'to delete ends it, and tells whether there was one and the client that is next',
+    name: 'a delete removes the semaphore, reports if it existed, and wakes the next client',
   },
   {
     id: 'set-refused-when-full',
@@ -83,7 +83,7 @@ export const permitScripts = [
     search: "  redis.call('ZREM', keys.queue, '')\n",
     replace: '',
     test: PERMITS,
-    name: 'goes on while the server is full, and permits are given back',
+    name: 'a renewal, a release and a reduction work while the server is full',
   },
   {
     id: 'expired-not-counted-by-set',
@@ -92,7 +92,7 @@ export const permitScripts = [
     search: 'available = available + expired',
     replace: 'available = available - expired',
     test: PERMITS,
-    name: 'to drain takes what has expired as well, where the number is gone',
+    name: 'a drain also removes expired permits if the number is gone',
   },
   {
     id: 'set-forgets-those-taken',
@@ -101,7 +101,7 @@ export const permitScripts = [
     search: 'local by, result = permits - available - taken, 1',
     replace: 'local by, result = permits - available + taken, 1',
     test: PERMITS,
-    name: 'more than there are in all is refused with both numbers, and nothing is left behind',
+    name: 'a request for more permits than exist is refused with both numbers, and leaves no waiter behind',
   },
   {
     id: 'drain-makes-a-number',
@@ -110,7 +110,7 @@ export const permitScripts = [
     search: "if isSet or expired > 0 or how ~= 'drain' then",
     replace: "if expired > 0 or how ~= 'drain' then",
     test: PERMITS,
-    name: 'to drain takes what is available, and nothing where less than that is',
+    name: 'a drain removes the free permits, and nothing if no permit is free',
   },
   {
     id: 'expired-lost-by-drain',
@@ -119,7 +119,7 @@ export const permitScripts = [
     search: 'if isSet or expired > 0',
     replace: 'if isSet',
     test: PERMITS,
-    name: 'to drain takes what has expired as well, where the number is gone',
+    name: 'a drain also removes expired permits if the number is gone',
   },
   {
     id: 'set-notes-no-kind-of-its-own',
@@ -128,7 +128,7 @@ export const permitScripts = [
     search: "  noteKind(keys.kind, 'permits')\n",
     replace: '',
     test: PERMITS,
-    name: 'run twice gives them back once',
+    name: 'a repeated release frees the permits once',
   },
   {
     id: 'set-not-remembered',
@@ -137,7 +137,7 @@ export const permitScripts = [
     search: "redis.call('SET', keys.request, result, 'PX', keptMs)\n",
     replace: '',
     test: PERMITS,
-    name: ' run twice is done once',
+    name: 'is done once',
   },
   {
     id: 'set-not-told-to-redisson',
@@ -146,7 +146,7 @@ export const permitScripts = [
     search: '  tellOthers(publish, channel, available)\n',
     replace: '',
     test: PERMITS,
-    name: 'in Redisson is told how many there are, by a number',
+    name: 'a waiter in Redisson receives the number of free permits',
   },
   {
     id: 'never-enough-untold',
@@ -155,7 +155,7 @@ export const permitScripts = [
     search: 'if first and (wanted <= available or wanted > available + taken) then',
     replace: 'if first and (wanted <= available or wanted > available - taken) then',
     test: PERMITS,
-    name: 'tells who is next when there is enough for it, and when there never will be',
+    name: 'a change wakes the next waiter when enough permits are free, or when the total becomes too small',
   },
   {
     id: 'leaving-client-stays',
@@ -164,7 +164,7 @@ export const permitScripts = [
     search: '  waitsNoMore(keys, client)\n',
     replace: '',
     test: PERMITS,
-    name: 'and leaves is told to the one behind it',
+    name: 'a waiter that leaves wakes the waiter behind it',
   },
   {
     id: 'permits-not-told-to-redisson',
@@ -173,7 +173,7 @@ export const permitScripts = [
     search: '  tellOthers(publish, channel, available)\n',
     replace: '',
     test: PERMITS,
-    name: 'in Redisson is told how many there are, by a number',
+    name: 'a waiter in Redisson receives the number of free permits',
   },
   {
     id: 'permits-tell-nobody',
@@ -182,7 +182,7 @@ export const permitScripts = [
     search: 'tellNext(keys, publish, tickets, available)\n',
     replace: '',
     test: PERMITS,
-    name: 'is served by how long it has waited, whoever asks first',
+    name: 'the waiter that has waited longest is served first, even if another waiter asks first',
   },
   {
     id: 'ids-not-remembered',
@@ -191,7 +191,7 @@ export const permitScripts = [
     search: "redis.call('SET', keys.request, result, 'PX', keptMs)\n",
     replace: '',
     test: PERMIT_HOLDERS,
-    name: 'run twice is done once, and answers the same',
+    name: 'a repeated release by id is done once, and gets the same answer',
   },
   {
     id: 'lost-permits-renewed',
@@ -200,7 +200,7 @@ export const permitScripts = [
     search: 'taken < permitsOf(owner) or untilMs <= nowMs',
     replace: 'false',
     test: PERMITS,
-    name: 'what Redisson has released a part of gives back the rest, and is lost',
+    name: 'if Redisson released some permits of an acquisition, a renewal reports a loss and a release frees the rest',
   },
   {
     id: 'notes-end-before-renewals',
@@ -209,7 +209,7 @@ export const permitScripts = [
     search: '  keepHolders(keys.holders, leaseMs)\n',
     replace: '',
     test: PERMIT_HOLDERS,
-    name: 'and a renewal keep the notes for longer than the longest lease',
+    name: 'acquisitions and renewals keep the notes for longer than the longest lease',
   },
   {
     id: 'renewal-says-too-little',
@@ -218,7 +218,7 @@ export const permitScripts = [
     search: 'return math.max(untilMs - nowMs, tonumber(leaseMs))',
     replace: 'return math.min(untilMs - nowMs, tonumber(leaseMs))',
     test: PERMITS,
-    name: '5,000 at once are taken, renewed and given back',
+    name: '5,000 permits are acquired, renewed and released at once',
   },
   {
     id: 'permits-acquired-late',
@@ -236,7 +236,7 @@ export const permitScripts = [
     search: 'available = available + expired',
     replace: 'available = available - expired',
     test: PERMITS,
-    name: 'what was taken by one who died is available when its lease ends',
+    name: 'the permits of a holder that died are available when its lease ends',
   },
   {
     id: 'expired-not-told-to-redisson',
@@ -245,7 +245,7 @@ export const permitScripts = [
     search: '    tellOthers(publish, channel, available)\n',
     replace: '',
     test: PERMITS,
-    name: 'in Redisson is told how many there are, by a number',
+    name: 'a waiter in Redisson receives the number of free permits',
   },
   {
     id: 'grant-tells-nobody',
@@ -254,7 +254,7 @@ export const permitScripts = [
     search: '  tellNext(keys, publish, tickets, available, but)\n',
     replace: '',
     test: PERMITS,
-    name: 'is served by how long it has waited, whoever asks first',
+    name: 'the waiter that has waited longest is served first, even if another waiter asks first',
   },
   {
     id: 'waits-for-nothing-set',
@@ -263,7 +263,7 @@ export const permitScripts = [
     search: ' and available + taken > 0',
     replace: '',
     test: PERMITS,
-    name: 'where there are none in all it waits as well',
+    name: 'a client waits while the semaphore has zero permits',
   },
   {
     id: 'taken-though-not-enough',
@@ -272,7 +272,7 @@ export const permitScripts = [
     search: ' or permits > available',
     replace: '',
     test: PERMITS,
-    name: 'takes all of them or none, as Redisson has them: ids of 16 bytes, and when they end',
+    name: 'an acquisition gets all its permits or none, stored as in Redisson: ids of 16 bytes with their expiries',
   },
   {
     id: 'waiter-without-place',
@@ -281,7 +281,7 @@ export const permitScripts = [
     search: '      waits(keys, client, sinceUs, permits, aliveMs)\n',
     replace: '',
     test: PERMITS,
-    name: 'where nobody has set any it waits',
+    name: 'a client waits while no number is set, and is woken when a number is set',
   },
   {
     id: 'asks-when-first-is-dead',
@@ -290,7 +290,7 @@ export const permitScripts = [
     search: ' and first ~= client',
     replace: '',
     test: PERMITS,
-    name: 'says when to look again: when the first lease ends',
+    name: 'the reply to a waiter says when the first lease ends',
   },
   {
     id: 'next-one-untold-by-waiter',
@@ -299,7 +299,7 @@ export const permitScripts = [
     search: '    tell(client)\n',
     replace: '',
     test: PERMITS,
-    name: 'has its place kept for the next one of its client, who has waited for less',
+    name: 'the place of a client is kept until its next waiter, which has waited for less, asks',
   },
   {
     id: 'asks-at-once-again',
@@ -308,7 +308,7 @@ export const permitScripts = [
     search: 'local ttlMs = endMs < FOREVER and math.max(endMs - nowInMs(), 0) or -1',
     replace: 'local ttlMs = endMs < FOREVER and math.min(endMs - nowInMs(), 0) or -1',
     test: PERMITS,
-    name: 'says when to look again: when the first lease ends',
+    name: 'the reply to a waiter says when the first lease ends',
   },
   {
     id: 'permits-without-counter',
@@ -317,7 +317,7 @@ export const permitScripts = [
     search: 'setCounter(keys.counter, token, counterMs, leaseMs)\n',
     replace: '',
     test: PERMITS,
-    name: 'takes all of them or none, as Redisson has them: ids of 16 bytes, and when they end',
+    name: 'an acquisition gets all its permits or none, stored as in Redisson: ids of 16 bytes with their expiries',
   },
   {
     id: 'permits-not-noted',
@@ -326,7 +326,7 @@ export const permitScripts = [
     search: 'take(keys, owner, nowInMs() + leaseMs, isRepeat)\n',
     replace: '',
     test: PERMITS,
-    name: 'takes all of them or none, as Redisson has them: ids of 16 bytes, and when they end',
+    name: 'an acquisition gets all its permits or none, stored as in Redisson: ids of 16 bytes with their expiries',
   },
   {
     id: 'acquired-without-note',
@@ -335,7 +335,7 @@ export const permitScripts = [
     search: '  addHolder(keys, owner, leaseMs, taken + permits)\n',
     replace: '',
     test: PERMITS,
-    name: 'to inspect tells all of it, and changes nothing',
+    name: 'an inspection reports the whole semaphore, and changes nothing',
   },
   {
     id: 'permits-outlive-semaphore',
@@ -344,7 +344,7 @@ export const permitScripts = [
     search: "    redis.call('PEXPIRE', keys.timeouts, ttlMs)\n",
     replace: '',
     test: PERMITS,
-    name: 'a semaphore that was set for a time ends with all that was taken of it',
+    name: 'the permits of a semaphore with an expiry expire with it',
   },
   {
     id: 'granted-client-keeps-place',
@@ -353,7 +353,7 @@ export const permitScripts = [
     search: '  wentOn(keys, client, isLast, aliveMs)\nend\n',
     replace: 'end\n',
     test: PERMITS,
-    name: 'is served by how long it has waited, whoever asks first',
+    name: 'the waiter that has waited longest is served first, even if another waiter asks first',
   },
   {
     id: 'expired-stay-noted',
@@ -362,7 +362,7 @@ export const permitScripts = [
     search: "    redis.call('ZREM', keys.timeouts, unpack(ids))\n",
     replace: '',
     test: PERMITS,
-    name: 'what was taken by one who died is available when its lease ends',
+    name: 'the permits of a holder that died are available when its lease ends',
   },
   {
     id: 'expired-given-back-to-nobody',
@@ -371,7 +371,7 @@ export const permitScripts = [
     search: "  redis.call('INCRBY', keys.pool, expired)\n",
     replace: '',
     test: PERMITS,
-    name: 'what was taken by one who died is available when its lease ends',
+    name: 'the permits of a holder that died are available when its lease ends',
   },
   {
     id: 'renewal-shortens-permits',
@@ -380,7 +380,7 @@ export const permitScripts = [
     search: 'if only then',
     replace: 'if false then',
     test: PERMITS,
-    name: 'run twice takes them once, for no less time than the first, under a token of its own',
+    name: 'a repeated acquisition gets its permits once, never shortens the lease, and gets a new token',
   },
   {
     id: 'notes-without-expiry',
@@ -389,7 +389,7 @@ export const permitScripts = [
     search: "    redis.call('PEXPIRE', holders, string.format('%.0f', leaseMs + 2 * MORE_MS))\n",
     replace: '',
     test: PERMITS,
-    name: 'takes all of them or none, as Redisson has them: ids of 16 bytes, and when they end',
+    name: 'an acquisition gets all its permits or none, stored as in Redisson: ids of 16 bytes with their expiries',
   },
   {
     id: 'old-notes-kept',
@@ -398,7 +398,7 @@ export const permitScripts = [
     search: '      dropUnlessTaken(keys, other)\n',
     replace: '',
     test: PERMIT_HOLDERS,
-    name: 'stay few, however many there were, while permits go on to be taken',
+    name: 'fewer than 20 notes are left behind at a time while permits continue to be acquired',
   },
   {
     id: 'two-deletions-remembered',
@@ -407,7 +407,7 @@ export const permitScripts = [
     search: "redis.call('SET', keys.request, math.min(deleted, 1), 'PX', keptMs)",
     replace: "redis.call('SET', keys.request, math.max(deleted, 1), 'PX', keptMs)",
     test: PERMITS,
-    name: 'to delete is told as one semaphore, also while permits are taken, and notes no kind',
+    name: 'a repeated delete gets the same answer even while permits are held, and a drain notes no kind',
   },
   {
     id: 'drain-notes-kind',
@@ -416,7 +416,7 @@ export const permitScripts = [
     search: "if how ~= 'drain'",
     replace: 'if true',
     test: PERMITS,
-    name: 'to delete is told as one semaphore, also while permits are taken, and notes no kind',
+    name: 'a repeated delete gets the same answer even while permits are held, and a drain notes no kind',
   },
   {
     id: 'each-change-told',
@@ -425,7 +425,7 @@ export const permitScripts = [
     search: 'by > 0 or expired > 0',
     replace: 'true',
     test: PERMITS,
-    name: 'in Redisson is told how many there are, by a number',
+    name: 'a waiter in Redisson receives the number of free permits',
   },
   {
     id: 'expired-not-told-by-change',
@@ -434,7 +434,7 @@ export const permitScripts = [
     search: 'if by > 0 or expired > 0',
     replace: 'if by > 0',
     test: PERMITS,
-    name: 'is told by who has nothing of permits whose leases have ended',
+    name: 'a request of an owner without permits publishes the permits whose leases have ended',
   },
   {
     id: 'expired-subtracted-by-release',
@@ -443,7 +443,7 @@ export const permitScripts = [
     search: 'available = available + expired',
     replace: 'available = available - expired',
     test: PERMITS,
-    name: 'is told by who has nothing of permits whose leases have ended',
+    name: 'a request of an owner without permits publishes the permits whose leases have ended',
   },
   {
     id: 'empty-release-told',
@@ -452,7 +452,7 @@ export const permitScripts = [
     search: 'expired + freed > 0',
     replace: 'true',
     test: PERMITS,
-    name: 'in Redisson is told how many there are, by a number',
+    name: 'a waiter in Redisson receives the number of free permits',
   },
   {
     id: 'release-by-ids-untold',
@@ -461,7 +461,7 @@ export const permitScripts = [
     search: 'expired + freed > 0',
     replace: 'false',
     test: PERMIT_HOLDERS,
-    name: 'tells the client that is next, and those of Redisson with a number',
+    name: 'a release by id wakes the next client, and publishes the number of free permits for Redisson',
   },
   {
     id: 'empty-release-by-ids-told',
@@ -470,7 +470,7 @@ export const permitScripts = [
     search: 'expired + freed > 0',
     replace: 'true',
     test: PERMIT_HOLDERS,
-    name: 'tells the client that is next, and those of Redisson with a number',
+    name: 'a release by id wakes the next client, and publishes the number of free permits for Redisson',
   },
   {
     id: 'expired-subtracted-by-ids',
@@ -479,6 +479,6 @@ export const permitScripts = [
     search: 'available = available + expired',
     replace: 'available = available - expired',
     test: PERMIT_HOLDERS,
-    name: 'tells the client that is next, and those of Redisson with a number',
+    name: 'a release by id wakes the next client, and publishes the number of free permits for Redisson',
   },
 ]

@@ -17,7 +17,7 @@ export const permits = [
     search: "redis.call('ZCOUNT', keys.timeouts, '-inf', nowInMs())",
     replace: '0',
     test: SCRIPTS,
-    name: 'what was taken by one who died is available when its lease ends',
+    name: 'the permits of a holder that died are available when its lease ends',
   },
   {
     id: 'permits-taken-twice',
@@ -26,7 +26,7 @@ export const permits = [
     search: 'and takenBy(keys, owner) > 0',
     replace: 'and false',
     test: SCRIPTS,
-    name: 'run twice takes them once, for no less time than the first, under a token of its own',
+    name: 'a repeated acquisition gets its permits once, never shortens the lease, and gets a new token',
   },
   {
     id: 'permits-released-twice',
@@ -35,7 +35,7 @@ export const permits = [
     search: "freed + redis.call('ZREM', keys.timeouts, unpack(ids))",
     replace: "freed + #ids + 0 * redis.call('ZREM', keys.timeouts, unpack(ids))",
     test: SCRIPTS,
-    name: 'in 1,000 random orders of all that can happen none is lost, and none made up',
+    name: '1,000 random sequences of requests neither lose nor invent a permit',
   },
   {
     id: 'permits-overtaken',
@@ -44,7 +44,7 @@ export const permits = [
     search: 'if not isNext(keys, client, sinceUs) or permits > available then',
     replace: 'if permits > available then',
     test: SCRIPTS,
-    name: 'is not overtaken by who wants fewer, nor by who does not wait',
+    name: 'a waiter is not overtaken by a request for fewer permits, or by a client that does not wait',
   },
   {
     id: 'place-of-the-one-before',
@@ -53,7 +53,7 @@ export const permits = [
     search: 'if first == client and firstUs - sinceUs < 0 then',
     replace: 'if false then',
     test: SCRIPTS,
-    name: 'has its place kept for the next one of its client, who has waited for less',
+    name: 'the place of a client is kept until its next waiter, which has waited for less, asks',
   },
   {
     id: 'head-leaves-in-silence',
@@ -63,7 +63,7 @@ export const permits = [
     replace:
       "\nif freed > 0 then tellNext(keys, publish, tickets, available) end\nreturn { owner ~= ''",
     test: SCRIPTS,
-    name: 'and leaves is told to the one behind it',
+    name: 'a waiter that leaves wakes the waiter behind it',
   },
   {
     id: 'waits-for-too-many',
@@ -72,7 +72,7 @@ export const permits = [
     search: 'if isSet and available + taken > 0 and permits > available + taken then',
     replace: 'if false then',
     test: SCRIPTS,
-    name: 'more than there are in all is refused with both numbers, and nothing is left behind',
+    name: 'a request for more permits than exist is refused with both numbers, and leaves no waiter behind',
   },
   {
     id: 'drains-a-debt',
@@ -81,7 +81,7 @@ export const permits = [
     search: 'result = math.max(available, 0)',
     replace: 'result = available',
     test: SCRIPTS,
-    name: 'to drain takes what is available, and nothing where less than that is',
+    name: 'a drain removes the free permits, and nothing if no permit is free',
   },
   {
     id: 'adds-twice',
@@ -90,7 +90,7 @@ export const permits = [
     search: "local done = redis.call('GET', keys.request)",
     replace: 'local done = false',
     test: SCRIPTS,
-    name: ' run twice is done once',
+    name: 'is done once',
   },
   {
     id: 'raise-wakes-nobody',
@@ -99,7 +99,7 @@ export const permits = [
     search: 'if first and (wanted <= available or',
     replace: 'if first and (',
     test: SCRIPTS,
-    name: 'tells who is next when there is enough for it, and when there never will be',
+    name: 'a change wakes the next waiter when enough permits are free, or when the total becomes too small',
   },
   {
     id: 'permits-revived',
@@ -108,7 +108,7 @@ export const permits = [
     search: 'or untilMs <= nowMs then',
     replace: 'then',
     test: SCRIPTS,
-    name: 'makes the leases last longer, never shorter, and revives none',
+    name: 'a renewal lengthens leases, never shortens them, and revives none',
   },
   {
     id: 'partly-taken-renewed',
@@ -117,7 +117,7 @@ export const permits = [
     search: 'if taken < permitsOf(owner) or',
     replace: 'if taken == 0 or',
     test: PERMITS,
-    name: 'is lost where one of them was taken away; the others are given back',
+    name: 'the lease is lost if one permit was taken away, and the other permits are returned',
   },
   {
     id: 'looks-too-late',
@@ -126,7 +126,7 @@ export const permits = [
     search: 'local ttlMs = endMs < FOREVER and',
     replace: 'local ttlMs = false and',
     test: WAITING,
-    name: 'permits of a holder that died wake a waiter when their lease ends, not when it looks next',
+    name: 'a waiter acquires the permits of a dead holder when their lease ends, not at its next check',
   },
   {
     id: 'place-of-nobody',
@@ -136,7 +136,7 @@ export const permits = [
     search: 'if (this.#hasPlace && isLast()) remote.leave(isLast)',
     replace: '',
     test: WAITING,
-    name: 'and gives up before it was asked for leaves no place behind',
+    name: 'a waiter that gives up before its first request leaves no place behind',
   },
   {
     id: 'waits-for-the-message',
@@ -145,7 +145,7 @@ export const permits = [
     search: 'const ASK_AGAIN_MS = 1_000',
     replace: 'const ASK_AGAIN_MS = 60_000',
     test: WAITING,
-    name: 'a message that is lost is found out within about a second',
+    name: 'a waiter notices within 2.5 seconds that a message is lost',
   },
   {
     id: 'all-holds-looked-through',
@@ -154,7 +154,7 @@ export const permits = [
     search: 'if (!this.isEmpty && !hold.kind.isCounted) {',
     replace: 'if (!this.isEmpty) {',
     test: PERMITS,
-    name: 'that hundreds have in one client make none slower: nobody looks through them',
+    name: 'an acquisition does not look through the 300 permits that its client holds',
   },
   {
     id: 'holder-kept-after-release',
@@ -172,7 +172,7 @@ export const permits = [
     search: "    redis.pcall('HDEL', keys.holders, unpack(ids))\n",
     replace: '',
     test: HOLDERS,
-    name: 'when the lease ended, with the next request of anybody',
+    name: 'the note is deleted by the next request of any owner after the lease ended',
   },
   {
     id: 'holders-pile-up',
@@ -181,7 +181,7 @@ export const permits = [
     search: "if redis.call('HLEN', keys.holders) > taken then",
     replace: 'if false then',
     test: HOLDERS,
-    name: 'stay few, however many there were, while permits go on to be taken',
+    name: 'fewer than 20 notes are left behind at a time while permits continue to be acquired',
   },
   {
     id: 'holders-end-before-leases',
@@ -190,7 +190,7 @@ export const permits = [
     search: 'if leftMs ~= -2 and leftMs - leaseMs < MORE_MS then',
     replace: 'if leftMs ~= -2 then',
     test: HOLDERS,
-    name: 'and a renewal keep the notes for longer than the longest lease',
+    name: 'acquisitions and renewals keep the notes for longer than the longest lease',
   },
   {
     id: 'other-kind-let-in',
@@ -199,7 +199,7 @@ export const permits = [
     search: 'if noted and noted ~= own and OTHER_KIND[noted] then',
     replace: 'if false then',
     test: KINDS,
-    name: ' has set is refused to each script of ',
+    name: 'is refused by each script of',
   },
   {
     id: 'kind-of-a-lost-number',
@@ -208,7 +208,7 @@ export const permits = [
     search: "local noted = text and redis.call('GET', kind)",
     replace: "local noted = redis.call('GET', kind)",
     test: KINDS,
-    name: 'a number that is gone leaves its name to another kind, although its note is there',
+    name: 'another kind may use the name of a number that is gone, although the note is still there',
   },
   {
     id: 'limit-sets-what-is-set',
@@ -217,7 +217,7 @@ export const permits = [
     search: 'if limit and not isSet then',
     replace: 'if limit then',
     test: HOLDERS,
-    name: 'leaves another number as it is, and tells it',
+    name: 'an acquisition keeps a number that differs from its limit, and reports that number',
   },
   {
     id: 'limit-forgets-those-taken',
@@ -226,7 +226,7 @@ export const permits = [
     search: 'available, isSet, isMore = limit - taken, true, true',
     replace: 'available, isSet, isMore = limit, true, true',
     test: HOLDERS,
-    name: 'sets how many there are if nobody has, and less those that are taken',
+    name: 'an acquisition sets an unset number to its limit, minus the permits that are held',
   },
   {
     id: 'released-by-id-twice',
@@ -235,7 +235,7 @@ export const permits = [
     search: "local done = redis.call('GET', keys.request)",
     replace: 'local done = false',
     test: HOLDERS,
-    name: 'run twice is done once, and answers the same',
+    name: 'a repeated release by id is done once, and gets the same answer',
   },
   {
     id: 'unset-not-warned-of',
@@ -244,7 +244,7 @@ export const permits = [
     search: 'if (!this.#last.seen.isSet) this.#client.warnings.none(this.#semaphore, WARN_MS)',
     replace: 'if (!this.#last.seen.isSet) return',
     test: UNSET,
-    name: 'is warned of once for each name and client, after a short wait, also without waitMs',
+    name: 'a warning appears once for each name and client after a short wait, even without `waitMs`',
   },
   {
     id: 'age-of-the-first-look',
@@ -253,7 +253,7 @@ export const permits = [
     search: 'ageMs: Math.round(ageMs + agoMs),',
     replace: 'ageMs: Math.round(ageMs),',
     test: WHO,
-    name: 'the error at the end of a wait has who has the permits, and for how long by now',
+    name: 'the error at the end of a wait names the holder, and for how long it has held the permits',
   },
   {
     id: 'others-asked-about-again',
@@ -262,7 +262,7 @@ export const permits = [
     search: '    this.#askedAt.set(client, this.#clock.monotonic())\n',
     replace: '',
     test: WHO,
-    name: 'a client that tells nothing of itself is asked about once',
+    name: 'a client that reports nothing about itself is asked about once',
   },
   {
     id: 'other-limit-not-warned-of',
@@ -271,7 +271,7 @@ export const permits = [
     search: 'this.#client.warnings.differs(this.#semaphore, inRedis, limit)',
     replace: '',
     test: LIMIT,
-    name: 'another number in Redis counts, and is warned of once with both numbers and the cure',
+    name: 'another number in Redis is used, and one warning names both numbers and the remedy',
   },
   {
     id: 'own-holder-not-told',
@@ -282,6 +282,6 @@ export const permits = [
       "    this.#lose(isOfThem, 'release() of the semaphore took permits away by their ids')\n",
     replace: '    void isOfThem\n',
     test: TAKEN,
-    name: 'are lost for their holder: in the same client at once, with the reason `forced`',
+    name: 'the holder in the same client loses its permits at once, with the reason `forced`',
   },
 ]

@@ -9,7 +9,7 @@ export const quorum = [
     search: 'this.majority = Math.floor(all / 2) + 1',
     replace: 'this.majority = Math.max(1, Math.floor(all / 2))',
     test: 'test/quorum/red-lock.test.ts',
-    name: 'is not had without a majority, and says why for each server',
+    name: 'a RedLock is refused without a majority, and the error has the reason of each server',
   },
   {
     id: 'no-agreement',
@@ -18,7 +18,7 @@ export const quorum = [
     search: '    if (known >= this.#majority) return grant\n',
     replace: '    if (known > 0) return grant\n',
     test: 'test/quorum/lost-replies.test.ts',
-    name: 'an agreement that no majority confirms is no lock',
+    name: 'an agreement that no majority confirms grants no lock',
   },
   {
     id: 'any-vote-is-the-token',
@@ -27,7 +27,7 @@ export const quorum = [
     search: 'const token = Math.max(...granted.map(({ answer }) => answer.token))',
     replace: 'const token = Math.min(...granted.map(({ answer }) => answer.token))',
     test: 'test/quorum/votes.test.ts',
-    name: 'rise above every counter of a majority, however far they were set apart',
+    name: 'tokens rise above every counter of a majority, however far the counters differ',
   },
   {
     id: 'agree-for-anybody',
@@ -39,7 +39,7 @@ end
 `,
     replace: '',
     test: SCRIPTS,
-    name: 'agree raises the counter for whoever has the lock, and never lowers it',
+    name: 'agree raises the counter only for the holder, and never lowers it',
   },
   {
     id: 'votes-not-given-back',
@@ -48,7 +48,7 @@ end
     search: '    if (held.split !== undefined) agreement.abandon(this.#keys, owner)\n',
     replace: '',
     test: 'test/quorum/votes.test.ts',
-    name: 'that granted to one who did not win is free again at once',
+    name: 'a vote for a client that did not win is given back at once',
   },
   {
     id: 'late-votes-kept',
@@ -57,7 +57,7 @@ end
     search: 'if (endedAtMs >= doubtUntilMs) return',
     replace: 'if (endedAtMs >= 0) return',
     test: 'test/quorum/attempts.test.ts',
-    name: 'a name that is released while a request in it may yet come is released once more behind that',
+    name: 'a name that is released while its request may still arrive is released again after that request',
   },
   {
     id: 'unheard-vote-kept-on-refusal',
@@ -68,7 +68,7 @@ end
 `,
     replace: '',
     test: 'test/quorum/owed-releases.test.ts',
-    name: 'a vote that was not heard is given back where a majority refuses for good',
+    name: 'a vote whose reply was lost is released although a majority refuses all requests',
   },
   {
     id: 'release-told-once',
@@ -77,7 +77,7 @@ end
     search: 'if (this.#open.delete(one) && !isOver) this.#open.add(one)',
     replace: 'this.#open.delete(one)',
     test: 'test/quorum/owed-releases.test.ts',
-    name: 'gets there when a master that was',
+    name: 'the release reaches a master that was',
   },
   {
     id: 'released-twice-over',
@@ -87,7 +87,7 @@ end
     search: '    claim.endings -= 1\n',
     replace: '    claim.endings -= 1\n    claim.abandoned ??= keys\n',
     test: 'test/quorum/abandoned-names.test.ts',
-    name: 'a name whose release was given up is released at each by one request at a time',
+    name: 'a release that was given up is repeated at each master by one request at a time',
   },
   {
     id: 'look-frees-valid-hold',
@@ -97,7 +97,7 @@ end
     search: 'void this.#renew(leases, 0, callMs, () => {})',
     replace: 'void this.renew(leases, 0, callMs)',
     test: 'test/quorum/repairs.test.ts',
-    name: 'is let go nowhere while its holder believes in it',
+    name: 'a hold on too few masters is released nowhere while its lease counts',
   },
   {
     id: 'no-rest',
@@ -106,7 +106,7 @@ end
     search: 'elseif tonumber(sinceUs) > nowUs then',
     replace: 'elseif tonumber(sinceUs) < 0 then',
     test: SCRIPTS,
-    name: 'vote is refused before the master was told since when it votes, and until then',
+    name: 'vote is refused before the master is enrolled, and until the moment that enrol answers',
   },
   {
     id: 'mark-of-another',
@@ -115,7 +115,7 @@ end
     search: 'if not isSame or longest - vote.longestMs < 0 then',
     replace: 'if not replId or longest - vote.longestMs < 0 then',
     test: 'test/quorum/failover.test.ts',
-    name: 'a master that was a replica for a moment does not vote, also for a client that noticed nothing',
+    name: 'a master that was a replica for a moment does not vote, even for a client that noticed nothing',
   },
   {
     id: 'longer-lease-not-told',
@@ -124,7 +124,7 @@ end
     search: 'if not isSame or longest - vote.longestMs < 0 then',
     replace: 'if not isSame then',
     test: SCRIPTS,
-    name: 'vote is refused to a client with longer leases than the master knows of, until it is told',
+    name: 'vote refuses a client whose leases are longer than the master knows, until enrol reports them',
   },
   {
     id: 'disk-of-replica-trusted',
@@ -133,7 +133,7 @@ end
     search: 'durable = durable and isAlone()\n',
     replace: '',
     test: 'test/quorum/failover.test.ts',
-    name: 'a replica that lags and takes over does not vote, whatever it writes to its disk',
+    name: 'a lagging replica that takes over does not vote, even if it stores every write',
   },
   {
     id: 'used-masters-are-new',
@@ -144,7 +144,7 @@ end
 `,
     replace: '',
     test: SCRIPTS,
-    name: 'claim is refused by any master that has a mark of its own or of another one',
+    name: 'claim is refused by a master that already has a mark, of its own or of another process',
   },
   {
     id: 'claim-votes',
@@ -153,7 +153,7 @@ end
     search: 'serverTimeUs() + restMs * 1000',
     replace: 'serverTimeUs()',
     test: 'test/quorum/new-deployment.test.ts',
-    name: 'no request of a client that founds lets a master vote when it arrives again after that was emptied',
+    name: 'a founding request that arrives again lets no emptied master vote',
   },
   {
     id: 'founds-without-all',
@@ -162,7 +162,7 @@ end
     search: 'if (claims.includes(null) || ',
     replace: 'if (claims.every((claim) => claim === null) || ',
     test: 'test/quorum/new-deployment.test.ts',
-    name: 'no deployment is founded when a master is told to rest before it is claimed',
+    name: 'no deployment is founded when a master is made to rest before its claim',
   },
   {
     id: 'founds-what-it-knows',
@@ -172,7 +172,7 @@ end
     search: '    if (this.#nodes.some(isUsed)) return Promise.resolve(false)\n',
     replace: '',
     test: 'test/quorum/new-deployment.test.ts',
-    name: 'a client that knows a deployment founds no other when all masters were emptied',
+    name: 'a client that knows a deployment founds no other deployment after all masters were emptied',
   },
   {
     id: 'founds-an-older-claim',
@@ -181,7 +181,7 @@ end
     search: 'tonumber(mark.sinceUs) ~= sinceUs or ',
     replace: '',
     test: SCRIPTS,
-    name: 'found does nothing where the claim is gone, or is another one',
+    name: 'found does nothing if the claim is gone or is another claim',
   },
   {
     id: 'founds-late',
@@ -210,7 +210,7 @@ end
     replace: `    if (left.length > 0) {
       const sure = left.sort((a, b) => b - a)[Math.min(this.majority, left.length) - 1] as number`,
     test: 'test/quorum/votes.test.ts',
-    name: 'a lease that one of three masters has, and two do not, is lost with the next renewal',
+    name: 'a lease that only one of three masters has is lost with the next renewal',
   },
   {
     id: 'best-lease-counts',
@@ -219,7 +219,7 @@ end
     search: 'const sure = left.sort((a, b) => b - a)[this.majority - 1] as number',
     replace: 'const sure = left.sort((a, b) => b - a)[0] as number',
     test: 'test/quorum/quorum.test.ts',
-    name: 'of a lease is left what a majority has for sure',
+    name: 'the rest of a lease is the time that a majority has for sure',
   },
   {
     id: 'no-repair',
@@ -228,7 +228,7 @@ end
     search: '      if (this.#isMissed) this.#repairs.add(lease())\n',
     replace: '',
     test: 'test/quorum/repairs.test.ts',
-    name: 'is given to the others as soon as a split that held them is over',
+    name: 'the lease is given to the other masters when the split that held them is over',
   },
   {
     id: 'late-restore-runs',
@@ -249,7 +249,7 @@ end
 `,
     replace: '',
     test: 'test/quorum/force-unlock.test.ts',
-    name: 'forceUnlock() on a bare majority is not undone by a holder who is giving a master the lock back',
+    name: '`forceUnlock()` on a bare majority is not undone by a holder that restores the lock at a master',
   },
   {
     id: 'waits-for-the-silent',
@@ -259,7 +259,7 @@ end
     replace:
       "return some.length - granted > spare + majority && isSplit(some, majority) && 'nearly'",
     test: 'test/quorum/contention.test.ts',
-    name: 'keeps no votes from others that came to nothing',
+    name: 'the votes of a failed attempt are released although a minority does not answer',
   },
   {
     id: 'vote-after-close',
@@ -269,7 +269,7 @@ end
       "if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))",
     replace: '',
     test: 'test/quorum/red-lock.test.ts',
-    name: 'is not asked for any more when its client was closed, by those that are connected only then',
+    name: 'a RedLock of a closed client is not requested by clients that connect later',
   },
   {
     id: 'one-server-two-votes',
@@ -278,7 +278,7 @@ end
     search: "if (other === this || runId === '' || other.server.runner.runId !== runId) continue",
     replace: "if (other === this || runId !== '') continue",
     test: 'test/quorum/red-lock.test.ts',
-    name: 'when two clients turn out to be of one server, whose one vote is not counted twice',
+    name: 'two clients of one server are refused, and their vote is not counted twice',
   },
   {
     id: 'one-word-is-a-release',
@@ -287,7 +287,7 @@ end
     search: 'const isLate = !this.#heard.has(master) && now - this.#startedAt < roundMs',
     replace: 'const isLate = now - this.#startedAt > roundMs',
     test: 'test/quorum/contention.test.ts',
-    name: 'asks each master once for one release, however many tell of it',
+    name: 'a waiter asks each master once for one release, however many masters report it',
   },
   {
     id: 'foreign-mark-counts',
@@ -296,7 +296,7 @@ end
     search: "replId !== '' && info.includes(",
     replace: "replId !== '' || info.includes(",
     test: 'test/quorum/masters.test.ts',
-    name: 'a mark of another process is not taken for that of the master',
+    name: '`masters()` does not accept the mark of another process',
   },
   {
     id: 'missing-leases-not-counted',
@@ -305,6 +305,6 @@ end
     search: 'left.filter((ms) => ms === -2)',
     replace: 'left.filter((ms) => ms === -3)',
     test: 'test/quorum/masters.test.ts',
-    name: 'masters() tells who lacks a lease that this client has, until it is given it',
+    name: '`masters()` reports a master that lacks a lease of this client, until the lease is restored',
   },
 ]

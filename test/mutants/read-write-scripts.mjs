@@ -9,7 +9,7 @@ export const readWriteScripts = [
     search: "not mode and redis.call('EXISTS', keys.lock) == 1",
     replace: 'false',
     test: READ_WRITE,
-    name: 'a lock of another kind under that name is refused',
+    name: 'a lock of another kind with the same name',
   },
   {
     id: 'dead-read-goes-on',
@@ -18,7 +18,7 @@ export const readWriteScripts = [
     search: 'held and readerTtlMs(keys, owner, held) == -2',
     replace: 'false',
     test: READ_WRITE,
-    name: 'one re-entered by who has lost it is gone',
+    name: 'a re-entry of a reader that lost its hold is answered with gone',
   },
   {
     id: 'lost-read-re-entered',
@@ -27,7 +27,7 @@ export const readWriteScripts = [
     search: 'holds > 1 and not held',
     replace: 'false',
     test: READ_WRITE,
-    name: 'one re-entered by who has lost it is gone',
+    name: 'a re-entry of a reader that lost its hold is answered with gone',
   },
   {
     id: 'waits-in-both-queues',
@@ -36,7 +36,7 @@ export const readWriteScripts = [
     search: '  waitsNoMore(keys, client, keys.writers)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'and leaves takes nobody of its client out who waits to read by then',
+    name: 'a waiting writer that leaves does not remove a waiting reader of the same client',
   },
   {
     id: 'try-reads-without-place',
@@ -45,7 +45,7 @@ export const readWriteScripts = [
     search: "client ~= ''",
     replace: 'false',
     test: READ_WRITE,
-    name: ' where that comes too late',
+    name: 'that comes too late does not wait',
   },
   {
     id: 'read-waits-late',
@@ -54,7 +54,7 @@ export const readWriteScripts = [
     search: '    if isLate(notAfterUs)',
     replace: '    if false',
     test: READ_WRITE,
-    name: ' where that comes too late',
+    name: 'that comes too late does not wait',
   },
   {
     id: 'read-late',
@@ -63,7 +63,7 @@ export const readWriteScripts = [
     search: 'missing > 0 and isLate(notAfterUs)',
     replace: 'false',
     test: READ_WRITE,
-    name: 'one that comes too late is refused',
+    name: 'a request to read that comes too late is refused',
   },
   {
     id: 'counter-above-own-writer',
@@ -72,7 +72,7 @@ export const readWriteScripts = [
     search: "  if mode ~= 'write'",
     replace: '  if false',
     test: READ_WRITE,
-    name: 'is as Redisson has it: a mode, a hold count, and a key for the lease',
+    name: 'a reader is stored as in Redisson: a mode, a hold count, and a key for its lease',
   },
   {
     id: 'first-reader-without-counter',
@@ -81,7 +81,7 @@ export const readWriteScripts = [
     search: '    setCounter(keys.counter, token, counterMs, leaseMs)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'is as Redisson has it: a mode, a hold count, and a key for the lease',
+    name: 'a reader is stored as in Redisson: a mode, a hold count, and a key for its lease',
   },
   {
     id: 'reader-without-lease',
@@ -90,7 +90,7 @@ export const readWriteScripts = [
     search: '  lease(keys, owner, leaseMs)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'is as Redisson has it: a mode, a hold count, and a key for the lease',
+    name: 'a reader is stored as in Redisson: a mode, a hold count, and a key for its lease',
   },
   {
     id: 'lock-ends-before-reader',
@@ -99,7 +99,7 @@ export const readWriteScripts = [
     search: 'prolong(keys, leaseMs)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'one in Redisson, who looks at the expiry of the lock alone, waits for the longest lease left',
+    name: 'the expiry of the lock, for which a writer in Redisson waits, is the longest lease left',
   },
   {
     id: 'reader-keeps-place',
@@ -108,7 +108,7 @@ export const readWriteScripts = [
     search: '  waitsNoMore(keys, place, queue)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'one at a time may go on to write, beside others who read',
+    name: 'one owner at a time holds the upgradable lock, beside other readers',
   },
   {
     id: 'write-of-other-kind',
@@ -117,7 +117,7 @@ export const readWriteScripts = [
     search: "not mode and redis.call('EXISTS', keys.lock) == 1",
     replace: 'false',
     test: READ_WRITE,
-    name: 'a lock of another kind under that name is refused',
+    name: 'a lock of another kind with the same name',
   },
   {
     id: 'dead-upgradable-goes-on',
@@ -126,7 +126,7 @@ export const readWriteScripts = [
     search: 'isUpgrade and not (found[3] and readerTtlMs(keys, beside, found[3]) ~= -2)',
     replace: 'false',
     test: READ_WRITE,
-    name: 'do not go on to write: somebody else may have written since',
+    name: 'an upgrade from an expired upgradable lock is answered with gone: another owner may have written since',
   },
   {
     id: 'dead-readers-keep-expiry',
@@ -135,7 +135,7 @@ export const readWriteScripts = [
     search: 'if left == 0 then',
     replace: 'if false then',
     test: READ_WRITE,
-    name: 'leave a lock to write that ends',
+    name: 'a write lock that follows a dead reader has an expiry',
   },
   {
     id: 'reader-place-kept-by-writer',
@@ -144,7 +144,7 @@ export const readWriteScripts = [
     search: '    waitsNoMore(keys, client, keys.readers)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'keep no writer waiting when they have left, or ask to write instead',
+    name: 'waiting readers that leave, or ask to write instead, block no writer',
   },
   {
     id: 'place-of-lost-upgradable',
@@ -153,7 +153,7 @@ export const readWriteScripts = [
     search: '    waitsNoMore(keys, owner, keys.writers)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'has a place of its own if it has the upgradable lock, beside that of its client',
+    name: 'an upgrade has its own place in the queue, beside the place of its client',
   },
   {
     id: 'writer-without-place',
@@ -163,7 +163,7 @@ export const readWriteScripts = [
       '      waits(keys, place, keys.writers, isUpgrade and GOES_ON or serverTimeText(), waitingMs)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'one who may go on to write does so when it is the only one who reads',
+    name: 'an upgradable reader that waits to write acquires the write lock when it is the only reader',
   },
   {
     id: 'free-lock-asked-again-at-once',
@@ -173,7 +173,7 @@ export const readWriteScripts = [
     replace:
       "return { 'held', math.min(phaseMs, not isNext and firstForMs or 0), sinceUs, '', '' }",
     test: READ_WRITE,
-    name: 'who upgrades waits for those who are let in to read, and is told when they have left or given up',
+    name: 'an upgrade waits for readers that may read next, and is woken when they release or give up',
   },
   {
     id: 'writer-without-token',
@@ -182,7 +182,7 @@ export const readWriteScripts = [
     search: 'setCounter(keys.counter, newToken, counterMs, leaseMs)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'is had by several at once, each with a lease of its own and the token of the last writer',
+    name: 'several readers hold the lock, each with its own lease and the token of the last writer',
   },
   {
     id: 'writer-keeps-place',
@@ -191,7 +191,7 @@ export const readWriteScripts = [
     search: 'waitsNoMore(keys, placeOf(keys, client, owner, beside))\n',
     replace: '',
     test: READ_WRITE,
-    name: 'have it in the order in which they came, and who upgrades goes first',
+    name: 'waiters acquire the lock in the order in which they came, and an upgrade goes first',
   },
   {
     id: 'leaver-keeps-place',
@@ -200,7 +200,7 @@ export const readWriteScripts = [
     search: 'waitsNoMore(keys, place, queue)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'are told when those before them leave',
+    name: 'waiters are woken when the waiters before them leave',
   },
   {
     id: 'leaver-tells-nobody',
@@ -209,7 +209,7 @@ export const readWriteScripts = [
     search: '    tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'are told when those before them leave',
+    name: 'waiters are woken when the waiters before them leave',
   },
   {
     id: 'count-refused-when-full',
@@ -218,7 +218,7 @@ export const readWriteScripts = [
     search: "  redis.call('HDEL', keys.lock, '')\n",
     replace: '',
     test: READ_WRITE,
-    name: 'goes on while the server is full, and counts are lowered',
+    name: 'a renewal and a nested release work while the server is full',
   },
   {
     id: 'mode-stays-write',
@@ -227,7 +227,7 @@ export const readWriteScripts = [
     search: "    redis.call('HSET', keys.lock, 'mode', 'read')\n",
     replace: '',
     test: READ_WRITE,
-    name: 'one who writes may read, and goes on reading when it writes no more',
+    name: 'a writer may also read, and continues to read after it released the write lock',
   },
   {
     id: 'lease-left-by-reader',
@@ -236,7 +236,7 @@ export const readWriteScripts = [
     search: "redis.call('DEL', leaseKey(keys, owner))\n",
     replace: '',
     test: READ_WRITE,
-    name: 'is had by several at once, each with a lease of its own and the token of the last writer',
+    name: 'several readers hold the lock, each with its own lease and the token of the last writer',
   },
   {
     id: 'dead-readers-not-told',
@@ -245,7 +245,7 @@ export const readWriteScripts = [
     search: 'if left == 0 then',
     replace: 'if false then',
     test: READ_WRITE,
-    name: 'one in Redisson is told when who reads here leaves only dead ones',
+    name: 'a release that leaves only dead readers wakes a writer in Redisson',
   },
   {
     id: 'upgrade-not-told',
@@ -254,7 +254,7 @@ export const readWriteScripts = [
     search: ' or left == 1',
     replace: '',
     test: READ_WRITE,
-    name: 'one who may go on to write does so when it is the only one who reads',
+    name: 'an upgradable reader that waits to write acquires the write lock when it is the only reader',
   },
   {
     id: 'reader-not-renewed',
@@ -263,7 +263,7 @@ export const readWriteScripts = [
     search: '      lengthen(keys, owner, leaseMs)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'the lease of a reader has since when it reads, also after a renewal and a re-entry',
+    name: "the key of a reader's lease keeps the start of the hold, even after a renewal and a re-entry",
   },
   {
     id: 'lock-not-renewed',
@@ -272,7 +272,7 @@ export const readWriteScripts = [
     search: '    prolong(keys, leaseMs)\n',
     replace: '',
     test: READ_WRITE,
-    name: ' is refused, and no loss, by a server that takes no writes',
+    name: 'a server that accepts no writes refuses to renew a lock to',
   },
   {
     id: 'told-of-itself',
@@ -281,7 +281,7 @@ export const readWriteScripts = [
     search: ' and field ~= but',
     replace: '',
     test: READ_WRITE,
-    name: 'is not told of its own upgradable lock, but of who keeps it out',
+    name: "the reply names the reader that blocks an upgrade, not the owner's own upgradable lock",
   },
   {
     id: 'age-of-redisson-lease',
@@ -290,7 +290,7 @@ export const readWriteScripts = [
     search: ' and sinceUs > 1',
     replace: '',
     test: READ_WRITE,
-    name: 'is told no age by a lease with the value ',
+    name: 'the reply has no age for a lease with the value',
   },
   {
     id: 'dead-upgradable-counts',
@@ -299,7 +299,7 @@ export const readWriteScripts = [
     search: ' and readerTtlMs(keys, fields[i], fields[i + 1]) ~= -2',
     replace: '',
     test: READ_WRITE,
-    name: 'one at a time may go on to write, beside others who read',
+    name: 'one owner at a time holds the upgradable lock, beside other readers',
   },
   {
     id: 'lock-shortened-by-shorter-lease',
@@ -308,7 +308,7 @@ export const readWriteScripts = [
     search: ' and ttlMs - leaseMs < 0',
     replace: '',
     test: READ_WRITE,
-    name: 'is had by several at once, each with a lease of its own and the token of the last writer',
+    name: 'several readers hold the lock, each with its own lease and the token of the last writer',
   },
   {
     id: 'redisson-re-entry-dead',
@@ -317,7 +317,7 @@ export const readWriteScripts = [
     search: 'isRenewedWithLock(field, count)',
     replace: 'false',
     test: READ_WRITE,
-    name: 'a reader of Redisson that has re-entered has the lock for as long as the lock goes on',
+    name: 'a re-entered reader of Redisson holds the lock until the lock expires',
   },
   {
     id: 'shortest-lease-counts',
@@ -326,7 +326,7 @@ export const readWriteScripts = [
     search: 'left, longestMs = left + 1, math.max(longestMs, ttlMs)',
     replace: 'left, longestMs = left + 1, math.min(longestMs, ttlMs)',
     test: READ_WRITE,
-    name: 'one in Redisson, who looks at the expiry of the lock alone, waits for the longest lease left',
+    name: 'the expiry of the lock, for which a writer in Redisson waits, is the longest lease left',
   },
   {
     id: 'dead-readers-keep-lock',
@@ -335,7 +335,7 @@ export const readWriteScripts = [
     search: "    redis.call('DEL', keys.lock)\n",
     replace: '',
     test: READ_WRITE,
-    name: 'one in Redisson is told when who reads here leaves only dead ones',
+    name: 'a release that leaves only dead readers wakes a writer in Redisson',
   },
   {
     id: 'lock-outlives-leases',
@@ -344,7 +344,7 @@ export const readWriteScripts = [
     search: "    redis.call('PEXPIRE', keys.lock, longestMs)\n",
     replace: '',
     test: READ_WRITE,
-    name: 'one in Redisson, who looks at the expiry of the lock alone, waits for the longest lease left',
+    name: 'the expiry of the lock, for which a writer in Redisson waits, is the longest lease left',
   },
   {
     id: 'each-reader-looked-at-always',
@@ -353,7 +353,7 @@ export const readWriteScripts = [
     search: 'alive > 1 and not (isTooLong and serverTimeUs() % size < SAMPLE)',
     replace: 'false',
     test: READ_WRITE,
-    name: ' for a moment costs no more than beside a few',
+    name: 'for a moment uses fewer than 60 commands, even beside 300 readers',
   },
   {
     id: 'wait-of-unknown-length',
@@ -362,7 +362,7 @@ export const readWriteScripts = [
     search: 'return client, found[2], math.ceil(untilMs - nowMs)',
     replace: 'return client, found[2], math.ceil(untilMs + nowMs)',
     test: READ_WRITE,
-    name: 'is refused for as long as another that has waited for longer counts, where nobody has the lock',
+    name: 'a free lock is refused to a writer for as long as the place of an earlier writer lasts',
   },
   {
     id: 'upgradable-place-shared',
@@ -372,7 +372,7 @@ export const readWriteScripts = [
     search: " or beside == ''",
     replace: '',
     test: READ_WRITE,
-    name: 'have it in the order in which they came, and who upgrades goes first',
+    name: 'waiters acquire the lock in the order in which they came, and an upgrade goes first',
   },
   {
     id: 'place-not-marked',
@@ -381,7 +381,7 @@ export const readWriteScripts = [
     search: "  redis.call('HSET', keys.alive, member, untilMs)\n",
     replace: '',
     test: READ_WRITE,
-    name: 'one who may go on to write does so when it is the only one who reads',
+    name: 'an upgradable reader that waits to write acquires the write lock when it is the only reader',
   },
   {
     id: 'marks-left-behind',
@@ -390,7 +390,7 @@ export const readWriteScripts = [
     search: "    redis.call('HDEL', keys.alive, member)\n",
     replace: '',
     test: READ_WRITE,
-    name: 'leave a place to the others of their client',
+    name: 'the place of a client stays until the last waiter of that client leaves',
   },
   {
     id: 'phase-goes-on',
@@ -399,7 +399,7 @@ export const readWriteScripts = [
     search: "      redis.call('DEL', keys.phase)\n",
     replace: '',
     test: READ_WRITE,
-    name: 'are kept in order also while those are let in who waited to read',
+    name: 'waiters keep their order while waiting readers acquire the lock',
   },
   {
     id: 'readers-next-in-silence',
@@ -408,7 +408,7 @@ export const readWriteScripts = [
     search: "    redis.call(publish, channel, '2')\n",
     replace: '',
     test: READ_WRITE,
-    name: 'are kept in order also while those are let in who waited to read',
+    name: 'waiters keep their order while waiting readers acquire the lock',
   },
   {
     id: 'two-told-at-once',
@@ -417,7 +417,7 @@ export const readWriteScripts = [
     search: ' and (not waitsToWrite or isAlone and not areReadersNext)',
     replace: '',
     test: READ_WRITE,
-    name: 'have it in the order in which they came, and who upgrades goes first',
+    name: 'waiters acquire the lock in the order in which they came, and an upgrade goes first',
   },
   {
     id: 'next-writer-in-silence',
@@ -426,7 +426,7 @@ export const readWriteScripts = [
     search: '    redis.call(publish, channel, sinceUs)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'one who may go on to write does so when it is the only one who reads',
+    name: 'an upgradable reader that waits to write acquires the write lock when it is the only reader',
   },
   {
     id: 'dead-readers-inspected',
@@ -435,7 +435,7 @@ export const readWriteScripts = [
     search: 'if left ~= -2 then',
     replace: 'if false then',
     test: READ_WRITE,
-    name: 'tells who reads, whose leases have not ended, and who waits, and changes nothing',
+    name: 'an inspection reports readers with a lease, and waiters, and changes nothing',
   },
   {
     id: 'redisson-reader-not-inspected',
@@ -444,7 +444,7 @@ export const readWriteScripts = [
     search: 'left == -2 and isRenewedWithLock(field, count)',
     replace: 'false',
     test: READ_WRITE,
-    name: 'tells who reads, whose leases have not ended, and who waits, and changes nothing',
+    name: 'an inspection reports readers with a lease, and waiters, and changes nothing',
   },
   {
     id: 'age-of-no-reader',
@@ -453,7 +453,7 @@ export const readWriteScripts = [
     search: 'if since then',
     replace: 'if false then',
     test: READ_WRITE,
-    name: 'tells who reads, whose leases have not ended, and who waits, and changes nothing',
+    name: 'an inspection reports readers with a lease, and waiters, and changes nothing',
   },
   {
     id: 'other-kind-inspected',
@@ -462,7 +462,7 @@ export const readWriteScripts = [
     search: "mode == '' and #fields > 0",
     replace: 'false',
     test: READ_WRITE,
-    name: 'tells who writes, with the lease of the lock, and refuses a lock of another kind',
+    name: 'an inspection reports the writer with its lease, and refuses a lock of another kind',
   },
   {
     id: 'lost-hold-renewed',
@@ -471,7 +471,7 @@ export const readWriteScripts = [
     search: ' or not found[2]',
     replace: '',
     test: READ_WRITE,
-    name: 'makes leases and the counter last longer, shortens none and revives none',
+    name: 'a renewal lengthens leases and the counter, shortens none and revives none',
   },
   {
     id: 'dead-hold-renewed',
@@ -480,7 +480,7 @@ export const readWriteScripts = [
     search: 'ttlMs == -2 or ',
     replace: '',
     test: READ_WRITE,
-    name: 'makes leases and the counter last longer, shortens none and revives none',
+    name: 'a renewal lengthens leases and the counter, shortens none and revives none',
   },
   {
     id: 'renewal-shortens',
@@ -489,7 +489,7 @@ export const readWriteScripts = [
     search: 'ttlMs ~= -1 and ttlMs - leaseMs < 0',
     replace: 'true',
     test: READ_WRITE,
-    name: 'makes leases and the counter last longer, shortens none and revives none',
+    name: 'a renewal lengthens leases and the counter, shortens none and revives none',
   },
   {
     id: 'counter-ends-while-renewed',
@@ -498,7 +498,7 @@ export const readWriteScripts = [
     search: '  keepCounter(keys.counter, counterMs, leaseMs)\n',
     replace: '',
     test: READ_WRITE,
-    name: 'makes leases and the counter last longer, shortens none and revives none',
+    name: 'a renewal lengthens leases and the counter, shortens none and revives none',
   },
   {
     id: 'dead-read-begins-without-mode',
@@ -507,7 +507,7 @@ export const readWriteScripts = [
     search: '  if dropDead(keys) == 0 then\n',
     replace: '  if dropDead(keys) < 0 then\n',
     test: READ_WRITE,
-    name: 'a reader whose lease has ended reads anew, with a mode and an expiry',
+    name: 'a reader whose lease has ended reads again, with a mode and an expiry',
   },
   {
     id: 'dead-reader-stays',
@@ -516,7 +516,7 @@ export const readWriteScripts = [
     search: "        redis.call('HDEL', keys.lock, field)\n",
     replace: '',
     test: READ_WRITE,
-    name: 'a reader whose lease has ended is taken out by a writer that asks in vain',
+    name: 'a writer that is refused removes a reader whose lease has ended',
   },
   {
     id: 'readers-told-while-written',
@@ -525,7 +525,7 @@ export const readWriteScripts = [
     search: "if found[1] == 'write' then\n  return { 'freed', 0 }",
     replace: "if found[1] == 'none' then\n  return { 'freed', 0 }",
     test: READ_WRITE,
-    name: 'a writer that reads no more tells nobody while it writes on',
+    name: 'an owner that stops reading while it still writes wakes no waiter',
   },
   {
     id: 'dead-writer-hides-others',
@@ -534,6 +534,6 @@ export const readWriteScripts = [
     search: "    redis.call('ZREM', queue, client)\n    redis.call('HDEL', keys.alive, client)\n",
     replace: '',
     test: READ_WRITE,
-    name: 'who died while it waited to write hides nobody behind it',
+    name: 'a writer that died while it waited does not hide the writer behind it',
   },
 ]

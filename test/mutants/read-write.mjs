@@ -12,7 +12,7 @@ export const readWrite = [
     search: "mode == 'write' and not found[3]",
     replace: 'false',
     test: SCRIPTS,
-    name: 'is not to be had while another writes',
+    name: 'a reader is refused while another owner writes',
   },
   {
     id: 'writes-beside-readers',
@@ -21,7 +21,7 @@ export const readWrite = [
     search: 'local isFree = left == 0 or',
     replace: "local isFree = left == 0 or mode == 'read' or",
     test: SCRIPTS,
-    name: 'is not to be had while others read, and is when the last of them is dead',
+    name: 'a writer is refused while others read, and is granted when each reader has expired or left',
   },
   {
     id: 'dead-reader-counts',
@@ -30,7 +30,7 @@ export const readWrite = [
     search: "      if ttlMs == -2 then\n        redis.call('HDEL', keys.lock, field)",
     replace: "      if false then\n        redis.call('HDEL', keys.lock, field)",
     test: SCRIPTS,
-    name: 'is not to be had while others read, and is when the last of them is dead',
+    name: 'a writer is refused while others read, and is granted when each reader has expired or left',
   },
   {
     id: 'gate-left-open',
@@ -39,7 +39,7 @@ export const readWrite = [
     search: '  return not isUpgradable(first) and',
     replace: '  return false and',
     test: SCRIPTS,
-    name: 'keeps new readers out, but none who reads already',
+    name: 'a waiting writer blocks new readers, but no re-entry of a reader',
   },
   {
     id: 'gate-shut-by-the-dead',
@@ -48,7 +48,7 @@ export const readWrite = [
     search: 'if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then',
     replace: 'if untilMs then',
     test: SCRIPTS,
-    name: 'keeps nobody out when it is gone: it has left, or died',
+    name: 'a waiting writer blocks no reader after it has left or died',
   },
   {
     id: 'the-dead-are-told-to-wait',
@@ -57,7 +57,7 @@ export const readWrite = [
     search: 'if markOf(keys, found[i], nowMs) then',
     replace: 'if true then',
     test: 'test/read-write/turns.test.ts',
-    name: 'whose process has died is not told to wait',
+    name: '`inspect()` does not list waiters whose process has died',
   },
   {
     id: 'no-phase-for-readers',
@@ -66,7 +66,7 @@ export const readWrite = [
     search: "      redis.call('SET', keys.phase, '1', 'PX', phaseMs)\n",
     replace: '',
     test: SCRIPTS,
-    name: 'are let in together, before the next writer, and nobody who comes later',
+    name: 'waiting readers acquire the lock together before the next writer, and a later reader is refused',
   },
   {
     id: 'writers-out-of-turn',
@@ -75,7 +75,7 @@ export const readWrite = [
     search: 'local isNext = isUpgrade or not first or first == client',
     replace: 'local isNext = true',
     test: SCRIPTS,
-    name: 'is served by how long it has waited, and told alone',
+    name: 'the writer that has waited longest is served first, and only that writer is woken',
   },
   {
     id: 'downgrade-frees',
@@ -84,7 +84,7 @@ export const readWrite = [
     search: "  if redis.call('HLEN', keys.lock) > 1 then\n    -- The owner also reads",
     replace: '  if false then\n    -- The owner also reads',
     test: SCRIPTS,
-    name: 'one who writes may read, and goes on reading when it writes no more',
+    name: 'a writer may also read, and continues to read after it released the write lock',
   },
   {
     id: 'two-upgradable',
@@ -93,7 +93,7 @@ export const readWrite = [
     search: '    or mode and isUpgradable(owner) and hasUpgradable(keys)\n',
     replace: '',
     test: SCRIPTS,
-    name: 'one at a time may go on to write, beside others who read',
+    name: 'one owner at a time holds the upgradable lock, beside other readers',
   },
   {
     id: 'reader-waits-for-itself',
@@ -102,7 +102,7 @@ export const readWrite = [
     search: "throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')",
     replace: 'return',
     test: LOCK,
-    name: 'whoever reads and asks to write is refused at once, and reads on',
+    name: 'a reader that requests the write lock is refused at once, and continues to read',
   },
   {
     id: 'read-beside-own-write-queues',
@@ -111,7 +111,7 @@ export const readWrite = [
     search: 'if (isBeside) lock.waiters.queueBeside(this)',
     replace: 'if (isBeside && this.settled) lock.waiters.queueBeside(this)',
     test: LOCK,
-    name: 'whoever has the upgradable lock goes on to write when the others have read',
+    name: 'the owner of the upgradable lock writes when the other readers have left',
   },
   {
     id: 'write-outlives-its-lease',
@@ -120,7 +120,7 @@ export const readWrite = [
     search: 'services.clock.after(AFTER_EXPIRY_MS, takeOut).unref()',
     replace: 'void takeOut',
     test: LOCK,
-    name: 'a fixed lease to write ends by itself, also where its owner reads on',
+    name: 'a fixed write lease ends by itself, even while its owner reads',
   },
   {
     id: 'early-message-forgotten',
@@ -129,7 +129,7 @@ export const readWrite = [
     search: 'if (message !== undefined && this.#asking > 0) this.#early.add(message)',
     replace: 'this.#early.clear()',
     test: TURNS,
-    name: 'is not lost on one who waits to',
+    name: 'the message is not lost for a client that waits to',
   },
   {
     id: 'sleeper-forgotten',
@@ -138,7 +138,7 @@ export const readWrite = [
     search: 'first?.waitsHere && !this.keepsOut(first.request)',
     replace: 'first?.waitsHere && this.services === undefined',
     test: TURNS,
-    name: 'who sleeps behind one of its client that leaves is the next to ask',
+    name: 'a waiter behind a waiter of its client asks next when that waiter leaves',
   },
   {
     id: 'phase-for-known-writers-alone',
@@ -147,7 +147,7 @@ export const readWrite = [
     search: '    if areReadersFirst then\n',
     replace: '    if areReadersFirst and waitsToWrite then\n',
     test: SCRIPTS,
-    name: 'are let in before a writer too who had not waited yet',
+    name: 'waiting readers acquire the lock even before a writer that had not waited yet',
   },
   {
     id: 'upgradable-out-of-turn',
@@ -157,7 +157,7 @@ export const readWrite = [
     search: '    return first and first ~= place\n',
     replace: '    return false\n',
     test: SCRIPTS,
-    name: 'have it in the order in which they came, and who upgrades goes first',
+    name: 'waiters acquire the lock in the order in which they came, and an upgrade goes first',
   },
   {
     id: 'upgrade-before-phase',
@@ -166,7 +166,7 @@ export const readWrite = [
     search: 'if not (isFree and isNext) or phaseMs ~= -2 then',
     replace: 'if not (isFree and isNext) or phaseMs ~= -2 and not isUpgrade then',
     test: SCRIPTS,
-    name: 'who upgrades waits for those who are let in to read, and is told when they have left or given up',
+    name: 'an upgrade waits for readers that may read next, and is woken when they release or give up',
   },
   {
     id: 'upgrade-of-what-is-gone',
@@ -185,7 +185,7 @@ export const readWrite = [
     search: "isUpgrade and mode == 'read' and left == 1",
     replace: 'isUpgrade and left == 1',
     test: SCRIPTS,
-    name: 'no owner writes by two attempts at once, that go on from one upgradable lock',
+    name: 'two attempts of one owner cannot both upgrade from the same upgradable lock',
   },
   {
     id: 'each-reader-looked-at',
@@ -194,7 +194,7 @@ export const readWrite = [
     search: 'if size <= FEW then',
     replace: 'if true then',
     test: SCRIPTS,
-    name: 'for a moment costs no more than beside a few',
+    name: 'for a moment uses fewer than 60 commands, even beside 300 readers',
   },
   {
     id: 'expiry-never-shortened',
@@ -203,7 +203,7 @@ export const readWrite = [
     search: "redis.call('PTTL', keys.lock) > longestMs * 2 + 1000",
     replace: 'false',
     test: SCRIPTS,
-    name: 'a lease that is much longer than theirs leaves with its owner after some more have left',
+    name: 'after a much longer lease was released, later releases shorten the expiry of the lock',
   },
   {
     id: 'reader-of-no-age',
@@ -212,7 +212,7 @@ export const readWrite = [
     search: "redis.call('PEXPIRE', leaseKey(keys, reader), leaseMs)",
     replace: "redis.call('SET', leaseKey(keys, reader), '1', 'PX', leaseMs)",
     test: SCRIPTS,
-    name: 'the lease of a reader has since when it reads, also after a renewal and a re-entry',
+    name: "the key of a reader's lease keeps the start of the hold, even after a renewal and a re-entry",
   },
   {
     id: 'late-waiter-listed',
@@ -221,7 +221,7 @@ export const readWrite = [
     search: '      if isLate(notAfterUs) then',
     replace: '      if false then',
     test: SCRIPTS,
-    name: 'where that comes too late',
+    name: 'that comes too late does not wait',
   },
   {
     id: 'writer-unknown-to-others',
@@ -230,7 +230,7 @@ export const readWrite = [
     search: 'if (ms === 0 || lock.holds.exclusive !== undefined) return ms',
     replace: 'if (ms >= 0) return ms',
     test: WRITER,
-    name: 'is listed by inspect(), and has the lock when they have left',
+    name: '`inspect()` lists the writer, and the writer acquires the lock when the readers have left',
   },
   {
     id: 'tries-overtake',
@@ -239,7 +239,7 @@ export const readWrite = [
     search: 'if (before !== undefined && (before.sight',
     replace: 'if (before !== undefined && before.waitedMs < 0 && (before.sight',
     test: WRITER,
-    name: 'is had by none of its client that tries once, when its own writer leaves',
+    name: 'a try does not overtake a waiting reader of its own client when the writer of that client releases,',
   },
   {
     id: 'place-shared-with-upgrade',
@@ -248,7 +248,7 @@ export const readWrite = [
     search: 'local place = placeOf(keys, client, owner, beside)',
     replace: 'local place = client',
     test: SCRIPTS,
-    name: 'has a place of its own if it has the upgradable lock, beside that of its client',
+    name: 'an upgrade has its own place in the queue, beside the place of its client',
   },
   {
     id: 'place-given-up-too-early',
@@ -257,7 +257,7 @@ export const readWrite = [
     search: 'one !== waiter && !one.asking',
     replace: 'one !== waiter && !one.contending',
     test: WRITER,
-    name: 'readers of one client that wait are all let in after the same writer, even if each has asked in vain',
+    name: 'waiting readers of one client acquire the lock after the same writer, even if each was refused before',
   },
   {
     id: 'token-behind-own-write',
@@ -266,6 +266,6 @@ export const readWrite = [
     search: 'if (beside?.kind.isShared) beside.token = Math.max(beside.token, hold.token)',
     replace: 'void beside',
     test: 'test/read-write/upgrade.test.ts',
-    name: 'an upgradable lease, and whoever reads with it, has a token no lower than what its owner wrote with',
+    name: "the token of an upgradable lease, and of reads beside it, is not below the token of its owner's writes",
   },
 ]

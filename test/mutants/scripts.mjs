@@ -9,7 +9,7 @@ export const scripts = [
     search: 'return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs',
     replace: 'return mostUs > 0 and aheadUs > mostUs',
     test: SCRIPTS,
-    name: 'a first acquisition that comes too late is refused by the clock of the server',
+    name: "a first acquisition that comes too late is refused by the server's clock",
   },
   {
     id: 'clock-set-back-not-seen',
@@ -18,7 +18,7 @@ export const scripts = [
     search: 'return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs',
     replace: 'return aheadUs < 0',
     test: SCRIPTS,
-    name: 'a time that is further ahead than the request says',
+    name: 'a server clock that was set back',
   },
   {
     id: 'acquire-adds-one',
@@ -27,7 +27,7 @@ export const scripts = [
     search: 'local missing = holds - (held or 0)',
     replace: 'local missing = 1',
     test: SCRIPTS,
-    name: 'run again it answers the same and changes nothing',
+    name: 'a repeated acquisition gets the same answer and changes nothing',
   },
   {
     id: 'acquire-shortens-lease',
@@ -40,7 +40,7 @@ export const scripts = [
       redis.call('PEXPIRE', lock, leaseMs)
       keepCounter(`,
     test: SCRIPTS,
-    name: 're-enters, lengthens the lease to what is asked for and never shortens it',
+    name: 'a re-entry lengthens the lease if it asks for more, and never shortens it',
   },
   {
     id: 'read-write-lock-entered',
@@ -52,7 +52,7 @@ export const scripts = [
 `,
     replace: '',
     test: SCRIPTS,
-    name: 'a read-write lock of Redisson that has the name',
+    name: 'a read-write lock of Redisson with the same name',
   },
   {
     id: 'release-any-token',
@@ -70,7 +70,7 @@ export const scripts = [
     search: "local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)",
     replace: "local lowered = redis.call('HINCRBY', lock, owner, holds - held)",
     test: SCRIPTS,
-    name: 'lowers the count also while the server is full, and keeps the lease',
+    name: 'a nested release works while the server is full, and keeps the lease',
   },
   {
     id: 'late-lower-runs',
@@ -79,7 +79,7 @@ export const scripts = [
     search: 'if isLate(notAfterUs) then',
     replace: 'if holds == 0 and isLate(notAfterUs) then',
     test: SCRIPTS,
-    name: 'of one of several that comes too late lowers nothing; the last one always works',
+    name: 'a nested release that comes too late lowers nothing, but the last release always works',
   },
   {
     id: 'renew-whoever-holds',
@@ -88,7 +88,7 @@ export const scripts = [
     search: 'if found[1] and not found[2] then',
     replace: "if redis.pcall('HLEN', lock) == 1 and not found[2] then",
     test: SCRIPTS,
-    name: 'lengthens each lease that is still held by its owner, and no other',
+    name: 'a renewal lengthens the lease of each lock that its owner still holds, and no other lease',
   },
   {
     id: 'renew-shortens',
@@ -97,7 +97,7 @@ export const scripts = [
     search: 'if left[i] < leaseMs and leaseMs > 0 then',
     replace: 'if left[i] >= 0 and leaseMs > 0 then',
     test: SCRIPTS,
-    name: 'lengthens each lease that is still held by its owner, and no other',
+    name: 'a renewal lengthens the lease of each lock that its owner still holds, and no other lease',
   },
   {
     id: 'renew-all-fail-with-one',
@@ -106,7 +106,7 @@ export const scripts = [
     search: "local found = redis.pcall('HMGET', lock, ARGV[i + 2], 'mode')",
     replace: "local found = redis.call('HMGET', lock, ARGV[i + 2], 'mode')",
     test: SCRIPTS,
-    name: 'a key of another type counts as lost and costs the others nothing',
+    name: 'a renewal counts a key of another type as lost, and renews the other locks',
   },
   {
     id: 'force-ends-next-hold',
@@ -116,7 +116,7 @@ export const scripts = [
     search: "if not found[1] or token ~= '' and last > tonumber(token) then",
     replace: 'if not found[1] then',
     test: SCRIPTS,
-    name: 'run again it leaves whoever came next alone, also under the same name',
+    name: 'a repeated forced release does not end a later hold, even with the same owner id',
   },
   {
     id: 'hand-over-by-old-token',
@@ -125,7 +125,7 @@ export const scripts = [
     search: "if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then",
     replace: 'if not held[1] then',
     test: SCRIPTS,
-    name: 'from somebody who has nothing, or by an old token, does nothing',
+    name: 'a hand-over from an owner that holds nothing, or with an old token, does nothing',
   },
   {
     id: 'hand-over-once-only',
@@ -134,7 +134,7 @@ export const scripts = [
     search: 'if held[2] and not held[1] then',
     replace: 'if held[2] and held[1] then',
     test: SCRIPTS,
-    name: 'run again it answers the same and changes nothing',
+    name: 'a repeated hand-over gets the same answer and changes nothing',
   },
   {
     id: 'hand-over-keeps-deaf',
@@ -143,7 +143,7 @@ export const scripts = [
     search: 'local others = listening and listenersAt(channel, publish) - listening or 0',
     replace: 'local others = 0',
     test: SCRIPTS,
-    name: 'yields to others who listen, if it is asked to and there are any',
+    name: 'a hand-over that may yield releases the lock if other clients listen',
   },
   {
     id: 'all-with-new-token',
@@ -152,7 +152,7 @@ export const scripts = [
     search: 'if own > 0 and missing then',
     replace: 'if own > #KEYS and missing then',
     test: 'test/lua/acquire-all.test.ts',
-    name: 'let go takes nothing, and leaves the other holds their token',
+    name: 'was released, and the other holds keep their token',
   },
   {
     id: 'many-stop-at-first',
@@ -164,6 +164,6 @@ export const scripts = [
     replace:
       'local done, reply = true, run(KEYS[2 * n - 1], KEYS[2 * n], unpack(ARGV, first, last))',
     test: 'test/servers/batch.test.ts',
-    name: 'are asked once, although the key of one is of another type',
+    name: 'the calls are sent once, although the key of one lock is of another type',
   },
 ]

@@ -10,7 +10,7 @@ export const semaphoreScripts = [
     search: 'forget(unpack(KEYS, 6))',
     replace: 'forget(unpack(KEYS, 7))',
     test: SEMAPHORE,
-    name: 'forgets what was answered',
+    name: 'an acquisition deletes the records of answered requests',
   },
   {
     id: 'acquired-late',
@@ -19,7 +19,7 @@ export const semaphoreScripts = [
     search: 'isLate(notAfterUs)',
     replace: 'false',
     test: SEMAPHORE,
-    name: 'takes nothing when it is late, and makes no place for who has given up',
+    name: 'an acquisition that comes too late gets nothing, and leaves no waiter',
   },
   {
     id: 'more-than-available',
@@ -28,7 +28,7 @@ export const semaphoreScripts = [
     search: 'available >= permits and ',
     replace: '',
     test: SEMAPHORE,
-    name: 'takes as many as the name of the owner says, and remembers them for a while',
+    name: 'an acquisition gets as many permits as its owner id says, and is remembered for a while',
   },
   {
     id: 'taken-not-counted',
@@ -37,7 +37,7 @@ export const semaphoreScripts = [
     search: "  redis.call('DECRBY', keys.semaphore, permits)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'takes as many as the name of the owner says, and remembers them for a while',
+    name: 'an acquisition gets as many permits as its owner id says, and is remembered for a while',
   },
   {
     id: 'taking-not-remembered',
@@ -46,7 +46,7 @@ export const semaphoreScripts = [
     search: "  redis.call('SET', keys.request, permits, 'PX', keptMs)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'takes as many as the name of the owner says, and remembers them for a while',
+    name: 'an acquisition gets as many permits as its owner id says, and is remembered for a while',
   },
   {
     id: 'kind-ends-while-acquired',
@@ -55,7 +55,7 @@ export const semaphoreScripts = [
     search: '  keepKind(keys.kind)\n',
     replace: '',
     test: NUMBER_KINDS,
-    name: 'the note lasts while the number is used: ',
+    name: 'a request that uses the number prolongs the note:',
   },
   {
     id: 'place-kept-after-grant',
@@ -64,7 +64,7 @@ export const semaphoreScripts = [
     search: '    wentOn(keys, client, last, waitingMs)\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'is served in the order in which they came, and told alone by its client',
+    name: 'waiters are served in order, and a release wakes only the client of the first waiter',
   },
   {
     id: 'told-of-taken-permits',
@@ -73,7 +73,7 @@ export const semaphoreScripts = [
     search: 'tellNext(keys, publish, tickets, available - permits, not last and client)',
     replace: 'tellNext(keys, publish, tickets, available + permits, not last and client)',
     test: SEMAPHORE,
-    name: 'is served in the order in which they came, and told alone by its client',
+    name: 'waiters are served in order, and a release wakes only the client of the first waiter',
   },
   {
     id: 'told-though-it-asks',
@@ -82,7 +82,7 @@ export const semaphoreScripts = [
     search: 'tellNext(keys, publish, tickets, available - permits, not last and client)',
     replace: 'tellNext(keys, publish, tickets, available - permits, last and client)',
     test: SEMAPHORE,
-    name: 'keeps the place of its client where another of it is about to ask, and nobody is told',
+    name: 'a client keeps its place while another of its waiters is about to ask, and no client is woken',
   },
   {
     id: 'try-takes-a-place',
@@ -91,7 +91,7 @@ export const semaphoreScripts = [
     search: "client == ''",
     replace: 'false',
     test: SEMAPHORE,
-    name: 'takes as many as the name of the owner says, and remembers them for a while',
+    name: 'an acquisition gets as many permits as its owner id says, and is remembered for a while',
   },
   {
     id: 'place-lost-in-silence',
@@ -100,7 +100,7 @@ export const semaphoreScripts = [
     search: '  tellNext(keys, publish, tickets, available)\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'keeps the place of its client where another of it is about to ask, and nobody is told',
+    name: 'a client keeps its place while another of its waiters is about to ask, and no client is woken',
   },
   {
     id: 'give-back-refused-when-full',
@@ -109,7 +109,7 @@ export const semaphoreScripts = [
     search: "redis.call('ZREM', keys.queue, '')\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'permits are released, given back and taken out of the count, and clients leave',
+    name: 'a full server accepts releases, give-backs, reductions and drains, and clients can leave',
   },
   {
     id: 'place-kept-after-give-back',
@@ -118,7 +118,7 @@ export const semaphoreScripts = [
     search: '  waitsNoMore(keys, client)\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'who was first and leaves has the next one told; another does not',
+    name: 'the first waiter wakes the next waiter when it leaves; another waiter that leaves does not',
   },
   {
     id: 'giving-back-not-remembered',
@@ -127,7 +127,7 @@ export const semaphoreScripts = [
     search: "  redis.call('SET', keys.request, 'returned', 'PX', keptMs)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'lets nothing be taken by a request that comes later, as long as that is remembered',
+    name: 'a late copy of the acquisition gets nothing while the give-back is remembered',
   },
   {
     id: 'give-back-not-told-to-redisson',
@@ -136,7 +136,7 @@ export const semaphoreScripts = [
     search: '  tellOthers(publish, channel, available)\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'tells who is next, and those of Redisson with a number that ours take no notice of',
+    name: 'a give-back wakes the next waiter, and publishes the number of free permits for Redisson',
   },
   {
     id: 'give-back-tells-nobody',
@@ -145,7 +145,7 @@ export const semaphoreScripts = [
     search: 'if isBack or wasFirst then',
     replace: 'if wasFirst then',
     test: SEMAPHORE,
-    name: 'tells who is next, and those of Redisson with a number that ours take no notice of',
+    name: 'a give-back wakes the next waiter, and publishes the number of free permits for Redisson',
   },
   {
     id: 'leaver-stays',
@@ -154,7 +154,7 @@ export const semaphoreScripts = [
     search: 'waitsNoMore(keys, client)\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'who was first and leaves has the next one told; another does not',
+    name: 'the first waiter wakes the next waiter when it leaves; another waiter that leaves does not',
   },
   {
     id: 'leaves-in-silence',
@@ -163,7 +163,7 @@ export const semaphoreScripts = [
     search: '  tellNext(keys, publish, tickets, available)\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'who was first and leaves has the next one told; another does not',
+    name: 'the first waiter wakes the next waiter when it leaves; another waiter that leaves does not',
   },
   {
     id: 'release-late',
@@ -172,7 +172,7 @@ export const semaphoreScripts = [
     search: 'isLate(notAfterUs)',
     replace: 'false',
     test: SEMAPHORE,
-    name: 'does nothing when it is late',
+    name: 'a release or a change that comes too late does nothing',
   },
   {
     id: 'released-to-nothing',
@@ -181,7 +181,7 @@ export const semaphoreScripts = [
     search: 'ifExists and not isSet',
     replace: 'false',
     test: SEMAPHORE,
-    name: 'does nothing where there is no semaphore, if so asked',
+    name: 'a release with `ifExists` does nothing if there is no semaphore',
   },
   {
     id: 'missing-semaphore-not-remembered',
@@ -190,7 +190,7 @@ export const semaphoreScripts = [
     search: "  redis.call('SET', keys.request, '0', 'PX', keptMs)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'does nothing where there is no semaphore, if so asked',
+    name: 'a release with `ifExists` does nothing if there is no semaphore',
   },
   {
     id: 'release-notes-no-kind',
@@ -199,7 +199,7 @@ export const semaphoreScripts = [
     search: "  noteKind(keys.kind, 'semaphore')\n",
     replace: '',
     test: NUMBER_KINDS,
-    name: 'who sets the number notes the kind, with an expiry: ',
+    name: 'a request that sets the number notes the kind, with an expiry:',
   },
   {
     id: 'release-not-remembered',
@@ -208,7 +208,7 @@ export const semaphoreScripts = [
     search: "redis.call('SET', keys.request, '1', 'PX', keptMs)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'adds permits once for each request, whoever had taken them',
+    name: 'a release adds its permits once for each request',
   },
   {
     id: 'semaphore-release-untold',
@@ -217,7 +217,7 @@ export const semaphoreScripts = [
     search: 'tellNext(keys, publish, tickets, available)\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'and began before the clock was set back is not behind all who come since',
+    name: 'a waiter that began before the clock was set back keeps its place before later waiters',
   },
   {
     id: 'change-late',
@@ -226,7 +226,7 @@ export const semaphoreScripts = [
     search: 'isLate(notAfterUs)',
     replace: 'false',
     test: SEMAPHORE,
-    name: 'does nothing when it is late',
+    name: 'a release or a change that comes too late does nothing',
   },
   {
     id: 'change-refused-when-full',
@@ -235,7 +235,7 @@ export const semaphoreScripts = [
     search: "  redis.call('ZREM', keys.queue, '')\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'permits are released, given back and taken out of the count, and clients leave',
+    name: 'a full server accepts releases, give-backs, reductions and drains, and clients can leave',
   },
   {
     id: 'kind-ends-while-set',
@@ -244,7 +244,7 @@ export const semaphoreScripts = [
     search: '    keepKind(keys.kind)\n',
     replace: '',
     test: NUMBER_KINDS,
-    name: 'the note lasts while the number is used: ',
+    name: 'a request that uses the number prolongs the note:',
   },
   {
     id: 'new-semaphore-without-expiry',
@@ -253,7 +253,7 @@ export const semaphoreScripts = [
     search: "      redis.call('PEXPIRE', keys.semaphore, ttlMs)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'gives a new semaphore permits, once; with an expiry if so asked',
+    name: 'a new semaphore gets its permits once, with an expiry if requested',
   },
   {
     id: 'set-notes-no-kind',
@@ -262,7 +262,7 @@ export const semaphoreScripts = [
     search: "    noteKind(keys.kind, 'semaphore')\n",
     replace: '',
     test: NUMBER_KINDS,
-    name: ' has set is refused to each script of ',
+    name: 'is refused by each script of',
   },
   {
     id: 'add-notes-no-kind',
@@ -271,7 +271,7 @@ export const semaphoreScripts = [
     search: "  noteKind(keys.kind, 'semaphore')\nelseif what == 'delete' then\n",
     replace: "elseif what == 'delete' then\n",
     test: NUMBER_KINDS,
-    name: 'who sets the number notes the kind, with an expiry: ',
+    name: 'a request that sets the number notes the kind, with an expiry:',
   },
   {
     id: 'kind-outlives-semaphore',
@@ -280,7 +280,7 @@ export const semaphoreScripts = [
     search: "  redis.call('UNLINK', keys.kind)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'makes nothing of what is given back later, and tells the client that is next',
+    name: 'a delete wakes the next client, and a later give-back creates no semaphore',
   },
   {
     id: 'change-not-remembered',
@@ -289,7 +289,7 @@ export const semaphoreScripts = [
     search: "redis.call('SET', keys.request, result, 'PX', keptMs)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'gives a new semaphore permits, once; with an expiry if so asked',
+    name: 'a new semaphore gets its permits once, with an expiry if requested',
   },
   {
     id: 'new-permits-untold',
@@ -298,7 +298,7 @@ export const semaphoreScripts = [
     search: '  tellNext(keys, publish, tickets, available + more)\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'gives a new semaphore permits, once; with an expiry if so asked',
+    name: 'a new semaphore gets its permits once, with an expiry if requested',
   },
   {
     id: 'deletion-untold',
@@ -307,7 +307,7 @@ export const semaphoreScripts = [
     search: '  redis.call(publish, tickets, (firstOf(keys)))\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'makes nothing of what is given back later, and tells the client that is next',
+    name: 'a delete wakes the next client, and a later give-back creates no semaphore',
   },
   {
     id: 'waits-anew-each-time',
@@ -316,7 +316,7 @@ export const semaphoreScripts = [
     search: 'told and told <= serverTimeUs()',
     replace: 'false',
     test: SEMAPHORE,
-    name: 'has a place for its client, since it has waited, which it keeps',
+    name: 'a waiter gets a place for its client by the start of its wait, and keeps it',
   },
   {
     id: 'since-in-the-future',
@@ -325,7 +325,7 @@ export const semaphoreScripts = [
     search: ' and told <= serverTimeUs()',
     replace: '',
     test: SEMAPHORE,
-    name: 'and began before the clock was set back is not behind all who come since',
+    name: 'a waiter that began before the clock was set back keeps its place before later waiters',
   },
   {
     id: 'dead-client-waits',
@@ -334,7 +334,7 @@ export const semaphoreScripts = [
     search: ' and untilMs - nowMs >= 0',
     replace: '',
     test: SEMAPHORE,
-    name: 'is passed over when nothing was heard of it for so long',
+    name: 'a waiter that sends no request for too long is skipped',
   },
   {
     id: 'dead-client-after-set-back',
@@ -343,7 +343,7 @@ export const semaphoreScripts = [
     search: ' and untilMs - nowMs <= MOST_AHEAD_MS',
     replace: '',
     test: SEMAPHORE,
-    name: 'to inspect tells of none that died before the clock was set back',
+    name: 'an inspection leaves out waiters that died before the clock was set back',
   },
   {
     id: 'dead-client-stays-in-queue',
@@ -353,7 +353,7 @@ export const semaphoreScripts = [
       "    redis.call('ZREM', keys.queue, client)\n    redis.call('HDEL', keys.alive, client)\n",
     replace: "    redis.call('HDEL', keys.alive, client)\n",
     test: SEMAPHORE,
-    name: 'is passed over when nothing was heard of it for so long',
+    name: 'a waiter that sends no request for too long is skipped',
   },
   {
     id: 'queue-without-expiry',
@@ -362,7 +362,7 @@ export const semaphoreScripts = [
     search: "  redis.call('PEXPIRE', keys.queue, aliveMs * 2)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'has a place for its client, since it has waited, which it keeps',
+    name: 'a waiter gets a place for its client by the start of its wait, and keeps it',
   },
   {
     id: 'marks-without-expiry',
@@ -371,7 +371,7 @@ export const semaphoreScripts = [
     search: "  redis.call('PEXPIRE', keys.alive, aliveMs * 2)\n",
     replace: '',
     test: SEMAPHORE,
-    name: 'has a place for its client, since it has waited, which it keeps',
+    name: 'a waiter gets a place for its client by the start of its wait, and keeps it',
   },
   {
     id: 'client-tells-itself',
@@ -380,7 +380,7 @@ export const semaphoreScripts = [
     search: ' and client ~= but',
     replace: '',
     test: SEMAPHORE,
-    name: 'keeps the place of its client where another of it is about to ask, and nobody is told',
+    name: 'a client keeps its place while another of its waiters is about to ask, and no client is woken',
   },
   {
     id: 'told-of-too-few',
@@ -389,7 +389,7 @@ export const semaphoreScripts = [
     search: ' and permits <= available',
     replace: '',
     test: SEMAPHORE,
-    name: 'is told in a chain, as far as the permits go',
+    name: 'each served waiter wakes the next waiter, as long as enough permits are free',
   },
   {
     id: 'kind-not-written',
@@ -398,7 +398,7 @@ export const semaphoreScripts = [
     search: "  redis.call('SET', kind, own, 'PX', KIND_MS)\n",
     replace: '',
     test: NUMBER_KINDS,
-    name: ' has set is refused to each script of ',
+    name: 'is refused by each script of',
   },
   {
     id: 'kind-ends-while-used',
@@ -407,7 +407,7 @@ export const semaphoreScripts = [
     search: "    redis.call('PEXPIRE', kind, KIND_MS)\n",
     replace: '',
     test: NUMBER_KINDS,
-    name: 'the note lasts while the number is used: ',
+    name: 'a request that uses the number prolongs the note:',
   },
   {
     id: 'kind-written-each-time',
@@ -416,7 +416,7 @@ export const semaphoreScripts = [
     search: ' and leftMs < KIND_MS - DAY_MS',
     replace: '',
     test: NUMBER_KINDS,
-    name: 'the note is not written at each use, but once a day',
+    name: 'the note is not written again within a day of the last write',
   },
   {
     id: 'unknown-kind-refused',
@@ -425,7 +425,7 @@ export const semaphoreScripts = [
     search: ' and OTHER_KIND[noted]',
     replace: '',
     test: NUMBER_KINDS,
-    name: 'a note that no version knows is passed over',
+    name: 'a note that no version knows is ignored',
   },
   {
     id: 'text-as-permits',
@@ -434,7 +434,7 @@ export const semaphoreScripts = [
     search: "not string.match(text, '^%-?%d+$')",
     replace: 'false',
     test: SEMAPHORE,
-    name: 'refuses what is no semaphore, and changes nothing',
+    name: 'each script refuses a key of another kind, and changes nothing',
   },
   {
     id: 'repeated-acquisition-forgotten',
@@ -443,7 +443,7 @@ export const semaphoreScripts = [
     search: "  redis.call('PEXPIRE', keys.request, keptMs)\n",
     replace: '',
     test: SEMAPHORE,
-    name: ' that is repeated is remembered for as long as it may be repeated again',
+    name: 'that is repeated is remembered for the full time again',
   },
   {
     id: 'repeated-release-forgotten',
@@ -452,7 +452,7 @@ export const semaphoreScripts = [
     search: "  redis.call('PEXPIRE', keys.request, keptMs)\n",
     replace: '',
     test: SEMAPHORE,
-    name: ' that is repeated is remembered for as long as it may be repeated again',
+    name: 'that is repeated is remembered for the full time again',
   },
   {
     id: 'repeated-change-forgotten',
@@ -461,7 +461,7 @@ export const semaphoreScripts = [
     search: "  redis.call('PEXPIRE', keys.request, keptMs)\n",
     replace: '',
     test: SEMAPHORE,
-    name: ' that is repeated is remembered for as long as it may be repeated again',
+    name: 'that is repeated is remembered for the full time again',
   },
   {
     id: 'asks-again-at-once',
@@ -472,7 +472,7 @@ export const semaphoreScripts = [
     replace:
       'local ttlMs = first ~= client and math.min(math.ceil(untilMs + 1 - serverTimeUs() / 1000), 0) or -1',
     test: SEMAPHORE,
-    name: 'is told when to ask again: when the one before it may be dead',
+    name: 'the reply to a waiter says when the waiter before it may be dead',
   },
   {
     id: 'missing-semaphore-not-told',
@@ -481,7 +481,7 @@ export const semaphoreScripts = [
     search: "return { 'held', ttlMs, string.format('%.0f', sinceUs), isSet and 1 or 0, available }",
     replace: "return { 'held', ttlMs, string.format('%.0f', sinceUs), isSet or 1 or 0, available }",
     test: SEMAPHORE,
-    name: 'is told when to ask again: when the one before it may be dead',
+    name: 'the reply to a waiter says when the waiter before it may be dead',
   },
   {
     id: 'give-back-forgets-nothing',
@@ -490,7 +490,7 @@ export const semaphoreScripts = [
     search: 'forget(unpack(KEYS, 6))',
     replace: 'forget(unpack(KEYS, 7))',
     test: SEMAPHORE,
-    name: 'to acquire',
+    name: 'deletes the records of answered requests',
   },
   {
     id: 'release-forgets-nothing',
@@ -499,7 +499,7 @@ export const semaphoreScripts = [
     search: 'forget(unpack(KEYS, 6))',
     replace: 'forget(unpack(KEYS, 7))',
     test: SEMAPHORE,
-    name: 'to acquire',
+    name: 'deletes the records of answered requests',
   },
   {
     id: 'change-forgets-nothing',
@@ -508,7 +508,7 @@ export const semaphoreScripts = [
     search: 'forget(unpack(KEYS, 6))',
     replace: 'forget(unpack(KEYS, 7))',
     test: SEMAPHORE,
-    name: 'to acquire',
+    name: 'deletes the records of answered requests',
   },
   {
     id: 'each-leaver-was-first',
@@ -517,7 +517,7 @@ export const semaphoreScripts = [
     search: 'return wasFirst and 1 or 0',
     replace: 'return wasFirst or 1 or 0',
     test: SEMAPHORE,
-    name: 'who was first and leaves has the next one told; another does not',
+    name: 'the first waiter wakes the next waiter when it leaves; another waiter that leaves does not',
   },
   {
     id: 'new-permits-not-told-to-redisson',
@@ -526,7 +526,7 @@ export const semaphoreScripts = [
     search: '  tellOthers(publish, channel, available + more)\n',
     replace: '',
     test: SEMAPHORE,
-    name: 'tells those of Redisson how many there are',
+    name: 'a change that adds permits publishes the new number for Redisson',
   },
   {
     id: 'missing-semaphore-inspected',
@@ -535,6 +535,6 @@ export const semaphoreScripts = [
     search: 'return { isSet and 1 or 0, available, serverTimeText(), waiting, wanted }',
     replace: 'return { isSet or 1 or 0, available, serverTimeText(), waiting, wanted }',
     test: SEMAPHORE,
-    name: 'to inspect tells whether there is a semaphore',
+    name: 'an inspection reports if there is a semaphore',
   },
 ]

@@ -13,7 +13,7 @@ export const semaphore = [
       "elseif taken then\n  redis.call('PEXPIRE', keys.request, keptMs)\n  return { 'granted' }\n",
     replace: '',
     test: SCRIPTS,
-    name: 'takes them once, however often it is run',
+    name: 'a repeated acquisition gets its permits once',
   },
   {
     id: 'taken-after-it-was-given-back',
@@ -23,7 +23,7 @@ export const semaphore = [
     search: "if taken == 'returned' then",
     replace: 'if false then',
     test: SCRIPTS,
-    name: 'lets nothing be taken by a request that comes later',
+    name: 'a late copy of the acquisition gets nothing while the give-back is remembered',
   },
   {
     id: 'permits-out-of-turn',
@@ -32,7 +32,7 @@ export const semaphore = [
     search: 'if available >= permits and isNext(keys, client, sinceUs) then',
     replace: 'if available >= permits then',
     test: SEMAPHORE,
-    name: 'for many is not overtaken by who wants few',
+    name: 'a waiter for many permits is not overtaken by a stream of smaller requests',
   },
   {
     id: 'chain-of-permits-broken',
@@ -41,7 +41,7 @@ export const semaphore = [
     search: '  tellNext(keys, publish, tickets, available - permits, not last and client)\n',
     replace: '',
     test: SCRIPTS,
-    name: 'is told in a chain, as far as the permits go',
+    name: 'each served waiter wakes the next waiter, as long as enough permits are free',
   },
   {
     id: 'place-left-by-one-that-goes-untold',
@@ -50,7 +50,7 @@ export const semaphore = [
     search: 'if isBack or wasFirst then',
     replace: 'if isBack then',
     test: SCRIPTS,
-    name: 'who was first and leaves has the next one told',
+    name: 'the first waiter wakes the next waiter when it leaves; another waiter that leaves does not',
   },
   {
     id: 'given-back-twice',
@@ -59,7 +59,7 @@ export const semaphore = [
     search: "elseif taken then\n  redis.call('DEL', keys.request)\n",
     replace: '',
     test: SCRIPTS,
-    name: 'gives back what was taken in that name once',
+    name: 'a give-back returns the permits of its acquisition once, and deletes the record',
   },
   {
     id: 'release-counted-twice',
@@ -68,7 +68,7 @@ export const semaphore = [
     search: "local done = redis.call('GET', keys.request)",
     replace: 'local done',
     test: SCRIPTS,
-    name: 'adds permits once for each request, whoever had taken them',
+    name: 'a release adds its permits once for each request',
   },
   {
     id: 'changed-twice',
@@ -77,7 +77,7 @@ export const semaphore = [
     search: "local result = tonumber(redis.call('GET', keys.request) or nil)",
     replace: 'local result',
     test: SCRIPTS,
-    name: 'adds more and fewer, once, and keeps the expiry',
+    name: 'an addition counts once, may be negative, and keeps the expiry',
   },
   {
     id: 'drained-below-zero',
@@ -86,7 +86,7 @@ export const semaphore = [
     search: 'result = math.max(available, 0)',
     replace: 'result = available',
     test: SCRIPTS,
-    name: 'drains what is available, once, and nothing of what is not',
+    name: 'a drain removes the free permits once, and nothing if none is free',
   },
   {
     id: 'release-not-told-to-redisson',
@@ -95,7 +95,7 @@ export const semaphore = [
     search: 'tellOthers(publish, channel, available)\n',
     replace: '',
     test: SCRIPTS,
-    name: 'adds permits once for each request, whoever had taken them',
+    name: 'a release adds its permits once for each request',
   },
   {
     id: 'permits-of-who-has-given-up',
@@ -104,7 +104,7 @@ export const semaphore = [
     search: 'if (this.settled) this.lock.abandonHold(hold)\n    else this.resolve(hold, path)',
     replace: 'this.resolve(hold, path)',
     test: FAULTS,
-    name: 'after a wait leaves nothing taken, whenever the grant comes',
+    name: 'an acquisition that was given up after a wait leaves no permit taken, whenever the grant arrives',
   },
   {
     id: 'answered-names-kept',
@@ -113,7 +113,7 @@ export const semaphore = [
     search: 'if (this.#undecided.delete(owner)) this.#heard(owner)',
     replace: 'this.#undecided.delete(owner)',
     test: SEMAPHORE,
-    name: 'what Redis remembers of requests stays little',
+    name: 'the records of requests in Redis stay few, have an expiry, and are deleted soon',
   },
   {
     id: 'release-not-tried-on',
@@ -122,7 +122,7 @@ export const semaphore = [
     search: 'if (maySucceed(error)) remote.addLater(change)',
     replace: 'void maySucceed',
     test: FAULTS,
-    name: 'a release says that it may have counted; it is tried on, and counts once',
+    name: 'a release reports that it may have counted, is retried, and counts once',
   },
   {
     id: 'all-who-wait-are-told',
@@ -131,7 +131,7 @@ export const semaphore = [
     search: 'return message === clientId ||',
     replace: 'return message !== clientId || message === clientId ||',
     test: WAKE_UPS,
-    name: 'a release of several wakes as many as there is enough for',
+    name: 'a release of several permits wakes as many waiters as there are permits, with few scripts',
   },
   {
     id: 'release-refused-when-full',
@@ -140,7 +140,7 @@ export const semaphore = [
     search: "redis.call('ZREM', keys.queue, '')\n",
     replace: '',
     test: SCRIPTS,
-    name: 'permits are released, given back and taken out of the count, and clients leave',
+    name: 'a full server accepts releases, give-backs, reductions and drains, and clients can leave',
   },
   {
     id: 'refused-told-as-maybe-done',
@@ -149,7 +149,7 @@ export const semaphore = [
     search: "isUnknown ||= kind === 'unknown'",
     replace: 'isUnknown ||= kind !== undefined',
     test: 'test/semaphore/full-server.test.ts',
-    name: 'what the server refused is not said to have happened, maybe: ',
+    name: 'the error of a request that the server refused does not say that it possibly happened:',
   },
   {
     id: 'wrong-type-not-named',
@@ -158,6 +158,6 @@ export const semaphore = [
     search: "} else if (kind === 'refused' && isWrongType(failure)) {",
     replace: "} else if (kind === 'closed' && isWrongType(failure)) {",
     test: 'test/semaphore/one-name-one-kind.test.ts',
-    name: 'locks say what has their name: ',
+    name: 'the error of a lock says which key has its name:',
   },
 ]

@@ -9,7 +9,7 @@ export const several = [
     search: '    if (over) return\n    this.#reach.wasTooShort(inOrder)\n',
     replace: '    if (over || this.#taken.size > 0) return\n    this.#reach.wasTooShort(inOrder)\n',
     test: 'test/multi/waiting.test.ts',
-    name: 'get on while a MultiLock waits for the other one',
+    name: 'clients of one lock make progress while a MultiLock waits for a lock of another server',
   },
   {
     id: 'rest-kept',
@@ -18,7 +18,7 @@ export const several = [
     search: '          await this.#letGo()\n          return null\n',
     replace: '          return null\n',
     test: MULTI,
-    name: 'gives all back at once, whichever of them is not to be had',
+    name: 'all locks are released at once, whichever lock is busy',
   },
   {
     id: 'waits-for-itself',
@@ -27,7 +27,7 @@ export const several = [
     search: 'if (!(await this.#hasAlready(busy))) {',
     replace: 'if (busy !== null) {',
     test: 'test/multi/servers.test.ts',
-    name: 'a server that could not be asked at first is no reason to wait for oneself',
+    name: 'a client does not wait for itself although a server could not be asked at first',
   },
   {
     id: 'lost-one-overlooked',
@@ -36,6 +36,6 @@ export const several = [
     search: '          lease.assertValid()\n',
     replace: '',
     test: 'test/multi/waiting.test.ts',
-    name: 'one that is lost is taken anew',
+    name: 'a lock that is lost meanwhile is acquired again',
   },
 ]

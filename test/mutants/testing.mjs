@@ -11,7 +11,7 @@ export const testing = [
     search: '      next.work()\n      await this.#settle()\n',
     replace: '      next.work()\n',
     test: TIME,
-    name: 'a watched lease is renewed for as long as time passes, an hour in no time',
+    name: 'a watched lease is renewed for an hour of virtual time in one step',
   },
   {
     id: 'time-in-any-order',
@@ -20,7 +20,7 @@ export const testing = [
     search: 'timer.dueAt < (first?.dueAt ?? Infinity)',
     replace: 'first === undefined',
     test: TIME,
-    name: 'within a single step the order is the same',
+    name: 'the order of events is the same within a single step',
   },
   {
     id: 'lost-and-not-given-away',
@@ -29,7 +29,7 @@ export const testing = [
     search: 'const ending = { owner: hold.id.wireOwner,',
     replace: "const ending = { owner: 'nobody',",
     test: SERVER,
-    name: 'is lost when it returns, and the server has nothing of it',
+    name: 'is lost when `lose()` returns, and the server keeps nothing of it',
   },
   {
     id: 'outage-answers',
@@ -38,7 +38,7 @@ export const testing = [
     search: '(server.whyOut === undefined ? tell() : reject(LOST))',
     replace: 'tell()',
     test: SERVER,
-    name: 'what was given up in it is free when it is over',
+    name: 'an acquisition that was given up in an outage leaves the lock free',
   },
   {
     id: 'outage-without-an-end',
@@ -47,6 +47,6 @@ export const testing = [
     search: '.cameBack()\n    this.lookAgain()\n',
     replace: '.cameBack()\n',
     test: SERVER,
-    name: 'that is short is outlived: by who waits, by a lease, by a release',
+    name: 'waiters, leases and releases survive a short outage',
   },
 ]

@@ -9,7 +9,7 @@ export const tokens = [
     search: 'if (tonumber(last) or 0) >= nowUs then',
     replace: 'if not nowUs then',
     test: SCRIPTS,
-    name: 'each token is greater than the one before, also from a counter ahead of the clock',
+    name: 'each token is greater than the token before, even when the counter is ahead of the clock',
   },
   {
     id: 'token-without-clock',
@@ -18,7 +18,7 @@ export const tokens = [
     search: 'newToken = nextToken(last, floorUs, reserve)',
     replace: 'newToken = nextToken(last, 0, reserve)',
     test: SCRIPTS,
-    name: 'vote counts on without the clock, save where the counter is missing',
+    name: 'vote issues the next number of the counter, and uses the clock only if the counter is missing',
   },
   {
     id: 'old-counter-trusted',
@@ -27,7 +27,7 @@ export const tokens = [
     search: 'local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs',
     replace: 'local floorUs = sinceUs and last and 0 or nowUs',
     test: SCRIPTS,
-    name: 'vote does not count on from a token that may be older than the last one it issued',
+    name: 'vote ignores a counter that is older than the mark, and starts at the time of the mark',
   },
   {
     id: 'reserve-below-last',
@@ -37,7 +37,7 @@ export const tokens = [
     search: 'newToken = nextToken(last, 0, reserve)',
     replace: 'newToken = nextToken(last, nowUs + reserve, 0)',
     test: SCRIPTS,
-    name: 'with a reserve, as many tokens below the one are new as well',
+    name: 'with a reserve of 63 gets 63 new tokens below its own token',
   },
   {
     id: 'hand-over-from-token',
@@ -47,7 +47,7 @@ export const tokens = [
     search: 'local highest = math.max(last or 0, tonumber(token))',
     replace: 'local highest = tonumber(token)',
     test: SCRIPTS,
-    name: 'a hand-over counts on from the token or the counter, whichever is ahead',
+    name: 'a hand-over issues the number after its token or the counter, whichever is greater',
   },
   {
     id: 'counter-ends-before-lease',
@@ -56,7 +56,7 @@ export const tokens = [
     search: 'return counterMs - leaseMs < 0 and leaseMs or counterMs',
     replace: 'return counterMs',
     test: SCRIPTS,
-    name: 'outlives the lease of the hold, however short it is to be kept',
+    name: 'the counter outlives the lease of the hold, even if it is to be kept for a shorter time',
   },
   {
     id: 'counter-ends-before-clock',
@@ -74,7 +74,7 @@ export const tokens = [
     search: 'keepCounter(KEYS[2 * i], counterMs, leaseMs)',
     replace: '',
     test: SCRIPTS,
-    name: 'is kept on by renewals, and not by looks',
+    name: 'renewals prolong the counter, and renewals for 0 ms do not',
   },
   {
     id: 'counter-not-re-entered',
@@ -89,7 +89,7 @@ export const tokens = [
     end
     if reenters then`,
     test: SCRIPTS,
-    name: 'outlives re-entries that go on for longer than it is kept',
+    name: 'each re-entry keeps the counter for its whole time, even if the lease is shorter',
   },
   {
     id: 'counter-kept-for-lease',
@@ -98,7 +98,7 @@ export const tokens = [
     search: 'if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then',
     replace: 'if leftMs >= 0 and leftMs < leaseMs then',
     test: SCRIPTS,
-    name: 'is kept for about its whole time after the last renewal or re-entry, not for the lease alone',
+    name: 'the counter is kept for its whole time after the last renewal or re-entry, not only for the lease',
   },
   {
     id: 're-entry-without-token',

@@ -55,7 +55,7 @@ export const unknown = [
     search: 'asksAgain: holds === 0',
     replace: 'asksAgain: true',
     test: 'test/servers/set-clock.test.ts',
-    name: 'a lowered count that came too late does not undo a re-entry made meanwhile',
+    name: 'a nested release that came too late does not undo a re-entry made meanwhile',
   },
   {
     id: 'nothing-after-unlock',
@@ -73,7 +73,7 @@ export const unknown = [
     search: "message.startsWith('NOSCRIPT')",
     replace: 'false',
     test: 'test/multi/multi-lock.test.ts',
-    name: 'a server that forgets its scripts is no failure',
+    name: 'a multi-lock works after the server forgets its scripts',
   },
   {
     id: 'force-by-name',
@@ -103,7 +103,7 @@ export const unknown = [
     replace:
       'if (this.#calls.length > MOST && keys.some((key) => this.#locks.has(key))) this.#sendAll()',
     test: 'test/servers/batch-order.test.ts',
-    name: 'who looks after a release in the same turn of the event loop sees that the lock is free',
+    name: 'a check after a release in the same turn of the event loop sees that the lock is free',
   },
   {
     id: 'bunch-shares-deadline',
@@ -112,6 +112,6 @@ export const unknown = [
     search: 'const leastMs = Math.min(longestMs, longestMs / 2)',
     replace: 'const leastMs = Math.min(longestMs, 0)',
     test: 'test/servers/batch-deadline.test.ts',
-    name: 'who has little time takes none from those whose calls go at the same moment',
+    name: 'a call with little time does not shorten the time of other calls that are sent with it',
   },
 ]

@@ -19,7 +19,7 @@ export const waiting = [
     search: '          for (const { onWake } of [...channel.listeners]) onWake()\n',
     replace: '',
     test: 'test/servers/wire.test.ts',
-    name: 'between the last look and the subscription is not slept through',
+    name: 'a release between the last check and the subscription wakes the waiter',
   },
   {
     id: 'ring-not-kept',
@@ -28,7 +28,7 @@ export const waiting = [
     search: '    if (this.#isSet) {',
     replace: '    if (this.#isSet && ms < 0) {',
     test: 'test/servers/wire.test.ts',
-    name: 'between the last look and the subscription is not slept through',
+    name: 'a release between the last check and the subscription wakes the waiter',
   },
   {
     id: 'no-new-subscription',
@@ -102,7 +102,7 @@ export const waiting = [
     search: 'retryBudget.isOutage(this.announced || this.request.known)',
     replace: 'retryBudget.isUsedUp',
     test: 'test/servers/hostile-servers.test.ts',
-    name: 'tells a tryLock(waitMs) by its waitMs, not by a longer outageMs',
+    name: '`tryLock(waitMs)` reports the outage after its `waitMs`, not after a longer `outageMs`',
   },
   {
     id: 'contention-is-outage',

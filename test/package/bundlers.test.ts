@@ -68,7 +68,7 @@ withBundlers('a bundle', () => {
     ['ncc', 'esm', 'minified'],
     ['ncc', 'cjs', 'plain'],
   ])(
-    'of %s, as %s, %s, locks, and with the file of the worker keeps locks through a block',
+    'a bundle of %s, as %s, %s, locks, and keeps locks while blocked if it has the file of the worker',
     (...how) => {
       const [tool, format] = how
       const project = newProject(`${tool}-${format}`, format === 'esm' ? { type: 'module' } : {})
@@ -91,7 +91,7 @@ withBundlers('a bundle', () => {
     ['Bun', ['@oven', /^bun-/], 'bin/bun', []],
     ['Deno', ['@deno', /./], 'deno', ['run', '-A', '--no-lock']],
   ] as const)(
-    'none: %s runs it as it is, with the thread and without',
+    '%s runs the program without a bundle, with the thread and without it',
     (_, [scope, pattern], file, args) => {
       const packages = join(bundlers, 'node_modules', scope)
       const own = readdirSync(packages).find((name) => pattern.test(name)) ?? ''
@@ -104,7 +104,7 @@ withBundlers('a bundle', () => {
   )
 })
 
-test('a file that imports types alone imports nothing', () => {
+test('a file that imports only types has no import when it is compiled', () => {
   const project = newProject('types', { type: 'module' })
   const source =
     "import type { Holdfast, Lease } from 'holdfast'\nexport const token = (lease: Lease, _: Holdfast): number => lease.token\n"

@@ -112,7 +112,7 @@ if (!(client instanceof Holdfast)) throw new Error('two classes')
 client.getLock('it').lock().then(() => console.log(JSON.stringify(Object.keys(testing))))
 `
 
-test('an ES module finds the named exports, and no default', () => {
+test('an ES module finds the named exports, and no default export', () => {
   write('esm/package.json', '{ "type": "module" }')
   write('esm/main.js', esm)
   const names: string[] = JSON.parse(run(join(dir, 'esm'), process.execPath, 'main.js'))
@@ -121,7 +121,7 @@ test('an ES module finds the named exports, and no default', () => {
   expect(names).not.toContain('default')
 })
 
-test('CommonJS finds the same', () => {
+test('CommonJS finds the same exports', () => {
   write('esm/package.json', '{ "type": "module" }')
   write('esm/main.js', esm)
   write('cjs/package.json', '{ "type": "commonjs" }')
@@ -131,7 +131,7 @@ test('CommonJS finds the same', () => {
   expect(names('cjs')).toEqual(names('esm'))
 })
 
-test('the entry for tests has its own names, works in both, and ends with what is held', () => {
+test('the entry point for tests has its own names in both module systems, and its process ends', () => {
   write('esm/package.json', '{ "type": "module" }')
   write('esm/testing.js', testingEsm)
   write('cjs/package.json', '{ "type": "commonjs" }')
@@ -142,7 +142,7 @@ test('the entry for tests has its own names, works in both, and ends with what i
   expect(names('cjs')).toEqual(names('esm'))
 })
 
-describe('the program', () => {
+describe('the program `holdfast`', () => {
   const server = sharedServer()
   const npx = (...args: string[]) =>
     spawnSync('npx', ['--no-install', 'holdfast', ...args], {
@@ -152,7 +152,7 @@ describe('the program', () => {
       timeout: 60_000,
     })
 
-  test('is found by npx, and looks at a server', () => {
+  test('npx finds the program, and the program checks a server', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     expect(npx('--version')).toMatchObject({ status: 0, stdout: `${version}\n` })
     const found = npx('doctor', '--json')
@@ -169,7 +169,7 @@ describe('the program', () => {
     expect(wrong.stderr).toContain("'--nope'")
   })
 
-  test('is nothing that the library loads, and has no types', () => {
+  test('the library does not load the program, and the program has no types', () => {
     expect(packed.filter((file) => /extras\/cli\/.*\.d\.ts$|cjs\/extras\/cli/.test(file))).toEqual(
       [],
     )
@@ -201,7 +201,7 @@ describe('holdfast/opentelemetry', () => {
   })
   afterEach(() => rmSync(peer(), { recursive: true, force: true }))
 
-  test('works in both module systems, and loads neither the core nor ioredis', () => {
+  test('holdfast/opentelemetry works in both module systems, and loads neither the core nor ioredis', () => {
     mkdirSync(peer())
     symlinkSync(join(root, 'node_modules/@opentelemetry/api'), join(peer(), 'api'))
     expect(run(join(dir, 'esm'), process.execPath, 'opentelemetry.js')).toBe('')
@@ -212,13 +212,13 @@ describe('holdfast/opentelemetry', () => {
     )
   })
 
-  test.each(['esm', 'cjs'])('names what to install where that is missing, in %s', (folder) => {
+  test.each(['esm', 'cjs'])('holdfast/opentelemetry names the missing package, in %s', (folder) => {
     expect(() => run(join(dir, folder), process.execPath, 'opentelemetry.js')).toThrow(
       /Cannot find (package|module) '@opentelemetry\/api'/,
     )
   })
 
-  test('is nothing that the library loads, nor is anything of the extras or their peers', () => {
+  test('the library loads neither holdfast/opentelemetry, nor other extras, nor their peers', () => {
     const loaded: string[] = JSON.parse(run(join(dir, 'cjs'), process.execPath, 'core.js'))
     expect(loaded.length).toBeGreaterThan(50)
     expect(loaded.filter((file) => /extras|@opentelemetry|prom-client/.test(file))).toEqual([])
@@ -254,7 +254,7 @@ test.each([
   run(join(dir, folder), process.execPath, join(root, 'node_modules/typescript/bin/tsc'))
 })
 
-test('every link of a page in it leads to a file that it has', () => {
+test('each link of a packed page leads to a file in the package', () => {
   const isThere = (path: string) =>
     packed.some((file) => file === path || file.startsWith(`${path}/`))
   const linked = packed
@@ -273,11 +273,11 @@ test('every link of a page in it leads to a file that it has', () => {
   expect(dead).toEqual([])
 })
 
-describe('from git', () => {
+describe('an installation from git', () => {
   const git = (...args: string[]) =>
     run(clone, 'git', '-c', 'user.name=Test', '-c', 'user.email=test@localhost', ...args)
 
-  test('npm builds it, and it is imported both ways', () => {
+  test('npm builds the package from git, and both module systems can import it', () => {
     rmSync(join(clone, 'dist'), { recursive: true })
     rmSync(join(clone, 'node_modules'))
     // What builds it: npm installs all of them, which takes half a minute of work for the others.
@@ -301,7 +301,7 @@ describe('from git', () => {
   }, 120_000)
 })
 
-test('where the development dependencies are missing, the build says so', () => {
+test('the build reports missing development dependencies', () => {
   const built = spawnSync(process.execPath, [
     join(freshClone(mkdtempSync(join(dir, 'bare-'))), 'scripts/build.mjs'),
   ])
@@ -311,7 +311,7 @@ test('where the development dependencies are missing, the build says so', () => 
   })
 })
 
-test('the tarball carries what the package needs, and nothing else', () => {
+test('the tarball has what the package needs, and nothing else', () => {
   const folders = new Set(packed.map((file) => file.replace(/(^dist\/[^/]+|^[^/]+).*/, '$1')))
   expect([...folders].sort()).toEqual([
     'CHANGELOG.md',
@@ -363,7 +363,7 @@ const GROUPS: [pattern: RegExp, why: string, most: number][] = [
   [/^[^/]+$/, 'what a package has at its top', 10],
 ]
 
-test('each file belongs to a group that users need, and no group grows unnoticed', () => {
+test('each file belongs to a group that users need, and no group is larger than its limit', () => {
   const group = (file: string) => GROUPS.findIndex(([pattern]) => pattern.test(file))
   expect(packed.filter((file) => group(file) === -1)).toEqual([])
   const counts = GROUPS.map(([, why, most], i) => {
@@ -374,7 +374,7 @@ test('each file belongs to a group that users need, and no group grows unnoticed
   expect(packed.filter((file) => file.endsWith('.map'))).toEqual([])
 })
 
-test('an installation runs no script, and no dependency asks for a newer Node.js', () => {
+test('an installation runs no script, and no dependency requires a newer Node.js', () => {
   const file = join(dir, 'node_modules/holdfast/package.json')
   const manifest = JSON.parse(readFileSync(file, 'utf8'))
   expect(manifest).toMatchObject({ name: 'holdfast', bin: {}, dependencies: {} })
@@ -409,17 +409,20 @@ describe('a release', () => {
     return JSON.parse(run(root, process.execPath, '--input-type=module', '-e', program))
   }
 
-  test('is not refused if the package says where it comes from', () => {
+  test('a release is accepted if the package says where it comes from', () => {
     expect(refusals(complete)).toEqual([])
   })
 
-  test.each(['repository', 'homepage', 'bugs', 'author'])('is refused without %s', (name) => {
-    expect(refusals({ ...complete, [name]: undefined })).toEqual([
-      expect.stringContaining(`package.json has no "${name}"`),
-    ])
-  })
+  test.each(['repository', 'homepage', 'bugs', 'author'])(
+    'a release is refused without %s',
+    (name) => {
+      expect(refusals({ ...complete, [name]: undefined })).toEqual([
+        expect.stringContaining(`package.json has no "${name}"`),
+      ])
+    },
+  )
 
-  test('is refused without an entry in the changelog, or with changes that are not committed', () => {
+  test('a release is refused without an entry in the changelog, or with uncommitted changes', () => {
     expect(refusals(complete, '# Changelog\n\n## Unreleased\n', ' M src/index.ts')).toEqual([
       'CHANGELOG.md has no heading "## 1.2.3": add it.',
       'The working tree has changes: commit them.',
@@ -430,14 +433,14 @@ describe('a release', () => {
 describe('the workflow of the hosted CI', () => {
   const file = '.github/workflows/ci.yml'
 
-  test('runs .ci/run on the lowest Node.js', () => {
+  test('the workflow runs .ci/run on the lowest Node.js', () => {
     const text = readFileSync(join(root, file), 'utf8')
     expect(text).toMatch(/^ +runs-on: ubuntu-latest$/m)
     expect(text).toMatch(/^ +node-version: 20$/m)
     expect(text).toMatch(/^ +run: .*\bbash \.ci\/run$/m)
   })
 
-  test('has a time limit above that of .ci/run', () => {
+  test('the workflow has a time limit above the budget of .ci/run', () => {
     const minutes = Number(
       /timeout-minutes: (\d+)/.exec(readFileSync(join(root, file), 'utf8'))?.[1],
     )
@@ -453,7 +456,7 @@ describe('the workflow of the long runs', () => {
     .split(/^ {2}(?=\w+:$)/m)
     .slice(1)
 
-  test('runs weekly and by hand, and a failure is not hidden by a pipe', () => {
+  test('the workflow runs weekly and by hand, and a pipe does not hide a failure', () => {
     expect(text).toMatch(/^ {4}- cron: '\d+ \d+ \* \* \d'$/m)
     expect(text).toMatch(/^ {2}workflow_dispatch:$/m)
     expect(text).toMatch(/^ {4}shell: bash$/m)

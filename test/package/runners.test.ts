@@ -25,7 +25,7 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 test.each(Object.entries(RUNNERS))(
-  'the example of %s passes, each test of it, and ends by itself',
+  'the example for %s passes with all its tests, and ends by itself',
   async (_, args) => {
     const child = spawnDyingWithParent(process.execPath, args, {
       cwd: dir,

@@ -35,12 +35,12 @@ afterAll(async () => {
   await ended
 })
 
-test('one command builds it, and prints where it is', () => {
+test('one command builds the site, and prints its address', () => {
   expect(printed).toMatch(/The site is in \S+: \d+ pages, and the API/)
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/below\/$/)
 })
 
-test('it has every page of docs/, and every entry point of the package', () => {
+test('the site has each page of docs/, and each entry point of the package', () => {
   const html = readFileSync(join(root, 'site/dist/contents.html'), 'utf8')
   const pages = allPages().filter(({ path }) => /^docs\/.+\//.test(path))
   expect(pages.length).toBeGreaterThan(50)
@@ -55,7 +55,7 @@ test('it has every page of docs/, and every entry point of the package', () => {
   expect(entries.filter((name) => !api.includes(`href="./${name}/"`))).toEqual([])
 })
 
-describeInBrowser('in a browser that reaches nothing else', () => {
+describeInBrowser('a browser that reaches only the site', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
@@ -81,7 +81,7 @@ describeInBrowser('in a browser that reaches nothing else', () => {
   }
 
   test.each(['semaphore', 'cron'])(
-    'it finds pages with the word %s, and opens one',
+    'the search finds pages with the word %s, and opens a page',
     async (word) => {
       const { page, troubles } = await open('')
       await page.getByRole('button', { name: 'Search' }).click()
@@ -98,7 +98,7 @@ describeInBrowser('in a browser that reaches nothing else', () => {
     },
   )
 
-  test('its pages are light and dark', async () => {
+  test('the pages have a light and a dark theme', async () => {
     const { page, troubles } = await open('tutorial/first-lock.html')
     const background = () =>
       page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
@@ -129,7 +129,7 @@ describeInBrowser('in a browser that reaches nothing else', () => {
   }, 120_000)
 })
 
-describe('what is wrong in a built page is found', () => {
+describe('faults in a built page', () => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'holdfast-site-'))
@@ -151,11 +151,11 @@ describe('what is wrong in a built page is found', () => {
     ['<a href="other/page.html#nowhere">', 'no such anchor'],
     ['<a class="it" href="/other/page.html">', 'not below /below/'],
     ['<script src="https://example.com/x.js">', 'loaded from elsewhere'],
-  ])('%s', (html, fault) => {
+  ])('the check finds the fault of %s', (html, fault) => {
     expect(faults(html)).toEqual([expect.stringContaining(fault)])
   })
 
-  test('but not in a good one', () => {
+  test('the check finds no fault in a correct page', () => {
     const good = [
       '/below/other/page.html#there',
       'other/page.html',

@@ -44,7 +44,7 @@ describe.each(Object.keys(TOOLS))('%s', (title) => {
     }
   }
 
-  test('the list is enough: with a prefix, and without one', async () => {
+  test('the list of rights is enough, with a key prefix and without one', async () => {
     leaves(LEFT)
     const server = await startRedis({ config: CONFIG })
     await withLocks(server, 'app:', (names) =>
@@ -65,7 +65,7 @@ describe.each(Object.keys(TOOLS))('%s', (title) => {
     expect(await refusals([server])).toEqual([])
   })
 
-  test('the list is the smallest: without any one word Redis refuses something', async () => {
+  test('the list of rights is the smallest: without any one word Redis refuses something', async () => {
     leaves(LEFT)
     const logins = withPrefix.map((word, i) => ({ word, user: `u${i}` }))
     const without = (word: string) => withPrefix.filter((one) => one !== word)

@@ -129,27 +129,27 @@ const BOTH: ('getLock' | 'getFairLock')[] = ['getLock', 'getFairLock']
 
 const pages = readdirSync(join(root, FOLDER)).map((file) => file.replace('.md', ''))
 
-test.each(pages)(
-  '%s: says what to paste, what rights it needs, and what a failover can cost',
-  (name) => {
-    const headings = pageOf(name).headings.map(({ text }) => text)
-    for (const text of ['Configuration', 'Rights', 'Cost of a failover']) {
-      expect(headings).toContain(text)
-    }
+test.each(pages)('%s: the page has a configuration, rights, and the cost of a failover', (name) => {
+  const headings = pageOf(name).headings.map(({ text }) => text)
+  for (const text of ['Configuration', 'Rights', 'Cost of a failover']) {
+    expect(headings).toContain(text)
+  }
+})
+
+test.each(['single', 'valkey'])(
+  '%s: the configuration and the rights of the page are enough',
+  async (name) => {
+    const page = pageOf(name)
+    const server = await startRedis({ config: configOf(page) })
+    await giveRights(pageOf('single'), [server])
+    await useLocks([clientOf(page, [server]), clientOf(page, [server])], BOTH)
+    expect(await refusedOn([server])).toEqual([])
+    const sent = await commandsOn([server])
+    expect(ALWAYS.filter((command) => !sent.includes(command))).toEqual([])
   },
 )
 
-test.each(['single', 'valkey'])('%s: the configuration and the rights are enough', async (name) => {
-  const page = pageOf(name)
-  const server = await startRedis({ config: configOf(page) })
-  await giveRights(pageOf('single'), [server])
-  await useLocks([clientOf(page, [server]), clientOf(page, [server])], BOTH)
-  expect(await refusedOn([server])).toEqual([])
-  const sent = await commandsOn([server])
-  expect(ALWAYS.filter((command) => !sent.includes(command))).toEqual([])
-})
-
-test('replicas: the configuration and the rights are enough, and a master nobody follows refuses', async () => {
+test('replicas: the configuration and the rights are enough, and a master without replicas refuses', async () => {
   const page = pageOf('replicas')
   const [master, replica] = (await Promise.all(
     [1, 2].map(() => startRedis({ config: configOf(page) })),
@@ -163,7 +163,7 @@ test('replicas: the configuration and the rights are enough, and a master nobody
   expect(await refusedOn([master, replica])).toEqual([])
 })
 
-test('sentinel: the configuration and all three logins are enough, through a failover', async () => {
+test('sentinel: the configuration and all three logins are enough, even after a failover', async () => {
   leaves({ keys: true, why: 'a server that was demoted has what it granted meanwhile' })
   const page = pageOf('sentinel')
   const [atSentinels, ofSentinels] = rightsOf(page)
@@ -208,7 +208,7 @@ test('cluster: the configuration and the rights are enough', async () => {
   expect([...ALWAYS, ...ofShards.split(' ')].filter((command) => !sent.has(command))).toEqual([])
 })
 
-test('cluster: the rights are enough for a slot that moves', async () => {
+test('cluster: the rights are enough while a slot moves', async () => {
   const page = pageOf('cluster')
   const cluster = await startCluster({ masters: 3, config: configOf(page) })
   await giveRights(page, cluster.nodes)
@@ -271,7 +271,7 @@ describe('tls', () => {
     await giveRights(pageOf('single'), [server])
   })
 
-  test('the configuration is enough', async () => {
+  test('the configuration of the page is enough for TLS', async () => {
     const make = () => clientOf(page, [{ host: server.host, port }], folder)
     await useLocks([make(), make()], BOTH)
   })
@@ -279,7 +279,7 @@ describe('tls', () => {
   test.each([
     ['without a certificate', {}, /certificate required|ECONNRESET|closed/i],
     ['that does not know the authority', { ca: undefined }, /self-signed certificate/],
-  ])('a client %s gets nowhere, and is told why', async (_, tls, why) => {
+  ])('a client %s cannot connect, and the error says why', async (_, tls, why) => {
     const ca = require('node:fs').readFileSync(join(folder, 'ca.crt'))
     const redis = { host: server.host, port, tls: { ca, ...tls } }
     const client = new holdfast.Holdfast({ redis, outageMs: 500 })

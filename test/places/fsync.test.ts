@@ -44,7 +44,7 @@ const calls = async (command: string) =>
   )
 
 test.each([0, 1, 'all'] as const)(
-  'with %p replicas an acquisition is on the disks of all that were to have it',
+  'an acquisition with %p replicas sends one WAITAOF, and no WAIT',
   async (replicas) => {
     const client = newClient({ replicas, fsync: true, timeoutMs: 5_000 })
     const before = [await calls('waitaof'), await calls('wait')]
@@ -57,7 +57,7 @@ test.each([0, 1, 'all'] as const)(
   },
 )
 
-test('a master that was killed has the lock again', async () => {
+test('a master that was killed and restarted still has the lock', async () => {
   const client = newClient({ replicas: 0, fsync: true, timeoutMs: 5_000 })
   const lease = granted(await client.getLock('it').tryLock())
   master.kill()
@@ -66,7 +66,7 @@ test('a master that was killed has the lock again', async () => {
   await lease.release()
 })
 
-test('a replica that stands still is missing, and the master is not', async () => {
+test('the error counts a replica that stands still as missing, and the master as confirmed', async () => {
   const client = newClient({ replicas: 1, fsync: true, timeoutMs: 400 })
   replica.pause()
   const { error } = await outcome(client.getLock('it').tryLock())
@@ -76,7 +76,7 @@ test('a replica that stands still is missing, and the master is not', async () =
   await eventually(async () => !(await master.admin.exists('it')))
 })
 
-test('a master that writes nothing to its disk in time is told, and the lock is let go', async () => {
+test('the error reports a master that did not write to its disk in time, and the lock is released', async () => {
   await master.admin.config('SET', 'appendfsync', 'no')
   const client = newClient({ replicas: 0, fsync: true, timeoutMs: 300 })
   const { error } = await outcome(client.getLock('it').tryLock())
@@ -85,7 +85,7 @@ test('a master that writes nothing to its disk in time is told, and the lock is 
   await eventually(async () => !(await master.admin.exists('it')))
 })
 
-test('a master without a log of its writes says so', async () => {
+test('the error reports a master without a log of its writes', async () => {
   await master.admin.config('SET', 'appendonly', 'no')
   const client = newClient({ replicas: 0, fsync: true, timeoutMs: 300 })
   const { error } = await outcome(client.getLock('it').tryLock())

@@ -56,8 +56,8 @@ async function areToldOneByOne(times: Times): Promise<void> {
   expect(gaps.flat().filter((ms) => ms < callMs / 3)).toEqual([])
 }
 
-describe('where masters run what they are told, and do not answer', () => {
-  test('a name whose acquisition was given up is released at each by one request at a time', async () => {
+describe('masters that run requests and do not answer', () => {
+  test('an acquisition that was given up is released at each master by one request at a time', async () => {
     const { cluster, proxies, urls } = await proxied()
     const lock = cluster.client(options, urls).getLock('it')
     await lock.isLocked()
@@ -75,7 +75,7 @@ describe('where masters run what they are told, and do not answer', () => {
     await cluster.free('it')
   })
 
-  test('a name whose release was given up is released at each by one request at a time', async () => {
+  test('a release that was given up is repeated at each master by one request at a time', async () => {
     const { cluster, proxies, urls } = await proxied()
     const lock = cluster.client({ ...options, outageMs: 3_000 }, urls).getLock('it')
     const lease = await lock.lock(30_000)
@@ -92,11 +92,11 @@ describe('where masters run what they are told, and do not answer', () => {
   })
 })
 
-describe('close() while names are still to be released', () => {
+describe('`close()` while releases are pending', () => {
   test.each([
     ['all masters are', 3],
     ['one master is', 1],
-  ])('ends in bounded time where %s silent', async (_, some) => {
+  ])('`close()` ends in bounded time while %s silent', async (_, some) => {
     const { cluster, proxies, urls } = await proxied()
     const quick = { ...options, commandTimeoutMs: 1_000, outageMs: 4_000 }
     const client = cluster.client(quick, urls)
@@ -114,7 +114,7 @@ describe('close() while names are still to be released', () => {
     await cluster.free('it')
   })
 
-  test('releases them where the masters are back within the time of a call', async () => {
+  test('`close()` releases the locks if the masters are back within the time of a call', async () => {
     const { cluster, proxies, urls } = await proxied()
     const quick = { ...options, leaseMs: 30_000, outageMs: 4_000 }
     const client = cluster.client(quick, urls)

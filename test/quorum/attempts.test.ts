@@ -12,7 +12,7 @@ function attemptsOn(release: () => Promise<Released>, facts = { everUp: true, la
   return new Attempts(server, release, { callMs: 100, restMs: 10_000 })
 }
 
-test('a name that is asked for twice is remembered while one of both may have the lock', async () => {
+test('a name with two requests is remembered while one of them may have acquired the lock', async () => {
   let releases = 0
   const attempts = attemptsOn(async () => {
     releases += 1
@@ -37,7 +37,7 @@ test('a name that is asked for twice is remembered while one of both may have th
   attempts.close()
 })
 
-test('a name that is over while it is asked for is released once more when that request is too late', async () => {
+test('a name that is abandoned during its request is released when that request is too late to run', async () => {
   let releasedAt = 0
   const attempts = attemptsOn(async () => {
     releasedAt = performance.now()
@@ -61,7 +61,7 @@ test('a name that is over while it is asked for is released once more when that 
   attempts.close()
 })
 
-test('a name that is released while a request in it may yet come is released once more behind that', async () => {
+test('a name that is released while its request may still arrive is released again after that request', async () => {
   const releasedAt: number[] = []
   const attempts = attemptsOn(async () => {
     releasedAt.push(performance.now())
@@ -82,8 +82,8 @@ test('a name that is released while a request in it may yet come is released onc
 })
 
 test.each([
-  ['after it could be connected', 500, 0],
-  ['where the server is found far away', 50, 400],
+  ['after the connection was made', 500, 0],
+  ['to a server that turns out to be far away', 50, 400],
 ])(
   'a request that was sent %s is in doubt for as long as it may run',
   async (_, connectMs, lateMs) => {
@@ -142,7 +142,7 @@ test('a release that was not confirmed is left to its caller until the name is a
 })
 
 test.each(['is confirmed', 'fails'])(
-  'a name that is abandoned while its release is under way waits for that, which %s',
+  'a name that is abandoned during its release waits for that release, which %s',
   async (how) => {
     const first = deferred<Released>()
     const answer =

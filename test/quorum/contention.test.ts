@@ -27,7 +27,7 @@ async function contend(cluster: Cluster, clients: number, times: number): Promis
   return tokens
 }
 
-describe('one who waits while somebody has the lock', () => {
+describe('a waiter for a lock that another client holds', () => {
   /** A waiter behind proxies, in five masters, and what it takes to tell it of releases. */
   async function waiting(options: { leaseMs?: number; commandTimeoutMs?: number } = {}) {
     const cluster = await Cluster.start(5)
@@ -76,7 +76,7 @@ describe('one who waits while somebody has the lock', () => {
     }
   }
 
-  test('asks each master once for one release, however many tell of it', async () => {
+  test('a waiter asks each master once for one release, however many masters report it', async () => {
     const { tell, asked, allAsked, end } = await waiting()
     await tell()
     await eventually(allAsked)
@@ -85,7 +85,7 @@ describe('one who waits while somebody has the lock', () => {
     await end()
   })
 
-  test('asks one master first when it has lost before, and looks at all of them later', async () => {
+  test('a waiter that has lost before asks one master first, and all masters later', async () => {
     const { tell, asked, allAsked, losesTwice, end } = await waiting()
     await losesTwice()
     const total = () => asked().reduce((sum, count) => sum + count, 0)
@@ -106,7 +106,7 @@ describe('one who waits while somebody has the lock', () => {
     await end()
   })
 
-  test('does not wait long for the one that it asks first', async () => {
+  test('a waiter does not wait long for the master that it asks first', async () => {
     const { proxies, masters, tell, allAsked, losesTwice, end } = await waiting({
       leaseMs: 50_000,
       commandTimeoutMs: 5_000,
@@ -120,7 +120,7 @@ describe('one who waits while somebody has the lock', () => {
 })
 
 test.each([0, 1, 2])(
-  'master %i, which somebody else has all the while, holds nobody up',
+  'master %i delays no client although another owner holds the lock there all the time',
   async (i) => {
     const cluster = await Cluster.start(3)
     const { admin } = cluster.masters[i] as Cluster['masters'][0]
@@ -133,7 +133,7 @@ test.each([0, 1, 2])(
   },
 )
 
-test('a master that hangs holds nobody up', async () => {
+test('a master that hangs delays no client', async () => {
   const cluster = await Cluster.start(3)
   const contending = contend(cluster, 6, 8)
   await pause(60)
@@ -144,11 +144,11 @@ test('a master that hangs holds nobody up', async () => {
   await cluster.free('it')
 })
 
-describe('a minority that does not answer, of which nobody knows yet,', () => {
+describe('a minority that does not answer, and is not yet known to be down', () => {
   // Whoever waited for it would do so for 5 s each time.
   const longLimits = { leaseMs: 50_000, commandTimeoutMs: 5_000 }
 
-  test('keeps no votes from others that came to nothing', async () => {
+  test('the votes of a failed attempt are released although a minority does not answer', async () => {
     const cluster = await Cluster.start(3)
     const [free, held, hangs] = cluster.masters as [RedisServer, RedisServer, RedisServer]
     await held.admin.hset('it', 'somebody:else', 1)
@@ -162,7 +162,7 @@ describe('a minority that does not answer, of which nobody knows yet,', () => {
     leaves({ keys: true, why: 'somebody else has it' })
   })
 
-  test.each(['stopped', 'slow'])('holds up nobody who contends: %s', async (how) => {
+  test.each(['stopped', 'slow'])('a minority delays no client that contends: %s', async (how) => {
     const cluster = await Cluster.start(3)
     const [, , hangs] = cluster.masters as [RedisServer, RedisServer, RedisServer]
     const proxy = await startProxy(hangs.port)
@@ -188,7 +188,7 @@ describe('a minority that does not answer, of which nobody knows yet,', () => {
     await cluster.free('it')
   })
 
-  test('is heard all the same where no majority is to be had without it', async () => {
+  test('the answer of a slow minority counts if there is no majority without it', async () => {
     const cluster = await Cluster.start(3)
     const [, held, far] = cluster.masters as [RedisServer, RedisServer, RedisServer]
     await held.admin.hset('it', 'somebody:else', 1)
@@ -204,7 +204,7 @@ describe('a minority that does not answer, of which nobody knows yet,', () => {
   })
 })
 
-test('nothing depends on a message', async () => {
+test('waiters acquire the lock even without any message', async () => {
   const cluster = await Cluster.start(3)
   const [holder, ...waiters] = Array.from({ length: 4 }, () => cluster.client().getLock('it'))
   const lease = await holder?.lock()

@@ -27,10 +27,10 @@ async function holderOf(cluster: Cluster, options: { newDeployment?: boolean } =
   return { lease, cutOff }
 }
 
-describe.each([3, 5])('of %i masters', (count) => {
+describe.each([3, 5])('a deployment of %i masters', (count) => {
   const minority = (count - 1) / 2
 
-  test('those that came back empty let no second holder in', async () => {
+  test('masters that restarted empty grant the lock to no second holder', async () => {
     const cluster = await Cluster.start(count)
     const { lease, cutOff } = await holderOf(cluster)
     const others = cluster.client({ outageMs: 400 })
@@ -45,7 +45,7 @@ describe.each([3, 5])('of %i masters', (count) => {
     leaves(keyless)
   })
 
-  test('all at once that came back empty name their reason', async () => {
+  test('masters that all restarted empty give their reason in the error', async () => {
     const cluster = await Cluster.start(count)
     const first = await cluster.client().getLock('it').lock(30_000)
     await Promise.all(cluster.masters.map((master) => master.restart()))
@@ -73,7 +73,7 @@ describe.each([3, 5])('of %i masters', (count) => {
     await cluster.free('it')
   })
 
-  test('many clients of a new deployment find it together', async () => {
+  test('many clients found a new deployment together', async () => {
     const cluster = await Cluster.start(count, false)
     const locks = Array.from({ length: 4 }, () =>
       cluster.client({ newDeployment: true }).getLock('it'),
@@ -85,7 +85,7 @@ describe.each([3, 5])('of %i masters', (count) => {
     }
   })
 
-  test('one that forgot later is not new, whatever the client was told', async () => {
+  test('a master that forgets later is not new, even for a client with `newDeployment`', async () => {
     const cluster = await Cluster.start(count, false)
     const options = { newDeployment: true, outageMs: 400 }
     const { lease, cutOff } = await holderOf(cluster, { newDeployment: true })
@@ -104,7 +104,7 @@ describe.each([3, 5])('of %i masters', (count) => {
   })
 })
 
-test('the first lock of new masters says which option, how long to wait, and not to look for a Redis that is up', async () => {
+test('the first error of new masters names `newDeployment` and the time to wait, and suggests no server that is down', async () => {
   const cluster = await Cluster.start(3, false)
   const lock = cluster.client({ outageMs: 400 }).getLock('it')
   const { message } = (await lock.lock().catch((error) => error)) as Error
@@ -118,7 +118,7 @@ test('the first lock of new masters says which option, how long to wait, and not
   expect(message).not.toMatch(/Check that Redis|start it|slow/)
 })
 
-test('each reason for which a master does not vote comes with what to do', async () => {
+test('each reason why a master does not vote comes with a remedy', async () => {
   const cluster = await Cluster.start(3)
   const lock = cluster.client({ outageMs: 2_500 }).getLock('it')
   await lock.using(() => {})
@@ -133,7 +133,7 @@ test('each reason for which a master does not vote comes with what to do', async
   leaves(keyless)
 })
 
-test('without being told that it is new, a deployment votes when the longest lease has passed', async () => {
+test('new masters vote without `newDeployment` when the longest lease has passed', async () => {
   const cluster = await Cluster.start(3, false)
   const client = cluster.client({ leaseMs: 500, longestLeaseMs: 800, outageMs: 10_000 })
   const start = performance.now()
@@ -142,7 +142,7 @@ test('without being told that it is new, a deployment votes when the longest lea
   await lease.release()
 })
 
-test('a master that writes everything down before it answers votes at once when it is back', async () => {
+test('a master that stores every write before its answer votes at once after a restart', async () => {
   const cluster = await Cluster.start(3, false, {
     config: { appendonly: 'yes', appendfsync: 'always' },
   })
@@ -161,7 +161,7 @@ test('a master that writes everything down before it answers votes at once when 
   await cluster.free('held')
 })
 
-test('one that writes down every second only does not', async () => {
+test('a master that stores its writes once a second does not vote at once after a restart', async () => {
   const cluster = await Cluster.start(1, false, {
     config: { appendonly: 'yes', appendfsync: 'everysec' },
   })
@@ -177,7 +177,7 @@ test('one that writes down every second only does not', async () => {
   ).rejects.toMatchObject({ code: 'HOLDFAST_UNAVAILABLE' })
 })
 
-test('masters restarted empty one after another never cost a held lock', async () => {
+test('masters that restart empty one after another never cost a held lock', async () => {
   const cluster = await Cluster.start(3)
   const client = cluster.client({ leaseMs: 3_000 })
   const lost: string[] = []
@@ -202,7 +202,7 @@ test('masters restarted empty one after another never cost a held lock', async (
   }
 })
 
-test('a master that came back with old data issues no token that was issued since', async () => {
+test('a master that returns with old data issues no token that was issued since', async () => {
   const cluster = await Cluster.start(3)
   const [old, gone, away] = cluster.masters as [RedisServer, RedisServer, RedisServer]
   const proxy = await startProxy(away.port)
@@ -226,7 +226,7 @@ test('a master that came back with old data issues no token that was issued sinc
   expect(await token()).toBeGreaterThan(last)
 })
 
-test('a master that was started anew rests from when it is reached, not from when it is next asked', async () => {
+test('a restarted master rests from the moment it is reached, not from the next request for a lock', async () => {
   const cluster = await Cluster.start(3)
   const client = cluster.client({ leaseMs: 1_000, longestLeaseMs: 30_000 })
   const lease = granted(await client.getLock('it').tryLock(5_000))

@@ -68,7 +68,7 @@ async function holderOnTwo(cluster: Cluster, name: string, options = {}) {
   return lease
 }
 
-test('a replica that lags and takes over does not vote, whatever it writes to its disk', async () => {
+test('a lagging replica that takes over does not vote, even if it stores every write', async () => {
   const { cluster, second, third, replica } = await withLaggingReplica(DURABLE)
   const lease = await holderOnTwo(cluster, 'it')
   await isPromoted(replica)
@@ -84,7 +84,7 @@ test('a replica that lags and takes over does not vote, whatever it writes to it
   leaves(keyless)
 })
 
-test('a master that was a replica for a moment does not vote, also for a client that noticed nothing', async () => {
+test('a master that was a replica for a moment does not vote, even for a client that noticed nothing', async () => {
   const { cluster, first, replica } = await withLaggingReplica()
   const sleeper = cluster.client({ outageMs: 400 })
   await sleeper.getLock('awake').using(() => {})
@@ -111,7 +111,7 @@ test('a master that was a replica for a moment does not vote, also for a client 
   leaves(keyless)
 })
 
-test('a master that gets a replica is not trusted with its disk from then on', async () => {
+test('the disk of a master is no longer trusted after it got a replica', async () => {
   const cluster = await Cluster.start(3, false, DURABLE)
   const [first] = cluster.masters as Three
   const client = cluster.client({ newDeployment: true })
@@ -132,7 +132,7 @@ test('a master that gets a replica is not trusted with its disk from then on', a
   })
 })
 
-test('a master that came back empty rests for the longest lease that the others were told of', async () => {
+test('a master that restarted empty rests for the longest lease that the other masters know', async () => {
   const cluster = await Cluster.start(3, false)
   const short = { leaseMs: 2_000, longestLeaseMs: 2_000, commandTimeoutMs: 2_000 }
   const client = cluster.client({ ...short, newDeployment: true })
@@ -152,7 +152,7 @@ test('a master that came back empty rests for the longest lease that the others 
   leaves(keyless)
 })
 
-test('a server that tells nobody who it is has no vote, and the error names the right that is missing', async () => {
+test('a server that hides its identity has no vote, and the error names the missing right', async () => {
   const cluster = await Cluster.start(3, false)
   for (const { admin } of cluster.masters) {
     await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-info')

@@ -17,7 +17,7 @@ async function start(): Promise<{ cluster: Cluster; proxies: FaultProxy[]; urls:
 
 const QUICK = { leaseMs: 1_200, outageMs: 10_000 }
 
-test('forceUnlock() on a bare majority is not undone by a holder who is giving a master the lock back', async () => {
+test('`forceUnlock()` on a bare majority is not undone by a holder that restores the lock at a master', async () => {
   const { cluster, proxies, urls } = await start()
   const holder = cluster.client(QUICK, urls)
   const lease = await holder.getLock('it').lock()
@@ -43,7 +43,7 @@ test('forceUnlock() on a bare majority is not undone by a holder who is giving a
   await cluster.free('it')
 })
 
-test('forceUnlock() that no majority confirms rejects, and the holder keeps the lock', async () => {
+test('`forceUnlock()` without a majority rejects, and the holder keeps the lock', async () => {
   const { cluster, urls } = await start()
   const lease = await cluster.client(QUICK, urls).getLock('it').lock()
   await cluster.heldEverywhere('it', lease.owner)
@@ -73,7 +73,7 @@ test('forceUnlock() that no majority confirms rejects, and the holder keeps the 
   await cluster.free('it')
 })
 
-test('forceUnlock() whose answers are lost takes nothing from the next holder', async () => {
+test('`forceUnlock()` whose answers are lost does not end the lock of the next holder', async () => {
   const { cluster, proxies, urls } = await start()
   const lease = await cluster.client(QUICK).getLock('it').lock()
   await cluster.heldEverywhere('it', lease.owner)
@@ -96,7 +96,7 @@ test('forceUnlock() whose answers are lost takes nothing from the next holder', 
   await cluster.free('it')
 })
 
-test('forceUnlock() finds a holder of whom a majority may know, where one master is down', async () => {
+test('`forceUnlock()` finds the holder although one master is down and one has lost the lock', async () => {
   const { cluster } = await start()
   const lease = await cluster.client({ leaseMs: 20_000 }).getLock('it').lock()
   await cluster.heldEverywhere('it', lease.owner)

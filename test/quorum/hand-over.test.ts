@@ -7,7 +7,7 @@ import * as scripts from '../support/scripts.ts'
 
 afterEach(() => jest.restoreAllMocks())
 
-test('what a master was given back for one stays there for the next, who has its name', async () => {
+test('a lock that was restored at a master stays there for the next owner with the same id', async () => {
   // A long turn, for the test to be slow in.
   jest.spyOn(HandOverBudget.prototype, 'isUsedUp', 'get').mockReturnValue(false)
   const cluster = await Cluster.start(3)

@@ -32,30 +32,33 @@ async function nextIsAbove(cluster: Cluster, token: number): Promise<void> {
 
 const lost: Action[] = ['mute', 'cutAfter', 'cutBefore']
 
-describe.each(lost)('replies that are lost (%s)', (action) => {
+describe.each(lost)('lost replies (%s)', (action) => {
   test.each([
     ['a minority', 2],
     ['a majority', 3],
     ['all', 5],
-  ])('of the votes of %s cost no token and leave no lock', async (_, some) => {
-    const { cluster, proxies, urls } = await proxied(5)
-    const lock = cluster.client({ outageMs: 10_000 }, urls).getLock('it')
-    await lock.isLocked()
-    for (const proxy of proxies.slice(0, some)) proxy.onNextRequest(scripts.vote.sha1, action)
-    const lease = granted(await within(8_000, lock.tryLock(7_000)))
-    const counters = (await cluster.counters('it')).map(Number)
-    expect(counters.filter((counter) => counter >= lease.token).length).toBeGreaterThanOrEqual(3)
-    expect(await cluster.client().getLock('it').tryLock()).toBeNull()
-    await lease.release()
-    await nextIsAbove(cluster, lease.token)
-    leaves({ keys: true, why: 'what a cut-off master was not told ends with its lease' })
-  })
+  ])(
+    'the lock is acquired after the votes of %s are lost, and the next token is greater',
+    async (_, some) => {
+      const { cluster, proxies, urls } = await proxied(5)
+      const lock = cluster.client({ outageMs: 10_000 }, urls).getLock('it')
+      await lock.isLocked()
+      for (const proxy of proxies.slice(0, some)) proxy.onNextRequest(scripts.vote.sha1, action)
+      const lease = granted(await within(8_000, lock.tryLock(7_000)))
+      const counters = (await cluster.counters('it')).map(Number)
+      expect(counters.filter((counter) => counter >= lease.token).length).toBeGreaterThanOrEqual(3)
+      expect(await cluster.client().getLock('it').tryLock()).toBeNull()
+      await lease.release()
+      await nextIsAbove(cluster, lease.token)
+      leaves({ keys: true, why: 'what a cut-off master was not told ends with its lease' })
+    },
+  )
 
   test.each([
     ['one', 1],
     ['all', 5],
   ])(
-    'of the agreement, at %s of those it is told, let nobody have a token twice',
+    'the lock is acquired after the agreement of %s is lost, and the next token is greater',
     async (_, some) => {
       const { cluster, proxies, urls } = await proxied(5)
       const lock = cluster.client({ outageMs: 10_000 }, urls).getLock('it')
@@ -70,7 +73,7 @@ describe.each(lost)('replies that are lost (%s)', (action) => {
     },
   )
 
-  test('of a hand-over are found out, and the next one has a higher token', async () => {
+  test('a hand-over whose replies are lost is detected, and the next holder has a greater token', async () => {
     const { cluster, proxies, urls } = await proxied(3)
     const client = cluster.client({ outageMs: 10_000 }, urls)
     const first = await client.getLock('it').lock()
@@ -87,7 +90,7 @@ describe.each(lost)('replies that are lost (%s)', (action) => {
   })
 })
 
-test('an agreement that no majority confirms is no lock', async () => {
+test('an agreement that no majority confirms grants no lock', async () => {
   const { cluster, proxies, urls } = await proxied(3, 1_000)
   const lock = cluster.client({ outageMs: 600 }, urls).getLock('it')
   await lock.isLocked()
@@ -102,7 +105,7 @@ test('an agreement that no majority confirms is no lock', async () => {
   await nextIsAbove(cluster, 2_000)
 })
 
-test('a release that comes late, on a way of its own, ends no later hold of the same owner', async () => {
+test('a release that arrives late on another connection ends no later hold of the same owner', async () => {
   const { cluster, proxies, urls } = await proxied(3)
   const client = cluster.client({}, urls)
   const lock = client.getLock('it', { owner: client.owner() })

@@ -8,7 +8,7 @@ import { Cluster } from '../support/quorum-rig.ts'
 /** The state of each. */
 const states = async (client: Holdfast) => (await client.masters()).map(({ state }) => state)
 
-test('masters() tells which of them vote, before anything else was asked as well', async () => {
+test('`masters()` reports the masters that vote, even before any other request', async () => {
   const cluster = await Cluster.start(3)
   const addresses = cluster.masters.map(({ port }) => `127.0.0.1:${port}`)
   const votes = { state: 'votes', restsForMs: 0, missingLeases: 0, reason: null }
@@ -17,7 +17,7 @@ test('masters() tells which of them vote, before anything else was asked as well
   )
 })
 
-test('masters() tells who rests, and for how long', async () => {
+test('`masters()` reports a master that rests, and for how long', async () => {
   const cluster = await Cluster.start(3)
   const client = cluster.client({ outageMs: 400, longestLeaseMs: 60_000 })
   await client.masters()
@@ -31,7 +31,7 @@ test('masters() tells who rests, and for how long', async () => {
   expect(others.map(({ state }) => state)).toEqual(['votes', 'votes'])
 })
 
-test('masters() tells who was never asked for a lock, and so does not even rest', async () => {
+test('`masters()` reports masters that were never asked for a lock as unmarked', async () => {
   const cluster = await Cluster.start(3, false)
   const client = cluster.client({ outageMs: 400 })
   const all = await client.masters()
@@ -43,7 +43,7 @@ test('masters() tells who was never asked for a lock, and so does not even rest'
   await eventually(async () => (await states(client)).every((state) => state === 'rests'))
 })
 
-test('masters() tells who lacks a lease that this client has, until it is given it', async () => {
+test('`masters()` reports a master that lacks a lease of this client, until the lease is restored', async () => {
   const cluster = await Cluster.start(3)
   const client = cluster.client()
   const lease = await client.getLock('it').lock()
@@ -59,7 +59,7 @@ test('masters() tells who lacks a lease that this client has, until it is given 
   await lease.release()
 })
 
-test('masters() tells who cannot be reached, who hangs and who refuses, and never rejects for that', async () => {
+test('`masters()` reports masters that are unreachable, hang or refuse, and does not reject', async () => {
   const cluster = await Cluster.start(3)
   const client = cluster.client()
   await client.masters()
@@ -77,7 +77,7 @@ test('masters() tells who cannot be reached, who hangs and who refuses, and neve
   leaves({ keys: true, why: 'masters that were stopped' })
 })
 
-test('masters() tells of no more than what was given: a password is not shown', async () => {
+test('`masters()` reports the address of a master without its password', async () => {
   const cluster = await Cluster.start(1)
   const { port } = cluster.masters[0] as { port: number }
   const client = cluster.client({}, [`redis://user:secret@127.0.0.1:${port}`])
@@ -86,7 +86,7 @@ test('masters() tells of no more than what was given: a password is not shown', 
   expect(text).not.toContain('secret')
 })
 
-test('masters() is refused where there is one server, and when the client is closed', async () => {
+test('`masters()` is refused for one server, and after the client is closed', async () => {
   const cluster = await Cluster.start(1)
   const one = new Holdfast({ redis: cluster.masters[0]?.url as string })
   atEnd(() => one.close(), { beforeCheck: true })
@@ -96,7 +96,7 @@ test('masters() is refused where there is one server, and when the client is clo
   await expect(client.masters()).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
 })
 
-test('a mark of another process is not taken for that of the master', async () => {
+test('`masters()` does not accept the mark of another process', async () => {
   const cluster = await Cluster.start(1)
   const client = cluster.client()
   const { admin } = cluster.masters[0] as (typeof cluster.masters)[0]

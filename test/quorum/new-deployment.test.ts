@@ -61,7 +61,7 @@ const PATIENT = {
   outageMs: 5_000,
 }
 
-test('a client that knows a deployment founds no other when all masters were emptied', async () => {
+test('a client that knows a deployment founds no other deployment after all masters were emptied', async () => {
   const { cluster, masters } = await start()
   const client = cluster.client({ newDeployment: true, outageMs: 1_500 })
   await client.getLock('first').using(() => {})
@@ -80,7 +80,7 @@ test('a client that knows a deployment founds no other when all masters were emp
   leaves(keyless)
 })
 
-test('a client that pauses while it founds lets no master vote that was emptied meanwhile', async () => {
+test('a client that pauses during the founding lets no master vote that was emptied meanwhile', async () => {
   const { cluster, masters, proxies, urls } = await start()
   const traps = proxies.map((proxy) => proxy.onNextRequest(marks, 'hold'))
   const late = cluster.client({ ...PATIENT, outageMs: 400 }, urls).getLock('it')
@@ -99,7 +99,7 @@ test('a client that pauses while it founds lets no master vote that was emptied 
   leaves(keyless)
 })
 
-test('no request of a client that founds lets a master vote when it arrives again after that was emptied', async () => {
+test('a founding request that arrives again lets no emptied master vote', async () => {
   const { cluster, masters, proxies, urls } = await start()
   const client = cluster.client({ newDeployment: true }, urls)
   await client.getLock('it').using(() => {})
@@ -121,7 +121,7 @@ test('no request of a client that founds lets a master vote when it arrives agai
   }
 })
 
-test('a master that is emptied after it was claimed rests, and the others vote', async () => {
+test('a master that is emptied after its claim rests, and the other masters vote', async () => {
   const { cluster, masters, proxies, urls } = await start()
   const traps = proxies.map((proxy) => proxy.onNextRequest(founds, 'hold'))
   const asked = cluster
@@ -143,7 +143,7 @@ test('a master that is emptied after it was claimed rests, and the others vote',
   await cluster.free('it')
 })
 
-test('no deployment is founded when a master is told to rest before it is claimed', async () => {
+test('no deployment is founded when a master is made to rest before its claim', async () => {
   const { cluster, masters, proxies, urls } = await start()
   const traps = proxies.map((proxy) => proxy.onNextRequest(claims, 'hold'))
   const client = cluster.client({ ...PATIENT, outageMs: 400 }, urls)
@@ -167,7 +167,7 @@ test('no deployment is founded when a master is told to rest before it is claime
   for (const master of masters) expect(await votes(master)).toBe(false)
 })
 
-test('a deployment that a client claimed and did not found is founded by another at once', async () => {
+test('a deployment that a client claimed and did not found is founded by another client at once', async () => {
   const { cluster, masters, proxies, urls } = await start()
   const traps = proxies.map((proxy) => proxy.onNextRequest(founds, 'cutBefore'))
   const first = cluster.client({ ...PATIENT, commandTimeoutMs: 1_000, outageMs: 100 }, urls)
@@ -188,7 +188,7 @@ test('a deployment that a client claimed and did not found is founded by another
 })
 
 test.each(['cutAfter', 'duplicate'] as const)(
-  'a deployment is founded although of each of its scripts one request is met by %s',
+  'a deployment is founded although one request of each script meets the fault %s',
   async (fault) => {
     const { cluster, masters, proxies, urls } = await start()
     for (const proxy of proxies) {
@@ -222,7 +222,7 @@ test.each([
   leaves(keyless)
 })
 
-test('clients that found at once in any order of the masters agree on one deployment', async () => {
+test('clients that found at once, in any order of the masters, agree on one deployment', async () => {
   const { cluster, masters } = await start()
   const [a, b, c] = masters.map(({ url }) => url) as Three<string>
   const orders = [

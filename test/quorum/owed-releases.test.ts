@@ -22,25 +22,28 @@ async function firstProxied(
   return { cluster, proxy, urls: [proxy.url, ...others.map(({ url }) => url)] }
 }
 
-describe('a release that a minority did not hear', () => {
-  test.each(['cut off', 'silent'])('gets there when a master that was %s is back', async (how) => {
-    const { cluster, proxy, urls } = await firstProxied()
-    const lease = await cluster.client(options, urls).getLock('it').lock()
-    await cluster.heldEverywhere('it', lease.owner)
-    if (how === 'silent') proxy.blackHole({ onHeal: 'drop' })
-    else {
-      proxy.refuse()
-      proxy.cut()
-      await pause(50)
-    }
-    expect(await lease.release()).toBe(true)
-    await pause(700)
-    expect(await cluster.holders('it')).toEqual([lease.owner, '', ''])
-    await proxy.heal()
-    await cluster.free('it')
-  })
+describe('a release that a minority did not receive', () => {
+  test.each(['cut off', 'silent'])(
+    'the release reaches a master that was %s when the master is back',
+    async (how) => {
+      const { cluster, proxy, urls } = await firstProxied()
+      const lease = await cluster.client(options, urls).getLock('it').lock()
+      await cluster.heldEverywhere('it', lease.owner)
+      if (how === 'silent') proxy.blackHole({ onHeal: 'drop' })
+      else {
+        proxy.refuse()
+        proxy.cut()
+        await pause(50)
+      }
+      expect(await lease.release()).toBe(true)
+      await pause(700)
+      expect(await cluster.holders('it')).toEqual([lease.owner, '', ''])
+      await proxy.heal()
+      await cluster.free('it')
+    },
+  )
 
-  test('gets there for each of many locks', async () => {
+  test('the releases of many locks reach a master that is back', async () => {
     const { cluster, proxy, urls } = await firstProxied()
     const client = cluster.client({ ...options, commandTimeoutMs: 3_000 }, urls)
     const names = Array.from({ length: 120 }, (_, i) => `it:${i}`)
@@ -58,7 +61,7 @@ describe('a release that a minority did not hear', () => {
     })
   })
 
-  test('gets there after a hand-over, for the one who passed the lock on', async () => {
+  test('the release of the first owner reaches a master that is back after a hand-over', async () => {
     const { cluster, proxy, urls } = await firstProxied()
     const lock = cluster.client(options, urls).getLock('it')
     const lease = await lock.lock()
@@ -78,7 +81,7 @@ describe('a release that a minority did not hear', () => {
     await cluster.free('it')
   })
 
-  test('gets there behind a vote that was late, where a master was not connected yet and the lock was handed over', async () => {
+  test('the release follows a late vote at a master that was not connected during a hand-over', async () => {
     const { cluster, proxy, urls } = await firstProxied('quorum/vote')
     const hole = proxy.blackHole()
     const lock = cluster.client({ ...options, commandTimeoutMs: 2_000 }, urls).getLock('it')
@@ -93,7 +96,7 @@ describe('a release that a minority did not hear', () => {
     await never(async () => (await cluster.holders('it')).some(Boolean), 300)
   })
 
-  test('gets there for a lease that ran out and was not released', async () => {
+  test('a release is sent for a lease that expired and was not released', async () => {
     const cluster = await Cluster.start(3)
     const lease = await cluster.client(options).getLock('it').lock(300)
     await cluster.heldEverywhere('it', lease.owner)
@@ -103,7 +106,7 @@ describe('a release that a minority did not hear', () => {
     await cluster.free('it')
   })
 
-  test('is not sent to a master that never had the lock', async () => {
+  test('no release is sent to a master that never had the lock', async () => {
     const { cluster, proxy, urls } = await firstProxied()
     const lock = cluster.client(options, urls).getLock('it')
     await lock.using(() => {})
@@ -120,7 +123,7 @@ describe('a release that a minority did not hear', () => {
     expect(proxy.count(scripts.release.sha1)).toBe(before)
   })
 
-  test('is all that is repeated: where every master answers there is one for each lock', async () => {
+  test('each lock has one release request if every master answers', async () => {
     const { cluster, proxy, urls } = await firstProxied()
     const lock = cluster.client(options, urls).getLock('it')
     await lock.using(() => {})
@@ -131,7 +134,7 @@ describe('a release that a minority did not hear', () => {
     expect(proxy.count(scripts.release.sha1) - before).toBe(30)
   })
 
-  test('is not repeated after close()', async () => {
+  test('`close()` does not wait for a master that is silent', async () => {
     const { cluster, proxy, urls } = await firstProxied()
     const client = cluster.client({ leaseMs: 1_500, longestLeaseMs: 1_500 }, urls)
     const lease = await client.getLock('it').lock()
@@ -145,7 +148,7 @@ describe('a release that a minority did not hear', () => {
     await cluster.free('it')
   })
 
-  test('is given up when the lease would be over', async () => {
+  test('the release is not repeated after the lease would have ended', async () => {
     const { cluster, proxy, urls } = await firstProxied()
     const client = cluster.client({ leaseMs: 400, longestLeaseMs: 400 }, urls)
     const lease = await client.getLock('it').lock()
@@ -160,11 +163,11 @@ describe('a release that a minority did not hear', () => {
   })
 })
 
-describe.each(['a release', 'a hand-over'])('%s that no majority heard', (what) => {
+describe.each(['a release', 'a hand-over'])('%s that no majority received', (what) => {
   test.each([
     ['can be reached', 'refuse'],
     ['can be written to', 'read only'],
-  ])('counts as done once they %s again', async (_, how) => {
+  ])('the call succeeds once the masters %s again', async (_, how) => {
     const cluster = await Cluster.start(3)
     const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
     const urls = proxies.map(({ url }) => url)
@@ -202,7 +205,7 @@ describe.each(['a release', 'a hand-over'])('%s that no majority heard', (what) 
   })
 })
 
-test('a vote that was not heard is given back where a majority refuses for good', async () => {
+test('a vote whose reply was lost is released although a majority refuses all requests', async () => {
   const { cluster, proxy, urls } = await firstProxied()
   const lock = cluster.client(options, urls).getLock('it')
   await lock.isLocked()

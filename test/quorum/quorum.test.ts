@@ -41,8 +41,8 @@ async function listensAt(cluster: Cluster, some: number[]): Promise<void> {
   }
 }
 
-describe('who is to pass the lock on to others', () => {
-  test('yields when they listen at a majority, and tells so', async () => {
+describe('a hand-over that may yield', () => {
+  test('a hand-over yields if clients listen at a majority, and reports their number', async () => {
     const cluster = await Cluster.start(5)
     const lock = lockOf(cluster)
     await listensAt(cluster, [0, 1, 2, 3, 4])
@@ -56,7 +56,7 @@ describe('who is to pass the lock on to others', () => {
     await cluster.free('it')
   })
 
-  test('leaves nothing at masters where nobody listens, and does not use the name again', async () => {
+  test('a split hand-over leaves no lock at masters without listeners', async () => {
     const cluster = await Cluster.start(5)
     const lock = lockOf(cluster)
     await listensAt(cluster, [0, 2, 4])
@@ -71,7 +71,7 @@ describe('who is to pass the lock on to others', () => {
   })
 })
 
-test('what a majority that does not answer may still have is not said to be let go', async () => {
+test('a hand-over without the answers of a majority is reported as unknown', async () => {
   const cluster = await Cluster.start(3)
   const lock = lockOf(cluster)
   await listensAt(cluster, [0])
@@ -92,7 +92,7 @@ test('what a majority that does not answer may still have is not said to be let 
   await cluster.free('it')
 })
 
-test('a majority of those that are up need not agree, where others are down', async () => {
+test('a split hand-over does not wait for masters that are down', async () => {
   const cluster = await Cluster.start(5)
   const lock = lockOf(cluster)
   await listensAt(cluster, [0, 1])
@@ -128,7 +128,7 @@ test('a majority of those that are up need not agree, where others are down', as
   await cluster.free('it')
 })
 
-test('who splits the votes of a holder listens, so that the holder knows of it', async () => {
+test('a waiter listens at all masters, even where it got a vote', async () => {
   const cluster = await Cluster.start(5)
   for (const { admin } of cluster.masters.slice(0, 3)) {
     await admin.hset('it', 'somebody:else', 1)
@@ -147,7 +147,7 @@ test('who splits the votes of a holder listens, so that the holder knows of it',
   leaves({ keys: true, why: 'a vote that came late may be on its way back' })
 })
 
-test('of a lease is left what a majority has for sure', async () => {
+test('the rest of a lease is the time that a majority has for sure', async () => {
   const cluster = await Cluster.start(3)
   const quorum = quorumOver(cluster)
   const ttls = [2_000, 2_000, 60_000]

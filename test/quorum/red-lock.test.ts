@@ -47,7 +47,7 @@ const errorOf = (work: Promise<unknown>): Promise<Error> =>
   )
 
 describe('a RedLock', () => {
-  test('is held on all of the servers, in one name, and let go on all', async () => {
+  test('a RedLock is held on all servers under one owner id, and released on all', async () => {
     const cluster = await Cluster.start(3)
     const lock = redLockOf(clientsOf(cluster))
     const lease = await lock.lock()
@@ -57,7 +57,7 @@ describe('a RedLock', () => {
     await cluster.free('it')
   })
 
-  test('of a client with longer leases is told so to the servers, whoever votes in the same request', async () => {
+  test("a RedLock reports its client's longest lease to the servers, whichever client votes in the same request", async () => {
     const cluster = await Cluster.start(3)
     const [a, b, c] = cluster.masters as [RedisServer, RedisServer, RedisServer]
     const clients = [clientOf(a, { longestLeaseMs: 120_000 }), clientOf(b), clientOf(c)]
@@ -78,7 +78,7 @@ describe('a RedLock', () => {
     }
   })
 
-  test('is not asked for any more when its client was closed, by those that are connected only then', async () => {
+  test('a RedLock of a closed client is not requested by clients that connect later', async () => {
     const cluster = await Cluster.start(3)
     const proxies = await Promise.all(cluster.masters.slice(1).map(({ port }) => startProxy(port)))
     const holes = proxies.map((proxy) => proxy.blackHole())
@@ -93,7 +93,7 @@ describe('a RedLock', () => {
     await never(async () => (await cluster.holders('it')).some(Boolean), 300)
   })
 
-  test('is asked for together with plain locks of its clients, which need no vote', async () => {
+  test('a RedLock is requested together with plain locks of its clients, which need no vote', async () => {
     const cluster = await Cluster.start(3)
     const [behind, ...others] = cluster.masters as [RedisServer, ...RedisServer[]]
     const proxy = await startProxy(behind.port)
@@ -119,7 +119,7 @@ describe('a RedLock', () => {
     await Promise.all([lease, ...plain].map((one) => one.release()))
   })
 
-  test('leaves it to each of its clients for how long counters are kept', async () => {
+  test('each client of a RedLock decides how long its counters are kept', async () => {
     const cluster = await Cluster.start(3)
     const [first, second, third] = cluster.masters as [RedisServer, RedisServer, RedisServer]
     const clients = [
@@ -146,7 +146,7 @@ describe('a RedLock', () => {
     await Promise.all([second, third].map(({ admin }) => admin.del(...counters)))
   })
 
-  test('is had with a minority down', async () => {
+  test('a RedLock is acquired while a minority is down', async () => {
     const cluster = await Cluster.start(5)
     const clients = clientsOf(cluster)
     await cluster.masters[0]?.kill()
@@ -168,7 +168,7 @@ describe('a RedLock', () => {
     await cluster.free('it')
   })
 
-  test('is not had without a majority, and says why for each server', async () => {
+  test('a RedLock is refused without a majority, and the error has the reason of each server', async () => {
     const cluster = await Cluster.start(3)
     const clients = clientsOf(cluster)
     const lock = redLockOf(clients)
@@ -188,7 +188,7 @@ describe('a RedLock', () => {
     await cluster.free('it')
   })
 
-  test('is re-entered in a frame, through any object made of the same locks', async () => {
+  test('a RedLock is re-entered in a frame through any object with the same locks', async () => {
     const cluster = await Cluster.start(3)
     const clients = clientsOf(cluster)
     const [first, second, third] = clients
@@ -212,7 +212,7 @@ describe('a RedLock', () => {
     await cluster.free('it')
   })
 
-  test('acts for the owner that a lock of its client was made with', async () => {
+  test('a RedLock acts for the owner with which a lock of its client was made', async () => {
     const cluster = await Cluster.start(3)
     const [first, ...others] = clientsOf(cluster)
     const owner = first.owner()
@@ -228,7 +228,7 @@ describe('a RedLock', () => {
     expect(() => first.getRedLock(...foreign)).toThrow(/`owner` must belong to the client/)
   })
 
-  test('is renewed by the watchdog of its client, with a majority', async () => {
+  test('the watchdog of its client renews a RedLock at a majority', async () => {
     const cluster = await Cluster.start(3)
     const [first, ...others] = clientsOf(cluster, { leaseMs: 600, longestLeaseMs: 1_200 })
     const diary = new Diary(first)
@@ -242,7 +242,7 @@ describe('a RedLock', () => {
     expect(await lease.release()).toBe(true)
   })
 
-  test('gives a server that forgot it back with a renewal, which does not vote meanwhile', async () => {
+  test('a renewal restores a RedLock at a server that forgot it, and the server does not vote meanwhile', async () => {
     const cluster = await Cluster.start(3)
     const lease = await redLockOf(clientsOf(cluster, { leaseMs: 1_500 })).lock()
     const others = redLockOf(clientsOf(cluster))
@@ -256,7 +256,7 @@ describe('a RedLock', () => {
     await cluster.free('it')
   })
 
-  test('rests with servers that never voted, unless it is a new deployment', async () => {
+  test('a RedLock waits until servers that never voted have rested, unless the deployment is new', async () => {
     const cluster = await Cluster.start(3, false)
     const old = redLockOf(
       clientsOf(cluster, { leaseMs: 500, longestLeaseMs: 1_500, outageMs: 800 }),
@@ -271,7 +271,7 @@ describe('a RedLock', () => {
     await fresh.free('it')
   })
 
-  test('is kept out by plain locks on a majority, not by fewer', async () => {
+  test('a RedLock is refused if plain locks are held on a majority, and granted if on fewer', async () => {
     const cluster = await Cluster.start(3)
     const clients = clientsOf(cluster)
     const lock = redLockOf(clients)
@@ -293,7 +293,7 @@ describe('a RedLock', () => {
     await cluster.free('it')
   })
 
-  test('and a plain lock of the same client exclude each other, also in one frame', async () => {
+  test('a RedLock and a plain lock of the same client exclude each other, even in one frame', async () => {
     const cluster = await Cluster.start(1)
     const clients = clientsOf(cluster)
     const [first] = clients
@@ -311,7 +311,7 @@ describe('a RedLock', () => {
     await cluster.free('it')
   })
 
-  test('lets one in at a time, with rising tokens, whoever calls', async () => {
+  test('a RedLock has one holder at a time, with rising tokens', async () => {
     const cluster = await Cluster.start(3)
     const locks = [1, 2, 3, 4].map(() => redLockOf(clientsOf(cluster)))
     let inside = 0
@@ -333,7 +333,7 @@ describe('a RedLock', () => {
     await cluster.free('it')
   })
 
-  test('may have another name at each client', async () => {
+  test('a RedLock may have another name at each client', async () => {
     const cluster = await Cluster.start(3)
     const names = ['a', 'b:{tag}', 'c']
     const make = () => {
@@ -362,8 +362,8 @@ describe('a RedLock', () => {
   })
 })
 
-describe('closing', () => {
-  test('its client releases it, and leaves the other clients open', async () => {
+describe('a RedLock when a client closes', () => {
+  test('its own client releases the RedLock, and leaves the other clients open', async () => {
     const cluster = await Cluster.start(3)
     const [first, ...others] = clientsOf(cluster)
     const lock = redLockOf([first, ...others])
@@ -380,7 +380,7 @@ describe('closing', () => {
     })
   })
 
-  test('its client before any has connected leaves nothing on the servers of the others', async () => {
+  test('its own client leaves nothing on the servers of the other clients if none has connected', async () => {
     const cluster = await Cluster.start(3)
     const proxies = await Promise.all(cluster.masters.map(({ port }) => startProxy(port)))
     const greetings = proxies.map((proxy) => proxy.onNextRequest('INFO', 'holdReply'))
@@ -397,7 +397,7 @@ describe('closing', () => {
     expect(await cluster.holders('it')).toEqual(['', '', ''])
   })
 
-  test('another client costs a vote, as a server that is down does', async () => {
+  test('another client that closes costs a vote, like a server that is down', async () => {
     const cluster = await Cluster.start(3)
     const [first, second, third] = clientsOf(cluster, { leaseMs: 900 }) as [
       Holdfast,
@@ -427,8 +427,8 @@ describe('closing', () => {
   })
 })
 
-describe('is refused', () => {
-  test('for what is no vote of its own', async () => {
+describe('an invalid RedLock', () => {
+  test('`getRedLock()` refuses locks that are no vote of their own', async () => {
     const cluster = await Cluster.start(3)
     const clients = clientsOf(cluster)
     const [first, second, third] = clients as [Holdfast, Holdfast, Holdfast]
@@ -461,7 +461,7 @@ describe('is refused', () => {
     await expect(redLockOf(clients).lock(60_001)).rejects.toThrow(/longestLeaseMs/)
   })
 
-  test('when two clients turn out to be of one server, whose one vote is not counted twice', async () => {
+  test('two clients of one server are refused, and their vote is not counted twice', async () => {
     const cluster = await Cluster.start(3)
     const [one, two] = cluster.masters as [RedisServer, RedisServer]
     const clients = [

@@ -37,7 +37,7 @@ describe.each([
   ['fixed', 50_000],
   ['watched', undefined],
 ] as const)('a lease (%s) that a bare majority granted', (_, leaseMs) => {
-  test('is given to the others as soon as a split that held them is over', async () => {
+  test('the lease is given to the other masters when the split that held them is over', async () => {
     const cluster = await Cluster.start(5)
     const lock = cluster.client(STILL).getLock('it')
     for (const master of cluster.masters.slice(3)) await somebodyElse(master, 'it', 300)
@@ -48,7 +48,7 @@ describe.each([
     await cluster.free('it')
   })
 
-  test('is given to the others as soon as they take it again', async () => {
+  test('the lease is given to the other masters when they accept writes again', async () => {
     const cluster = await Cluster.start(5)
     const full = cluster.masters.slice(3)
     for (const { admin } of full) await admin.config('SET', 'maxmemory', '1')
@@ -62,7 +62,7 @@ describe.each([
     await cluster.free('it')
   })
 
-  test('is given to those that were asked in vain, on a connection that stands', async () => {
+  test('the lease is given to masters that did not answer the vote, although their connections stand', async () => {
     const { cluster, proxies, urls } = await proxied(5)
     // A master has a tenth of the lease; the connection is given up long after that.
     const options = { ...STILL, leaseMs: 6_000, commandTimeoutMs: 30_000 }
@@ -79,7 +79,7 @@ describe.each([
     await cluster.free('it')
   })
 
-  test('is given to the others after a hand-over too', async () => {
+  test('the lease is given to the other masters even after a hand-over', async () => {
     const cluster = await Cluster.start(5)
     const lock = cluster.client(STILL).getLock('it')
     const first = granted(await lock.tryLock(4_000, leaseMs))
@@ -98,7 +98,7 @@ describe.each([
   })
 })
 
-test('a lease that is extended is given to a master that had lost it', async () => {
+test('an extended lease is given to a master that had lost it', async () => {
   const cluster = await Cluster.start(3)
   const lease = await cluster.client(STILL).getLock('it').lock(40_000)
   await cluster.heldEverywhere('it', lease.owner)
@@ -109,8 +109,8 @@ test('a lease that is extended is given to a master that had lost it', async () 
   await cluster.free('it')
 })
 
-describe('a lock is not given back', () => {
-  test('when it was released meanwhile, however late the request is', async () => {
+describe('a lock that is not restored', () => {
+  test('a lock is not restored after its release, however late the request arrives', async () => {
     const { cluster, proxies, urls } = await proxied(3)
     const [, , last] = proxies as [FaultProxy, FaultProxy, FaultProxy]
     const client = cluster.client(STILL, urls)
@@ -129,7 +129,7 @@ describe('a lock is not given back', () => {
     expect(await cluster.holders('it')).toEqual(['', '', ''])
   })
 
-  test('when its answer is lost and it is released then', async () => {
+  test('a lock whose restoration got no answer is free at all masters after its release', async () => {
     const { cluster, proxies, urls } = await proxied(3)
     const [, , last] = proxies as [FaultProxy, FaultProxy, FaultProxy]
     const client = cluster.client({ ...STILL, leaseMs: 2_000, commandTimeoutMs: 400 }, urls)
@@ -143,7 +143,7 @@ describe('a lock is not given back', () => {
     await cluster.free('it')
   })
 
-  test('when a majority says that it was taken away', async () => {
+  test('a lock is not restored after a majority reported that it was taken away', async () => {
     const cluster = await Cluster.start(5)
     const [full] = cluster.masters.slice(4) as [RedisServer]
     await full.admin.config('SET', 'maxmemory', '1')
@@ -157,7 +157,7 @@ describe('a lock is not given back', () => {
   })
 })
 
-test('many locks that one master does not take cost it a few requests, and none while it is known to be down', async () => {
+test('many locks that one master refuses cost few requests, and at most two while it is known to be down', async () => {
   const { cluster, proxies, urls } = await proxied(3)
   const [first, , last] = proxies as [FaultProxy, FaultProxy, FaultProxy]
   const client = cluster.client({ ...STILL, commandTimeoutMs: 3_000 }, urls)
@@ -183,7 +183,7 @@ test('many locks that one master does not take cost it a few requests, and none 
   await eventually(async () => (await admin.exists(...names)) === 0)
 })
 
-test('a hold that is looked at and is on too few masters is let go nowhere while its holder believes in it', async () => {
+test('a hold on too few masters is released nowhere while its lease counts', async () => {
   const cluster = await Cluster.start(3)
   const [first, second, third] = cluster.masters.map(({ admin }) => admin)
   // Somebody else, whose attempt came to nothing, has one of the votes.
@@ -203,7 +203,7 @@ test('a hold that is looked at and is on too few masters is let go nowhere while
   await cluster.free('it')
 })
 
-test('a holder whose hold is on too few masters is told before anybody else has the lock', async () => {
+test('a holder whose lock is on too few masters learns of the loss before another client acquires it', async () => {
   const cluster = await Cluster.start(3)
   const [, second, third] = cluster.masters as [RedisServer, RedisServer, RedisServer]
   await somebodyElse(third, 'it', 30_000)

@@ -39,7 +39,7 @@ describe.each([
   ['stopped for a while', stopped],
   ['restarted empty', restarted],
 ] as const)('masters that are %s one after another', (_, hurt) => {
-  test('break neither the exclusion nor the order of the tokens', async () => {
+  test('the faults break neither the exclusion nor the order of the tokens', async () => {
     const cluster = await Cluster.start(5)
     const witness = new Witness()
     let over = false

@@ -24,7 +24,7 @@ async function proxied(count: number): Promise<{ cluster: Cluster; proxies: Faul
 }
 
 describe('tokens', () => {
-  test('rise above every counter of a majority, however far they were set apart', async () => {
+  test('tokens rise above every counter of a majority, however far the counters differ', async () => {
     const cluster = await Cluster.start(5)
     const lock = cluster.client().getLock('it')
     const tokens = [await lock.using(({ token }) => token)]
@@ -51,7 +51,7 @@ describe('tokens', () => {
     expect(isRising(tokens)).toBe(true)
   })
 
-  test('once they are in step nothing is asked but the votes', async () => {
+  test('only votes are requested once the counters agree', async () => {
     const { cluster, proxies } = await proxied(3)
     const lock = cluster
       .client(
@@ -75,7 +75,7 @@ describe('tokens', () => {
     expect(proxies.map((proxy) => proxy.count(scripts.agree.sha1))).toEqual(told)
   })
 
-  test('are never issued twice when the agreement gets no answer', async () => {
+  test('no token is issued twice when the agreement gets no answer', async () => {
     const { cluster, proxies } = await proxied(3)
     const { counter } = lockKeys('it')
     for (const [i, { admin }] of cluster.masters.entries()) {
@@ -91,7 +91,7 @@ describe('tokens', () => {
     await cluster.free('it')
   })
 
-  test('rise when it is always another majority that can be reached', async () => {
+  test('tokens rise even when each acquisition reaches another majority', async () => {
     const { cluster, proxies } = await proxied(3)
     for (const [i, { admin }] of cluster.masters.entries()) {
       await admin.set(lockKeys('it').counter, i === 1 ? 5_000 : 1_000, 'PX', 60_000)
@@ -112,7 +112,7 @@ describe('tokens', () => {
 })
 
 describe('split votes', () => {
-  test('resolve, and leave nothing behind', async () => {
+  test('split votes are resolved, and leave nothing behind', async () => {
     const cluster = await Cluster.start(5)
     const locks = Array.from({ length: 5 }, () => cluster.client().getLock('it'))
     let inside = 0
@@ -138,7 +138,7 @@ describe('split votes', () => {
     await cluster.free('it')
   })
 
-  test('of one who has a minority for itself are overcome when its leases end', async () => {
+  test('split votes of other owners are overcome when their leases end', async () => {
     const cluster = await Cluster.start(5)
     for (const [i, { admin }] of cluster.masters.entries()) {
       if (i === 4) continue
@@ -152,7 +152,7 @@ describe('split votes', () => {
 })
 
 describe('a minority', () => {
-  test('that hangs costs a little latency', async () => {
+  test('a minority that hangs costs little latency', async () => {
     const cluster = await Cluster.start(5)
     const lock = cluster.client().getLock('it')
     await lock.using(() => {})
@@ -169,7 +169,7 @@ describe('a minority', () => {
     await cluster.free('it')
   })
 
-  test('that was away when the lock was taken gets it with a renewal', async () => {
+  test('a master that was down during the acquisition gets the lock with a renewal', async () => {
     const cluster = await Cluster.start(3)
     const [away] = cluster.masters
     await away?.kill()
@@ -180,7 +180,7 @@ describe('a minority', () => {
     await cluster.free('it')
   })
 
-  test('whose votes come after the release gives them back', async () => {
+  test('a vote that arrives after the release is given back', async () => {
     const { cluster, proxies } = await proxied(3)
     const [late] = cluster.masters
     const urls = proxies.map(({ url }) => url)
@@ -201,7 +201,7 @@ describe('a minority', () => {
     await cluster.free('it')
   })
 
-  test('that granted to one who did not win is free again at once', async () => {
+  test('a vote for a client that did not win is given back at once', async () => {
     const cluster = await Cluster.start(3)
     for (const { admin } of cluster.masters.slice(1)) {
       await admin.hset('it', 'somebody:else', 1)
@@ -215,7 +215,7 @@ describe('a minority', () => {
   })
 })
 
-test('a client that is new does not wait for masters that are down', async () => {
+test('a new client does not wait for masters that are down', async () => {
   const cluster = await Cluster.start(5)
   await cluster.masters[0]?.admin.hset('it', 'somebody:else', 1)
   await cluster.masters[0]?.admin.pexpire('it', 10_000)
@@ -227,8 +227,8 @@ test('a client that is new does not wait for masters that are down', async () =>
   leaves({ keys: true, why: 'somebody else has it' })
 })
 
-describe('without a majority', () => {
-  test('lock() tells why of each master', async () => {
+describe('no majority', () => {
+  test('the error of `lock()` has the reason of each master', async () => {
     const cluster = await Cluster.start(5)
     const [gone, hangs, full] = cluster.masters
     const client = cluster.client({ outageMs: 1_500 })
@@ -252,7 +252,7 @@ describe('without a majority', () => {
     expect(message).toContain(`${full?.port}: OOM`)
   })
 
-  test('a holder that is cut off hears of it before the masters expire its lease', async () => {
+  test('a holder that is cut off learns of the loss before the masters expire its lease', async () => {
     const { cluster, proxies } = await proxied(3)
     const urls = proxies.map(({ url }) => url)
     const lease = await cluster.client({ leaseMs: 1_000 }, urls).getLock('it').lock()
@@ -274,7 +274,7 @@ describe('without a majority', () => {
   })
 })
 
-test('a lease that one of three masters has, and two do not, is lost with the next renewal', async () => {
+test('a lease that only one of three masters has is lost with the next renewal', async () => {
   const cluster = await Cluster.start(3)
   const lease = await cluster.client({ leaseMs: 6_000 }).getLock('it').lock()
   await cluster.heldEverywhere('it', lease.owner)
@@ -284,14 +284,14 @@ test('a lease that one of three masters has, and two do not, is lost with the ne
   await cluster.free('it')
 })
 
-test('what needs one server is refused', async () => {
+test('features that need one server are refused', async () => {
   const cluster = await Cluster.start(1)
   expect(() => cluster.client({ watchdogThread: true })).toThrow(/watchdogThread/)
   expect(() => cluster.client().getFairLock('it')).toThrow(/needs one server/)
   await expect(cluster.client().getLock('it').lock(60_001)).rejects.toThrow(/longestLeaseMs/)
 })
 
-test('a vote that is asked for once more is given back before the client is closed', async () => {
+test('a vote that is requested again is given back before the client is closed', async () => {
   const { cluster, proxies } = await proxied(3)
   const urls = proxies.map(({ url }) => url)
   const client = cluster.client({ commandTimeoutMs: 5_000, leaseMs: 60_000 }, urls)
@@ -316,7 +316,7 @@ test.each([
   [[7, 7, 6, 6], 7],
   [[7, 6, 6], 7],
   [[0, 0, 0], null],
-])('of the tokens %j the last that a majority may know is %j', (tokens, expected) => {
+])('the tokens %j give %j as the last token that a majority may know', (tokens, expected) => {
   const facts = tokens.map((token) => ({
     holder: null,
     holdCount: 0,
@@ -329,7 +329,7 @@ test.each([
   expect(new Majority(5).factsOf(facts).token).toBe(expected)
 })
 
-test('of those who try once at the same moment, one gets the lock', async () => {
+test('one client acquires the lock when several clients try once at the same moment', async () => {
   const cluster = await Cluster.start(3)
   const locks = [1, 2, 3].map(() => cluster.client({ commandTimeoutMs: 2_000 }).getLock('it'))
   for (const lock of locks) await granted(await lock.tryLock(5_000)).release()

@@ -6,8 +6,8 @@ import { bothPlaces } from './both-places.ts'
 const rig = faultRig()
 const places = bothPlaces(rig)
 
-describe.each(places)('for how long somebody has the lock, %s,', (_, newClient) => {
-  test('is told of each who reads, from its first acquisition on', async () => {
+describe.each(places)('the age of a hold, %s,', (_, newClient) => {
+  test('`inspect()` reports the age of each reader since its first acquisition', async () => {
     const client = newClient({ leaseMs: 3_000 })
     const diary = new Diary(client)
     const lock = client.getReadWriteLock('it', { owner: client.owner() })
@@ -28,7 +28,7 @@ describe.each(places)('for how long somebody has the lock, %s,', (_, newClient) 
     for (const one of [younger, again, lease]) await one.release()
   })
 
-  test('is told of who writes, and of its hold to read', async () => {
+  test('`inspect()` reports the age of a writer, and the age of its read hold', async () => {
     const client = newClient()
     const lock = client.getReadWriteLock('it', { owner: client.owner() })
     const writing = await lock.writeLock().lock()
@@ -44,7 +44,7 @@ describe.each(places)('for how long somebody has the lock, %s,', (_, newClient) 
     await Promise.all([writing.release(), reading.release()])
   })
 
-  test('is told to a writer that waits in vain for who reads', async () => {
+  test('a writer that is refused learns for how long the reader has held the lock', async () => {
     const reading = await newClient().getReadWriteLock('it').readLock().lock()
     await pause(50)
     const lock = newClient().getReadWriteLock('it').writeLock()
@@ -58,7 +58,7 @@ describe.each(places)('for how long somebody has the lock, %s,', (_, newClient) 
   })
 })
 
-test('for how long one reads is not known of Redisson, and of an old client', async () => {
+test('the age of a reader of Redisson, and of an old client, is unknown', async () => {
   const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'
   const lock = rig.client().getReadWriteLock('it')
   const reading = await lock.readLock().lock()

@@ -41,7 +41,7 @@ test('all keys of one lock are in one slot', async () => {
   expect(new Set(await Promise.all(NAMES.map((name) => cluster.masterOf(name)))).size).toBe(3)
 })
 
-test('who waits to read and to write hears of each release at the node of the lock', async () => {
+test('waiting readers and writers receive each release from the node of the lock', async () => {
   const [a, b, c] = [newClient(), newClient(), newClient()]
   const waitedMs: number[] = []
   const timed = async (lease: Promise<Lease>) => {

@@ -53,13 +53,13 @@ const acquiring = (side: Side) => (side === 'write' ? acquireWrite : acquireRead
 const operations: Operation[] = [
   ...SIDES.flatMap((side): Operation[] => [
     {
-      operation: `acquire to ${side}`,
+      operation: `acquisition of the ${side} lock`,
       script: acquiring(side),
       prepare: async () => undefined,
       act: (scene) => take(scene, side),
     },
     {
-      operation: `acquire to ${side} after a wait`,
+      operation: `acquisition of the ${side} lock after a wait`,
       script: acquiring(side),
       prepare: async (scene) => {
         scene.witnessed = granted(await scene.theirs.writeLock().tryLock())
@@ -75,13 +75,13 @@ const operations: Operation[] = [
       },
     },
     {
-      operation: `re-entry of one who has it to ${side}`,
+      operation: `re-entry of a holder of the ${side} lock`,
       script: acquiring(side),
       prepare: (scene) => take(scene, side),
       act: (scene) => take(scene, side),
     },
     {
-      operation: `nested release of one who has it to ${side}`,
+      operation: `nested release by a holder of the ${side} lock`,
       script: releaseReadWrite,
       prepare: async (scene) => {
         for (let i = 0; i < 3; i++) await take(scene, side)
@@ -89,13 +89,13 @@ const operations: Operation[] = [
       act: letGo,
     },
     {
-      operation: `last release of one who has it to ${side}`,
+      operation: `last release by a holder of the ${side} lock`,
       script: releaseReadWrite,
       prepare: (scene) => take(scene, side),
       act: letGo,
     },
     {
-      operation: `renewal of one who has it to ${side}`,
+      operation: `renewal for a holder of the ${side} lock`,
       script: renewReadWrite,
       leaseMs: 3_600,
       prepare: (scene) => take(scene, side),
@@ -107,7 +107,7 @@ const operations: Operation[] = [
     },
   ]),
   {
-    operation: 'release to write of one who goes on reading',
+    operation: 'release of the write lock by an owner that continues to read',
     script: releaseReadWrite,
     prepare: async (scene) => {
       await take(scene, 'write')
@@ -132,7 +132,7 @@ const operations: Operation[] = [
     act: goOn,
   },
   {
-    operation: 'last release of one who has upgraded',
+    operation: 'last release by an owner that has upgraded',
     script: releaseReadWrite,
     prepare: async (scene) => {
       await take(scene, 'upgradable')
@@ -141,7 +141,7 @@ const operations: Operation[] = [
     act: letGo,
   },
   {
-    operation: 'acquire to write after a wait for a reader of its own client',
+    operation: 'acquisition of the write lock after a wait for a reader of its own client',
     script: acquireWrite,
     prepare: async (scene) => {
       const lock = scene.client.getReadWriteLock(scene.name)
@@ -261,7 +261,7 @@ async function meets(one: Operation, cell: Fault): Promise<void> {
 }
 
 describe.each(operations)('$operation', (one) => {
-  test('ends as if nothing had been, whatever becomes of a request', async () => {
+  test('the operation ends as usual, whichever fault its request meets', async () => {
     const ends = await Promise.all(
       faults.map((cell) =>
         meets(one, cell).then(
@@ -274,8 +274,8 @@ describe.each(operations)('$operation', (one) => {
   })
 })
 
-describe.each(SIDES)('one who has it to %s', (side) => {
-  test('hears that it is gone when the server has come back empty, and nothing is left', async () => {
+describe.each(SIDES)('a holder of the %s lock', (side) => {
+  test('the holder learns of the loss after the server restarted empty, and nothing is left behind', async () => {
     const client = rig.client({ leaseMs: 2_400 })
     const diary = new Diary(client)
     const lock = sideOf(client.getReadWriteLock('it', { owner: client.owner() }), side)
@@ -292,8 +292,8 @@ describe.each(SIDES)('one who has it to %s', (side) => {
   })
 })
 
-describe.each(SIDES)('one who asks to %s', (side) => {
-  test('is told of an outage as that, never as a lock that others have; and leaves nothing', async () => {
+describe.each(SIDES)('a caller that requests the %s lock', (side) => {
+  test('an outage is reported as an outage, never as contention, and nothing is left behind', async () => {
     const client = rig.client({ outageMs: 500 })
     const lock = client.getReadWriteLock('it')
     const mine = sideOf(lock, side)
@@ -313,7 +313,7 @@ describe.each(SIDES)('one who asks to %s', (side) => {
   })
 })
 
-test('a name that has the lock to write after an outage longer than its lease is taken out, while its owner reads on', async () => {
+test('a write hold whose lease ended in an outage is removed, while its owner continues to read', async () => {
   const client = rig.client({ outageMs: 1_000, leaseMs: 30_000 })
   const sidesOf = (name: string) => client.getReadWriteLock(name, { owner: client.owner() })
   const isReadBesideIt = async (name: string) => {

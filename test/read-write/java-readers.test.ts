@@ -13,9 +13,9 @@ async function reentered(leaseMs?: number): Promise<void> {
   for (const n of [1, 2]) await admin.set(`{it}:${READER}:rwlock_timeout:${n}`, 1, 'PX', leaseMs)
 }
 
-describe('a reader of Redisson that has re-entered', () => {
+describe('a re-entered reader of Redisson', () => {
   test.each([undefined, 5_000])(
-    'has the lock for as long as that lasts, and not its leases, which end in %s',
+    'the reader holds the lock until the lock expires, not until its own leases end (%s ms)',
     async (leaseMs) => {
       await reentered(leaseMs)
       const lock = rig.client().getReadWriteLock('it')
@@ -28,7 +28,7 @@ describe('a reader of Redisson that has re-entered', () => {
     },
   )
 
-  test('is told of, and taken out by force, when its leases are over', async () => {
+  test('the reader is reported, and can be removed by force, after its leases have ended', async () => {
     await reentered()
     const lock = rig.client().getReadWriteLock('it')
     const holders = [{ owner: READER, holdCount: 2 }]

@@ -24,7 +24,7 @@ async function isPolite(client: Holdfast, other: Holdfast) {
 
 describe.each(places)('%s', (_, newClient) => {
   test.each(sides)(
-    'a client leaves the queue when its last waiter for the %s leaves before it could ask',
+    'a client leaves the queue when its last waiter for the %s gives up before it sent a request',
     async (side) => {
       const [client, other] = [newClient(), newClient()]
       const holding = await isPolite(client, other)

@@ -60,7 +60,7 @@ function violations(all: readonly Stay[]): string[] {
   return found
 }
 
-test('nobody is let in beside one who writes, where processes are killed or stopped for a while', async () => {
+test('no owner reads or writes beside a writer while processes are killed or stopped', async () => {
   leaves({ keys: true, why: 'who was killed while it waited counts for a while' })
   const crew = [1, 2, 3, 4].map(() => start())
   const pick = () => crew[Math.floor(Math.random() * crew.length)] as Child
@@ -91,7 +91,7 @@ test('nobody is let in beside one who writes, where processes are killed or stop
   expect(stays().length).toBeGreaterThan(3)
 })
 
-test('the same look convicts a lock that lets those who write in beside those who read', async () => {
+test('the same check finds violations of a broken lock that lets writers in beside readers', async () => {
   const crew = [start('broken'), start('broken')]
   await within(10_000, Promise.all(crew.map((child) => child.next())))
   await pause(300)

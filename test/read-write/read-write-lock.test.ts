@@ -22,7 +22,7 @@ const isSettled = (promise: Promise<unknown>) => {
   return seen
 }
 
-test('many read at once, in one client and in several, each with a lease of its own', async () => {
+test('many owners read at once, in one client and in several, each with its own lease', async () => {
   const [client, other] = [rig.client(), rig.client()]
   const leases = await Promise.all(
     [client, client, other].map((one) => one.getReadWriteLock('it').readLock().lock()),
@@ -35,7 +35,7 @@ test('many read at once, in one client and in several, each with a lease of its 
   expect(await rig.exists('it')).toBe(false)
 })
 
-test('one writes, and nobody else reads or writes meanwhile', async () => {
+test('no other owner can read or write while one owner writes', async () => {
   const [client, other] = [rig.client(), rig.client()]
   const lease = await client.getReadWriteLock('it').writeLock().lock()
   for (const one of [client, other]) {
@@ -52,7 +52,7 @@ test('one writes, and nobody else reads or writes meanwhile', async () => {
   await next.release()
 })
 
-test('a writer who waits is let in by the last reader, and keeps new ones out', async () => {
+test('a waiting writer blocks new readers, and acquires the lock when the last reader releases', async () => {
   const [client, other, third] = [rig.client(), rig.client(), rig.client()]
   const reading = await client.getReadWriteLock('it').readLock().lock()
   const writing = other.getReadWriteLock('it').writeLock().lock()
@@ -63,7 +63,7 @@ test('a writer who waits is let in by the last reader, and keeps new ones out', 
   await lease.release()
 })
 
-test('readers who waited while somebody wrote go in together, before the next writer', async () => {
+test('waiting readers acquire the lock together, before the next writer', async () => {
   const clients = [rig.client(), rig.client(), rig.client(), rig.client()]
   const [a, b, c, d] = clients.map((one) => one.getReadWriteLock('it'))
   const writing = await a?.writeLock().lock()
@@ -85,7 +85,7 @@ test('readers who waited while somebody wrote go in together, before the next wr
   await (await within(5_000, next)).release()
 })
 
-test('a stream of readers starves no writer', async () => {
+test('a stream of readers does not starve a writer', async () => {
   let over = false
   const readers = [rig.client(), rig.client()].flatMap((client) =>
     [0, 1, 2].map(async (i) => {
@@ -108,7 +108,7 @@ test('a stream of readers starves no writer', async () => {
   }
 })
 
-test('whoever writes may read, and goes on reading', async () => {
+test('a writer may also read, and continues to read after it stops writing', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
   const writing = await lock.writeLock().lock()
@@ -132,7 +132,7 @@ test('whoever writes may read, and goes on reading', async () => {
   await other.release()
 })
 
-test('whoever reads and asks to write is refused at once, and reads on', async () => {
+test('a reader that requests the write lock is refused at once, and continues to read', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
   const reading = await lock.readLock().lock()
@@ -142,7 +142,7 @@ test('whoever reads and asks to write is refused at once, and reads on', async (
   expect(await reading.release()).toBe(true)
 })
 
-test('whoever writes and reads is refused the upgradable lock, which would be the one to read', async () => {
+test('a writer that also reads is refused the upgradable lock', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
   const writing = await lock.writeLock().lock()
@@ -156,7 +156,7 @@ test('whoever writes and reads is refused the upgradable lock, which would be th
   expect(await rig.exists('it')).toBe(false)
 })
 
-test('whoever has the upgradable lock goes on to write when the others have read', async () => {
+test('the owner of the upgradable lock writes when the other readers have left', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
   const upgradable = await lock.upgradableLock().lock()
@@ -188,7 +188,7 @@ test('whoever has the upgradable lock goes on to write when the others have read
   await eventually(async () => !(await rig.exists('it')))
 })
 
-test('who waits for the upgradable lock is woken by its release, while others read on', async () => {
+test('a waiter for the upgradable lock is woken by its release while others still read', async () => {
   const first = await rig.client().getReadWriteLock('it').upgradableLock().lock()
   const reading = await rig.client().getReadWriteLock('it').readLock().lock()
   const second = rig.client().getReadWriteLock('it').upgradableLock().lock()
@@ -211,7 +211,7 @@ test('a reader re-enters while a writer waits', async () => {
   await (await within(800, writing)).release()
 })
 
-test('a writer who gives up lets those in who waited behind it', async () => {
+test('readers behind a waiting writer acquire the lock when the writer gives up', async () => {
   const reading = await rig.client().getReadWriteLock('it').readLock().lock()
   const leaving = new AbortController()
   const writing = outcome(
@@ -226,7 +226,7 @@ test('a writer who gives up lets those in who waited behind it', async () => {
   await reading.release()
 })
 
-test('a reader who crashed costs its lease, and no more, while others are renewed', async () => {
+test('a dead reader blocks a writer only until its lease ends, even when other readers are renewed', async () => {
   const steady = rig.client({ leaseMs: 900 })
   const kept = await steady.getReadWriteLock('it').readLock().lock()
   await rig.client().getReadWriteLock('it').readLock().lock(700)
@@ -237,7 +237,7 @@ test('a reader who crashed costs its lease, and no more, while others are renewe
   await (await within(1_500, writing)).release()
 })
 
-test('is renewed on both sides, and the loss of one is told', async () => {
+test('a read lock and a write lock are renewed, and a lost read lock is reported', async () => {
   const client = rig.client({ leaseMs: 600 })
   const diary = new Diary(client)
   const lock = client.getReadWriteLock('it')
@@ -254,7 +254,7 @@ test('is renewed on both sides, and the loss of one is told', async () => {
   expect(await writing.release()).toBe(true)
 })
 
-test('force takes it from all who read, or from who writes', async () => {
+test('`forceUnlock()` ends all readers, or the writer', async () => {
   const [client, other] = [rig.client(), rig.client()]
   const lock = client.getReadWriteLock('it')
   expect(await lock.readLock().forceUnlock()).toBe(false)
@@ -274,30 +274,33 @@ test('force takes it from all who read, or from who writes', async () => {
   expect(await rig.exists('it')).toBe(false)
 })
 
-describe('bare calls outside any frame, of which no side knows the other`s', () => {
+describe('bare calls outside any frame', () => {
   afterEach(() => jest.restoreAllMocks())
 
   test.each([
     ['readLock', 'writeLock'],
     ['upgradableLock', 'writeLock'],
     ['writeLock', 'readLock'],
-  ] as const)('warn of who has the %s and waits for the %s of one object', async (has, wants) => {
-    const spy = jest.spyOn(process, 'emitWarning').mockReturnValue()
-    const warnings = () =>
-      spy.mock.calls.filter(([, { code } = { code: '' }]) => code === 'HOLDFAST_SELF_WAIT')
-    const lock = rig.client().getReadWriteLock('it')
-    const lease = await lock[has]().lock()
-    const abort = new AbortController()
-    const waits = [1, 2].map(() => lock[wants]().lock({ signal: abort.signal }))
-    await eventually(() => warnings().length > 0)
-    abort.abort(new Error('enough'))
-    for (const each of waits) await expect(each).rejects.toThrow('enough')
-    await lease.release()
-    expect(warnings()).toHaveLength(1)
-    expect(warnings()[0]?.[0]).toMatch(/"it".*using\(fn\).*run\(fn\).*owner/)
-  })
+  ] as const)(
+    'a warning appears if one object holds the %s and waits for the %s',
+    async (has, wants) => {
+      const spy = jest.spyOn(process, 'emitWarning').mockReturnValue()
+      const warnings = () =>
+        spy.mock.calls.filter(([, { code } = { code: '' }]) => code === 'HOLDFAST_SELF_WAIT')
+      const lock = rig.client().getReadWriteLock('it')
+      const lease = await lock[has]().lock()
+      const abort = new AbortController()
+      const waits = [1, 2].map(() => lock[wants]().lock({ signal: abort.signal }))
+      await eventually(() => warnings().length > 0)
+      abort.abort(new Error('enough'))
+      for (const each of waits) await expect(each).rejects.toThrow('enough')
+      await lease.release()
+      expect(warnings()).toHaveLength(1)
+      expect(warnings()[0]?.[0]).toMatch(/"it".*using\(fn\).*run\(fn\).*owner/)
+    },
+  )
 
-  test('of two lock objects do not warn', async () => {
+  test('no warning appears for two lock objects', async () => {
     const spy = jest.spyOn(process, 'emitWarning').mockReturnValue()
     const client = rig.client()
     const lease = await client.getReadWriteLock('it').readLock().lock()
@@ -307,7 +310,7 @@ describe('bare calls outside any frame, of which no side knows the other`s', () 
   })
 })
 
-test('a MultiLock of both sides of one takes the one to write, whatever the order', async () => {
+test('a MultiLock of both sides acquires the write lock, whatever the order of the sides', async () => {
   const client = rig.client()
   const sides = [
     client.getReadWriteLock('it').readLock(),
@@ -321,7 +324,7 @@ test('a MultiLock of both sides of one takes the one to write, whatever the orde
   expect(await rig.exists('it')).toBe(false)
 })
 
-test('a fixed lease to write ends by itself, also where its owner reads on', async () => {
+test('a fixed write lease ends by itself, even while its owner reads', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
   const writing = await lock.writeLock().lock(400)

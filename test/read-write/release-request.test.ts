@@ -6,7 +6,7 @@ const places = worlds.filter(({ name }) => /memory|own client/.test(name))
 describeWorlds(
   'a request to release one side of a read-write lock',
   (world) => {
-    test('reaches all who have that side, each once', async () => {
+    test('the request reaches each holder of that side once', async () => {
       const holders = [world.newClient(), world.newClient()] as const
       const heard: string[] = []
       for (const client of holders) {

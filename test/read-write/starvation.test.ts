@@ -81,7 +81,7 @@ async function overtaken(waiter: Kind, scene: Scene, clients: readonly Holdfast[
 }
 
 describe.each(places)('%s', (_, newClient) => {
-  test('a holder that upgrades again and again lets those in between who wait to read', async () => {
+  test('a waiting reader acquires the lock between two upgrades of one holder', async () => {
     const lock = newClient().getReadWriteLock('it')
     const upgradable = await lock.upgradableLock().lock()
     const writing = await upgradable.upgrade()
@@ -94,7 +94,7 @@ describe.each(places)('%s', (_, newClient) => {
     await release([await again, upgradable])
   })
 
-  test('a call for the upgradable lock that waits keeps no reader and no writer of its client waiting', async () => {
+  test('a waiting call for the upgradable lock delays no reader and no writer of its client', async () => {
     const [lock, other] = [1, 2].map(() => newClient().getReadWriteLock('it'))
     if (!lock || !other) throw new Error('no lock')
     const upgradable = await other.upgradableLock().lock()
@@ -116,7 +116,7 @@ describe.each(places)('%s', (_, newClient) => {
   })
 
   test.each(KINDS)(
-    'a waiter for %s is starved by none of the others, whether they wait or try, in its client or in others',
+    'a waiter for %s is not starved, whether others wait or try, in its client or in other clients',
     async (waiter) => {
       const clients = [1, 2, 3, 4].map(() => newClient())
       const found = await Promise.all(

@@ -52,7 +52,7 @@ class ReadWriteWitness {
 }
 
 describe.each(weathers)('in a storm of $name', (weather) => {
-  test(`nobody is let in beside one who writes, and nothing is left (seed ${SEED})`, async () => {
+  test(`no owner reads or writes beside a writer, and nothing is left (seed ${SEED})`, async () => {
     const names = ['storm a', 'storm b']
     const witnesses = new Map(names.map((name) => [name, new ReadWriteWitness()]))
     const { leaseMs, commandTimeoutMs, outageMs } = weather

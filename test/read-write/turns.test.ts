@@ -23,32 +23,35 @@ const waiting = async (readers: number, writers: number) => {
 
 const released = async (lease: Promise<Lease>) => (await within(TOLD_MS, lease)).release()
 
-describe('a message that overtakes the answer to who it is for', () => {
-  test.each(['read', 'write'] as const)('is not lost on one who waits to %s', async (side) => {
-    const other = side === 'read' ? 'write' : 'read'
-    const sides = { read: 'readLock', write: 'writeLock' } as const
-    const holding = await newLock().writeLock().lock()
-    const lock = newLock()
-    const leaving = new AbortController()
-    // So that the client listens already when the other one asks for the first time.
-    const first = outcome(lock[sides[other]]().lock({ signal: leaving.signal }))
-    await waiting(Number(other === 'read'), Number(other === 'write'))
-    const behind = lock[sides[side]]().lock()
-    const { sha1 } = side === 'read' ? acquireRead : acquireWrite
-    const trap = rig.proxy.onNextRequest(sha1, 'holdReply')
-    leaving.abort()
-    await first
-    await trap.seen
-    const queue = side === 'read' ? 'readers' : 'writers'
-    await eventually(() => rig.exists(`holdfast_${queue}:{it}`))
-    await holding.release()
-    await pause(30)
-    trap.release()
-    await released(behind)
-  })
+describe('a message that overtakes the answer to its receiver', () => {
+  test.each(['read', 'write'] as const)(
+    'the message is not lost for a client that waits to %s',
+    async (side) => {
+      const other = side === 'read' ? 'write' : 'read'
+      const sides = { read: 'readLock', write: 'writeLock' } as const
+      const holding = await newLock().writeLock().lock()
+      const lock = newLock()
+      const leaving = new AbortController()
+      // So that the client listens already when the other one asks for the first time.
+      const first = outcome(lock[sides[other]]().lock({ signal: leaving.signal }))
+      await waiting(Number(other === 'read'), Number(other === 'write'))
+      const behind = lock[sides[side]]().lock()
+      const { sha1 } = side === 'read' ? acquireRead : acquireWrite
+      const trap = rig.proxy.onNextRequest(sha1, 'holdReply')
+      leaving.abort()
+      await first
+      await trap.seen
+      const queue = side === 'read' ? 'readers' : 'writers'
+      await eventually(() => rig.exists(`holdfast_${queue}:{it}`))
+      await holding.release()
+      await pause(30)
+      trap.release()
+      await released(behind)
+    },
+  )
 })
 
-test('whose process has died is not told to wait', async () => {
+test('`inspect()` does not list waiters whose process has died', async () => {
   const holding = await newLock().writeLock().lock()
   const behind = [newLock().readLock().lock(), newLock().writeLock().lock()]
   await waiting(1, 1)
@@ -65,7 +68,7 @@ test('whose process has died is not told to wait', async () => {
   for (const lease of behind) await (await lease).release()
 })
 
-test('who sleeps behind one of its client that leaves is the next to ask', async () => {
+test('a waiter behind a waiter of its client asks next when that waiter leaves', async () => {
   const [lock, reader, writer] = [1, 2, 3].map(() => rig.witness().getReadWriteLock('it'))
   const reading = (await reader?.readLock().lock()) as Lease
   const leaving = [new AbortController(), new AbortController()] as const
@@ -95,7 +98,7 @@ test('who sleeps behind one of its client that leaves is the next to ask', async
   await released(readers[2] as Promise<Lease>)
 })
 
-test('who gives up lets in those who waited behind it, in its client and in others', async () => {
+test('a waiting writer that gives up wakes the readers behind it, in its client and in other clients', async () => {
   const reading = await newLock().readLock().lock()
   const lock = newLock()
   const leaving = new AbortController()
@@ -109,7 +112,7 @@ test('who gives up lets in those who waited behind it, in its client and in othe
   await reading.release()
 })
 
-test('who waits for a limited time counts for little longer, should it never be heard of again', async () => {
+test('the place of a waiter with a limited time expires soon if its client falls silent', async () => {
   const reading = await newLock().readLock().lock()
   const first = outcome(newLock().writeLock().tryLock(400))
   await waiting(0, 1)
@@ -125,7 +128,7 @@ test('who waits for a limited time counts for little longer, should it never be 
   await reading.release()
 })
 
-test('a client that closes lets in those who waited behind it', async () => {
+test('a client that closes wakes a reader that waits behind its writer', async () => {
   const reading = await newLock().readLock().lock()
   const leaving = rig.client()
   const first = outcome(leaving.getReadWriteLock('it').writeLock().lock())
@@ -138,7 +141,7 @@ test('a client that closes lets in those who waited behind it', async () => {
   await reading.release()
 })
 
-test('whoever goes on reading lets in all who wait to read, and nobody who waits to write', async () => {
+test('all waiting readers, and no waiting writer, acquire the lock when a writer continues to read', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
   const writing = await lock.writeLock().lock()
@@ -154,7 +157,7 @@ test('whoever goes on reading lets in all who wait to read, and nobody who waits
   await released(next)
 })
 
-test('a stream of writers starves no reader: one of another client goes before it at most', async () => {
+test('a stream of writers does not starve a reader: at most one writer of another client goes first', async () => {
   let over = false
   let writes = 0
   // Each client has one who waits for the next turn while another writes.

@@ -6,7 +6,7 @@ const places = worlds.filter(({ name }) => /memory|own client/.test(name))
 describeWorlds(
   'the upgradable side of a read-write lock',
   (world) => {
-    test('is not held by plain readers, which do not keep others from it', async () => {
+    test('plain readers do not hold the upgradable lock, and do not block it', async () => {
       const reading = await world.newClient().getReadWriteLock('it').readLock().lock(20_000)
       const upgradable = world.newClient().getReadWriteLock('it').upgradableLock()
       expect(await upgradable.whenFree({ waitMs: 1_000 })).toBe(true)
@@ -19,7 +19,7 @@ describeWorlds(
       expect(await reading.release()).toBe(true)
     })
 
-    test('is held by its holder, which also holds the side to read, beside a reader with a longer lease', async () => {
+    test('the holder of the upgradable lock holds the read side too, even beside a reader with a longer lease', async () => {
       const holder = world.newClient()
       const reading = await world.newClient().getReadWriteLock('it').readLock().lock(60_000)
       const lease = await holder.getReadWriteLock('it').upgradableLock().lock(20_000)
@@ -34,7 +34,7 @@ describeWorlds(
       await lease.release()
     })
 
-    test('is taken by force from its holder and from no plain reader', async () => {
+    test('`forceUnlock()` of the upgradable lock ends its holder and no plain reader', async () => {
       const client = world.newClient()
       const reading = await client.getReadWriteLock('it').readLock().lock()
       const lease = await client.getReadWriteLock('it').upgradableLock().lock()
@@ -46,7 +46,7 @@ describeWorlds(
       expect(await reading.release()).toBe(true)
     })
 
-    test('asks its holder to release it, and no plain reader', async () => {
+    test('a release request for the upgradable lock reaches its holder and no plain reader', async () => {
       const [reader, holder] = [world.newClient(), world.newClient()]
       const heard: string[] = []
       for (const client of [reader, holder]) {

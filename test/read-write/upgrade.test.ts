@@ -18,7 +18,7 @@ const isSettled = (promise: Promise<unknown>) => {
 describe.each(places)('%s', (_, newClient) => {
   const newLock = () => newClient().getReadWriteLock('it')
 
-  test('a lease of the upgradable lock acquires the write lock outside any frame, and is read with afterwards', async () => {
+  test('an upgradable lease acquires the write lock outside any frame, and continues to read afterwards', async () => {
     const lock = newLock()
     const lease = await lock.upgradableLock().lock()
     const writing = await lease.upgrade()
@@ -33,7 +33,7 @@ describe.each(places)('%s', (_, newClient) => {
     expect(await lock.inspect()).toMatchObject({ mode: null, holders: [] })
   })
 
-  test('every form in which the upgradable lock is acquired gives such a lease', async () => {
+  test('each call that acquires the upgradable lock gives a lease with `upgrade()`', async () => {
     const client = newClient()
     const upgradable = client.getReadWriteLock('it').upgradableLock()
     const writes = async (lease: UpgradableLease | null) => {
@@ -51,7 +51,7 @@ describe.each(places)('%s', (_, newClient) => {
     }
   })
 
-  test('upgrade() waits for other readers, of its client and of others, and lets no new one in', async () => {
+  test('`upgrade()` waits for the readers of all clients, and blocks new readers', async () => {
     const lock = newLock()
     const lease = await lock.upgradableLock().lock()
     const others = [await lock.readLock().lock(), await newLock().readLock().lock()]
@@ -69,7 +69,7 @@ describe.each(places)('%s', (_, newClient) => {
     await lease.release()
   })
 
-  test('tryUpgrade() gives null while others read, at once or in the time given', async () => {
+  test('`tryUpgrade()` returns null while others read, at once or after its wait time', async () => {
     const lock = newLock()
     const lease = await lock.upgradableLock().lock()
     const reading = await newLock().readLock().lock()
@@ -84,7 +84,7 @@ describe.each(places)('%s', (_, newClient) => {
     await lease.release()
   })
 
-  test('upgrade() takes the options of lock()', async () => {
+  test('`upgrade()` accepts the options of `lock()`', async () => {
     const lock = newLock()
     const lease = await lock.upgradableLock().lock()
     const writing = await lease.upgrade({ leaseMs: 60_000 })
@@ -121,7 +121,7 @@ describe.each(places)('%s', (_, newClient) => {
     await lease.release()
   })
 
-  test('unlock() of the frame finds the lease that upgrade() gave in it', async () => {
+  test('`unlock()` in a frame releases the lease that `upgrade()` gave in that frame', async () => {
     const client = newClient()
     const lock = client.getReadWriteLock('it')
     await client.run(async () => {
@@ -204,7 +204,7 @@ describe.each(places)('%s', (_, newClient) => {
     },
   )
 
-  test('close() ends an upgrade that waits', async () => {
+  test('`close()` ends an upgrade that waits', async () => {
     const client = newClient()
     const lease = await client.getReadWriteLock('it').upgradableLock().lock()
     const reading = await newLock().readLock().lock()
@@ -216,7 +216,7 @@ describe.each(places)('%s', (_, newClient) => {
     await (await within(5_000, newLock().writeLock().lock())).release()
   })
 
-  test('a client that drains lets a lease be upgraded', async () => {
+  test('a lease can be upgraded while its client drains', async () => {
     const client = newClient()
     const lease = await client.getReadWriteLock('it').upgradableLock().lock()
     const closed = client.close({ drainMs: 10_000 })
@@ -225,7 +225,7 @@ describe.each(places)('%s', (_, newClient) => {
     expect(await closed).toEqual([])
   })
 
-  test('the error of one who reads and asks for more says what happened, and the three ways to write', async () => {
+  test('the error of a reader that requests another side names the three ways to write', async () => {
     const client = newClient()
     const lock = client.getReadWriteLock('it', { owner: client.owner() })
     const reading = await lock.readLock().lock()
@@ -244,7 +244,7 @@ describe.each(places)('%s', (_, newClient) => {
 })
 
 describe.each(places)('tokens %s', (_, newClient) => {
-  test('an upgradable lease, and whoever reads with it, has a token no lower than what its owner wrote with', async () => {
+  test("the token of an upgradable lease, and of reads beside it, is not below the token of its owner's writes", async () => {
     const client = newClient()
     const lock = client.getReadWriteLock('it', { owner: client.owner() })
     const lease = await lock.upgradableLock().lock()
@@ -270,7 +270,7 @@ describe.each(places)('tokens %s', (_, newClient) => {
     for (const one of [second, lease]) expect(await one.release()).toBe(true)
   })
 
-  test('an upgrade that gives null leaves the token of the lease as it is', async () => {
+  test('an upgrade that returns null does not change the token of the lease', async () => {
     const lease = await newClient().getReadWriteLock('it').upgradableLock().lock()
     const reading = await newClient().getReadWriteLock('it').readLock().lock()
     const before = lease.token

@@ -12,7 +12,7 @@ const waitsToWrite = async (lock: ReadWriteLock, client: Holdfast) => {
   return waitingToWrite.some((one) => one.client === client.id)
 }
 
-describe.each(places)('a writer that readers of its own client keep out, %s,', (_, newClient) => {
+describe.each(places)('a writer that readers of its own client block, %s,', (_, newClient) => {
   /** A client that reads and has a writer that waits; and a lock of another one. */
   async function waitingWriter(terms: { waitMs?: number; signal?: AbortSignal } = {}) {
     const client = newClient()
@@ -24,7 +24,7 @@ describe.each(places)('a writer that readers of its own client keep out, %s,', (
     return { client, lock, other, reading, writing }
   }
 
-  test('is listed by inspect(), and has the lock when they have left', async () => {
+  test('`inspect()` lists the writer, and the writer acquires the lock when the readers have left', async () => {
     const { client, lock, other, reading, writing } = await waitingWriter()
     expect((await lock.inspect()).waitingToWrite).toEqual([
       { client: client.id, waitedMs: expect.any(Number) },
@@ -36,7 +36,7 @@ describe.each(places)('a writer that readers of its own client keep out, %s,', (
     await lease.release()
   })
 
-  test('is overtaken by no reader that asks once, of its client or of another', async () => {
+  test('no reader that tries once overtakes the writer, in its client or in another client', async () => {
     const { lock, other, reading, writing } = await waitingWriter()
     for (const one of [lock, other]) {
       expect(await one.readLock().tryLock()).toBeNull()
@@ -50,7 +50,7 @@ describe.each(places)('a writer that readers of its own client keep out, %s,', (
     for (const one of [lock, other]) await granted(await one.readLock().tryLock()).release()
   })
 
-  test('is overtaken by those who re-enter, or read beside what they write', async () => {
+  test('re-entries, and reads beside a write lock, overtake the writer', async () => {
     const client = newClient()
     const lock = client.getReadWriteLock('it', { owner: client.owner() })
     const other = newClient().getReadWriteLock('it')
@@ -67,22 +67,25 @@ describe.each(places)('a writer that readers of its own client keep out, %s,', (
     await (await behind).release()
   })
 
-  test.each(['an abort', 'the end of its time', 'close()'])('is withdrawn at %s', async (end) => {
-    const leaving = new AbortController()
-    const terms = end === 'the end of its time' ? { waitMs: 1_500 } : { signal: leaving.signal }
-    const { client, other, reading, writing } = await waitingWriter(terms)
-    const behind = other.readLock().lock()
-    if (end === 'an abort') leaving.abort()
-    if (end === 'close()') await client.close()
-    await writing
-    const lease = await within(5_000, behind)
-    expect((await other.inspect()).waitingToWrite).toEqual([])
-    expect(reading.valid).toBe(end !== 'close()')
-    await lease.release()
-    await reading.release()
-  })
+  test.each(['an abort', 'the end of its time', 'close()'])(
+    'the place of the writer ends at %s',
+    async (end) => {
+      const leaving = new AbortController()
+      const terms = end === 'the end of its time' ? { waitMs: 1_500 } : { signal: leaving.signal }
+      const { client, other, reading, writing } = await waitingWriter(terms)
+      const behind = other.readLock().lock()
+      if (end === 'an abort') leaving.abort()
+      if (end === 'close()') await client.close()
+      await writing
+      const lease = await within(5_000, behind)
+      expect((await other.inspect()).waitingToWrite).toEqual([])
+      expect(reading.valid).toBe(end !== 'close()')
+      await lease.release()
+      await reading.release()
+    },
+  )
 
-  test('is withdrawn when another one of its client gives up before it, and comes back as the next', async () => {
+  test('the next writer of the client gets the place when the first writer gives up', async () => {
     const leaving = new AbortController()
     const { client, lock, other, reading, writing } = await waitingWriter({
       signal: leaving.signal,
@@ -96,7 +99,7 @@ describe.each(places)('a writer that readers of its own client keep out, %s,', (
     await (await within(5_000, next)).release()
   })
 
-  test('goes before writers of other clients that came later', async () => {
+  test('the writer goes before writers of other clients that came later', async () => {
     const { other, reading, writing } = await waitingWriter()
     const later = other.writeLock().lock()
     await eventually(async () => (await other.inspect()).waitingToWrite.length === 2)
@@ -110,7 +113,7 @@ describe.each(places)('a writer that readers of its own client keep out, %s,', (
 })
 
 test.each(places)(
-  'a lock that a reader waits for %s is had by none of its client that tries once, when its own writer leaves',
+  'a try does not overtake a waiting reader of its own client when the writer of that client releases, %s',
   async (_, newClient) => {
     const lock = newClient().getReadWriteLock('it')
     const writing = await lock.writeLock().lock()
@@ -123,9 +126,9 @@ test.each(places)(
   },
 )
 
-describe('a writer that readers of its own client keep out', () => {
+describe('a writer that readers of its own client block', () => {
   test.each(['mute', 'cutBefore', 'cutAfter', 'duplicate'] as const)(
-    'is withdrawn, or comes again, after its request met "%s"',
+    'the place of the writer is made, and later withdrawn, although its requests meet "%s"',
     async (fault) => {
       const client = rig.client()
       const lock = client.getReadWriteLock('it')
@@ -149,7 +152,7 @@ describe('a writer that readers of its own client keep out', () => {
     },
   )
 
-  test('keeps the place of its client while an upgrade goes before it', async () => {
+  test('the writer keeps the place of its client while an upgrade goes first', async () => {
     const client = rig.client()
     const lock = client.getReadWriteLock('it')
     const upgradable = await lock.upgradableLock().lock()
@@ -178,7 +181,7 @@ describe('a writer that readers of its own client keep out', () => {
     await (await within(5_000, writing)).release()
   })
 
-  test('asks once a second while they read, however often one of them leaves', async () => {
+  test('the writer does not ask again each time a reader of its client leaves', async () => {
     const client = rig.client()
     const lock = client.getReadWriteLock('it')
     const readers = await Promise.all(Array.from({ length: 20 }, () => lock.readLock().lock()))
@@ -193,7 +196,7 @@ describe('a writer that readers of its own client keep out', () => {
   })
 })
 
-test('readers of one client that wait are all let in after the same writer, even if each has asked in vain', async () => {
+test('waiting readers of one client acquire the lock after the same writer, even if each was refused before', async () => {
   const lock = rig.client().getReadWriteLock('it')
   const [b, c, d] = [1, 2, 3].map(() => rig.witness().getReadWriteLock('it'))
   if (!b || !c || !d) throw new Error('no lock')

@@ -20,7 +20,7 @@ describeWorlds(
       return () => state.isSettled
     }
 
-    test('while somebody reads, it is free to read and not to write', async () => {
+    test('the lock is free to read, and not free to write, while another owner reads', async () => {
       const [theirs, ours] = two()
       const lease = await theirs.readLock().lock()
       expect(await ours.readLock().whenFree()).toBe(true)
@@ -34,7 +34,7 @@ describeWorlds(
       expect(performance.now() - startedAt).toBeLessThan(atLoad(SOON_MS))
     })
 
-    test('while somebody has the upgradable lock, that one and the one to write are not free', async () => {
+    test('the upgradable and the write side are not free while another owner holds the upgradable lock', async () => {
       const [theirs, ours] = two()
       const lease = await theirs.upgradableLock().lock()
       expect(await ours.readLock().whenFree()).toBe(true)
@@ -45,7 +45,7 @@ describeWorlds(
       expect(await Promise.all(waits)).toEqual([true, true])
     })
 
-    test('while somebody writes, no side is free; a writer that reads on frees the one to read', async () => {
+    test('no side is free while another owner writes; only the read side is free while that owner still reads', async () => {
       const [theirs, ours] = two()
       const reads: (() => Promise<boolean>)[] = []
       const waits: Promise<boolean>[] = []
@@ -63,7 +63,7 @@ describeWorlds(
       expect(await waits[1]).toBe(true)
     })
 
-    test('the end of a lease of a reader that is gone frees the one to write', async () => {
+    test('the write side is free when the lease of a dead reader ends', async () => {
       const [theirs, ours] = two()
       await theirs.readLock().lock(300)
       const startedAt = performance.now()
@@ -71,7 +71,7 @@ describeWorlds(
       expect(performance.now() - startedAt).toBeLessThan(atLoad(300 + SOON_MS))
     })
 
-    test('onFree() of the one to read reports writers that leave, and no readers', async () => {
+    test('`onFree()` of the read side reports the releases of writers, and no releases of readers', async () => {
       const [theirs, ours] = two()
       const calls = { read: 0, write: 0 }
       const stops = [

@@ -6,7 +6,7 @@ import { sharedServer } from '../support/redis-server.ts'
 
 const redis = sharedServer()
 
-test('however many requests were answered at once, the next one is done as any other, and they are forgotten', async () => {
+test('a request works after 9,000 answered requests, and the server then forgets all of them', async () => {
   const { host, port } = redis
   const server = new RedisServer({ host, port }, 5_000, () => {})
   const semaphores = server.semaphoresFor('c', 5_000) as RedisSemaphoreServer
@@ -27,7 +27,7 @@ test('however many requests were answered at once, the next one is done as any o
   }
 })
 
-test('a grant that its caller abandons is given back, even when another request is sent in between', async () => {
+test('a grant that its caller abandons is given back, even if another request is sent in between', async () => {
   const { host, port } = redis
   const server = new RedisServer({ host, port }, 5_000, () => {})
   try {

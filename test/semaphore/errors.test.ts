@@ -37,20 +37,15 @@ const KINDS = [
   ['getLeaderElection', 'leader election'],
 ] as const
 
-test.each(KINDS)(
-  'a name that is of no use is refused by %s as that of a %s',
-  async (get, thing) => {
-    const make = (name: unknown) => errorOf(() => inMemory()[get](name as string))
-    expect((await make('')).message).toMatch(new RegExp(`^The name of a ${thing} must be`))
-    expect((await make('a{b')).message).toMatch(
-      new RegExp(`^The ${thing} name .* of the ${thing} `),
-    )
-    expect((await make('\ud83d')).message).toMatch(new RegExp(`^The ${thing} name `))
-  },
-)
+test.each(KINDS)('an invalid name is refused by %s as the name of a %s', async (get, thing) => {
+  const make = (name: unknown) => errorOf(() => inMemory()[get](name as string))
+  expect((await make('')).message).toMatch(new RegExp(`^The name of a ${thing} must be`))
+  expect((await make('a{b')).message).toMatch(new RegExp(`^The ${thing} name .* of the ${thing} `))
+  expect((await make('\ud83d')).message).toMatch(new RegExp(`^The ${thing} name `))
+})
 
 test.each([...KINDS.map(([get]) => get), 'getFairLock' as const, 'getReadWriteLock' as const])(
-  '%s is refused with independent masters, with the name',
+  '%s is refused with independent masters, and the error has the name',
   async (get) => {
     const client = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
     atEnd(() => client.close())
@@ -65,7 +60,7 @@ test.each([
   ['getSemaphore', 3, 'trySetPermits()'],
   ['getCountDownLatch', 3, 'trySetCount()'],
 ] as const)(
-  'a number given to %s is refused, and where it belongs is said',
+  'a number given to %s is refused, and the error names the method for it',
   async (get, given, how) => {
     const make = inMemory() as unknown as Record<string, (...args: unknown[]) => unknown>
     const { code, message } = await errorOf(() => make[get]?.('it', given))
@@ -84,7 +79,7 @@ test.each<[string, (client: Holdfast) => unknown]>([
   ['acquire, with leases', (client) => client.getPermitExpirableSemaphore('it').acquire()],
   ['setPermits', (client) => client.getPermitExpirableSemaphore('it').setPermits(2)],
   ['inspect, with leases', (client) => client.getPermitExpirableSemaphore('it').inspect()],
-])('an outage is told of a semaphore, and not of a lock: %s', async (_, call) => {
+])('an outage is reported for a semaphore, and not for a lock: %s', async (_, call) => {
   const client = cutOff()
   const { code, message } = await errorOf(() => call(client))
   expect(code).toBe('HOLDFAST_UNAVAILABLE')
@@ -94,7 +89,7 @@ test.each<[string, (client: Holdfast) => unknown]>([
   await client.close()
 })
 
-test('one permit is not spoken of as many, and what was never sent was not done', async () => {
+test('an error uses the singular for one permit, and says that a change without a request was not made', async () => {
   const client = cutOff()
   const one = await errorOf(() => client.getSemaphore('it').trySetPermits(1))
   expect(one.message).toContain('1 permit was not set: ')
@@ -102,7 +97,7 @@ test('one permit is not spoken of as many, and what was never sent was not done'
   expect(more.message).toContain('-2 permits were not added: ')
 })
 
-test('permits that were lost, or released before, are told of a semaphore', async () => {
+test('errors of lost or released permits name the semaphore', async () => {
   const client = inMemory()
   const semaphore = client.getPermitExpirableSemaphore('it')
   await semaphore.setPermits(1)
@@ -120,7 +115,7 @@ test('permits that were lost, or released before, are told of a semaphore', asyn
   }
 })
 
-test('a term that is over is told of as one', async () => {
+test('the error of a term that is over names the term, and no lock', async () => {
   const election = inMemory().getLeaderElection('it')
   const term = await election.lead((own) => own)
   const { message } = await errorOf(() => term.assertValid())
@@ -202,7 +197,7 @@ test.each<[string, (client: Any) => unknown, RegExp]>([
     (client) => client.getCountDownLatch('it').await(500),
     /an object with `round`, `waitMs` or `signal`; got 500\.$/,
   ],
-])('%s is refused, and what is meant is said', async (_, call, words) => {
+])('%s is refused, and the error says what is valid', async (_, call, words) => {
   const { code, message } = await errorOf(() => call(inMemory()))
   expect(code).toBe('HOLDFAST_INVALID_ARGUMENT')
   expect(message).toMatch(words)
@@ -211,7 +206,7 @@ test.each<[string, (client: Any) => unknown, RegExp]>([
 describe('in Redis', () => {
   const rig = faultRig()
 
-  test('a name that something else has is refused, and what to do is said', async () => {
+  test('a name that another kind uses is refused, and the error says what to do', async () => {
     const client = rig.client()
     await client.getLock('it').using(async () => {
       const semaphore = await errorOf(() => client.getSemaphore('it').tryAcquire())

@@ -17,7 +17,7 @@ async function withPermits(permits: number): Promise<Holdfast> {
   return client
 }
 
-test('a full server takes plain permits back', async () => {
+test('a full server accepts the release of plain permits', async () => {
   const client = await withPermits(3)
   const semaphore = semaphoreOf(client)
   await semaphore.acquire(2)
@@ -31,7 +31,7 @@ test('a full server takes plain permits back', async () => {
   expect(await other.availablePermits()).toBe(4)
 })
 
-test('using() gives its permits back to a server that became full', async () => {
+test('`using()` returns its permits to a server that became full', async () => {
   const client = await withPermits(1)
   const errors: Error[] = []
   client.on('error', (error) => errors.push(error))
@@ -53,19 +53,22 @@ test.each<[string, (client: Holdfast) => Promise<unknown>, RegExp]>([
     (client) => client.getPermitExpirableSemaphore('it').setPermits(1),
     /: the number of its permits was not changed: /,
   ],
-])('what the server refused is not said to have happened, maybe: %s', async (_, call, words) => {
-  const client = rig.client({ outageMs: 1_000 })
-  // It takes no writes for a while, which passes.
-  atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0'), { beforeCheck: true })
-  await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
-  const error = (await errorOf(call(client))) as HoldfastError
-  await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
-  expect(error.code).toBe('HOLDFAST_REFUSED')
-  expect(error.message).toMatch(words)
-  expect(error.message).not.toContain('possibly')
-})
+])(
+  'the error of a request that the server refused does not say that it possibly happened: %s',
+  async (_, call, words) => {
+    const client = rig.client({ outageMs: 1_000 })
+    // It takes no writes for a while, which passes.
+    atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0'), { beforeCheck: true })
+    await rig.server.admin.config('SET', 'min-replicas-to-write', '1')
+    const error = (await errorOf(call(client))) as HoldfastError
+    await rig.server.admin.config('SET', 'min-replicas-to-write', '0')
+    expect(error.code).toBe('HOLDFAST_REFUSED')
+    expect(error.message).toMatch(words)
+    expect(error.message).not.toContain('possibly')
+  },
+)
 
-test('a release that is refused for good is not tried on', async () => {
+test('a release that is refused forever is not retried', async () => {
   await rig.server.admin.hset('it', 'field', 1)
   const client = rig.client()
   const error = await errorOf(semaphoreOf(client).release())

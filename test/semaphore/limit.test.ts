@@ -10,7 +10,7 @@ const limited = (client: Holdfast, permits = 5) =>
   client.getPermitExpirableSemaphore('it', { permits })
 
 inBothPlaces(({ client, loseData }) => {
-  test('a semaphore that is made with its permits needs no other call', async () => {
+  test('a semaphore with the option `permits` needs no other call', async () => {
     const [a, b] = [client(), client()]
     expect(await limited(a).availablePermits()).toBe(5)
     expect((await limited(a).inspect()).permits).toBeNull()
@@ -24,13 +24,13 @@ inBothPlaces(({ client, loseData }) => {
     expect(warnings).toEqual([])
   })
 
-  test('more permits than its own number are refused', async () => {
+  test('a request for more permits than the option allows is refused', async () => {
     const error = await errorOf(limited(client()).acquire({ permits: 6 }))
     expect(error).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
     expect(error.message).toMatch(/6 permits .* 5 in all \(5 available, 0 taken\)/)
   })
 
-  test('after the server lost its data those who wait go on, and no more than there are permits', async () => {
+  test('after the server lost its data, waiters are served, and the permits held stay within the option', async () => {
     const [a, b] = [client(), client()]
     const held = await limited(a, 1).acquire()
     const first = limited(b, 1).acquire()
@@ -46,7 +46,7 @@ inBothPlaces(({ client, loseData }) => {
     expect(await limited(a, 1).availablePermits()).toBe(1)
   })
 
-  test('another number in Redis counts, and is warned of once with both numbers and the cure', async () => {
+  test('another number in Redis is used, and one warning names both numbers and the remedy', async () => {
     const [a, b] = [client(), client()]
     await a.getPermitExpirableSemaphore('it').setPermits(3)
     const permits = [await limited(b).acquire(), await limited(b).acquire({ permits: 2 })]
@@ -62,12 +62,15 @@ inBothPlaces(({ client, loseData }) => {
 
   test.each<[string, (one: Holdfast) => Promise<unknown>]>([
     [
-      'to an acquisition that is refused for ever',
+      'at an acquisition that is refused forever',
       (one) => errorOf(limited(one).acquire({ permits: 4 })),
     ],
-    ['to one that waits', (one) => errorOf(limited(one).acquire({ permits: 3, waitMs: 500 }))],
-    ['to a try', (one) => limited(one).tryAcquire({ permits: 3 })],
-  ])('another number in Redis is warned of: %s', async (_, ask) => {
+    [
+      'at an acquisition that waits',
+      (one) => errorOf(limited(one).acquire({ permits: 3, waitMs: 500 })),
+    ],
+    ['at a try', (one) => limited(one).tryAcquire({ permits: 3 })],
+  ])('another number in Redis causes a warning: %s', async (_, ask) => {
     const one = client()
     await one.getPermitExpirableSemaphore('it').setPermits(3)
     const permit = await one.getPermitExpirableSemaphore('it').acquire()
@@ -76,7 +79,7 @@ inBothPlaces(({ client, loseData }) => {
     await permit.release()
   })
 
-  test('setPermits changes the number, and the option does not set it back', async () => {
+  test('`setPermits()` changes the number, and the option does not set it back', async () => {
     const one = client()
     await (await limited(one).acquire()).release()
     await limited(one).setPermits(8)
@@ -86,7 +89,7 @@ inBothPlaces(({ client, loseData }) => {
     expect(warnings.length).toBe(1)
   })
 
-  test('without the option nothing is set, and nothing compared', async () => {
+  test('without the option no number is set, and no number is compared', async () => {
     const one = client()
     expect(await one.getPermitExpirableSemaphore('it', {}).tryAcquire()).toBeNull()
     expect((await one.getPermitExpirableSemaphore('it').inspect()).permits).toBeNull()

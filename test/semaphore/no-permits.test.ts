@@ -20,8 +20,8 @@ const KINDS = [
 const warnings = catchWarnings()
 
 inBothPlaces(({ client }) => {
-  describe.each(KINDS)('a semaphore $kind of which nobody has set the permits', ({ of, setBy }) => {
-    test('is no question of who has them: the error at the end of a wait says so, and which call sets them', async () => {
+  describe.each(KINDS)('a semaphore $kind whose permits no client has set', ({ of, setBy }) => {
+    test('the error at the end of a wait says that no permits are set, and which call sets them', async () => {
       const error = (await errorOf(of(client()).acquire({ waitMs: 600 }))) as WaitTimeoutError
       expect(error.code).toBe('HOLDFAST_WAIT_TIMEOUT')
       expect(error.message).toMatch(
@@ -32,7 +32,7 @@ inBothPlaces(({ client }) => {
       expect(error.why).toMatchObject({ name: 'it', outcome: 'unset', holder: null })
     })
 
-    test('is warned of once for each name and client, after a short wait, also without waitMs', async () => {
+    test('a warning appears once for each name and client after a short wait, even without `waitMs`', async () => {
       const one = client()
       const signal = new AbortController()
       const began = performance.now()
@@ -54,14 +54,14 @@ inBothPlaces(({ client }) => {
       await Promise.all(waits)
     })
 
-    test('gives null or false to a try, without a warning', async () => {
+    test('a try returns null or false, without a warning', async () => {
       const semaphore = of(client())
       expect(await semaphore.tryAcquire()).toBeFalsy()
       expect(await semaphore.tryAcquire({ waitMs: 50 })).toBeFalsy()
       await never(() => warnings.length > 0, 700)
     })
 
-    test('is not warned of when permits are set soon', async () => {
+    test('no warning appears if permits are set soon', async () => {
       const semaphore = of(client())
       const waiting = semaphore.acquire()
       await of(client()).trySetPermits(1)
@@ -70,7 +70,7 @@ inBothPlaces(({ client }) => {
       await permit?.release()
     })
 
-    test('explains itself, and tells who waits', async () => {
+    test('`why()` explains that no permits are set, and reports waiters', async () => {
       const semaphore = of(client())
       expect(await semaphore.why()).toMatchObject({
         ...{ name: 'it', outcome: 'unset', permits: null, available: 0, holders: [], waiting: [] },

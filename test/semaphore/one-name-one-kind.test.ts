@@ -108,7 +108,7 @@ inBothPlaces(({ client }) => {
     },
   )
 
-  test('the name of a lock is refused to all of them, and the error names the kind', async () => {
+  test('the name of a lock is refused to semaphores and latches, and the error names the kind', async () => {
     const [holder, one] = [client(), client()]
     const all = Object.values(KINDS).flatMap(({ uses }) => Object.values(uses))
     await holder.getLock('it').using(async () => {
@@ -127,7 +127,7 @@ inBothPlaces(({ client }) => {
       })
   })
 
-  test('a latch that is open leaves its name to a semaphore', async () => {
+  test('a semaphore may use the name of a latch that has opened', async () => {
     const one = client()
     const latch = one.getCountDownLatch('it')
     await latch.trySetCount(1)
@@ -141,7 +141,7 @@ inBothPlaces(({ client }) => {
   })
 })
 
-describe('in Redis, by others', () => {
+describe('in Redis, keys of other programs', () => {
   const server = sharedServer()
   afterEach(() => server.flush())
 
@@ -151,7 +151,7 @@ describe('in Redis, by others', () => {
     return client
   }
 
-  test('a number of Redisson, or of an older version, is taken as ever', async () => {
+  test('a number of Redisson, or of an older version, is accepted by each kind', async () => {
     const client = newClient()
     for (const { uses } of Object.values(KINDS)) {
       await server.admin.set('it', 3)
@@ -179,7 +179,7 @@ describe('in Redis, by others', () => {
       () => server.admin.xadd('it', '*', 'a', 'b'),
       'a stream that Holdfast does not know',
     ],
-  ])('locks say what has their name: %s', async (_, make, words) => {
+  ])('the error of a lock says which key has its name: %s', async (_, make, words) => {
     await make()
     const client = newClient()
     for (const use of Object.values(LOCKS)) {
@@ -198,15 +198,20 @@ describe('in Redis, by others', () => {
       () => server.admin.zadd('it', 1, 'x'),
       'a sorted set that Holdfast does not know',
     ],
-  ])('semaphores and latches say what has their name: %s', async (_, make, words) => {
-    await make()
-    const client = newClient()
-    for (const use of Object.values(KINDS).flatMap(({ uses }) => Object.values(uses))) {
-      expect((await errorOf(use(client))).message).toContain(`: ${words} has this name (WRONGTYPE)`)
-    }
-  })
+  ])(
+    'the error of a semaphore or latch says which key has its name: %s',
+    async (_, make, words) => {
+      await make()
+      const client = newClient()
+      for (const use of Object.values(KINDS).flatMap(({ uses }) => Object.values(uses))) {
+        expect((await errorOf(use(client))).message).toContain(
+          `: ${words} has this name (WRONGTYPE)`,
+        )
+      }
+    },
+  )
 
-  test('of several locks the one is named that something else has', async () => {
+  test('the error of a multi-lock names the lock whose name another key has', async () => {
     await server.admin.set('b', 3)
     const client = newClient()
     const locks = ['a', 'b', 'c'].map((name) => client.getLock(name))
@@ -214,7 +219,7 @@ describe('in Redis, by others', () => {
     expect(message).toContain('a semaphore or latch (a string) has the name "b" (WRONGTYPE)')
   })
 
-  test('a login that may not ask what a key is gets the words of Redis', async () => {
+  test('the error has the words of Redis if the user may not read the type of a key', async () => {
     const rights = ['~*', '&*', '+@all', '-type']
     await server.admin.acl('SETUSER', 'poor', 'on', '>secret', ...rights)
     atEnd(() => server.admin.acl('DELUSER', 'poor'))
@@ -227,7 +232,7 @@ describe('in Redis, by others', () => {
     )
   })
 
-  test('of independent masters each says what has the name', async () => {
+  test('the error of independent masters says which key has the name', async () => {
     await server.admin.set('it', 3)
     const client = new Holdfast({ masters: [server.url], newDeployment: true })
     atEnd(() => client.close(), { beforeCheck: true })

@@ -18,7 +18,7 @@ function newClient(): Holdfast {
   return client
 }
 
-test('in a cluster permits are taken, renewed and given back, and who waits hears by sharded messages', async () => {
+test('permits work in a cluster, and sharded messages wake waiters', async () => {
   const [client, other] = [newClient(), newClient()]
   for (const name of ['ada', '{bob}:x', 'cid']) {
     const semaphore = client.getPermitExpirableSemaphore(name)

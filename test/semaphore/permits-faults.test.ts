@@ -142,7 +142,7 @@ async function check({ theirs, held, total }: Scene): Promise<void> {
 }
 
 describe.each(operations)('$operation', ({ script, prepare, act, leaseMs = 10_000, ...each }) => {
-  test.each(each.faults ?? faults)('is as if nothing had been when $fault', async (cell) => {
+  test.each(each.faults ?? faults)('the operation ends as usual when $fault', async (cell) => {
     const client = rig.client({ leaseMs })
     const theirs = await withPermits(rig.witness(), 5)
     const scene: Scene = { client, mine: of(client), theirs, held: [], total: 5 }
@@ -168,29 +168,26 @@ describe.each(operations)('$operation', ({ script, prepare, act, leaseMs = 10_00
   })
 })
 
-test.each(faults)(
-  'who has waited gets permits, once, when $fault',
-  async ({ action, releases }) => {
-    const client = rig.client()
-    const theirs = await withPermits(rig.witness(), 2)
-    const busy = await theirs.acquire()
-    const asked = () => rig.proxy.count(acquirePermits.sha1)
-    const acquiring = of(client).acquire({ permits: 2 })
-    await listening(server, 1)
-    // Once to find them taken, and once more when it is known that it listens.
-    await eventually(() => asked() >= 2)
-    const trap = rig.proxy.onNextRequest(acquirePermits.sha1, action)
-    await busy.release()
-    const permit = await within(4_000, acquiring)
-    await trap.seen
-    expect(await theirs.inspect()).toMatchObject({ available: 0, taken: 2 })
-    expect(await permit.release()).toBe(true)
-    if (releases !== undefined) trap.release()
-    await allAreBack(server, 2)
-  },
-)
+test.each(faults)('a waiter gets its permits once when $fault', async ({ action, releases }) => {
+  const client = rig.client()
+  const theirs = await withPermits(rig.witness(), 2)
+  const busy = await theirs.acquire()
+  const asked = () => rig.proxy.count(acquirePermits.sha1)
+  const acquiring = of(client).acquire({ permits: 2 })
+  await listening(server, 1)
+  // Once to find them taken, and once more when it is known that it listens.
+  await eventually(() => asked() >= 2)
+  const trap = rig.proxy.onNextRequest(acquirePermits.sha1, action)
+  await busy.release()
+  const permit = await within(4_000, acquiring)
+  await trap.seen
+  expect(await theirs.inspect()).toMatchObject({ available: 0, taken: 2 })
+  expect(await permit.release()).toBe(true)
+  if (releases !== undefined) trap.release()
+  await allAreBack(server, 2)
+})
 
-test('a number that was set by a repeat is not set again by the first request, should that still arrive', async () => {
+test('a first request that arrives after its repeat does not set the number again', async () => {
   const semaphore = await withPermits(rig.client({ commandTimeoutMs: 10_000 }), 1)
   const trap = rig.proxy.onNextRequest(setPermits.sha1, 'cutBefore')
   const changed = semaphore.setPermits(10)
@@ -201,7 +198,7 @@ test('a number that was set by a repeat is not set again by the first request, s
   await allAreBack(server, 3)
 })
 
-test('a grant that comes when it was aborted is given back', async () => {
+test('a grant that arrives at the time of an abort is given back', async () => {
   const client = rig.client()
   const semaphore = await withPermits(client, 3)
   const diary = new Diary(client)
@@ -221,7 +218,7 @@ test('a grant that comes when it was aborted is given back', async () => {
   await allAreBack(server, 3)
 })
 
-test('an outage is told as that, never as permits that others have; and leaves nothing', async () => {
+test('an outage is reported as an outage, never as contention, and leaves no permit taken', async () => {
   const client = rig.client({ outageMs: 500 })
   const mine = of(client)
   const theirs = await withPermits(rig.witness(), 2)
@@ -246,7 +243,7 @@ test('an outage is told as that, never as permits that others have; and leaves n
   await allAreBack(server, 2)
 })
 
-test('permits are lost, and that is told, when the server has come back empty', async () => {
+test('permits are lost when the server has restarted empty, and their signal aborts', async () => {
   const client = rig.client({ leaseMs: 2_400 })
   const semaphore = await withPermits(client, 2)
   const permit = await semaphore.acquire({ permits: 2 })

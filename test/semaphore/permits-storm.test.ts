@@ -46,7 +46,7 @@ async function tryAnyhow(
 }
 
 describe.each(weathers)('in a storm of $name', (weather) => {
-  test(`no more permits are had than there are, and all come back (seed ${SEED})`, async () => {
+  test(`the permits held never exceed the number, and all are returned (seed ${SEED})`, async () => {
     const { leaseMs, commandTimeoutMs, outageMs } = weather
     await withPermits(rig.witness(), PERMITS)
     const fleet = await Promise.all(

@@ -17,8 +17,8 @@ async function calls(): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
 }
 
-describe('who began to wait first', () => {
-  test('is served first, whatever its client, with several in each', async () => {
+describe('the waiter that came first', () => {
+  test('waiters are served in the order in which they came, with several waiters in each client', async () => {
     const clients = [rig.client(), rig.client(), rig.client()]
     const semaphore = await withPermits(rig.witness(), 1)
     const permit = await semaphore.acquire()
@@ -43,7 +43,7 @@ describe('who began to wait first', () => {
     await allAreBack(server, 1)
   })
 
-  test('is not overtaken for wanting many, however many come who want few', async () => {
+  test('a waiter for many permits is not overtaken by a stream of smaller requests', async () => {
     const [client, other] = [rig.client(), rig.client()]
     const semaphore = await withPermits(client, 3)
     let isOver = false
@@ -63,7 +63,7 @@ describe('who began to wait first', () => {
     await allAreBack(server, 3)
   })
 
-  test('is not overtaken by who does not wait', async () => {
+  test('a waiter is not overtaken by a caller that does not wait', async () => {
     const [client, other] = [rig.client(), rig.client()]
     const semaphore = await withPermits(client, 2)
     const permit = await semaphore.acquire()
@@ -76,7 +76,7 @@ describe('who began to wait first', () => {
     await allAreBack(server, 2)
   })
 
-  test('and gives up lets the next one in at once', async () => {
+  test('the next waiter is served at once when the first waiter gives up', async () => {
     const [client, other] = [rig.client(), rig.client()]
     const semaphore = await withPermits(client, 2)
     const permit = await semaphore.acquire()
@@ -94,7 +94,7 @@ describe('who began to wait first', () => {
     await allAreBack(server, 2)
   })
 
-  test('and gives up before it was asked for leaves no place behind', async () => {
+  test('a waiter that gives up before its first request leaves no place behind', async () => {
     const [client, other] = [rig.client(), rig.client()]
     const semaphore = await withPermits(client, 3)
     const permit = await semaphore.acquire({ permits: 3 })
@@ -115,7 +115,7 @@ describe('who began to wait first', () => {
     await allAreBack(server, 3)
   })
 
-  test('and dies holds others up for about three seconds', async () => {
+  test('a first waiter that dies delays others for about three seconds', async () => {
     const [dead, client] = [rig.client(), rig.witness()]
     const semaphore = await withPermits(client, 1)
     const permit = await semaphore.acquire()
@@ -139,7 +139,7 @@ describe('who began to wait first', () => {
   })
 })
 
-test('permits of a holder that died wake a waiter when their lease ends, not when it looks next', async () => {
+test('a waiter acquires the permits of a dead holder when their lease ends, not at its next check', async () => {
   const dead = rig.client({ leaseMs: 700 })
   const semaphore = await withPermits(rig.witness(), 3)
   taken(await of(dead).tryAcquire({ permits: 2 }))
@@ -159,7 +159,7 @@ test('permits of a holder that died wake a waiter when their lease ends, not whe
   await allAreBack(server, 3)
 })
 
-test('a message that is lost is found out within about a second', async () => {
+test('a waiter notices within 2.5 seconds that a message is lost', async () => {
   const client = rig.client()
   const theirs = await withPermits(rig.witness(), 1)
   const permit = await theirs.acquire()
@@ -178,7 +178,7 @@ test.each([
   { clients: 4, waiters: 10, most: 4 },
   { clients: 20, waiters: 2, most: 4 },
 ])(
-  'a grant takes a few scripts with 40 who wait, $waiters in each of $clients clients',
+  'a grant costs at most four scripts with 40 waiters, $waiters in each of $clients clients',
   async (each) => {
     const clients = Array.from({ length: each.clients }, () => rig.witness())
     const semaphore = await withPermits(clients[0] as Holdfast, 1)
@@ -203,7 +203,7 @@ test.each([
   },
 )
 
-test('an abort in the moment of the grant leaves nothing taken', async () => {
+test('an abort at the moment of the grant leaves no permit taken', async () => {
   const client = rig.client()
   const semaphore = await withPermits(client, 2)
   for (let i = 0; i < 20; i++) {

@@ -13,7 +13,7 @@ const releaseAll = (permits: readonly Permit[]) =>
   Promise.all(permits.map((permit) => permit.release()))
 
 describe('permits', () => {
-  test('are had up to their number by all clients together, and each acquisition is for itself', async () => {
+  test('all clients share the permits, and each acquisition is separate', async () => {
     const [client, other] = [rig.client(), rig.client()]
     expect(await of(client).trySetPermits(4)).toBe(true)
     expect(await of(other).trySetPermits(9)).toBe(false)
@@ -39,7 +39,7 @@ describe('permits', () => {
     await allAreBack(server, 4)
   })
 
-  test('that nobody has set are none, and whoever waits gets them when somebody has', async () => {
+  test('a semaphore begins without permits, and a waiter is served when a client sets them', async () => {
     const semaphore = of(rig.client())
     expect(await semaphore.inspect()).toMatchObject({ permits: null, available: 0, taken: 0 })
     const acquiring = semaphore.acquire()
@@ -49,7 +49,7 @@ describe('permits', () => {
     await allAreBack(server, 1)
   })
 
-  test('more than there are in all are refused with both numbers', async () => {
+  test('a request for more permits than exist is refused with both numbers', async () => {
     const semaphore = await withPermits(rig.client(), 5)
     const permit = await semaphore.acquire({ permits: 2 })
     for (const asked of [semaphore.acquire({ permits: 7 }), semaphore.tryAcquire({ permits: 7 })]) {
@@ -61,7 +61,7 @@ describe('permits', () => {
     await allAreBack(server, 5)
   })
 
-  test('who waits for more than there are after a shrink is refused, and the one behind gets its own', async () => {
+  test('a waiter for too many permits is refused after a reduction, and the waiter behind it is served', async () => {
     const [client, other] = [rig.client(), rig.client()]
     const semaphore = await withPermits(client, 3)
     const permit = await semaphore.acquire({ permits: 2 })
@@ -84,7 +84,7 @@ describe('permits', () => {
     await allAreBack(server, 2)
   })
 
-  test('fewer than are taken leave less than none, until enough have come back', async () => {
+  test('the number of free permits is negative after a reduction, until enough permits are returned', async () => {
     const semaphore = await withPermits(rig.client(), 5)
     const permits = await Promise.all([1, 2, 3, 4].map(() => semaphore.acquire()))
     await semaphore.setPermits(2)
@@ -100,7 +100,7 @@ describe('permits', () => {
     await allAreBack(server, 2)
   })
 
-  test('that are drained are gone for good; those that are taken come back', async () => {
+  test('drained permits are gone, and permits that were taken are returned', async () => {
     const semaphore = await withPermits(rig.client(), 5)
     const permit = await semaphore.acquire({ permits: 2 })
     expect(await semaphore.drainPermits()).toBe(3)
@@ -109,7 +109,7 @@ describe('permits', () => {
     await allAreBack(server, 2)
   })
 
-  test('that are added wake as many as there are permits for, and no more', async () => {
+  test('added permits wake as many waiters as there are permits', async () => {
     const clients = [rig.client(), rig.client()]
     const semaphore = await withPermits(clients[0] as Holdfast, 0)
     let granted = 0
@@ -128,7 +128,7 @@ describe('permits', () => {
     await allAreBack(server, 5)
   })
 
-  test('of thousands in one call are taken, looked at and given back; more are refused', async () => {
+  test('5,000 permits in one call are acquired, listed and released; 5,001 are refused', async () => {
     const semaphore = await withPermits(rig.client(), 9_000)
     const permit = await semaphore.acquire({ permits: 5_000 })
     expect(new Set(permit.ids).size).toBe(5_000)
@@ -142,7 +142,7 @@ describe('permits', () => {
     await allAreBack(server, 9_000)
   })
 
-  test('of a name with a prefix are those of that name', async () => {
+  test('permits of a client with a key prefix use the name with the prefix', async () => {
     const client = rig.client({ keyPrefix: 'app:' })
     const semaphore = client.getPermitExpirableSemaphore('{x}')
     await semaphore.setPermits(1)
@@ -153,7 +153,7 @@ describe('permits', () => {
     await server.admin.del('app:{x}')
   })
 
-  test('of a name that something else has are refused by Redis', async () => {
+  test('permits are refused under a name that another key has', async () => {
     const semaphore = of(rig.client())
     await server.admin.hset(RAW, 'field', 1)
     const all = [
@@ -166,14 +166,14 @@ describe('permits', () => {
     await server.admin.del(RAW)
   })
 
-  test('need one server', async () => {
+  test('permits need one server', async () => {
     const client = new Holdfast({ masters: ['redis://localhost:1'] })
     expect(() => client.getPermitExpirableSemaphore('it')).toThrow(/three holders/)
     await client.close()
   })
 
   test.each([0, -1, 1.5, '2', null, Number.NaN, 2 ** 31])(
-    '%p of them is no number',
+    '%p is refused as a number of permits',
     async (permits) => {
       const semaphore = of(rig.client()) as unknown as Record<
         string,
@@ -189,7 +189,7 @@ describe('permits', () => {
     },
   )
 
-  test('are asked for with known options of some sense', async () => {
+  test('unknown options and invalid values are refused', async () => {
     const semaphore = of(rig.client())
     const ask = (options: unknown, ...others: never[]) =>
       semaphore.acquire(options as object, ...(others as []))
@@ -208,7 +208,7 @@ describe('permits', () => {
     await expect(ask({ signal: AbortSignal.abort('no') })).rejects.toBe('no')
   })
 
-  test('that hundreds have in one client make none slower: nobody looks through them', async () => {
+  test('an acquisition does not look through the 300 permits that its client holds', async () => {
     const semaphore = await withPermits(rig.client(), 1_000)
     const held: Permit[] = []
     for (let i = 0; i < 300; i++) held.push(await semaphore.acquire())
@@ -226,7 +226,7 @@ describe('permits', () => {
 })
 
 describe('the lease of permits', () => {
-  test('is renewed until they are released', async () => {
+  test('the lease is renewed until the permits are released', async () => {
     const client = rig.client({ leaseMs: 1_200 })
     const diary = new Diary(client)
     const semaphore = await withPermits(client, 2)
@@ -242,7 +242,7 @@ describe('the lease of permits', () => {
     await allAreBack(server, 2)
   })
 
-  test('is one that ends where it is fixed, and is told; others have them then', async () => {
+  test('a fixed lease ends, its loss is reported, and another client acquires the permit', async () => {
     const client = rig.client()
     const diary = new Diary(client)
     const semaphore = await withPermits(client, 1)
@@ -255,7 +255,7 @@ describe('the lease of permits', () => {
     await allAreBack(server, 1)
   })
 
-  test('is made longer by extend, for all of them', async () => {
+  test('`extend()` lengthens the lease of all permits of an acquisition', async () => {
     const semaphore = await withPermits(rig.client(), 3)
     const permit = await semaphore.acquire({ permits: 3, leaseMs: 300 })
     await permit.extend(5_000)
@@ -267,7 +267,7 @@ describe('the lease of permits', () => {
     await allAreBack(server, 3)
   })
 
-  test('is lost where one of them was taken away; the others are given back', async () => {
+  test('the lease is lost if one permit was taken away, and the other permits are returned', async () => {
     const client = rig.client({ leaseMs: 1_500 })
     const diary = new Diary(client)
     const semaphore = await withPermits(client, 3)
@@ -282,7 +282,7 @@ describe('the lease of permits', () => {
     await allAreBack(server, 3)
   })
 
-  test('ends at close, which gives all of them back', async () => {
+  test('`close()` ends the leases and returns all permits', async () => {
     const client = rig.client()
     const semaphore = await withPermits(client, 4)
     const permits = await Promise.all([1, 2, 1].map((n) => semaphore.acquire({ permits: n })))
@@ -298,7 +298,7 @@ describe('the lease of permits', () => {
 })
 
 describe('tryUsing', () => {
-  test('runs the work where the permits are to be had at once, or in the time given, and gives them back', async () => {
+  test('`tryUsing()` runs the work if permits are free at once or in time, and returns them', async () => {
     const semaphore = await withPermits(rig.client(), 2)
     const all = (await semaphore.tryUsing((permit) => permit.permits, { permits: 2 })) as number
     expect(all).toBe(2)
@@ -310,7 +310,7 @@ describe('tryUsing', () => {
     await allAreBack(server, 2)
   })
 
-  test('gives null, and runs nothing, where they are not', async () => {
+  test('`tryUsing()` returns null, and does not run the work, if no permits are free', async () => {
     const semaphore = await withPermits(rig.client(), 1)
     const permit = await semaphore.acquire()
     const work = jest.fn()
@@ -323,7 +323,7 @@ describe('tryUsing', () => {
     await allAreBack(server, 1)
   })
 
-  test('rejects as the work does, when the lease was lost, and for what makes no sense', async () => {
+  test('`tryUsing()` rejects with the error of the work, with a lost lease, and for invalid arguments', async () => {
     const semaphore = await withPermits(rig.client(), 1)
     const failing = semaphore.tryUsing(() => {
       throw new Error('broken')
@@ -337,7 +337,7 @@ describe('tryUsing', () => {
   })
 })
 
-test('a lease of their own is renewed where that is wanted', async () => {
+test('a lease with its own length is renewed if `renew` is true', async () => {
   const client = rig.client({ leaseMs: 60_000 })
   const semaphore = await withPermits(client, 1)
   const renewed = jest.fn()
@@ -349,7 +349,7 @@ test('a lease of their own is renewed where that is wanted', async () => {
   await allAreBack(server, 1)
 })
 
-test('who waits for longer than `waitMs` is told so, be it of the call or of the client', async () => {
+test('a wait longer than `waitMs` of the call, or of the client, rejects', async () => {
   const semaphore = await withPermits(rig.client({ waitMs: 30 }), 1)
   const permit = await semaphore.acquire()
   const timeout = { code: 'HOLDFAST_WAIT_TIMEOUT', lockName: 'it', waitedMs: expect.any(Number) }
@@ -369,7 +369,7 @@ test('who waits for longer than `waitMs` is told so, be it of the call or of the
 })
 
 describe('using', () => {
-  test('gives them back whatever comes of the work, and tells what that was', async () => {
+  test('`using()` returns its permits even if the work fails, and passes on the result or the error', async () => {
     const semaphore = await withPermits(rig.client(), 2)
     const seen = await semaphore.using(
       async (permit) => {
@@ -386,14 +386,14 @@ describe('using', () => {
     await allAreBack(server, 2)
   })
 
-  test('rejects when the lease was lost, although the work ended well', async () => {
+  test('`using()` rejects if the lease was lost, although the work succeeded', async () => {
     const semaphore = await withPermits(rig.client(), 1)
     const working = semaphore.using(() => pause(150), { leaseMs: 60 })
     await expect(working).rejects.toMatchObject({ code: 'HOLDFAST_LEASE_LOST' })
     await allAreBack(server, 1)
   })
 
-  test('rejects with the loss also where the work threw, which is the cause', async () => {
+  test('`using()` rejects with the loss, and the error of the work is its cause', async () => {
     const semaphore = await withPermits(rig.client(), 1)
     const working = semaphore.using((permit) => pause(5_000, 0, { signal: permit.signal }), {
       leaseMs: 60,
@@ -406,7 +406,7 @@ describe('using', () => {
     await allAreBack(server, 1)
   })
 
-  test('may be the end of a block', async () => {
+  test('an `await using` block returns its permit at the end', async () => {
     const semaphore = await withPermits(rig.client(), 1)
     {
       await using permit = await semaphore.acquire()
@@ -416,7 +416,7 @@ describe('using', () => {
   })
 })
 
-test('with ioredis of the user they are as with our own', async () => {
+test("permits work with the user's own ioredis instance", async () => {
   const client = rig.client({}, 'instance')
   const semaphore = await withPermits(client, 2)
   const permit = await semaphore.acquire({ permits: 2 })

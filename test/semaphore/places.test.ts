@@ -26,7 +26,7 @@ const kinds = [
 ]
 
 describe.each(kinds)('permits $kind', ({ of, script }) => {
-  test('who waited and gives up leaves no place, also while another of its client asks once', async () => {
+  test('a waiter that gives up leaves no place, even while another call of its client asks once', async () => {
     const client = rig.client({ commandTimeoutMs: 20_000 })
     const [mine, theirs] = [of(client), of(rig.witness())]
     await theirs.trySetPermits(1)
@@ -51,7 +51,7 @@ describe.each(kinds)('permits $kind', ({ of, script }) => {
   })
 })
 
-test('to leave is not said again for a client in which somebody waits by then', async () => {
+test('the request to leave is not repeated if the client has a new waiter', async () => {
   await rig.server.admin.set('it', 0)
   await rig.server.admin.script('LOAD', leave.source)
   const server = new RedisServer(rig.proxy.url, 5_000, () => undefined)

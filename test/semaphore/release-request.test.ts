@@ -6,7 +6,7 @@ const places = worlds.filter(({ name }) => /memory|own client/.test(name))
 describeWorlds(
   'a request to release permits',
   (world) => {
-    test('reaches their holder by the owner of the permits', async () => {
+    test('the request reaches the holder by the owner id of the permits', async () => {
       const [holder, requester] = [world.newClient(), world.newClient()]
       const semaphore = holder.getPermitExpirableSemaphore('slots')
       await semaphore.trySetPermits(2)

@@ -11,7 +11,7 @@ const rig = semaphoreRig()
 
 describe('close()', () => {
   test.each(['pass', 'cutBefore', 'cutAfter'] as const)(
-    'lets a release arrive that is under way, when its request meets `%s`',
+    '`close()` waits for a release that is under way, when its request meets `%s`',
     async (action) => {
       const client = rig.client({ commandTimeoutMs: 5_000 })
       const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
@@ -25,7 +25,7 @@ describe('close()', () => {
     },
   )
 
-  test('lets what using() gives back arrive that is under way', async () => {
+  test('`close()` waits for a release of `using()` that is under way', async () => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     const errors: Error[] = []
     client.on('error', (error) => errors.push(error))
@@ -42,7 +42,7 @@ describe('close()', () => {
     )
   })
 
-  test('says of a release that it cannot confirm that nothing is tried on', async () => {
+  test('a release that `close()` cannot confirm rejects as possibly released', async () => {
     const client = rig.client()
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(1)
@@ -65,7 +65,7 @@ describe('close()', () => {
   test.each([
     ['a server that refuses connections', cutOff],
     ['a server that does not answer', () => rig.proxy.blackHole({ onHeal: 'drop' })],
-  ])('in an outage that is over in time gives back what work has: %s', async (_, breakOff) => {
+  ])('`close()` returns the permits of work when a short outage ends: %s', async (_, breakOff) => {
     const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 10_000 })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(1)
@@ -85,7 +85,7 @@ describe('close()', () => {
     await used
   })
 
-  test('goes on with a release that is given up meanwhile', async () => {
+  test('`close()` continues a release that was given up during an outage', async () => {
     const client = rig.client({ commandTimeoutMs: 1_000, outageMs: 1_000 })
     const errors: Error[] = []
     client.on('error', (error) => errors.push(error))
@@ -108,7 +108,7 @@ describe('close()', () => {
     await used
   })
 
-  test('in an outage that lasts takes no longer than two commands, and tells of the permits', async () => {
+  test('`close()` in a lasting outage takes no longer than two commands, and reports the permits', async () => {
     const client = rig.client({ commandTimeoutMs: 500, outageMs: 10_000 })
     const errors: Error[] = []
     client.on('error', (error) => errors.push(error))
@@ -131,7 +131,7 @@ describe('close()', () => {
     expect(await theirs.availablePermits()).toBe(0)
   })
 
-  test('in the moment when using() is granted leaves nothing taken, and the work undone', async () => {
+  test('`close()` at the moment when `using()` is granted leaves no permit taken', async () => {
     const resolve = jest.spyOn(RacingWaiter.prototype, 'resolve')
     const theirs = semaphoreOf(rig.witness())
     await theirs.trySetPermits(1)
@@ -158,7 +158,7 @@ describe('close()', () => {
   })
 })
 
-test('using() does not make a semaphore again that is gone', async () => {
+test('`using()` does not create a deleted semaphore again', async () => {
   const semaphore = semaphoreOf(rig.client())
   await semaphore.trySetPermits(2, { ttlMs: 60_000 })
   await semaphore.using(() => rig.server.admin.del('it'))

@@ -28,7 +28,7 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
 describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])(
   'in a cluster, %p',
   (options) => {
-    test('those who wait are woken by messages', async () => {
+    test('messages wake waiters', async () => {
       const [a, b] = [newClient(options), newClient(options)]
       for (const name of NAMES) {
         const [mine, theirs] = [a.getSemaphore(name), b.getSemaphore(name)]

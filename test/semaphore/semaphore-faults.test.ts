@@ -36,8 +36,8 @@ const operations: Operation[] = [
   },
 ]
 
-describe.each(operations)('$operation counts once', ({ script, after, act, undo }) => {
-  test.each(faults)('when $fault', async ({ action, releases }) => {
+describe.each(operations)('$operation', ({ script, after, act, undo }) => {
+  test.each(faults)('the call counts once when $fault', async ({ action, releases }) => {
     const client = rig.client({ commandTimeoutMs: 120 })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(10)
@@ -65,7 +65,7 @@ describe.each(operations)('$operation counts once', ({ script, after, act, undo 
 })
 
 test.each(faults)(
-  'a change is made once, and tells what it did, when $fault',
+  'a change is made once, and returns what it did, when $fault',
   async ({ action }) => {
     const semaphore = semaphoreOf(rig.client({ commandTimeoutMs: 120 }))
     const theirs = semaphoreOf(rig.witness())
@@ -97,7 +97,7 @@ test.each(faults)(
   },
 )
 
-test('what was done by a repeat is not done again by the first request, should that still arrive', async () => {
+test('a first request that arrives after its repeat changes nothing', async () => {
   const client = rig.client({ commandTimeoutMs: 10_000 })
   const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
   expect(await semaphore.availablePermits()).toBe(0)
@@ -112,7 +112,7 @@ test('what was done by a repeat is not done again by the first request, should t
 
 describe('an acquisition that was given up', () => {
   test.each(['cutAfter', 'mute', 'hold', 'holdReply'] as const)(
-    'gives back what it took, once, when its request meets `%s`',
+    'the permits are returned once when the request meets `%s`',
     async (action) => {
       const [semaphore, theirs] = [semaphoreOf(rig.client()), semaphoreOf(rig.witness())]
       await theirs.trySetPermits(3)
@@ -136,7 +136,7 @@ describe('an acquisition that was given up', () => {
     },
   )
 
-  test('after a wait leaves nothing taken, whenever the grant comes', async () => {
+  test('an acquisition that was given up after a wait leaves no permit taken, whenever the grant arrives', async () => {
     const [semaphore, theirs] = [semaphoreOf(rig.client()), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(0)
     for (let i = 0; i < 6; i++) {
@@ -161,8 +161,8 @@ describe('an acquisition that was given up', () => {
   })
 })
 
-describe('while Redis does not answer', () => {
-  test('calls reject with that, and never as if others had the permits', async () => {
+describe('a Redis server that does not answer', () => {
+  test('calls reject with an outage, and never report contention', async () => {
     const client = rig.client({ outageMs: 500 })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(1)
@@ -184,7 +184,7 @@ describe('while Redis does not answer', () => {
     await within(5_000, semaphore.acquire())
   })
 
-  test('a release says that it may have counted; it is tried on, and counts once', async () => {
+  test('a release reports that it may have counted, is retried, and counts once', async () => {
     const client = rig.client({ outageMs: 500 })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     await theirs.trySetPermits(1)
@@ -207,7 +207,7 @@ describe('while Redis does not answer', () => {
     expect(await theirs.availablePermits()).toBe(1)
   })
 
-  test('using() tells what it could not give back by the event `error`, and goes on with that', async () => {
+  test('`using()` reports an unconfirmed release by the event `error`, and retries the release', async () => {
     const client = rig.client({ outageMs: 300 })
     const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
     const told: Error[] = []
@@ -224,7 +224,7 @@ describe('while Redis does not answer', () => {
   })
 })
 
-test('a message that is lost is made up for within about a second', async () => {
+test('a waiter acquires its permit although a message is lost', async () => {
   const [semaphore, theirs] = [semaphoreOf(rig.client()), semaphoreOf(rig.witness())]
   await theirs.trySetPermits(0)
   const waiting = semaphore.acquire()
@@ -237,7 +237,7 @@ test('a message that is lost is made up for within about a second', async () => 
   silent.heal()
 })
 
-test('who is next and dead holds the others up for 3 s, and no longer', async () => {
+test('a dead first waiter delays other waiters for about 3 s', async () => {
   const [semaphore, theirs] = [semaphoreOf(rig.client()), semaphoreOf(rig.witness())]
   await theirs.trySetPermits(0)
   const dead = outcome(semaphore.acquire())
@@ -256,7 +256,7 @@ test('who is next and dead holds the others up for 3 s, and no longer', async ()
   await eventually(async () => (await placesIn(rig)).length === 0)
 })
 
-test('a server that comes back empty keeps nobody waiting for a place that it has forgotten', async () => {
+test('a waiter is served after the server restarted empty and forgot its place', async () => {
   const [semaphore, theirs] = [semaphoreOf(rig.client()), semaphoreOf(rig.witness())]
   await theirs.trySetPermits(0)
   const waiting = semaphore.acquire()
@@ -266,7 +266,7 @@ test('a server that comes back empty keeps nobody waiting for a place that it ha
   await within(5_000, waiting)
 })
 
-test('a client that is closed while Redis is silent has all that it remembers expire', async () => {
+test('the records of a client that closes while Redis is silent have an expiry', async () => {
   const client = rig.client({ commandTimeoutMs: 100, outageMs: 200 })
   const semaphore = semaphoreOf(client)
   await semaphore.trySetPermits(2)

@@ -25,7 +25,7 @@ async function waitersOf(count: number) {
 const asksMeanwhile = (waiters: number, sinceMs: number) =>
   waiters * (1 + Math.ceil((performance.now() - sinceMs) / 1_000))
 
-test.each([2, 10, 40])('of %d who wait a permit wakes one', async (waiters) => {
+test.each([2, 10, 40])('a release wakes one of %d waiters', async (waiters) => {
   const { theirs, served, all } = await waitersOf(waiters)
   const releases = Math.min(waiters, 10)
   const [before, since] = [await scriptsRun(rig), performance.now()]
@@ -41,7 +41,7 @@ test.each([2, 10, 40])('of %d who wait a permit wakes one', async (waiters) => {
   await within(5_000, all)
 })
 
-test('a release of several wakes as many as there is enough for, each by the one before', async () => {
+test('a release of several permits wakes as many waiters as there are permits, with few scripts', async () => {
   const { theirs, served, all } = await waitersOf(12)
   const [before, since] = [await scriptsRun(rig), performance.now()]
   await theirs.release(5)
@@ -54,7 +54,7 @@ test('a release of several wakes as many as there is enough for, each by the one
   await within(5_000, all)
 })
 
-test('those of one client are served one after the other, by a release each', async () => {
+test('waiters of one client are served one after the other, with few scripts each', async () => {
   const [semaphore, theirs] = [semaphoreOf(rig.client()), semaphoreOf(rig.witness())]
   await theirs.trySetPermits(1)
   await semaphore.acquire()

@@ -18,7 +18,7 @@ import {
 const rig = semaphoreRig()
 
 describe('permits', () => {
-  test('are taken and given back by whomever, and nothing else is left in Redis', async () => {
+  test('any client may acquire and release permits, and nothing but the semaphore is left in Redis', async () => {
     const [a, b] = [rig.client(), rig.witness()]
     const [mine, theirs] = [semaphoreOf(a), semaphoreOf(b)]
     expect(mine.name).toBe('it')
@@ -38,7 +38,7 @@ describe('permits', () => {
     expect(await lastingKeys(rig.server.admin)).toEqual(['it'])
   })
 
-  test('are nobody`s: a client that is closed gives none back', async () => {
+  test('permits have no owner: a client that closes returns none', async () => {
     const client = rig.client()
     await semaphoreOf(client).trySetPermits(2)
     await semaphoreOf(client).acquire()
@@ -46,7 +46,7 @@ describe('permits', () => {
     expect(await rig.server.admin.get('it')).toBe('1')
   })
 
-  test('of using() are given back once when the client is closed, although its work goes on', async () => {
+  test('permits of `using()` are returned once when the client closes, although the work continues', async () => {
     const client = rig.client()
     await semaphoreOf(client).trySetPermits(2)
     let end: (() => void) | undefined
@@ -68,7 +68,7 @@ describe('permits', () => {
     expect(errors).toEqual([])
   })
 
-  test('of none are always there, and nothing is asked', async () => {
+  test('zero permits are always available, and no request is sent', async () => {
     const semaphore = semaphoreOf(rig.client())
     await semaphore.acquire(0)
     expect(await semaphore.tryAcquire({ permits: 0 })).toBe(true)
@@ -76,7 +76,7 @@ describe('permits', () => {
     expect(rig.proxy.requests.length).toBe(0)
   })
 
-  test('are acquired with the options of the other semaphore too: permits, waitMs and signal', async () => {
+  test('permits are acquired with the options `permits`, `waitMs` and `signal` too', async () => {
     const semaphore = semaphoreOf(rig.client())
     await semaphore.trySetPermits(3)
     await semaphore.acquire({ permits: 2 })
@@ -91,7 +91,7 @@ describe('permits', () => {
     await semaphore.release(3)
   })
 
-  test('may be more or fewer, also fewer than none; and are drained', async () => {
+  test('the number can be raised, lowered below zero, and drained', async () => {
     const semaphore = semaphoreOf(rig.client())
     expect(await semaphore.addPermits(3)).toBe(3)
     await semaphore.acquire(2)
@@ -105,7 +105,7 @@ describe('permits', () => {
     expect(await semaphore.availablePermits()).toBe(0)
   })
 
-  test('of a semaphore with an expiry are gone with it, and not made again if so asked', async () => {
+  test('permits are gone with a semaphore that has an expiry, and `releaseIfExists()` creates none', async () => {
     const semaphore = semaphoreOf(rig.client())
     expect(await semaphore.releaseIfExists(2)).toBe(false)
     expect(await semaphore.trySetPermits(2, { ttlMs: 300 })).toBe(true)
@@ -119,7 +119,7 @@ describe('permits', () => {
     expect(await rig.server.admin.pttl('it')).toBe(-1)
   })
 
-  test('are held by using() while the work goes on, whatever comes of it', async () => {
+  test('`using()` holds permits during the work, and returns them even if the work fails', async () => {
     const semaphore = semaphoreOf(rig.client())
     await semaphore.trySetPermits(3)
     const work = async () => {
@@ -135,8 +135,8 @@ describe('permits', () => {
   })
 })
 
-describe('who waits', () => {
-  test('is served in the order in which they came, across clients and inside one', async () => {
+describe('a waiter', () => {
+  test('waiters are served in the order in which they came, across clients and inside one client', async () => {
     const [a, b, c] = [rig.client(), rig.client(), rig.client()].map(semaphoreOf)
     await a?.trySetPermits(0)
     const served: string[] = []
@@ -173,7 +173,7 @@ describe('who waits', () => {
     await Promise.all(waits)
   })
 
-  test('for many is not overtaken by who wants few, who come all the time', async () => {
+  test('a waiter for many permits is not overtaken by a stream of smaller requests', async () => {
     const [many, few] = [semaphoreOf(rig.client()), semaphoreOf(rig.client())]
     await few.trySetPermits(4)
     let over = false
@@ -193,7 +193,7 @@ describe('who waits', () => {
     expect(await few.availablePermits()).toBe(4)
   })
 
-  test('does not wait for ever when a client of Redisson releases, whose messages are numbers', async () => {
+  test('a release of Redisson wakes a waiter, although its messages are numbers', async () => {
     const semaphore = semaphoreOf(rig.client())
     await semaphore.trySetPermits(0)
     const wakeMs = await leastMs(async () => {
@@ -210,7 +210,7 @@ describe('who waits', () => {
     expect(wakeMs).toBeLessThan(atLoad(500))
   })
 
-  test('first and gives up lets the next one in at once', async () => {
+  test('the next waiter is served at once when the first waiter gives up', async () => {
     const [a, b] = [semaphoreOf(rig.client()), semaphoreOf(rig.client())]
     await a.trySetPermits(2)
     const wakeMs = await leastMs(async () => {
@@ -240,7 +240,7 @@ describe('who waits', () => {
     await within(5_000, next)
   })
 
-  test('in a client that gives up makes way for another of it, who wants fewer', async () => {
+  test('a waiter that gives up makes way for a smaller request of the same client', async () => {
     const semaphore = semaphoreOf(rig.client())
     await semaphore.trySetPermits(2)
     const controller = new AbortController()
@@ -253,7 +253,7 @@ describe('who waits', () => {
     await eventually(async () => (await placesIn(rig)).length === 0)
   })
 
-  test('is ended with ClosedError by close(), and leaves no place', async () => {
+  test('`close()` ends a wait with `ClosedError`, and leaves no place', async () => {
     const [closing, other] = [rig.client(), semaphoreOf(rig.client())]
     await other.trySetPermits(1)
     const first = outcome(semaphoreOf(closing).acquire(2))
@@ -272,7 +272,7 @@ describe('who waits', () => {
     expect(await placesIn(rig)).toEqual([])
   })
 
-  test('is seen by inspect(), and told of by the event `wait`', async () => {
+  test('`inspect()` lists a waiter, and the event `wait` reports it', async () => {
     const [a, b] = [rig.client(), rig.client()]
     const told: string[] = []
     a.on('wait', ({ name }) => told.push(name))
@@ -293,7 +293,7 @@ describe('who waits', () => {
   })
 })
 
-test('an abort in the tick of the grant leaves nothing taken, or comes too late', async () => {
+test('an abort in the tick of the grant leaves no permit taken, or comes too late', async () => {
   const semaphore = semaphoreOf(rig.client())
   await semaphore.trySetPermits(1_000)
   let taken = 0
@@ -313,7 +313,7 @@ test('an abort in the tick of the grant leaves nothing taken, or comes too late'
   await eventually(async () => (await semaphore.availablePermits()) === 1_000 - taken)
 })
 
-test('an abort by whoever hears of the grant first changes nothing', async () => {
+test('an abort by a listener of the event `wait` ends the wait, and leaves no place', async () => {
   const client = rig.client()
   const semaphore = semaphoreOf(client)
   await semaphore.trySetPermits(0)
@@ -326,7 +326,7 @@ test('an abort by whoever hears of the grant first changes nothing', async () =>
   expect(await semaphore.availablePermits()).toBe(1)
 })
 
-test('what Redis remembers of requests stays little, has an expiry, and is forgotten soon', async () => {
+test('the records of requests in Redis stay few, have an expiry, and are deleted soon', async () => {
   const semaphore = semaphoreOf(rig.client())
   await semaphore.trySetPermits(50)
   let most = 0
@@ -347,10 +347,10 @@ test('what Redis remembers of requests stays little, has an expiry, and is forgo
   expect(await semaphore.availablePermits()).toBe(50)
 })
 
-describe('what is of no use is refused at the door', () => {
+describe('invalid arguments of a semaphore', () => {
   const bad = [-1, 1.5, Number.NaN, 2_147_483_648, '3', null] as unknown as number[]
 
-  test.each(bad)('permits: %p', async (permits) => {
+  test.each(bad)('%p permits are refused before any request', async (permits) => {
     const semaphore = semaphoreOf(rig.client())
     const calls = [
       () => semaphore.trySetPermits(permits),
@@ -370,7 +370,7 @@ describe('what is of no use is refused at the door', () => {
     expect(rig.proxy.requests.length).toBe(0)
   })
 
-  test('options, and other arguments', async () => {
+  test('invalid options and extra arguments are refused before any request', async () => {
     const semaphore = semaphoreOf(rig.client()) as unknown as Record<
       string,
       (...args: unknown[]) => Promise<unknown>
@@ -400,7 +400,7 @@ describe('what is of no use is refused at the door', () => {
     expect(rig.proxy.requests.length).toBe(0)
   })
 
-  test('an abort that has come before, and a client that is closed', async () => {
+  test('a call with an aborted signal, or on a closed client, rejects', async () => {
     const client = rig.client()
     const semaphore = semaphoreOf(client)
     const aborted = AbortSignal.abort(new Error('before'))
@@ -420,7 +420,7 @@ describe('what is of no use is refused at the door', () => {
   })
 })
 
-test('a key of another type is refused as with locks, with its words', async () => {
+test('a key of another type is refused with the words of Redis', async () => {
   await rig.server.admin.hset('it', 'c:1', 1)
   const semaphore = semaphoreOf(rig.client())
   const lock = rig.client()
@@ -441,7 +441,7 @@ test('a key of another type is refused as with locks, with its words', async () 
   expect(await rig.server.admin.get('it')).toBe('3')
 })
 
-test('several masters have none, for majorities do not count', async () => {
+test('masters have no semaphores, because majorities cannot count permits', async () => {
   const client = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
   atEnd(() => client.close(), { beforeCheck: true })
   expect(() => client.getSemaphore('it')).toThrow(/"it".*Majorities cannot count permits/)

@@ -6,8 +6,8 @@ import { errorOf, inBothPlaces } from './both-places.ts'
 const leased = (client: Holdfast) => client.getPermitExpirableSemaphore('it')
 
 inBothPlaces(({ client }) => {
-  describe('permits that are released by their ids', () => {
-    test('are available at once, whoever has them, and the one that waits gets them', async () => {
+  describe('permits that are released by id', () => {
+    test('permits of any holder are free at once, and a waiter acquires them', async () => {
       const [a, b, c] = [client(), client(), client()]
       await leased(a).setPermits(2)
       const permit = await leased(a).acquire({ permits: 2, leaseMs: 60_000 })
@@ -21,7 +21,7 @@ inBothPlaces(({ client }) => {
       expect(await leased(c).availablePermits()).toBe(2)
     })
 
-    test('are lost for their holder: in the same client at once, with the reason `forced`', async () => {
+    test('the holder in the same client loses its permits at once, with the reason `forced`', async () => {
       const one = client()
       const diary = new Diary(one)
       await leased(one).setPermits(3)
@@ -39,7 +39,7 @@ inBothPlaces(({ client }) => {
       expect(await other.release()).toBe(true)
     })
 
-    test('are lost for a holder in another client at its next renewal', async () => {
+    test('a holder in another client loses its permits at its next renewal', async () => {
       const [a, b] = [client({ leaseMs: 900 }), client()]
       await leased(a).setPermits(1)
       const permit = await leased(a).acquire()
@@ -49,7 +49,7 @@ inBothPlaces(({ client }) => {
       await permit.release()
     })
 
-    test('tell false when some were not taken, and the others are released', async () => {
+    test('the release returns false if some permits were not held, and frees the others', async () => {
       const one = client()
       await leased(one).setPermits(2)
       const permit = await leased(one).acquire({ permits: 2 })
@@ -68,15 +68,15 @@ inBothPlaces(({ client }) => {
       ['a number', 1],
       ['null', null],
       ['a text that is no id', 'abc'],
-      ['an owner', ['x:1:1']],
-      ['a hole', [undefined]],
-    ])('are ids: %s is refused, and told what is meant', async (_, given) => {
+      ['an owner id', ['x:1:1']],
+      ['an array with a hole', [undefined]],
+    ])('%s in the place of ids is refused, and the error says what is valid', async (_, given) => {
       const error = await errorOf(leased(client()).release(given as string))
       expect(error).toMatchObject({ code: 'HOLDFAST_INVALID_ARGUMENT' })
       expect(error.message).toMatch(/release\(ids\) takes .*ids of permits/)
     })
 
-    test('are given as an array and not one by one', async () => {
+    test('several ids are accepted only as an array', async () => {
       const ids = ['0'.repeat(32), '1'.repeat(32)] as never[]
       const error = await errorOf(leased(client()).release(...(ids as unknown as [string])))
       expect(error.message).toContain('as an array')
@@ -84,7 +84,7 @@ inBothPlaces(({ client }) => {
   })
 
   describe('delete()', () => {
-    test('of a semaphore with leases ends it with all that is taken, and tells whether there was one', async () => {
+    test('`delete()` ends a semaphore with leases and all its permits, and reports if it existed', async () => {
       const [a, b] = [client(), client()]
       expect(await leased(a).delete()).toBe(false)
       await leased(a).setPermits(3)
@@ -104,7 +104,7 @@ inBothPlaces(({ client }) => {
       expect(await leased(b).availablePermits()).toBe(1)
     })
 
-    test('leaves calls waiting for new permits', async () => {
+    test('`delete()` leaves calls waiting for new permits', async () => {
       const [a, b] = [client(), client()]
       await leased(a).setPermits(1)
       const permit = await leased(a).acquire({ leaseMs: 60_000 })
@@ -117,7 +117,7 @@ inBothPlaces(({ client }) => {
       expect(await next.release()).toBe(true)
     })
 
-    test('lets a waiter set the number again at once, if the semaphore was made with it', async () => {
+    test('`delete()` lets a waiter with the option `permits` set the number again at once', async () => {
       const [a, b] = [client(), client()]
       const of = (one: Holdfast) => one.getPermitExpirableSemaphore('it', { permits: 1 })
       await of(a).acquire({ leaseMs: 60_000 })
@@ -129,7 +129,7 @@ inBothPlaces(({ client }) => {
       await next.release()
     })
 
-    test('of a plain semaphore leaves calls waiting, and using() makes none anew', async () => {
+    test('`delete()` of a plain semaphore leaves calls waiting, and `using()` does not create it again', async () => {
       const [a, b] = [client(), client()].map((one) => one.getSemaphore('it'))
       expect(await a?.delete()).toBe(false)
       await a?.trySetPermits(1)

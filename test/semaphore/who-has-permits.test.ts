@@ -21,7 +21,7 @@ async function whyOf(client: Holdfast): Promise<WhyNoPermits> {
 }
 
 inBothPlaces(({ client }) => {
-  test('inspect() lists who has permits: one entry for each acquisition', async () => {
+  test('`inspect()` lists the holders of permits, with one entry for each acquisition', async () => {
     const [a, b] = [client(), client()]
     await leased(a).setPermits(5)
     const one = await leased(a).acquire({ permits: 2, leaseMs: 20_000 })
@@ -47,7 +47,7 @@ inBothPlaces(({ client }) => {
     expect((await leased(b).inspect()).holders).toEqual([])
   })
 
-  test('inspect() counts the permits of a holder of which it lists a part', async () => {
+  test('`inspect()` counts all permits of a holder, even if it lists only some', async () => {
     const one = client()
     await leased(one).setPermits(3_000)
     await leased(one).acquire({ permits: 400, leaseMs: 20_000 })
@@ -60,7 +60,7 @@ inBothPlaces(({ client }) => {
     ])
   })
 
-  test('why() names the processes that have permits, for how long, and who waits', async () => {
+  test('`why()` names the processes that hold permits, for how long, and the waiters', async () => {
     const [a, b, c] = [client({ label: 'worker-A' }), client({ label: 'worker-B' }), client()]
     await leased(a).setPermits(3)
     const one = await leased(a).acquire({ permits: 2 })
@@ -84,7 +84,7 @@ inBothPlaces(({ client }) => {
     await expect(waiting).rejects.toThrow('It did not fail')
   })
 
-  test('why() tells of permits that are free', async () => {
+  test('`why()` reports free permits', async () => {
     const one = client()
     await leased(one).setPermits(2)
     expect(await leased(one).why()).toMatchObject({
@@ -93,7 +93,7 @@ inBothPlaces(({ client }) => {
     })
   })
 
-  test('the error at the end of a wait has who has the permits, and for how long by now', async () => {
+  test('the error at the end of a wait names the holder, and for how long it has held the permits', async () => {
     const [a, b] = [client({ label: 'worker-A' }), client()]
     await leased(a).setPermits(2)
     const permit = await leased(a).acquire({ permits: 2 })
@@ -114,7 +114,7 @@ inBothPlaces(({ client }) => {
     await permit.release()
   })
 
-  test('the error names this client where that has the permits itself', async () => {
+  test('the error names this client if it holds the permits itself', async () => {
     const one = client()
     await leased(one).setPermits(1)
     const permit = await leased(one).acquire()
@@ -123,7 +123,7 @@ inBothPlaces(({ client }) => {
     await permit.release()
   })
 
-  test('the error says so where permits are there and others have waited for longer', async () => {
+  test('the error says if permits are free and other callers have waited longer', async () => {
     const [a, b] = [client(), client()]
     await leased(a).setPermits(3)
     const permit = await leased(a).acquire({ permits: 2, leaseMs: 60_000 })
@@ -137,7 +137,7 @@ inBothPlaces(({ client }) => {
     await (await first).release()
   })
 
-  test('of a plain semaphore nobody can know who has permits, and why() says so', async () => {
+  test('the holders of a plain semaphore are unknown, and `why()` says so', async () => {
     const [a, b] = [client(), client()]
     const plain = a.getSemaphore('it')
     await plain.trySetPermits(3)
@@ -163,7 +163,7 @@ inBothPlaces(({ client }) => {
   })
 })
 
-describe('beside others', () => {
+describe('clients in other processes', () => {
   const server = sharedServer()
   afterEach(() => {
     jest.restoreAllMocks()
@@ -214,7 +214,7 @@ describe('beside others', () => {
     return id.toString('hex')
   }
 
-  test('a permit of a client that does not say who it is has an entry without an owner', async () => {
+  test('a permit of a client that does not identify itself has an entry without an owner', async () => {
     const client = newClient()
     await leased(client).setPermits(3)
     const id = await takeUnnamed()
@@ -231,7 +231,7 @@ describe('beside others', () => {
     await permit.release()
   })
 
-  test('the processes of others are named with label, host and process id, and cannot forge a line', async () => {
+  test('processes are named with label, host and process id, and a label cannot forge a line', async () => {
     const [a, b] = [newClient(`worker\n[error]\u202e${'x'.repeat(200)}`), newClient()]
     await leased(a).setPermits(1)
     const permit = await leased(a).acquire()
@@ -247,7 +247,7 @@ describe('beside others', () => {
     await permit.release()
   })
 
-  test('the name of an owner whose process is not known cannot steer a terminal', async () => {
+  test('the name of an unknown owner cannot control a terminal', async () => {
     const [a, b] = [newClient(), newClient()]
     await leased(a).setPermits(1)
     const permit = await leased(a).acquire()
@@ -261,7 +261,7 @@ describe('beside others', () => {
     await permit.release()
   })
 
-  test('who waits asks who others are once, in the background, and not for each request', async () => {
+  test('a waiter asks once for the facts about other clients, and not with each request', async () => {
     const [a, b] = [newClient(), newClient()]
     await leased(a).setPermits(1)
     const permit = await leased(a).acquire()
@@ -274,7 +274,7 @@ describe('beside others', () => {
     await permit.release()
   })
 
-  test('a client that tells nothing of itself is asked about once', async () => {
+  test('a client that reports nothing about itself is asked about once', async () => {
     const quiet = new HoldfastClient({ redis: server.url, presence: false })
     atEnd(() => quiet.close(), { beforeCheck: true })
     const client = newClient()
@@ -288,7 +288,7 @@ describe('beside others', () => {
     await permit.release()
   })
 
-  test('a client that may not ask is refused once, and its errors name ids', async () => {
+  test('a client without the right to ask is refused once, and its errors name ids', async () => {
     const keys = ['~it', '~{it}*', '~redisson_*', '~holdfast_permit*', '~holdfast_kind*']
     await server.admin.acl('SETUSER', 'poor', 'on', '>secret', '&*', '+@all', ...keys)
     atEnd(() => server.admin.acl('DELUSER', 'poor'))

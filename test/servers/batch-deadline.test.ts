@@ -2,7 +2,7 @@ import { faultRig, granted } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 
-test('who has little time takes none from those whose calls go at the same moment', async () => {
+test('a call with little time does not shorten the time of other calls that are sent with it', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000 })
   await granted(await client.getLock('warm').tryLock()).release()
   rig.proxy.delay(100, { direction: 'both' })
@@ -17,7 +17,7 @@ test('who has little time takes none from those whose calls go at the same momen
   expect(asked).toHaveLength(2)
 })
 
-test('calls whose time is up before they are sent end all the same', async () => {
+test('calls whose time has passed before they are sent still acquire their locks', async () => {
   const client = rig.client({ commandTimeoutMs: 50 })
   await granted(await client.getLock('warm').tryLock()).release()
   const busy = client.getLock('busy').inspect()

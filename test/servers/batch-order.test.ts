@@ -4,8 +4,8 @@ import * as scripts from '../support/scripts.ts'
 /** What is told of one lock arrives in the order in which it was told, whatever goes together. */
 const rig = faultRig()
 
-describe.each(['getLock', 'getFairLock'] as const)('%s: while other answers are due', (kind) => {
-  test.each([0, 1])('two releases at once end a hold, with %i who wait', async (waiting) => {
+describe.each(['getLock', 'getFairLock'] as const)('%s while other answers are due', (kind) => {
+  test.each([0, 1])('two releases at once end a hold, with %i waiters', async (waiting) => {
     const client = rig.client({ commandTimeoutMs: 5_000 })
     const diary = new Diary(client)
     const lock = client[kind]('it', { owner: client.owner() })
@@ -23,7 +23,7 @@ describe.each(['getLock', 'getFairLock'] as const)('%s: while other answers are 
   })
 })
 
-test('who looks after a release in the same turn of the event loop sees that the lock is free', async () => {
+test('a check after a release in the same turn of the event loop sees that the lock is free', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000 })
   const lock = client.getLock('it')
   const lease = await lock.lock()
@@ -33,7 +33,7 @@ test('who looks after a release in the same turn of the event loop sees that the
   expect(seen).toEqual([true, false])
 })
 
-test('a count that is lowered behind the last release is no loss', async () => {
+test('a nested release that arrives after the last release is no loss', async () => {
   const client = rig.client({ commandTimeoutMs: 5_000 })
   const diary = new Diary(client)
   const lock = client.getFairLock('it', { owner: client.owner() })

@@ -18,7 +18,7 @@ const requests = () =>
   rig.proxy.requests.filter(({ command }) => command === 'EVALSHA').map(({ args }) => args[0])
 
 describe('calls for many locks in one turn of the event loop', () => {
-  test('go in one request each way', async () => {
+  test('many acquisitions are one request, and so are many releases', async () => {
     const client = rig.client()
     await keepBusy(client)
     const before = requests().length
@@ -41,7 +41,7 @@ describe('calls for many locks in one turn of the event loop', () => {
     expect(await rig.server.admin.exists(...NAMES)).toBe(0)
   })
 
-  test('wake those who wait for each of them', async () => {
+  test('the releases of one request wake the waiters of each lock', async () => {
     const [client, other] = [rig.client(), rig.witness()]
     const names = [...NAMES, '{tagged} it']
     const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
@@ -55,7 +55,7 @@ describe('calls for many locks in one turn of the event loop', () => {
     for (const next of waiting) await (await within(2_000, next)).release()
   })
 
-  test('re-enter and leave as each would alone', async () => {
+  test('re-entries and nested releases work as they do alone', async () => {
     const client = rig.client()
     const owner = client.owner()
     const locks = NAMES.map((name) => client.getLock(name, { owner }))
@@ -75,7 +75,7 @@ describe('calls for many locks in one turn of the event loop', () => {
     expect(await rig.server.admin.exists(...NAMES)).toBe(0)
   })
 
-  test('are nothing to each other: one whose key is of another type fails alone', async () => {
+  test('a lock whose key is of another type fails alone', async () => {
     const client = rig.client()
     await rig.server.admin.set('it 3', 'precious')
     await keepBusy(client)
@@ -90,7 +90,7 @@ describe('calls for many locks in one turn of the event loop', () => {
     await rig.server.admin.del('it 3')
   })
 
-  test('are asked once, although the key of one is of another type', async () => {
+  test('the calls are sent once, although the key of one lock is of another type', async () => {
     const client = rig.client()
     await rig.server.admin.set('it 3', 'precious')
     await keepBusy(client)
@@ -104,7 +104,7 @@ describe('calls for many locks in one turn of the event loop', () => {
     await rig.server.admin.del('it 3')
   })
 
-  test('are nothing to each other: one that the server does not allow fails alone', async () => {
+  test('a lock that the server does not allow fails alone', async () => {
     const { admin, host, port } = rig.server
     await admin.call('ACL', 'SETUSER', 'few', 'on', 'nopass', '+@all', '&*', '~it*', '~*{it*')
     atEnd(() => admin.call('ACL', 'DELUSER', 'few').then(() => {}))
@@ -121,7 +121,7 @@ describe('calls for many locks in one turn of the event loop', () => {
     for (const one of outcomes) if (one.status === 'fulfilled') await one.value.release()
   })
 
-  test('are each made up for when their answer is lost', async () => {
+  test('each call is repeated when the answer is lost', async () => {
     const client = rig.client({ commandTimeoutMs: 300 })
     await keepBusy(client)
     const trap = rig.proxy.onNextRequest(scripts.batch.sha1, 'cutAfter')
@@ -135,7 +135,7 @@ describe('calls for many locks in one turn of the event loop', () => {
     await eventually(async () => (await rig.server.admin.exists(...NAMES)) === 0)
   })
 
-  test('that come too late do nothing', async () => {
+  test('calls that arrive too late acquire nothing', async () => {
     const client = rig.client({ commandTimeoutMs: 300, outageMs: 600 })
     await keepBusy(client)
     rig.proxy.onNextRequest(scripts.batch.sha1, 'hold')
@@ -166,7 +166,7 @@ test('a lone call is sent at once, before its caller can block the event loop', 
   expect((sentAt[0] as number) - startedAt).toBeLessThan(900)
 })
 
-test('an answer that came while the event loop was blocked counts, although its time is up', async () => {
+test('an answer that came while the event loop was blocked counts, although its time has passed', async () => {
   const client = rig.witness({ commandTimeoutMs: 1_000, outageMs: 1_000 })
   const lease = await client.getLock('it').lock()
   const releasing = lease.release()

@@ -12,8 +12,8 @@ function failureFor(reply: string): CallFailure {
 }
 
 /** Redis 6.2 tells of a refused command of a script in its own way, and `batch` passes it on bare. */
-describe('what Redis 6.2 refuses inside a script', () => {
-  test.each([OOM, READONLY])('passes by itself as elsewhere: %s', (words) => {
+describe('an error of Redis 6.2 inside a script', () => {
+  test.each([OOM, READONLY])('the refusal is temporary: %s', (words) => {
     const bare = `@user_script: 47: ${words}`
     const wrapped = `ERR Error running script (call to f_3a): @user_script:47: ${bare}`
     for (const reply of [bare, wrapped, words.slice(1)]) {
@@ -21,7 +21,7 @@ describe('what Redis 6.2 refuses inside a script', () => {
     }
   })
 
-  test('tells also that the server is the wrong one', () => {
+  test('a READONLY error shows that the server is the wrong server', () => {
     const bare = `@user_script: 47: ${READONLY}`
     const wrapped = `ERR Error running script (call to f_3a): @user_script:47: ${bare}`
     for (const reply of [bare, wrapped, READONLY.slice(1)]) {
@@ -31,7 +31,7 @@ describe('what Redis 6.2 refuses inside a script', () => {
     expect(isWrongServer(new CallFailure('unsent', READONLY.slice(1)))).toBe(false)
   })
 
-  test('is else for somebody to change', () => {
+  test('any other error is permanent', () => {
     const wrongType = 'WRONGTYPE Operation against a key holding the wrong kind of value'
     const wrapped = `ERR Error running script (call to f_3a): @user_script:12: ${wrongType}`
     for (const reply of [wrapped, wrongType, 'NOPERM no permission', '']) {
@@ -41,7 +41,7 @@ describe('what Redis 6.2 refuses inside a script', () => {
 })
 
 /** A cluster client tries 16 times, and then tells the last answer in words of its own. */
-describe('what a cluster refuses again and again', () => {
+describe('an error of a cluster after too many redirections', () => {
   const tooMany = (last: string) =>
     failureOf(new Error(`Too many Cluster redirections. Last error: ${last}`))
 
@@ -50,12 +50,12 @@ describe('what a cluster refuses again and again', () => {
     'TRYAGAIN Multiple keys request',
     'MOVED 1 h:1',
     'ASK 1 h:1',
-  ])('was refused, and passes by itself: %s', (reply) => {
+  ])('the last answer of the cluster is a temporary refusal: %s', (reply) => {
     const failure = tooMany(`ReplyError: ${reply}`)
     expect(failure).toMatchObject({ kind: 'refused', permanent: false, message: reply })
   })
 
-  test('is unknown where a connection broke', () => {
+  test('the outcome is unknown if a connection broke', () => {
     expect(tooMany('Error: Connection is closed.')).toMatchObject({ kind: 'unknown' })
   })
 })

@@ -51,7 +51,7 @@ const STATES: Record<string, (client: Holdfast) => Promise<unknown>> = {
 }
 
 describe.each(SOURCES)('a client of %s', (kind) => {
-  test.each(Object.keys(STATES))('%s is closed without an error', async (state) => {
+  test.each(Object.keys(STATES))('a client %s is closed without an error', async (state) => {
     const source = await sourceOf(kind)
     const client = new Holdfast({ redis: source as Redis })
     const diary = new Diary(client)

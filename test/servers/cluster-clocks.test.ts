@@ -38,7 +38,7 @@ async function bothOnce(client: Holdfast): Promise<void> {
 }
 
 test.each([-600_000, -1_500, 1_500, 600_000])(
-  'nodes whose clocks are %p ms apart are each asked once, save the first time',
+  'nodes whose clocks are %p ms apart are asked once for each call, except for the first call',
   async (ms) => {
     const { first, second } = cluster
     await second.server.step(ms)
@@ -50,7 +50,7 @@ test.each([-600_000, -1_500, 1_500, 600_000])(
   },
 )
 
-test('many calls to nodes whose clocks are apart, all at once, are all answered', async () => {
+test('many calls at once to nodes whose clocks are apart are all answered', async () => {
   const { first, second } = cluster
   await second.server.step(-600_000)
   const client = newClient()
@@ -68,7 +68,7 @@ test.each([
   ['behind', -1_200],
   ['ahead', 1_200],
 ])(
-  'a request of a caller who has given up takes no lock of a node whose clock is %s',
+  'a request of a caller that gave up acquires no lock at a node whose clock is %s',
   async (...cell) => {
     const { second } = cluster
     const client = newClient({ commandTimeoutMs: 400, outageMs: 400 })
@@ -85,7 +85,7 @@ test.each([
   },
 )
 
-test('a request that is sent on to another node goes by the clock of that one', async () => {
+test('a request that is redirected to another node uses the clock of that node', async () => {
   const { first, second } = cluster
   const client = newClient({ commandTimeoutMs: 400, outageMs: 400 })
   await second.server.step(-1_200)
@@ -118,7 +118,7 @@ test('a latch is counted down at nodes whose clocks are apart', async () => {
   }
 })
 
-test('tokens rise though a lock goes to a node whose clock is behind, and back', async () => {
+test('tokens rise at a node whose clock is behind', async () => {
   const { first, second } = cluster
   await second.server.step(-600_000)
   const client = newClient()

@@ -100,7 +100,7 @@ async function listening({ admin }: RedisServer, count: number): Promise<void> {
 }
 
 describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (options) => {
-  test('a planned failover costs no lock, and those who wait are woken', async () => {
+  test('a planned failover loses no lock, and waiters are woken', async () => {
     leaves(HISTORY)
     const [holder, other] = [newClient(options), newClient(options)]
     const diary = new Diary(holder)
@@ -119,7 +119,7 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (option
     await lease.release()
   })
 
-  test('a lock that the new master does not know is told to be lost, and had by who waits', async () => {
+  test('a lock that the new master does not know is reported as lost, and a waiter acquires it', async () => {
     leaves(HISTORY)
     const [holder, other] = [newClient(options), newClient(options)]
     const diary = new Diary(holder)
@@ -141,7 +141,7 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (option
   })
 })
 
-test('a holder that is alone is told without another request', async () => {
+test('a holder learns of the loss without another request', async () => {
   leaves(HISTORY)
   const holder = newClient()
   const { master, replica } = await pairFor('it')
@@ -158,7 +158,7 @@ test('a holder that is alone is told without another request', async () => {
   expect(await elsewhere.release()).toBe(true)
 })
 
-test('a master that stands still is left for the one that took over', async () => {
+test('a client leaves a master that stands still for the master that took over', async () => {
   leaves(HISTORY)
   const client = newClient()
   const diary = new Diary(client)
@@ -176,7 +176,7 @@ test('a master that stands still is left for the one that took over', async () =
   master.resume()
 })
 
-test('a replica that refuses a script makes the client look where the masters are', async () => {
+test('a client asks where the masters are after a replica refused a script', async () => {
   leaves(HISTORY)
   const source = new Cluster(cluster.startNodes, { lazyConnect: true })
   const events = { up: jest.fn(), down: jest.fn(), error: jest.fn() }
@@ -199,7 +199,7 @@ test('a replica that refuses a script makes the client look where the masters ar
   expect(await eventually(run, { timeoutMs: 5_000 })).toBe('OK')
 })
 
-test('slots that nobody serves are waited for, and told as what they are', async () => {
+test('a call waits for slots that no node serves, and the error says so', async () => {
   const client = newClient({ outageMs: 1_000 })
   await client.getLock('warm').using(() => undefined)
   const slot = await slotOf('it')
@@ -222,7 +222,7 @@ test('slots that nobody serves are waited for, and told as what they are', async
   await granted(await within(20_000, asking)).release()
 })
 
-test('the connection that a cluster client listened on is ended once, however often ioredis does so', async () => {
+test('the subscriber connection of a cluster client ends once, however often ioredis disconnects it', async () => {
   const redis = new Cluster(cluster.startNodes, { lazyConnect: true })
   atEnd(() => redis.disconnect(), { beforeCheck: true })
   const onGap = jest.fn()

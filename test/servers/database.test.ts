@@ -24,7 +24,7 @@ async function keyspace(): Promise<string> {
   return String(await rig.server.admin.info('keyspace')).replace(/# Keyspace|\s/g, '')
 }
 
-describe('a database that the login may not select', () => {
+describe('a database that the user may not select', () => {
   const login = (db: number) => ({
     host: rig.server.host,
     port: rig.server.port,
@@ -33,7 +33,7 @@ describe('a database that the login may not select', () => {
     db,
   })
 
-  test('is never mistaken for database 0, and the error names the right that is missing', async () => {
+  test('the client never uses database 0 instead, and the error names the missing right', async () => {
     await setRights(...NO_SELECT)
     const client = newClient(login(3))
     const diary = new Diary(client)
@@ -45,7 +45,7 @@ describe('a database that the login may not select', () => {
     expect(String(diary.errors)).toMatch(/NOPERM.*database 3.*SELECT/)
   })
 
-  test('is used as soon as it may', async () => {
+  test('the client uses the database as soon as the user may select it', async () => {
     await setRights(...NO_SELECT)
     const client = newClient(login(3), 15_000)
     const wait = client.getLock('it').lock()
@@ -57,7 +57,7 @@ describe('a database that the login may not select', () => {
     await lease.release()
   })
 
-  test('is no matter where it is database 0', async () => {
+  test('the missing right does not matter for database 0', async () => {
     await setRights(...NO_SELECT)
     await newClient(login(0))
       .getLock('it')
@@ -67,7 +67,7 @@ describe('a database that the login may not select', () => {
   })
 })
 
-test('a server that is too busy to select the database is asked again, and nothing else before', async () => {
+test('a server that is too busy to select the database is asked again, and receives no other request before', async () => {
   let selected = false
   let refusals = 0
   const strays: string[] = []
@@ -93,7 +93,7 @@ test('a server that is too busy to select the database is asked again, and nothi
   await client.close()
 })
 
-test('a client that comes back to a server that is busy goes on in its own database', async () => {
+test('a client that reconnects to a busy server continues in its own database', async () => {
   await rig.server.admin.config('SET', 'lua-time-limit', '1')
   const { host, port } = rig.proxy
   const client = newClient({ host, port, db: 3 }, 10_000)

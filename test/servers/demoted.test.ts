@@ -50,9 +50,9 @@ async function connected(client: Holdfast): Promise<Holdfast> {
 }
 
 describe.each(['getLock', 'getFairLock'] as const)(
-  '%s, where the server behind the address is demoted',
+  '%s after the server behind the address was demoted',
   (kind) => {
-    test('is acquired from the one that took over, by the same call', async () => {
+    test('the same call acquires the lock from the server that took over', async () => {
       const client = await connected(newClient())
       await switchOver()
       const lease = await client[kind]('it').lock()
@@ -61,7 +61,7 @@ describe.each(['getLock', 'getFairLock'] as const)(
       expect(await next?.admin.exists('it')).toBe(0)
     })
 
-    test('is released there', async () => {
+    test('the lock is released at the server that took over', async () => {
       const lock = (await connected(newClient()))[kind]('it')
       const lease = await lock.lock()
       await switchOver()
@@ -70,7 +70,7 @@ describe.each(['getLock', 'getFairLock'] as const)(
       expect(await next?.admin.exists('it')).toBe(0)
     })
 
-    test('is not had again by its old token where the one that took over knows of no release', async () => {
+    test('the owner gets a new token although the server that took over missed its release', async () => {
       const [from, to] = servers()
       const client = await connected(newClient())
       const lock = client[kind]('it')
@@ -93,7 +93,7 @@ describe.each(['getLock', 'getFairLock'] as const)(
       })
     })
 
-    test('wakes those who wait by messages of the one that took over', async () => {
+    test('messages of the server that took over wake waiters', async () => {
       const client = await connected(newClient())
       const held = await newClient()[kind]('it').lock()
       const waiting = client[kind]('it').tryLock(20_000)
@@ -109,7 +109,7 @@ describe.each(['getLock', 'getFairLock'] as const)(
   },
 )
 
-test('many calls at once leave a server that was demoted together, and none is lost', async () => {
+test('many calls leave a demoted server together by one new connection, and none is lost', async () => {
   // Who waits for longer than that tries another connection, be the server only slow.
   const client = await connected(newClient({ outageMs: 10_000, commandTimeoutMs: 5_000 }))
   await switchOver()
@@ -122,7 +122,7 @@ test('many calls at once leave a server that was demoted together, and none is l
   await Promise.all(leases.map((lease) => lease.release()))
 })
 
-test('where there is none to take over, the address is tried again, but not in a storm', async () => {
+test('the address is tried again if no server has taken over, but only at intervals', async () => {
   const [server] = servers()
   const client = await connected(newClient({ outageMs: 2_000 }))
   await server.admin.replicaof('127.0.0.1', next?.port as number)

@@ -33,7 +33,7 @@ class CallByHand extends DueCall {
   }
 }
 
-test('a server that answers one call and then hangs is silent to those that are still due', async () => {
+test('a server that answers one call and then hangs counts as silent for the other calls', async () => {
   const client = {} as Client
   const silences: number[] = []
   const due = new DueCalls(SILENCE_MS, { ...HOST, suspect: () => silences.push(due.silentMs) })
@@ -47,7 +47,7 @@ test('a server that answers one call and then hangs is silent to those that are 
   due.forget()
 })
 
-test('an answer that comes when its call was given up is for nobody', async () => {
+test('an answer that comes after its call was given up is ignored', async () => {
   const due = new DueCalls(10_000, HOST)
   const call = new CallByHand()
   due.send({} as Client, call, 20)

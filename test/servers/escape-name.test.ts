@@ -43,7 +43,7 @@ function* texts(): Generator<string> {
   }
 }
 
-test('any text becomes a part of a name that every place takes, in any position', () => {
+test('an escaped text is a valid part of a name, in any position and for any client', () => {
   for (const text of texts()) {
     const part = escapeName(text)
     for (const name of [
@@ -63,7 +63,7 @@ test('any text becomes a part of a name that every place takes, in any position'
   }
 })
 
-test('different texts become different parts, which say where they end', () => {
+test('different texts become different parts that contain no separator', () => {
   const seen = new Map<string, string>()
   for (const text of texts()) {
     const part = escapeName(text)
@@ -87,7 +87,7 @@ test.each([
   expect(escapeName(id)).toBe(id)
 })
 
-test('what is no string is refused', () => {
+test('a value that is no string is refused', () => {
   for (const [value, shown] of [
     [undefined, 'undefined'],
     [17, '17'],
@@ -98,7 +98,7 @@ test('what is no string is refused', () => {
   }
 })
 
-test('names made with it are locks of their own in Redis', async () => {
+test('names with escaped parts are separate locks in Redis', async () => {
   const client = new Holdfast({ redis: server.url })
   atEnd(() => client.close(), { beforeCheck: true })
   const nameOf = (text: string) => `order:${escapeName(text)}`

@@ -37,7 +37,7 @@ describe('the nodes of a cluster', () => {
     ],
   ]
 
-  test.each(forms)('%s lead to all slots, with a prefix', async (_, form) => {
+  test.each(forms)('nodes given %s lead to all slots, with a key prefix', async (_, form) => {
     const [here, there] = [1, 2].map(() =>
       open({ ...form(cluster.startNodes), keyPrefix: 'app:' }),
     ) as [Client, Client]
@@ -53,7 +53,7 @@ describe('the nodes of a cluster', () => {
     expect(() => here.getLock('a}b')).toThrow(/slot/)
   })
 
-  test('a login that is wrong is told', async () => {
+  test('a wrong login is reported', async () => {
     const client = open(
       { cluster: cluster.startNodes, username: 'app', password: 'no' },
       // ioredis 5 keeps the timer of a socket that is closed, for twice that time.
@@ -63,12 +63,12 @@ describe('the nodes of a cluster', () => {
     await expect(client.getLock('a').lock()).rejects.toThrow(/WRONGPASS/)
   })
 
-  test('are copied to the thread of the watchdog', () => {
+  test('the nodes are accepted together with `watchdogThread`', () => {
     const form = { cluster: cluster.startNodes, username: 'app', password: 'p@ss' }
     expect(() => open(form, { watchdogThread: true })).not.toThrow()
   })
 
-  test('one of them given as a server is refused, with what to give', async () => {
+  test('one node given as a server is refused, and the error says what to give', async () => {
     const { host, port } = cluster.startNodes[0] as { host: string; port: number }
     const client = open(`redis://${host}:${port}`, { outageMs: 500 })
     const refused = ['a', 'b', 'c', 'd'].map((name) => client.getLock(name).lock())
@@ -81,7 +81,7 @@ describe('the nodes of a cluster', () => {
   })
 })
 
-test('the Sentinels of a master by URLs, and as host:port', async () => {
+test('the Sentinels of a master may be given by URL and as host:port', async () => {
   const watched = await startWatched({ replicas: 1 })
   const sentinels = watched.sentinels.map(({ host, port }, i) =>
     i === 0 ? `${host}:${port}` : `redis://${host}:${port}`,
@@ -90,7 +90,7 @@ test('the Sentinels of a master by URLs, and as host:port', async () => {
   expect(lease.valid).toBe(true)
 }, 60_000)
 
-test('a rediss:// URL is TLS: a server whose authority is not known is refused as that', async () => {
+test('a rediss:// URL uses TLS, and a server with an unknown authority is refused', async () => {
   const { port } = await startTlsPlace()
   const client = open(`rediss://127.0.0.1:${port}`, { outageMs: 500 })
   const told = once(client as never, 'error')

@@ -58,7 +58,7 @@ test.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", 'maxmemory'],
   ['MOVED 14374 10.0.0.3:6379', 'redis: { cluster: ['],
   ["ERR unknown command 'TIME', with args beginning with: ", 'Is it a Sentinel'],
-])('an error tells what to do: %s', async (reply, step) => {
+])('an error says what to do: %s', async (reply, step) => {
   const fake = await startFakeServer(() => `-${reply}\r\n`)
   const error = await newClient({ port: fake.port })
     .getLock('it')
@@ -68,24 +68,24 @@ test.each([
   expect(error.message).toContain(step)
 })
 
-describe('a server that cannot be had', () => {
-  test('because nobody listens there is an outage, never "somebody has it"', async () => {
+describe('a server that cannot be reached', () => {
+  test('a port without a server is an outage, never contention', async () => {
     const port = await freePort()
     await allReject(() => newClient({ port }), 'HOLDFAST_UNAVAILABLE', /ECONNREFUSED/)
     await allReject(() => newClient(`redis://127.0.0.1:${port}`), 'HOLDFAST_UNAVAILABLE', /up/)
   })
 
-  test('because it accepts and says nothing is an outage', async () => {
+  test('a server that accepts connections and never answers is an outage', async () => {
     const { host, port } = await startFakeServer(() => null)
     await allReject(() => newClient({ host, port }), 'HOLDFAST_UNAVAILABLE', /no answer/)
   })
 
-  test('because it is no Redis is an outage', async () => {
+  test('a server that is no Redis is an outage', async () => {
     const { host, port } = await startFakeServer(() => 'HTTP/1.1 400 Bad Request\r\n\r\n')
     await allReject(() => newClient({ host, port }), 'HOLDFAST_UNAVAILABLE', /no answer/)
   })
 
-  test('is tried again by every call, and works once it is there', async () => {
+  test('each call tries the server again, and succeeds once the server is up', async () => {
     const port = await freePort()
     const client = newClient({ port })
     const lock = client.getLock('it')
@@ -96,7 +96,7 @@ describe('a server that cannot be had', () => {
     await lease.release()
   })
 
-  test('tells a tryLock(waitMs) by its waitMs, not by a longer outageMs', async () => {
+  test('`tryLock(waitMs)` reports the outage after its `waitMs`, not after a longer `outageMs`', async () => {
     const port = await freePort()
     const client = newClient({ port }, { outageMs: 60_000, commandTimeoutMs: 30_000 })
     const start = performance.now()
@@ -106,7 +106,7 @@ describe('a server that cannot be had', () => {
     expect(performance.now() - start).toBeLessThan(atLoad(2_500))
   })
 
-  test('can be given up by an abort', async () => {
+  test('an abort ends the call', async () => {
     const port = await freePort()
     const client = newClient({ port }, { outageMs: 60_000, commandTimeoutMs: 1_000 })
     const abort = new AbortController()
@@ -123,7 +123,7 @@ describe('a server with a password', () => {
     server = await startRedis({ config: { requirepass: 'right' } })
   })
 
-  test('is open to who has it', async () => {
+  test('the server accepts the right password', async () => {
     const { host, port } = server
     for (const redis of [server.url, { host, port, password: 'right' }]) {
       await newClient(redis)
@@ -132,18 +132,18 @@ describe('a server with a password', () => {
     }
   })
 
-  test('refuses a wrong one, in its own words', async () => {
+  test('a wrong password is refused with the words of the server', async () => {
     const { host, port } = server
     const client = () => newClient({ host, port, password: 'wrong' })
     await allReject(client, 'HOLDFAST_REFUSED', /WRONGPASS/)
   })
 
-  test('refuses who has none, in its own words', async () => {
+  test('a client without a password is refused with the words of the server', async () => {
     const { host, port } = server
     await allReject(() => newClient({ host, port }), 'HOLDFAST_REFUSED', /NOAUTH/)
   })
 
-  test('for one user only does nothing for who is not that one, though all others are let in', async () => {
+  test('a client with a wrong login does nothing, although the server accepts clients without a login', async () => {
     const open = await startRedis()
     await open.admin.call('ACL', 'SETUSER', 'app', 'on', '>right', '~*', '&*', '+@all')
     const login = { host: open.host, port: open.port, username: 'app', password: 'wrong' }
@@ -151,7 +151,7 @@ describe('a server with a password', () => {
     expect(await open.admin.info('commandstats')).not.toMatch(/cmdstat_evalsha/)
   })
 
-  test('that refuses is asked again, and lets in who waits once the login is right', async () => {
+  test('the server is asked again, and a waiter acquires the lock once the login is right', async () => {
     const { host, port } = server
     await server.admin.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>old', '~*', '&*', '+@all')
     const login = { username: 'app', password: 'new' }
@@ -163,7 +163,7 @@ describe('a server with a password', () => {
     await (await wait).release()
   })
 
-  test('that refuses is told as an error event, too, and may be closed', async () => {
+  test('the refusal is also emitted as an `error` event, and the client can be closed', async () => {
     const client = newClient({ host: server.host, port: server.port, password: 'wrong' })
     const errors: Error[] = []
     client.on('error', (error) => errors.push(error))
@@ -174,26 +174,30 @@ describe('a server with a password', () => {
 })
 
 describe('a server that is too old', () => {
-  test.each(['5.0.14', '6.0.20', '2.8.0'])('as %s is refused by its version', async (version) => {
-    const { host, port } = await startFakeServer(([command]) => {
-      if (command?.toUpperCase() === 'INFO') return bulk(`# Server\r\nredis_version:${version}\r\n`)
-      if (command?.toUpperCase() === 'TIME') return `*2\r\n${bulk('1')}${bulk('1')}`
-      return `-ERR unknown command \`${command}\`, with args beginning with: \r\n`
-    })
-    const words = new RegExp(`${version.replaceAll('.', '\\.')}.*6\\.2`)
-    await allReject(() => newClient({ host, port }), 'HOLDFAST_UNSUPPORTED_SERVER', words)
-  })
+  test.each(['5.0.14', '6.0.20', '2.8.0'])(
+    'a server of version %s is refused, and the error names the version',
+    async (version) => {
+      const { host, port } = await startFakeServer(([command]) => {
+        if (command?.toUpperCase() === 'INFO')
+          return bulk(`# Server\r\nredis_version:${version}\r\n`)
+        if (command?.toUpperCase() === 'TIME') return `*2\r\n${bulk('1')}${bulk('1')}`
+        return `-ERR unknown command \`${command}\`, with args beginning with: \r\n`
+      })
+      const words = new RegExp(`${version.replaceAll('.', '\\.')}.*6\\.2`)
+      await allReject(() => newClient({ host, port }), 'HOLDFAST_UNSUPPORTED_SERVER', words)
+    },
+  )
 })
 
 describe('a server that loads its data', () => {
   const LOADING = '-LOADING Redis is loading the dataset in memory\r\n'
 
-  test('is waited for as long as an outage, then its words are told', async () => {
+  test('the client waits as long as for an outage, and then reports the words of the server', async () => {
     const { host, port } = await startFakeServer(() => LOADING)
     await allReject(() => newClient({ host, port }), 'HOLDFAST_REFUSED', /LOADING/)
   })
 
-  test('is used as soon as it has done so', async () => {
+  test('the client uses the server as soon as the data is loaded', async () => {
     let loading = true
     let asked = 0
     const { host, port } = await startFakeServer(([command]) => {
@@ -215,8 +219,8 @@ describe('a server that loads its data', () => {
   })
 })
 
-describe('a server without room', () => {
-  test('refuses new locks in its own words, and lets go of old ones, nested ones too', async () => {
+describe('a full server', () => {
+  test('a full server refuses new locks with its own words, and accepts last and nested releases', async () => {
     const server = await startRedis()
     const client = newClient({ port: server.port })
     const held = client.getLock('held', { owner: client.owner() })
@@ -235,7 +239,7 @@ describe('a server without room', () => {
     await client.getLock('it').using(() => {})
   })
 
-  test('goes on renewing what is held', async () => {
+  test('a full server still renews held locks', async () => {
     const server = await startRedis()
     const client = newClient({ port: server.port }, { leaseMs: 900 })
     const both = client.getReadWriteLock('both', { owner: client.owner() })
@@ -255,8 +259,8 @@ describe('a server without room', () => {
   })
 })
 
-describe('a server that takes no writes', () => {
-  test('as a replica refuses in its own words', async () => {
+describe('a server that accepts no writes', () => {
+  test('a replica refuses calls with its own words', async () => {
     const server = await startRedis()
     await server.admin.replicaof('127.0.0.1', await freePort())
     const make = () => newClient({ port: server.port }).getLock('it')
@@ -267,7 +271,7 @@ describe('a server that takes no writes', () => {
     }
   })
 
-  test('as a replica is waited for, and used once it is a master', async () => {
+  test('the client waits for a replica, and uses it once it is a master', async () => {
     const server = await startRedis()
     await server.admin.replicaof('127.0.0.1', await freePort())
     const lock = newClient({ port: server.port }, { outageMs: 10_000 }).getLock('it')
@@ -279,7 +283,7 @@ describe('a server that takes no writes', () => {
     await (await wait).release()
   })
 
-  test('for want of replicas refuses in its own words', async () => {
+  test('a server with too few replicas refuses calls with its own words', async () => {
     const server = await startRedis()
     await server.admin.config('SET', 'min-replicas-to-write', '1')
     const error = await newClient({ port: server.port })
@@ -291,7 +295,7 @@ describe('a server that takes no writes', () => {
   })
 })
 
-describe('a user', () => {
+describe('a user with limited rights', () => {
   let server: RedisServer
   beforeAll(async () => {
     server = await startRedis()
@@ -303,23 +307,23 @@ describe('a user', () => {
     return newClient(`redis://limited:pw@${server.host}:${server.port}`)
   }
 
-  test('without the right to run scripts is refused in the words of the server', async () => {
+  test('a user without the right to run scripts is refused with the words of the server', async () => {
     const client = await as('~*', '&*', '+@all', '-evalsha', '-eval')
     await allReject(() => client, 'HOLDFAST_REFUSED', /NOPERM.*acl\.md/)
   })
 
-  test('without the right to the key is refused, and nothing is written', async () => {
+  test('a user without the right to the key is refused, and nothing is written', async () => {
     const client = await as('~other:*', '&*', '+@all')
     await allReject(() => client, 'HOLDFAST_REFUSED', /NOPERM|No permissions/)
     expect(await server.admin.dbsize()).toBe(0)
   })
 
-  test('without a right that only scripts need is told of rights', async () => {
+  test('a user without a right that only scripts need gets an error about rights', async () => {
     const client = await as('~*', '&*', '+@all', '-hset', '-hincrby')
     await expect(client.getLock('it').tryLock()).rejects.toThrow(/acl\.md/)
   })
 
-  test('without the right to INFO can have locks', async () => {
+  test('a user without the right to INFO can acquire locks', async () => {
     const client = await as('~*', '&*', '+@all', '-info')
     await client.getLock('it').using(async () => {
       expect(await server.admin.exists('it')).toBe(1)
@@ -327,7 +331,7 @@ describe('a user', () => {
     expect(await server.admin.exists('it')).toBe(0)
   })
 
-  test('without the right to any channel, as Redis 7 makes them, never leaves a lock behind', async () => {
+  test('a user without the right to any channel, the default of Redis 7, leaves no lock behind', async () => {
     const client = await as('~*', 'resetchannels', '+@all')
     const error = await client
       .getLock('it')
@@ -340,8 +344,8 @@ describe('a user', () => {
   })
 })
 
-describe('a server in full use', () => {
-  test('that takes no more connections is an error that says so, and no hang', async () => {
+describe('a server with too many connections', () => {
+  test('the limit of connections causes an error that says so, and no call hangs', async () => {
     const server = await startRedis()
     await server.admin.ping()
     await server.admin.config('SET', 'maxclients', '1')
@@ -356,7 +360,7 @@ describe('a server in full use', () => {
     await server.admin.config('SET', 'maxclients', '100')
   })
 
-  test('lets a lock() in that waits until there is room', async () => {
+  test('`lock()` waits until the server accepts another connection', async () => {
     const server = await startRedis()
     await server.admin.ping()
     await server.admin.config('SET', 'maxclients', '1')
@@ -369,7 +373,7 @@ describe('a server in full use', () => {
     await (await wait).release()
   })
 
-  test('is told of a release again and again until there is room', async () => {
+  test('a release is repeated until the server accepts another connection', async () => {
     const server = await startRedis()
     const client = newClient({ port: server.port })
     const lock = client.getLock('it')
@@ -383,8 +387,8 @@ describe('a server in full use', () => {
   })
 })
 
-describe('the place of Redis', () => {
-  test('may be any string that ioredis takes: a URL, a host and port, the path of a socket', async () => {
+describe('the address of Redis', () => {
+  test('the address may be a URL, a host and port, or the path of a socket', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-'))
     atEnd(() => rmSync(folder, { recursive: true, force: true }))
     const path = join(folder, 'redis.sock')
@@ -403,7 +407,7 @@ describe('the place of Redis', () => {
     }
   })
 
-  test('may name a database and a key prefix', async () => {
+  test('the URL may have a database and a key prefix', async () => {
     const server = await startRedis()
     const client = newClient(`${server.url}/3?keyPrefix=app:`)
     await client.getLock('it').using(async () => {
@@ -415,7 +419,7 @@ describe('the place of Redis', () => {
   })
 
   test.each(['not a url', 'http://127.0.0.1:6379', 'redis://127.0.0.1:99999'])(
-    'is not %p, which is refused at once',
+    'the invalid address %p is refused at once',
     (redis) => {
       expect(() => newClient(redis)).toThrow(HoldfastError)
       expect(() => newClient(redis)).toThrow(redis)
@@ -423,7 +427,7 @@ describe('the place of Redis', () => {
   )
 
   test.each([undefined, null, 5, '', true, [], () => {}])(
-    'is not %p, which is refused at once',
+    'the value %p is refused at once',
     (redis) => {
       expect(() => newClient(redis as never)).toThrow(/`redis` must be/)
     },

@@ -25,7 +25,7 @@ async function staysUp({ events, connection }: Awaited<ReturnType<typeof open>>)
   expect(events.down).not.toHaveBeenCalled()
 }
 
-test('a connection that breaks during its greeting costs the next one nothing', async () => {
+test('a connection that breaks during its greeting does not affect the next connection', async () => {
   const opened = await open()
   const { proxy, connection } = opened
   const greeting = proxy.onNextRequest('TIME', 'mute')
@@ -35,7 +35,7 @@ test('a connection that breaks during its greeting costs the next one nothing', 
   await staysUp(opened)
 })
 
-test('a greeting that ioredis never settles leaves the one that was made meanwhile alone', async () => {
+test('a greeting that ioredis never settles does not affect the next connection', async () => {
   const opened = await open()
   const { proxy, connection } = opened
   // As ioredis does with what was under way in some ways to lose a connection.

@@ -81,7 +81,7 @@ async function moveOf(name: string): Promise<Move> {
 }
 
 describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (options) => {
-  test('a lock whose slot moves stays held, and who waits for it is woken at the other node', async () => {
+  test('a lock stays held while its slot moves, and a waiter is woken at the other node', async () => {
     const [holder, other] = [newClient({ ...options, leaseMs: 3_000 }), newClient(options)]
     const diary = new Diary(holder)
     const held = await holder.getLock('it').lock()
@@ -104,7 +104,7 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (option
     await lease.release()
   })
 
-  test('locks that are taken, renewed, waited for and released while their slot moves exclude one another', async () => {
+  test('locks exclude each other while their slot moves', async () => {
     const clients = [
       newClient(options),
       newClient(options),
@@ -152,7 +152,7 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])('%p', (option
   })
 })
 
-test('a lock whose keys are at two nodes is waited for, and is no contention when the time is up', async () => {
+test('a lock whose keys are at two nodes is waited for, and is never reported as contention', async () => {
   const client = newClient({ outageMs: 1_200 })
   await client.getLock('it').using(() => undefined)
   const move = await moveOf('it')
@@ -167,7 +167,7 @@ test('a lock whose keys are at two nodes is waited for, and is no contention whe
   await granted(await within(20_000, asking)).release()
 })
 
-test('a user who may not say ASKING waits until the slot has moved, and the process goes on', async () => {
+test('a user without the right to ASKING waits until the slot has moved, and the process continues', async () => {
   const [username, password] = ['unasked', 'secret']
   const rules = ['on', `>${password}`, '~*', '&*', '+@all', '-asking']
   for (const { admin } of cluster.masters) await admin.call('ACL', 'SETUSER', username, ...rules)

@@ -38,12 +38,12 @@ describe.each<[string, Make, typeof v5]>([
 ])('a client of node-redis %s', (_, createClient, library) => {
   const login = { username: 'app', password: 'p@ss' }
 
-  test('gives a URL, with login and database', async () => {
+  test('Holdfast uses the URL of the client, with login and database', async () => {
     const url = `redis://app:p%40ss@${server.host}:${server.port}/3`
     expect(await lockWith(createClient({ url }))).toMatchObject({ user: 'app', db: '3' })
   })
 
-  test('gives a socket, a login, a database and a name', async () => {
+  test('Holdfast uses the socket, the login, the database and the name of the client', async () => {
     const socket = {
       host: server.host,
       port: server.port,
@@ -54,19 +54,19 @@ describe.each<[string, Make, typeof v5]>([
     expect(await lockWith(redis)).toMatchObject({ user: 'app', db: '2', name: 'mine' })
   })
 
-  test('gives the path of a socket', async () => {
+  test("Holdfast uses the path of the client's socket", async () => {
     const redis = createClient({ socket: { path: join(server.folder, 'redis.sock') }, ...login })
     expect(await lockWith(redis)).toMatchObject({ user: 'app', db: '0' })
   })
 
-  test('gives a URL before what stands beside it, as it connects itself', async () => {
+  test('Holdfast prefers the URL to the other options, as node-redis does', async () => {
     const url = `redis://app:p%40ss@${server.host}:${server.port}`
     const socket = { host: 'no.such.host', port: 1 }
     const redis = createClient({ url, socket, username: 'nobody', password: 'no' })
     expect(await lockWith(redis)).toMatchObject({ user: 'app' })
   })
 
-  test('that is connected stays as it is', async () => {
+  test('a client that is connected stays connected', async () => {
     const redis = createClient({ url: server.url, ...login }) as never as v5.RedisClientType
     redis.on('error', () => undefined)
     await redis.connect()
@@ -75,7 +75,7 @@ describe.each<[string, Make, typeof v5]>([
     await redis.disconnect()
   })
 
-  test('gives its TLS', async () => {
+  test('Holdfast uses the TLS options of the client', async () => {
     const place = await startTlsPlace()
     const { redis } = place.way() as { redis: { host: string; port: number; tls: object } }
     const { host, port, tls } = redis
@@ -104,24 +104,24 @@ describe.each<[string, Make, typeof v5]>([
     ],
     ['a lookup', { socket: { host: 'a', lookup: () => undefined } }, '`socket.lookup`'],
     [
-      'an address to come from',
+      'a local address',
       { socket: { host: 'a', localAddress: '10.0.0.1' } },
       '`socket.localAddress`',
     ],
-    ['what is not known', { url: 'redis://a', route: 'elsewhere' }, '`route`'],
+    ['an unknown option', { url: 'redis://a', route: 'elsewhere' }, '`route`'],
     ['a username without a password', { username: 'app' }, 'no `password`'],
-  ])('with %s is refused, by name', (_, options, words) => {
+  ])('a client with %s is refused, and the error names the option', (_, options, words) => {
     const make = () => new Holdfast({ redis: createClient(options) })
     expect(make).toThrow(InvalidArgumentError)
     expect(make).toThrow(words)
   })
 
-  test('of a cluster is refused, with what to give instead', () => {
+  test('a cluster client is refused, and the error says what to give instead', () => {
     const redis = library.createCluster({ rootNodes: [{ url: server.url }] }) as never
     expect(() => new Holdfast({ redis })).toThrow(/\{ cluster: \[/)
   })
 
-  test('is one of several masters', async () => {
+  test('a client may be one of several masters', async () => {
     const masters = [createClient({ url: server.url, ...login })]
     const client = new Holdfast({ masters, newDeployment: true })
     expect((await client.getLock('vote').lock()).valid).toBe(true)
@@ -129,7 +129,7 @@ describe.each<[string, Make, typeof v5]>([
   })
 })
 
-test('those of Sentinels and of pools are refused, with what to give instead', () => {
+test('clients for Sentinels and pools are refused, and the error says what to give instead', () => {
   const sentinel = v5.createSentinel({
     name: 'main',
     sentinelRootNodes: [{ host: 'a', port: 1 }],
@@ -139,7 +139,7 @@ test('those of Sentinels and of pools are refused, with what to give instead', (
   }
 })
 
-test('one that names no server is that of this machine, as node-redis has it', async () => {
+test('a client of node-redis without an address is accepted', async () => {
   const redis = v5.createClient()
   expect(() => new Holdfast({ redis })).not.toThrow()
 })

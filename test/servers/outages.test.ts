@@ -37,7 +37,7 @@ function fail(connection: ConnectionEvents, seconds: number): void {
   }
 }
 
-test('an outage is told when it begins, at growing intervals, and when it is over', () => {
+test('an outage is reported at its start, at growing intervals, and at its end', () => {
   const { told, connection } = begin()
   const one = connection()
   fail(one, 600)
@@ -55,7 +55,7 @@ test('an outage is told when it begins, at growing intervals, and when it is ove
   ])
 })
 
-test('all connections to one server are one outage, which is over when the last of them is up', () => {
+test('all connections to one server have one outage, which ends when the last connection is up', () => {
   const { told, connection } = begin()
   const [commands, messages] = [connection(), connection()]
   commands.error(failure)
@@ -68,7 +68,7 @@ test('all connections to one server are one outage, which is over when the last 
   expect(told).toEqual(['0.0: redis-1:6379 out 0 (1)', '4.0: redis-1:6379 recovered 3000 (3)'])
 })
 
-test('a connection that comes up for an instant is no recovery', () => {
+test('a connection that is up for an instant does not end the outage', () => {
   const { told, connection } = begin()
   const one = connection()
   for (let i = 0; i < 8; i++) {
@@ -80,7 +80,7 @@ test('a connection that comes up for an instant is no recovery', () => {
   expect(told).toEqual(['0.0: redis-1:6379 out 0 (1)', '6.0: redis-1:6379 still out 6000 (6)'])
 })
 
-test('a server that is out every few seconds is soon told as one that is out', () => {
+test('a server that fails every few seconds is soon reported as one outage', () => {
   const { told, connection } = begin()
   const one = connection()
   // Five seconds up, one second out, for ten minutes.
@@ -93,7 +93,7 @@ test('a server that is out every few seconds is soon told as one that is out', (
   expect(told.length).toBeLessThan(20)
 })
 
-test('after a minute without an outage the next one is told as the first was', () => {
+test('an outage after a minute without outages is reported like the first outage', () => {
   const { told, connection } = begin()
   const one = connection()
   for (let i = 0; i < 3; i++) {
@@ -106,7 +106,7 @@ test('after a minute without an outage the next one is told as the first was', (
   )
 })
 
-test('each node of a cluster has an outage of its own, which ends when the cluster lists it no more', () => {
+test('each node of a cluster has its own outage, which ends when the cluster no longer lists the node', () => {
   const { told, connection } = begin()
   const one = connection() as Required<ConnectionEvents>
   one.nodeFailed('a:1', failure)
@@ -123,7 +123,7 @@ test('each node of a cluster has an outage of its own, which ends when the clust
   ])
 })
 
-test('a client that is closed has no outages any more, nor timers', () => {
+test('a closed client has no outages and no timers', () => {
   const { told, outages, connection } = begin()
   const [one, two] = [connection(), connection()]
   one.error(failure)

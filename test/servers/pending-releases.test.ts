@@ -43,7 +43,7 @@ class Server {
 const silence = () => new CallFailure('unknown', 'no answer')
 const names = Array.from({ length: 120 }, (_, i) => `c:${i}`)
 
-test('a name is released at once, and once where no request can come behind', async () => {
+test('a name is released at once, and only once if no request can follow', async () => {
   const server = new Server()
   server.add('c:1')
   expect(server.asked).toEqual(['c:1'])
@@ -52,7 +52,7 @@ test('a name is released at once, and once where no request can come behind', as
   expect(server.asked).toEqual(['c:1'])
 })
 
-test('a name in which a request may be delayed is released at once, and once more behind that', async () => {
+test('a name whose request may be delayed is released at once, and again after that request', async () => {
   const server = new Server()
   const untilMs = performance.now() + 400
   server.add('c:1', { untilMs })
@@ -71,7 +71,7 @@ test('a name that is to be released later is not released before', async () => {
   expect(server.askedAt[0]).toBeGreaterThanOrEqual(fromMs)
 })
 
-test('while the server does not answer one release is tried at a time, however many there are', async () => {
+test('one release at a time is tried while the server does not answer, however many there are', async () => {
   const server = new Server()
   server.failure = silence()
   server.add('first')
@@ -86,7 +86,7 @@ test('while the server does not answer one release is tried at a time, however m
   for (const name of names) expect(server.times(name)).toBeLessThanOrEqual(2)
 })
 
-test('what is added after another answer of the server is sent at once', async () => {
+test('a release that is added after an answer of the server is sent at once', async () => {
   const server = new Server()
   server.failure = silence()
   server.add('first')
@@ -98,7 +98,7 @@ test('what is added after another answer of the server is sent at once', async (
   expect(server.times('third')).toBe(1)
 })
 
-test('one that is refused for good is given up, and holds up no other', async () => {
+test('a release that is refused forever is given up, and delays no other release', async () => {
   const server = new Server()
   server.failure = new CallFailure('refused', 'WRONGTYPE Operation against a key', undefined, true)
   server.add('c:1')
@@ -108,7 +108,7 @@ test('one that is refused for good is given up, and holds up no other', async ()
   expect(server.asked).toEqual(['c:1', 'c:2'])
 })
 
-test('one that is refused for a while holds up no other', async () => {
+test('a release that is refused for a while delays no other release', async () => {
   const server = new Server()
   const refused = new CallFailure('refused', 'OOM command not allowed', undefined, false)
   const bad = () => Promise.reject(refused)
@@ -126,7 +126,7 @@ test('a release is given up when the lease would be over', async () => {
   await eventually(() => server.pending.size === 0)
 })
 
-test('quiet() ends when all are released, and does not go on where that is in vain', async () => {
+test('`quiet()` resolves when all names are released, or when its caller stops it', async () => {
   const server = new Server()
   server.failure = silence()
   for (const name of names) server.add(name)
@@ -141,7 +141,7 @@ test('quiet() ends when all are released, and does not go on where that is in va
   expect(server.pending.size).toBe(0)
 })
 
-test('nothing is released after close()', async () => {
+test('nothing is released after `close()`', async () => {
   const server = new Server()
   server.failure = silence()
   server.add('c:1')
@@ -152,14 +152,14 @@ test('nothing is released after close()', async () => {
   await server.pending.quiet()
 })
 
-test('in a cluster what one slot does not answer holds up nothing in another', () => {
+test('the slots of a cluster have separate pending releases', () => {
   const cluster = new Cluster([{ port: 1 }], { lazyConnect: true })
   const server = new RedisServer(cluster, 1_000, () => {})
   expect(server.pendingReleases('{a}1')).toBe(server.pendingReleases('{a}2'))
   expect(server.pendingReleases('{a}1')).not.toBe(server.pendingReleases('{b}1'))
 })
 
-test('one that fails when others have failed and been tried again since is tried again as well', async () => {
+test('a release that fails after others have failed and succeeded is tried again', async () => {
   const pending = new PendingReleases(100)
   atEnd(() => pending.close(), { beforeCheck: true })
   const tries = { slow: 0, quick: 0 }
@@ -180,7 +180,7 @@ test('one that fails when others have failed and been tried again since is tried
   expect(tries).toEqual({ slow: 2, quick: 2 })
 })
 
-test('many that fail, each for itself, hold up none that is new', async () => {
+test('many releases that fail do not delay a new release', async () => {
   const server = new Server()
   const bad = () => Promise.reject(silence())
   for (let n = 0; n < 30; n += 1) server.pending.add({ release: bad, untilMs: 0, leaseMs: 60_000 })

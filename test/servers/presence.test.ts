@@ -24,8 +24,8 @@ const isTold = (client: Holdfast) =>
 const notesOf = (client: Holdfast): Notes =>
   behind(client.getLock('any'), HoldfastLock)?.registry.source.notes as Notes
 
-describe('a client tells others who it is', () => {
-  test('by its id and by its owners, with its first request', async () => {
+describe('a client that reports its facts', () => {
+  test('other clients find the facts by the client id and by an owner id after the first request', async () => {
     const [client, other] = [rig.client({ label: 'billing' }), rig.witness()]
     const before = Date.now()
     const lease = await client.getLock('it').lock()
@@ -45,12 +45,12 @@ describe('a client tells others who it is', () => {
     await lease.release()
   })
 
-  test('by the version of the package', () => {
+  test('the facts have the version of the package', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(VERSION).toBe(version)
   })
 
-  test('once for many requests, and for no longer than two minutes', async () => {
+  test('the facts are sent once for many requests, and expire within two minutes', async () => {
     const client = rig.client()
     for (let n = 0; n < 50; n++) await client.getLock(`it ${n}`).using(() => {})
     await isTold(client)
@@ -60,7 +60,7 @@ describe('a client tells others who it is', () => {
     expect(ttlMs).toBeLessThanOrEqual(120_000)
   })
 
-  test('for twice a lease that is renewed seldom, as soon as it has that', async () => {
+  test('the facts last for twice the length of a long lease as soon as the client has the lease', async () => {
     const client = rig.client()
     await client.getLock('it').using(() => {})
     await isTold(client)
@@ -69,7 +69,7 @@ describe('a client tells others who it is', () => {
     await lease.release()
   })
 
-  test('until it is closed', async () => {
+  test('the facts are deleted when the client closes', async () => {
     const client = rig.client()
     await client.getLock('it').using(() => {})
     await isTold(client)
@@ -77,7 +77,7 @@ describe('a client tells others who it is', () => {
     await eventually(async () => !(await rig.exists(keyOf(client))))
   })
 
-  test('not at all where `presence` is off, and hears of others', async () => {
+  test('a client with `presence: false` sends no facts, and reads the facts of others', async () => {
     const [silent, other] = [rig.client({ presence: false }), rig.witness()]
     await other.getLock('it').using(() => {})
     await silent.getLock('it').using(() => {})
@@ -88,7 +88,7 @@ describe('a client tells others who it is', () => {
     expect(rig.proxy.count(({ args }) => args.includes(keyOf(silent)))).toBe(0)
   })
 
-  test('and is told nothing of one that nobody knows, or of one of Redisson', async () => {
+  test('`clientInfo()` returns null for an unknown client and for a client of Redisson', async () => {
     const client = rig.client()
     expect(await client.clientInfo('nobody')).toBeNull()
     expect(await client.clientInfo('0a1b2c3d-0000-4000-8000-0123456789ab:71')).toBeNull()
@@ -100,7 +100,7 @@ describe('a client tells others who it is', () => {
     }
   })
 
-  test('and an outage is an error of whoever asks', async () => {
+  test('`clientInfo()` rejects during an outage', async () => {
     const client = rig.client({ outageMs: 300, commandTimeoutMs: 100 })
     await client.getLock('it').using(() => {})
     rig.proxy.blackHole()
@@ -111,8 +111,8 @@ describe('a client tells others who it is', () => {
   })
 })
 
-describe('no lock waits for it, or fails', () => {
-  test('when it is never answered, and the process may end', async () => {
+describe('locks that do not depend on the facts', () => {
+  test('a lock is acquired although the facts get no answer', async () => {
     const client = rig.client()
     const trap = rig.proxy.onNextRequest(({ args }) => args[0] === touch.sha1, 'hold')
     const held = client.getLock('it').lock()
@@ -123,7 +123,7 @@ describe('no lock waits for it, or fails', () => {
     await lease.release()
   })
 
-  test('when it is lost with the connection: it is told with the next one', async () => {
+  test('facts that are lost with the connection are sent by the next connection', async () => {
     const client = rig.client()
     const trap = rig.proxy.onNextRequest(({ args }) => args[0] === touch.sha1, 'cutBefore')
     const lease = await client.getLock('it').lock()
@@ -132,7 +132,7 @@ describe('no lock waits for it, or fails', () => {
     await isTold(client)
   })
 
-  test('when the server has forgotten it meanwhile: the next connection tells it again', async () => {
+  test('facts that the server has forgotten are sent again by the next connection', async () => {
     const client = rig.client()
     const lease = await client.getLock('it').lock()
     await isTold(client)
@@ -143,7 +143,7 @@ describe('no lock waits for it, or fails', () => {
     await lease.release()
   })
 
-  test('when it runs twice', async () => {
+  test('facts may arrive twice', async () => {
     const client = rig.client()
     const trap = rig.proxy.onNextRequest(({ args }) => args[0] === touch.sha1, 'duplicate')
     await client.getLock('it').using(() => {})
@@ -151,14 +151,14 @@ describe('no lock waits for it, or fails', () => {
     expect(await client.clientInfo(client.id)).toMatchObject({ client: client.id })
   })
 
-  test('when the server does not know the script', async () => {
+  test('facts are sent although the server does not know the script', async () => {
     const client = rig.client()
     await rig.server.admin.script('FLUSH')
     await client.getLock('it').using(() => {})
     await isTold(client)
   })
 
-  test('without the right to it, which it asks for once', async () => {
+  test('a user without the right to send facts is refused once, and acquires locks', async () => {
     const server = await startRedis()
     const rights = ['~it*', '~redisson_lock_token:{it*', '&*', '+@all']
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...rights)
@@ -180,7 +180,7 @@ describe('no lock waits for it, or fails', () => {
     expect(errors).toEqual([])
   })
 
-  test('when the server is full: it is told with what is sent a moment later', async () => {
+  test('facts that a full server refused are sent again with later requests', async () => {
     const client = rig.client()
     await rig.server.admin.config('SET', 'maxmemory', '1')
     const failing = client.getLock('it').tryLock(2_000)
@@ -196,7 +196,7 @@ describe('no lock waits for it, or fails', () => {
 })
 
 describe('notes of owners', () => {
-  test('are read by other clients, and those that change together go together', async () => {
+  test('other clients read the notes, and notes that change together are sent together', async () => {
     const [client, other] = [rig.client(), rig.witness()]
     await client.getLock('it').using(() => {})
     await isTold(client)
@@ -209,7 +209,7 @@ describe('notes of owners', () => {
     expect(await notesOf(client).get(owners[0] as string)).toBe(`of ${owners[0]}`)
   })
 
-  test('that were taken away before they were sent never are', async () => {
+  test('notes that are removed before they were sent are never sent', async () => {
     const client = rig.client()
     await client.getLock('it').using(() => {})
     await isTold(client)
@@ -221,7 +221,7 @@ describe('notes of owners', () => {
     expect(await notesOf(client).get(`${client.id}:1`)).toBeUndefined()
   })
 
-  test('that are lost with the connection go with the next one', async () => {
+  test('notes that are lost with the connection are sent by the next connection', async () => {
     const [client, other] = [rig.client(), rig.witness()]
     const lease = await client.getLock('it').lock()
     await isTold(client)
@@ -233,7 +233,7 @@ describe('notes of owners', () => {
     await lease.release()
   })
 
-  test('stay for a while for whoever waited, and are gone then', async () => {
+  test('a removed note stays for about five seconds, for clients that waited, and is then deleted', async () => {
     const [client, other] = [rig.client(), rig.witness()]
     await client.getLock('it').using(() => {})
     const owner = `${client.id}:1`
@@ -247,7 +247,7 @@ describe('notes of owners', () => {
     expect(Object.keys(await rig.hash(keyOf(client))).sort()).toEqual(['about', 'at'])
   }, 20_000)
 
-  test('are bounded: of too many the oldest go', async () => {
+  test('the notes are limited in number, and the oldest notes are deleted first', async () => {
     const [client, other] = [rig.client(), rig.witness()]
     await client.getLock('it').using(() => {})
     for (let n = 0; n < 800; n++) notesOf(client).set(`${client.id}:${n}`, `${n}`)
@@ -259,7 +259,7 @@ describe('notes of owners', () => {
     expect(await notesOf(other).get(`${client.id}:400`)).toBe('400')
   })
 
-  test('are nothing where the server does not answer, in the time of one command', async () => {
+  test('a read of a note gives nothing if the server does not answer', async () => {
     const client = rig.client({ commandTimeoutMs: 100 })
     await client.getLock('it').using(() => {})
     rig.proxy.blackHole()
@@ -267,7 +267,7 @@ describe('notes of owners', () => {
   })
 })
 
-test('in a cluster it is in the slot of its client', async () => {
+test('the facts of a client are in the slot of that client in a cluster', async () => {
   const cluster = await startCluster()
   const newClient = () => {
     const client = new Holdfast({ redis: { cluster: cluster.startNodes } })
@@ -286,7 +286,7 @@ test('in a cluster it is in the slot of its client', async () => {
   await eventually(async () => (await admin.exists(keyOf(client))) === 0)
 }, 30_000)
 
-test('with masters each of them knows it, and one that does is enough', async () => {
+test('each master has the facts, and one master with the facts is enough', async () => {
   const cluster = await Cluster.start(3)
   const [client, other] = [cluster.client(), cluster.client()]
   const lease = await client.getLock('it').lock()
@@ -304,7 +304,7 @@ test('with masters each of them knows it, and one that does is enough', async ()
   await lease.release()
 })
 
-test('of a RedLock it ends at all servers when its client is closed, and the others stay open', async () => {
+test("the facts of a RedLock's client are deleted at all servers when that client closes", async () => {
   const cluster = await Cluster.start(3)
   const clients = cluster.masters.map(
     ({ url }) => new Holdfast({ redis: url, longestLeaseMs: 60_000 }),

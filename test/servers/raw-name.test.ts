@@ -25,7 +25,7 @@ const GETTERS = [
 ] as const
 
 test.each(GETTERS)(
-  '%s refuses a name that is wholly in braces, and names the other form',
+  '%s refuses a name that is entirely in braces, and the error names the other form',
   (get) => {
     for (const client of clients()) {
       const make = () => client[get]('{jobs}')
@@ -39,13 +39,13 @@ test.each(GETTERS)(
   },
 )
 
-test('masters refuse a name that is wholly in braces', () => {
+test('masters refuse a name that is entirely in braces', () => {
   const client = new Holdfast({ masters: ['redis://127.0.0.1:1', 'redis://127.0.0.1:2'] })
   atEnd(() => client.close())
   expect(() => client.getLock('{jobs}')).toThrow(/entirely in braces/)
 })
 
-test('the prefix belongs to the name that is looked at', () => {
+test('the key prefix counts as part of the name', () => {
   for (const client of clients('app:')) client.getLock('{jobs}')
   for (const client of clients('{')) {
     expect(() => client.getLock('jobs}')).toThrow(/"\{jobs\}" is entirely in braces.* Use "jobs"/)
@@ -61,7 +61,7 @@ test.each([
 })
 
 test.each(['{a}b', 'a{b}', '{a}{b}', '{a}:{b}', 'a}b{c}', '{a{b}'])(
-  '%p has keys of its own and is taken',
+  '%p has keys of its own and is accepted',
   (name) => {
     expect(rawNameOf(name, '', true)).toBe(name)
   },

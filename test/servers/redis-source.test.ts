@@ -14,7 +14,7 @@ class OtherClient extends EventEmitter {
 
 const make = (redis: unknown) => () => new Holdfast({ redis } as never)
 
-describe('what is given as `redis`', () => {
+describe('the option `redis`', () => {
   test.each<[string, unknown, string]>([
     ['a client of another library', new OtherClient(), 'OtherClient'],
     ['an object with duplicate()', { duplicate: () => null, host: 'here' }, 'an object (Object)'],
@@ -29,15 +29,19 @@ describe('what is given as `redis`', () => {
     ['a node with an option', { cluster: [{ host: 'a', password: 'p' }] }, '`password`'],
     ['a URL with a `%` that escapes nothing', 'redis://:100%@a:1', 'got "redis://***@a:1"'],
     ['a node with such a URL', { cluster: ['redis://:100%@a:1'] }, 'got "redis://***@a:1"'],
-    ['a node that is nothing', { cluster: [null] }, 'got null'],
+    ['a node that is null', { cluster: [null] }, 'got null'],
     ['two logins', { cluster: ['redis://a:1', 'redis://:p@b:1'] }, 'b:1 differs from a:1'],
-    ['TLS of some', { cluster: ['redis://a:1', 'rediss://b:1'] }, 'b:1 differs from a:1'],
+    [
+      'TLS for only some nodes',
+      { cluster: ['redis://a:1', 'rediss://b:1'] },
+      'b:1 differs from a:1',
+    ],
     ['a database of a cluster', { cluster: ['a:1'], db: 1 }, '`db`'],
     ['a misspelt option of a cluster', { cluster: ['a:1'], pasword: 'p' }, '`pasword`'],
-    ['Sentinels that are none', { sentinels: 'a:1', name: 'main' }, 'got "a:1"'],
+    ['invalid Sentinels', { sentinels: 'a:1', name: 'main' }, 'got "a:1"'],
     ['a number', 6379, 'got 6379'],
     ['null', null, 'got null'],
-  ])('is refused, for it would be another server: %s', (_, redis, words) => {
+  ])('a value that could mean another server is refused: %s', (_, redis, words) => {
     expect(make(redis)).toThrow(InvalidArgumentError)
     expect(make(redis)).toThrow(words)
     const masters = () => new Holdfast({ masters: ['redis://127.0.0.1:1', redis] } as never)
@@ -45,7 +49,7 @@ describe('what is given as `redis`', () => {
     expect(masters).toThrow(words.replace('`redis`', 'Each of `masters`'))
   })
 
-  test('is taken as a URL, as options with or without a prototype, and as a client of ioredis', async () => {
+  test('a URL, options with or without a prototype, and a client of ioredis are accepted', async () => {
     const own = new Redis({ lazyConnect: true })
     const cluster = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
     const bare = Object.assign(Object.create(null) as object, { host: '127.0.0.1', port: 1 })
@@ -55,7 +59,7 @@ describe('what is given as `redis`', () => {
   })
 })
 
-test('who gives it instead of an object with `redis` is told where it belongs', () => {
+test('the error for a value without the key `redis` says where the value belongs', () => {
   const given = [new Redis({ lazyConnect: true }), { host: 'redis.internal' }, { url: 'redis://a' }]
   for (const options of given) {
     expect(() => new Holdfast(options as never)).toThrow('client as `redis`: new Holdfast({')
@@ -63,7 +67,7 @@ test('who gives it instead of an object with `redis` is told where it belongs', 
   expect(() => new Holdfast({ redis: 'redis://a', wait: 1 } as never)).toThrow(/heldWarningMs\.$/)
 })
 
-test('no refusal tells a password', () => {
+test('no error shows a password', () => {
   const url = 'redis://me:secret@a:1/7'
   const isQuiet = /^((?!secret).)*$/s
   expect(make({ cluster: [url] })).toThrow(isQuiet)
@@ -73,20 +77,20 @@ test('no refusal tells a password', () => {
   expect(() => new Holdfast(url as never)).toThrow(isQuiet)
 })
 
-test('a cluster is no master of several', () => {
+test('a cluster is refused as one of several masters', () => {
   const client = new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true })
   for (const cluster of [client, { cluster: ['a:1'] }]) {
     expect(() => new Holdfast({ masters: [cluster] } as never)).toThrow('a cluster.')
   }
 })
 
-describe('what the URLs of a list say goes for all of it, save where something else is given', () => {
+describe('the URLs in a list of servers', () => {
   const nodes = [
     { host: 'a', port: 6379 },
     { host: '::1', port: 7 },
   ]
 
-  test('of a cluster', () => {
+  test('the URLs of a cluster apply to all nodes, unless an option says otherwise', () => {
     const cluster = ['rediss://app:p%40ss@a', 'rediss://app:p%40ss@[::1]:7']
     expect(readSource({ cluster }, '')).toEqual({
       cluster: nodes,
@@ -102,7 +106,7 @@ describe('what the URLs of a list say goes for all of it, save where something e
     expect(readSource({ cluster: ['a', { host: '::1', port: 7 }] }, '')).toEqual({ cluster: nodes })
   })
 
-  test('of Sentinels it is theirs, and not that of the master', () => {
+  test('the URLs of Sentinels apply to the Sentinels, and not to the master', () => {
     const sentinels = ['rediss://:secret@a', 'rediss://:secret@b:7']
     expect(readSource({ sentinels, name: 'main', password: 'p', tls: {} }, '')).toEqual({
       sentinels: [

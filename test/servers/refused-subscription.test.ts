@@ -67,7 +67,7 @@ test.each([
   },
 )
 
-test('a subscription that the login may not make is not requested again', async () => {
+test('a subscription that the user may not make is not requested again', async () => {
   const client = rig.client({ outageMs: 20_000 })
   const lease = await rig.witness().getLock('it').lock(60_000)
   const fault = rig.proxy.answer('SUBSCRIBE', '-NOPERM this user has no permissions\r\n')

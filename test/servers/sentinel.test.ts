@@ -48,7 +48,7 @@ async function detectors(): Promise<number> {
 /** Those that had a stale connection to it reconnect later; nothing of that is the client's. */
 const HISTORY = { keys: true, why: 'a server that was demoted has what it granted meanwhile' }
 
-test('after a planned failover a client that was connected goes on with the new master', async () => {
+test('a connected client continues with the new master after a planned failover', async () => {
   leaves(HISTORY)
   const client = await connected(newClient())
   await eventually(async () => (await detectors()) === 3)
@@ -69,7 +69,7 @@ test('after a planned failover a client that was connected goes on with the new 
   expect(double).toEqual([])
 })
 
-test('a lock that the new master knows is kept, and those who wait are woken by it', async () => {
+test('a lock that the new master knows is kept, and the new master wakes waiters', async () => {
   leaves(HISTORY)
   const [client, other] = [await connected(newClient()), await connected(newClient())]
   const diary = new Diary(client)
@@ -88,7 +88,7 @@ test('a lock that the new master knows is kept, and those who wait are woken by 
   await lease.release()
 })
 
-test('a failover that is told before a client listens is found out all the same', async () => {
+test('a client notices a failover that was announced before the client listened', async () => {
   leaves(HISTORY)
   const proxy = await startProxy(watched.sentinels[0]?.port as number)
   const sentinels = [{ host: proxy.host, port: proxy.port }]
@@ -111,7 +111,7 @@ test('a failover that is told before a client listens is found out all the same'
   )
 })
 
-test('the thread goes along, and keeps a lock while the event loop is blocked', async () => {
+test('the watchdog thread follows a failover, and keeps a lock while the event loop is blocked', async () => {
   leaves(HISTORY)
   const options = { leaseMs: 6_000, watchdogThread: true }
   const child = startChild('test/process/fixtures/blocked.mjs', {
@@ -134,7 +134,7 @@ test('the thread goes along, and keeps a lock while the event loop is blocked', 
   await child.next<{ closed?: boolean }>((said) => said.closed === true)
 })
 
-test('close() leaves nobody who listens to the Sentinels, and tells no error', async () => {
+test('`close()` leaves no listener at the Sentinels, and emits no error', async () => {
   const before = await detectors()
   const client = await connected(newClient())
   const diary = new Diary(client)
@@ -150,7 +150,7 @@ test('close() leaves nobody who listens to the Sentinels, and tells no error', a
   expect(diary.errors).toEqual([])
 })
 
-test('a client that is closed while it connects leaves nobody either', async () => {
+test('a client that is closed while it connects leaves no listener at the Sentinels', async () => {
   const before = await detectors()
   for (let i = 0; i < 10; i += 1) {
     const client = newClient()
@@ -188,7 +188,7 @@ describe('Sentinels that cannot be reached', () => {
   }
 
   test.each(['options', 'an instance'])(
-    'are an outage, and found once they are there: %s',
+    'a call reports an outage, and succeeds once the Sentinels are up: %s',
     async (source) => {
       const { options, reach } = await unreachable()
       const all = { ...options, ...GIVES_UP }
@@ -204,7 +204,7 @@ describe('Sentinels that cannot be reached', () => {
     },
   )
 
-  test('are found with the first connection that is made once they are there', async () => {
+  test('the first connection after the Sentinels are up reaches the master', async () => {
     const { options, reach } = await unreachable()
     const failed = jest.fn()
     const events = { up: jest.fn(), down: jest.fn(), error: failed }
@@ -219,7 +219,7 @@ describe('Sentinels that cannot be reached', () => {
     expect(ready).toHaveBeenCalledTimes(1)
   })
 
-  test('cost a client that is connected nothing, and are listened to again', async () => {
+  test('a connected client works without the Sentinels, and listens to them again later', async () => {
     const { options, reach, addresses } = await unreachable()
     reach()
     const before = await detectors()
@@ -238,7 +238,7 @@ describe('Sentinels that cannot be reached', () => {
     await eventually(async () => (await detectors()) === before + 3)
   })
 
-  test('let a program end', async () => {
+  test('a program ends', async () => {
     const { options } = await unreachable()
     const file = 'test/servers/fixtures/sentinels.mjs'
     const child = startChild(file, { args: [JSON.stringify(options)] })
@@ -248,7 +248,7 @@ describe('Sentinels that cannot be reached', () => {
   })
 })
 
-test('a program that is done ends, though Sentinels are listened to', async () => {
+test('a program that is done ends, although its client listens to Sentinels', async () => {
   const file = 'test/servers/fixtures/sentinels.mjs'
   const child = startChild(file, { args: [JSON.stringify(watched.options)] })
   expect(await child.next()).toEqual({ locked: true })
@@ -257,7 +257,7 @@ test('a program that is done ends, though Sentinels are listened to', async () =
 })
 
 test.each([0, 1])(
-  'a Sentinel that alone knows another master, as number %d, leads nobody away',
+  'one Sentinel that knows another master, as number %d, does not mislead the client',
   async (at) => {
     leaves(HISTORY)
     const stale = await startWatched({ replicas: 0, sentinels: 1 })

@@ -41,7 +41,7 @@ afterEach(() => jest.restoreAllMocks())
 
 describe.each(DRIFTS)('with a drift of %d', (drift) => {
   test.each([1, 2, 3, 4, 5])(
-    'no moment of the server is taken for a later one than it was, however slow its answers are: %i',
+    'a time of the server is never taken for a later moment, however slow the answers are: seed %i',
     (seed) => {
       const random = randomOf(seed)
       const { clock, ask, wait, timeUs, now } = scene(drift)
@@ -54,7 +54,7 @@ describe.each(DRIFTS)('with a drift of %d', (drift) => {
     },
   )
 
-  test('what a quick answer tells is not lost by slow ones', () => {
+  test('slow answers do not lose what a quick answer showed', () => {
     const { clock, ask, timeUs, now } = scene(drift)
     ask(300, 400)
     ask(1, 1)
@@ -67,7 +67,7 @@ describe.each(DRIFTS)('with a drift of %d', (drift) => {
 })
 
 test.each([-600_000, -300, 300, 600_000])(
-  'a clock that is set by %i ms is known after one quick answer',
+  'a step of the clock by %i ms is known after one quick answer',
   (ms) => {
     const { clock, ask, step, timeUs, now } = scene(0)
     ask(2, 3)
@@ -78,7 +78,7 @@ test.each([-600_000, -300, 300, 600_000])(
   },
 )
 
-test('of a server that has told no time nothing is known', () => {
+test('nothing is known of a server that has reported no time', () => {
   const clock = new ServerClock()
   expect(clock.timeUs(performance.now())).toBe(0)
   expect(clock.earliestAt(1_800_000_000_000_000)).toBeNaN()

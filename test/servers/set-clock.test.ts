@@ -41,7 +41,7 @@ async function lateRequest(how: 'plain' | 'fair'): Promise<void> {
 }
 
 test.each(['plain', 'fair'] as const)(
-  'a request of a caller who has given up takes no %s lock, though the clock was set back',
+  'a request of a caller that gave up acquires no %s lock, although the clock was set back',
   async (how) => {
     await lateRequest(how)
     await never(() => server.admin.exists('it').then((exists) => exists === 1), 100)
@@ -52,7 +52,7 @@ test.each([
   ['back', -600_000],
   ['forward', 600_000],
 ])(
-  'after the clock was set %s, what is asked is told once more, and goes on as before',
+  'after the clock was set %s, the next request is sent twice, and later requests once',
   async (...cell) => {
     const [, stepMs] = cell
     const one = client(proxy.url)
@@ -68,7 +68,7 @@ test.each([
   },
 )
 
-test('a fixed lease that a clock set forward has ended is lost with the next look at it', async () => {
+test('a fixed lease that a clock set forward has ended is lost at the next check', async () => {
   const holder = client(server.url, { leaseMs: 900 })
   const lease = granted(await holder.getLock('it').tryLock({ leaseMs: 60_000 }))
   await server.step(120_000)
@@ -79,7 +79,7 @@ test('a fixed lease that a clock set forward has ended is lost with the next loo
   await next.release()
 })
 
-test('tokens rise though the clock was set back', async () => {
+test('tokens rise although the clock was set back', async () => {
   const lock = client(server.url).getLock('it')
   const first = granted(await lock.tryLock())
   await first.release()
@@ -89,7 +89,7 @@ test('tokens rise though the clock was set back', async () => {
   await second.release()
 })
 
-test('a lowered count that came too late does not undo a re-entry made meanwhile', async () => {
+test('a nested release that came too late does not undo a re-entry made meanwhile', async () => {
   const one = client(server.url)
   const lock = one.getLock('it', { owner: one.owner() })
   await lock.lock()

@@ -28,7 +28,7 @@ async function accepted(): Promise<number> {
   return Number(/total_connections_received:(\d+)/.exec(await server.admin.info('stats'))?.[1])
 }
 
-test('a server that stands still for some times as long as a call may take keeps all connections', async () => {
+test('all connections stay if a server stands still for longer than a call may take', async () => {
   const clients = Array.from({ length: 20 }, () => newClient(server.url))
   const diaries = clients.map((client) => new Diary(client))
   const holder = newClient(server.url)
@@ -60,7 +60,7 @@ test('a server that stands still for some times as long as a call may take keeps
   await Promise.all(waiting.map(async (one) => granted(await one).release()))
 })
 
-test('a connection that is dead is left once another one is answered, and waiters are woken', async () => {
+test('a dead connection is left once a new connection is answered, and waiters are woken', async () => {
   const proxy = await startProxy(server.port)
   const client = newClient(proxy.url)
   const held = await newClient(server.url).getLock('it').lock()
@@ -76,7 +76,7 @@ test('a connection that is dead is left once another one is answered, and waiter
   await proxy.heal()
 })
 
-test('where nothing gets through it tries anew from time to time, and goes on when it does', async () => {
+test('a client without answers tries new connections from time to time, and continues when one is answered', async () => {
   const proxy = await startProxy(server.port)
   const client = newClient(proxy.url)
   await granted(await client.getLock('it').tryLock()).release()
@@ -89,7 +89,7 @@ test('where nothing gets through it tries anew from time to time, and goes on wh
   await proxy.heal()
 })
 
-test('who began to listen meanwhile is woken by messages afterwards', async () => {
+test('a waiter that subscribed while the server stood still is woken by messages afterwards', async () => {
   const proxy = await startProxy(server.port)
   const client = newClient(proxy.url)
   const held = await newClient(server.url).getLock('it').lock()
@@ -111,7 +111,7 @@ test('who began to listen meanwhile is woken by messages afterwards', async () =
   await granted(await within(5_000, waiting)).release()
 })
 
-test('a node of a cluster that stands still delays no renewal at the others', async () => {
+test('a node of a cluster that stands still delays no renewal at the other nodes', async () => {
   const config = { 'cluster-node-timeout': 30_000 }
   const cluster = await startCluster({ config })
   const redis = new Cluster(cluster.startNodes, { lazyConnect: true })

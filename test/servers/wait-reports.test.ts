@@ -11,7 +11,7 @@ async function waitsOf({ id }: { id: string }): Promise<Record<string, number> |
 
 describe('a client that waits', () => {
   test.each(['a plain lock', 'a fair lock', 'a lock to write'])(
-    'reports since when it waits for %s, once, and that it waits no more',
+    'the client reports once since when it waits for %s, and later that it no longer waits',
     async (kind) => {
       const lockOf = (client: ReturnType<typeof rig.client>) => {
         if (kind === 'a fair lock') return client.getFairLock('it')
@@ -37,7 +37,7 @@ describe('a client that waits', () => {
     20_000,
   )
 
-  test('reports no wait that is shorter than a second', async () => {
+  test('the client reports no wait that is shorter than a second', async () => {
     const client = rig.client()
     for (let n = 0; n < 2; n++) {
       const lease = await rig.witness().getLock('it').lock({ leaseMs: 60_000 })
@@ -47,7 +47,7 @@ describe('a client that waits', () => {
     expect(await waitsOf(client)).toBeNull()
   })
 
-  test('reports the oldest of its waits that remain', async () => {
+  test('the client reports the oldest of its waits that remain', async () => {
     const client = rig.client()
     const lease = await rig.witness().getLock('it').lock({ leaseMs: 60_000 })
     const first = client.getLock('it').tryLock({ waitMs: 1_800 })

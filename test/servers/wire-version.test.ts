@@ -18,7 +18,7 @@ test('two versions of the wire format conflict if the newer one says so', () => 
   )
 })
 
-test('a report that makes no sense is none', () => {
+test('an invalid report is ignored', () => {
   const reports = ['', '{', 'null', '{}', '{"wire":1}', '{"wire":{"version":0,"oldest":1}}']
   for (const about of [null, ...reports, '{"wire":{"version":"2","oldest":1}}']) {
     expect(readWireFormat(about)).toBeNull()
@@ -42,7 +42,7 @@ describe('on a server', () => {
 
   test.each([
     ['warns once of a holder whose keys it could misread', { version: 3, oldest: 2 }, 1],
-    ['says nothing of a newer one that it can share locks with', { version: 3, oldest: 1 }, 0],
+    ['does not warn of a newer client with which it can share locks', { version: 3, oldest: 1 }, 0],
   ])('a client that waits %s', async (_, wire, times) => {
     const { admin } = rig.server
     const key = `holdfast_client:{${CLIENT}}`

@@ -39,7 +39,7 @@ async function listenTo(...channels: string[]): Promise<[channel: string, payloa
   return heard
 }
 
-describe('in Redis', () => {
+describe('keys in Redis', () => {
   test('a lock is a hash at the raw name, from owner to hold count, and nothing else', async () => {
     const client = newClient()
     const lock = client.getLock('order:1')
@@ -58,7 +58,7 @@ describe('in Redis', () => {
     ['order:{7}:x', 'order:{7}:x'],
     ['{order}:1', '{order}:1'],
     ['größe 🔒', '{größe 🔒}'],
-  ])('the names that come from %p carry %p, as those of Redisson do', async (name, tagged) => {
+  ])('the keys that are derived from %p contain %p, as in Redisson', async (name, tagged) => {
     const heard = await listenTo(`redisson_lock__channel:${tagged}`)
     const lease = await newClient().getLock(name).lock()
     expect((await lastingKeys(admin)).sort()).toEqual(
@@ -70,7 +70,7 @@ describe('in Redis', () => {
     expect(heard).toEqual([[`redisson_lock__channel:${tagged}`, '0']])
   })
 
-  test('a key prefix is part of the raw name, in every name that comes from it', async () => {
+  test('a key prefix is part of the raw name, and of each key that is derived from it', async () => {
     const heard = await listenTo('redisson_lock__channel:{app:it}')
     const lease = await newClient({ keyPrefix: 'app:' }).getLock('it').lock()
     expect((await lastingKeys(admin)).sort()).toEqual(['app:it', 'redisson_lock_token:{app:it}'])
@@ -78,7 +78,7 @@ describe('in Redis', () => {
     await eventually(() => heard.length === 1)
   })
 
-  test('the last release and force say so once on the channel; nested ones and renewals do not', async () => {
+  test('the last release and `forceUnlock()` publish one message each; nested releases and renewals publish none', async () => {
     const heard = await listenTo('redisson_lock__channel:{it}')
     const client = newClient({ leaseMs: 300 })
     const lock = client.getLock('it')
@@ -101,7 +101,7 @@ describe('in Redis', () => {
     expect(heard.map(([, payload]) => payload)).toEqual(['0', '0', 'end'])
   })
 
-  test('every key of ours ends by itself, and an idle client leaves the counter alone', async () => {
+  test('each key has an expiry, and only the counters stay after the releases', async () => {
     const locks = ['a', 'b', '{c}:d'].map((name) => newClient().getLock(name))
     const ttls = async () =>
       Promise.all(
@@ -119,7 +119,7 @@ describe('in Redis', () => {
     for (const [, ttl] of left) expect(ttl).toBeGreaterThan(0)
   })
 
-  test('a holder of another library is respected, and its release is heard', async () => {
+  test('a lock of another library is respected, and its release wakes a waiter', async () => {
     const lock = newClient().getLock('it')
     await admin.hset('it', '8743c9c0-0795-4907-87fd-6c719a6b4586:42', 1)
     await admin.pexpire('it', 60_000)
@@ -148,7 +148,7 @@ describe('round trips', () => {
     return proxy.requests.slice(before).map(({ command }) => command)
   }
 
-  test('are one for lock, unlock, a nested lock and a nested unlock each', async () => {
+  test('a lock, an unlock, a nested lock and a nested unlock need one round trip each', async () => {
     const client = await warmClient()
     const lock = client.getLock('it', { owner: client.owner() })
     const counts = [
@@ -163,7 +163,7 @@ describe('round trips', () => {
     expect(counts).toEqual([...Array(6).fill(['EVALSHA']), ['EVALSHA', 'EVALSHA']])
   })
 
-  test('are one for tryLock() on a lock that others have', async () => {
+  test('`tryLock()` on a lock that another client holds needs one round trip', async () => {
     const client = await warmClient()
     const lease = await newClient().getLock('it').lock()
     const commands = await commandsOf(async () => {
@@ -173,7 +173,7 @@ describe('round trips', () => {
     await lease.release()
   })
 
-  test('are one at most for the unlock of one and the lock of the next in the client', async () => {
+  test('the unlock of one caller and the lock of the next caller in a client need at most one round trip', async () => {
     const client = await warmClient()
     const lock = client.getLock('it')
     const works = 10
@@ -184,7 +184,7 @@ describe('round trips', () => {
     expect(commands.length).toBeLessThanOrEqual(works + 1)
   })
 
-  test('are none for a call that is refused, aborted before or too late', async () => {
+  test('a call that is refused, aborted before or too late needs no round trip', async () => {
     const client = await warmClient()
     const lock = client.getLock('it')
     const commands = await commandsOf(async () => {
@@ -198,7 +198,7 @@ describe('round trips', () => {
     expect(await commandsOf(() => lease.release())).toEqual([])
   })
 
-  test('while somebody waits are the look, the subscription, one more look, and silence', async () => {
+  test('a waiter checks the lock, subscribes, checks once more, and is then silent', async () => {
     const client = await warmClient()
     const holder = newClient().getLock('it')
     const lease = await holder.lock()
@@ -214,7 +214,7 @@ describe('round trips', () => {
     await (await waiting).release()
   })
 
-  test('scripts are sent by their hash, and whole only to a server that does not know them', async () => {
+  test('scripts are sent by their hash, and in full only to a server that does not know them', async () => {
     const client = await warmClient()
     expect(proxy.count('EVAL')).toBeLessThanOrEqual(4)
     await admin.script('FLUSH')
@@ -231,7 +231,7 @@ describe('connections', () => {
     return list.trim() === '' ? 0 : list.trim().split('\n').length
   }
 
-  test('one hears for a thousand waiters at a thousand locks, and a thousand more', async () => {
+  test('one connection receives the messages for 2,000 waiters at 1,000 locks', async () => {
     // However busy the machine is.
     const longLimits = { commandTimeoutMs: 10_000, outageMs: 30_000 }
     const [holder, client] = [newClient(longLimits), newClient(longLimits)]
@@ -251,7 +251,7 @@ describe('connections', () => {
     await eventually(async () => ((await admin.pubsub('CHANNELS')) as string[]).length === 0)
   })
 
-  test('two thousand held locks are renewed by a few scripts', async () => {
+  test('2,000 held locks are renewed by at most 20 scripts', async () => {
     const client = newClient({ leaseMs: 15_000, outageMs: 30_000 })
     const names = Array.from({ length: 2_000 }, (_, i) => `it ${i}`)
     const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
@@ -273,7 +273,7 @@ describe('connections', () => {
     expect((await admin.keys('it *')).length).toBe(0)
   })
 
-  test('none is opened before the first use', async () => {
+  test('no connection is opened before the first use', async () => {
     await admin.ping()
     const count = async () => ((await admin.client('LIST')) as string).trim().split('\n').length
     const before = await count()
@@ -286,7 +286,7 @@ describe('connections', () => {
 })
 
 describe('a release', () => {
-  test('between the last look and the subscription is not slept through', async () => {
+  test('a release between the last check and the subscription wakes the waiter', async () => {
     const proxy = await startProxy(server.port)
     const client = newClient({ port: proxy.port, commandTimeoutMs: 20_000, outageMs: 20_000 })
     await client.getLock('it').using(() => {})

@@ -17,7 +17,7 @@ async function soak(minutes: number, ...args: string[]) {
   return { code, said: child.all.join('\n') + child.errors }
 }
 
-test('services at work are measured, judged and drawn', async () => {
+test('the services of a soak are measured, judged and drawn', async () => {
   const file = (name: string) => join(into, name)
   const to = ['--samples', file('a'), '--plot', file('b'), '--report', file('c')]
   const { said } = await soak(0.15, ...to)
@@ -34,7 +34,7 @@ test('services at work are measured, judged and drawn', async () => {
   expect(again.code).toBe(said.includes('NOT GOOD') ? 1 : 0)
 }, 60_000)
 
-test('a service that keeps what it should forget is convicted', async () => {
+test('a service that leaks memory is detected', async () => {
   const { code, said } = await soak(0.25, '--leak')
   expect(said).toMatch(/^GREW {2}heap, service 1/m)
   expect(code).toBe(1)

@@ -25,7 +25,7 @@ function exited(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => void child.once('exit', resolve))
 }
 
-test('during a rolling upgrade, and back, both versions of every kind exclude each other', async () => {
+test('both versions exclude each other, for each kind, during a rolling upgrade and back', async () => {
   mkdirSync(join(root, '.cache'), { recursive: true })
   writeFileSync(PREVIOUS, gunzipSync(readFileSync(join(root, 'test/upgrade/previous.mjs.gz'))))
   const [server, judge] = await Promise.all([startRedis(), startRedis()])

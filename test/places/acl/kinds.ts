@@ -10,7 +10,7 @@ export function describeKinds(kinds: readonly string[]): void {
       .filter((word) => word.includes('{app:'))
       .map((word) => word.replace('{app:', 'app:'))
 
-    test('the list is enough: with a prefix, without one, and for names with a tag', async () => {
+    test('the list of rights is enough, with a key prefix, without one, and for names with a tag', async () => {
       leaves(LEFT)
       const servers = await serversFor(kind)
       const logins = [
@@ -25,7 +25,7 @@ export function describeKinds(kinds: readonly string[]): void {
       expect(await refusals(servers)).toEqual([])
     })
 
-    test('the list is the smallest: without any one word Redis refuses something', async () => {
+    test('the list of rights is the smallest: without any one word Redis refuses something', async () => {
       leaves(LEFT)
       const servers = await serversFor(kind)
       const logins = withPrefix.map((word, i) => ({ word, user: `u${i}`, keyPrefix: `p${i}:` }))

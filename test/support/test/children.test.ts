@@ -7,7 +7,7 @@ const echoOf = (text: string) => (message: object) => 'echo' in message && messa
 
 let previous: Child | undefined
 
-test('a child gets arguments and environment, and talks in JSON lines', async () => {
+test('a child gets arguments and environment variables, and exchanges lines of JSON', async () => {
   const child = start()
   previous = child
   expect(await child.next()).toEqual({ ready: 'hi', args: ['a'] })
@@ -17,12 +17,12 @@ test('a child gets arguments and environment, and talks in JSON lines', async ()
   expect(child.all).toContainEqual({ echo: 'one' })
 })
 
-test('it was ended with the test that started it', async () => {
+test('a child is ended with the test that started it', async () => {
   expect(previous?.running).toBe(false)
   expect(await previous?.exited).toEqual({ code: null, signal: 'SIGKILL' })
 })
 
-test('it can be frozen and thawed', async () => {
+test('a child can be stopped and continued', async () => {
   const child = start()
   await child.next()
   child.kill('SIGSTOP')
@@ -34,7 +34,7 @@ test('it can be frozen and thawed', async () => {
   await child.next(echoOf('frozen'))
 })
 
-test('its exit code is known, and waiting for a message ends with it', async () => {
+test('the exit code of a child is known, and a wait for a message ends with the child', async () => {
   const child = start()
   await child.next()
   const message = child.next(echoOf('never'))
@@ -43,7 +43,7 @@ test('its exit code is known, and waiting for a message ends with it', async () 
   expect(await child.exited).toEqual({ code: 7, signal: null })
 })
 
-test('what it complains about is in the error', async () => {
+test('the error has what the child printed to stderr', async () => {
   const child = start()
   child.send('fail')
   await expect(child.next(echoOf('never'))).rejects.toThrow(/told to fail/)

@@ -6,7 +6,7 @@ test('eventually resolves with the first truthy value', async () => {
   expect(await eventually(async () => 1)).toBe(1)
 })
 
-test('eventually treats a throw as not yet, and names what came last', async () => {
+test('eventually ignores errors until the condition holds, and reports the last error or value', async () => {
   let looks = 0
   await eventuallyPasses(() => expect(++looks).toBe(3))
   const failing = () => Promise.reject(new Error('no luck'))

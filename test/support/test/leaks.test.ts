@@ -22,13 +22,13 @@ test.each([
   ['key with a TTL', /the key left, with a TTL of \d+ ms/],
   ['key with a TTL on a server of its own', /the key left, with a TTL of \d+ ms/],
   ['key without a TTL', /the key redisson_lock_token:\{a\}, without a TTL/],
-])('a test fails that leaves behind a %s', (name, message) => {
+])('a test that leaves a %s behind fails', (name, message) => {
   const result = results.get(`leaky ${name}`)
   expect(result?.status).toBe('failed')
   expect(result?.failures).toMatch(message)
 })
 
-test('a test fails that causes a warning which it does not expect', () => {
+test('a test that causes an unexpected warning fails', () => {
   const result = results.get('warning unexpected')
   expect(result?.status).toBe('failed')
   expect(result?.failures).toMatch(/expectWarnings\(code\)[\s\S]*\[HOLDFAST_HELD_LONG\] It is held/)

@@ -42,7 +42,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       await never(() => isSettled, 60)
     }
 
-    test('passes commands, replies, pipelines, transactions and messages through', async () => {
+    test('the proxy passes commands, replies, pipelines, transactions and messages through', async () => {
       const client = open()
       const subscriber = open()
       const messages: string[] = []
@@ -66,7 +66,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(messages).toEqual(['to b', 'to c'])
     })
 
-    test('counts requests, connections and bytes', async () => {
+    test('the proxy counts requests, connections and bytes', async () => {
       const client = open()
       await client.ping()
       await client.ping()
@@ -82,7 +82,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(proxy.connections).toHaveLength(1)
     })
 
-    test('delays both ways and keeps the order', async () => {
+    test('the proxy delays both ways and keeps the order', async () => {
       const client = open()
       await client.ping()
       proxy.delay(30)
@@ -92,7 +92,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(performance.now() - start).toBeGreaterThanOrEqual(60)
     })
 
-    test('delays one way only, until healed', async () => {
+    test('the proxy delays one way only, until it is healed', async () => {
       const client = open()
       await client.ping()
       const fault = proxy.delay(60_000, { direction: 'toClient' })
@@ -104,7 +104,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       await counter()
     })
 
-    test('a black hole accepts, holds, and delivers all on heal', async () => {
+    test('a black hole accepts and holds everything, and delivers all of it when it is healed', async () => {
       const fault = proxy.blackHole()
       const client = open()
       const increment = client.incr('n')
@@ -127,7 +127,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       await eventually(async () => !(await clients()))
     })
 
-    test('a black hole that drops loses what it held, and with it the connection', async () => {
+    test('a black hole that drops loses what it held, and then the connection', async () => {
       const client = openOneShot()
       await client.ping()
       const fault = proxy.blackHole({ direction: 'toServer', onHeal: 'drop' })
@@ -139,7 +139,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(await client.ping().catch(() => eventually(() => client.ping()))).toBe('PONG')
     })
 
-    test('cuts connections now, and lets them come back', async () => {
+    test('the proxy cuts connections at once, and lets clients connect again', async () => {
       const client = open()
       await client.ping()
       proxy.cut()
@@ -147,7 +147,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(proxy.connections).toHaveLength(2)
     })
 
-    test('refuses new connections and keeps the old ones', async () => {
+    test('the proxy refuses new connections and keeps old connections', async () => {
       const old = open()
       await old.ping()
       proxy.refuse()
@@ -161,7 +161,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(await late.ping()).toBe('PONG')
     })
 
-    test('drops replies only: the server has run it, messages come through, heal cuts', async () => {
+    test('the proxy drops only replies: the server runs the request, messages pass, and healing cuts', async () => {
       const client = openOneShot()
       const subscriber = open()
       const messages: string[] = []
@@ -179,7 +179,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(subscriber.status).toBe('ready')
     })
 
-    test('cuts before the request reaches the server', async () => {
+    test('the proxy cuts before the request reaches the server', async () => {
       const client = openOneShot()
       await client.ping()
       const trap = proxy.onNextRequest(INCREMENT, 'cutBefore')
@@ -188,7 +188,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(await counter()).toBe(0)
     })
 
-    test('cuts after the server has run the request, earlier replies pass', async () => {
+    test('the proxy cuts after the server has run the request, and earlier replies pass', async () => {
       const client = openOneShot()
       await client.ping()
       const trap = proxy.onNextRequest(INCREMENT, 'cutAfter')
@@ -203,7 +203,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(await counter()).toBe(1)
     })
 
-    test('shows that ioredis sends again what was cut after the server had run it', async () => {
+    test('ioredis sends a request again that was cut after the server had run it', async () => {
       const client = open()
       await client.ping()
       proxy.onNextRequest(INCREMENT, 'cutAfter')
@@ -212,7 +212,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(await counter()).toBe(2)
     })
 
-    test('takes the nth request, and only of the connections it is told', async () => {
+    test('a trap catches the nth request of the given connections', async () => {
       const [first, second] = [open(), open()]
       await first.ping()
       await second.ping()
@@ -225,7 +225,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect((await trap.seen).args).toEqual(['own 2'])
     })
 
-    test('mutes a connection from one reply on', async () => {
+    test('the proxy mutes a connection from one reply on', async () => {
       const client = openOneShot()
       await client.ping()
       const trap = proxy.onNextRequest(INCREMENT, 'mute')
@@ -237,7 +237,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(await counter()).toBe(2)
     })
 
-    test('duplicates a request and keeps the stream in step', async () => {
+    test('the proxy duplicates a request and keeps the stream in step', async () => {
       const client = open()
       await client.ping()
       const trap = proxy.onNextRequest(INCREMENT, 'duplicate')
@@ -247,7 +247,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       await counter()
     })
 
-    test('duplicates a subscription and keeps the stream in step', async () => {
+    test('the proxy duplicates a subscription and keeps the stream in step', async () => {
       const client = open()
       proxy.onNextRequest('SUBSCRIBE', 'duplicate')
       expect(await client.subscribe('a', 'b')).toBe(2)
@@ -255,7 +255,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       expect(await client.ping()).toBe('PONG')
     })
 
-    test('holds a request, with all that comes after it, before the server', async () => {
+    test('the proxy holds a request, and all later requests, before the server', async () => {
       const client = open()
       await client.ping()
       const trap = proxy.onNextRequest(INCREMENT, 'hold')
@@ -268,7 +268,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       await counter()
     })
 
-    test('holds a reply: the server has run it and the client does not know', async () => {
+    test('the proxy holds a reply: the server has run the request, and the client does not know', async () => {
       const client = open()
       await client.ping()
       const trap = proxy.onNextRequest(INCREMENT, 'holdReply')
@@ -281,7 +281,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       await counter()
     })
 
-    test('replays a request of the past', async () => {
+    test('the proxy replays an earlier request', async () => {
       const client = open()
       await client.incr('n')
       const [request] = proxy.requests.filter(({ command }) => command === INCREMENT)
@@ -291,7 +291,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       await counter()
     })
 
-    test('breaks only the subscriber, or only the others', async () => {
+    test('the proxy breaks only the subscriber, or only the other connections', async () => {
       const [client, subscriber] = [open(), open()]
       const messages: string[] = []
       subscriber.on('message', (_, message) => messages.push(message))
@@ -315,7 +315,7 @@ describe.each([{ protocol: 2 }, { protocol: 3 }] as const)(
       })
     })
 
-    test('passes the end of the server on', async () => {
+    test('the proxy passes on the end of the server', async () => {
       const client = open()
       await client.ping()
       await server.kill()

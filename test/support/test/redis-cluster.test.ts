@@ -7,7 +7,7 @@ beforeAll(async () => {
   cluster = await startCluster({ masters: 3, replicas: 1 })
 }, 30_000)
 
-test('a cluster has masters with all slots among them, and a replica for each', async () => {
+test('a cluster has masters that cover all slots, and a replica of each master', async () => {
   expect(cluster.masters).toHaveLength(3)
   expect(cluster.replicas).toHaveLength(3)
   await eventually(async () => {
@@ -19,7 +19,7 @@ test('a cluster has masters with all slots among them, and a replica for each', 
   })
 })
 
-test('each key is with the master that masterOf() names, and on a replica of it', async () => {
+test('each key is at the master that `masterOf()` names, and at a replica of that master', async () => {
   for (const key of ['a', 'b', 'c', '{a}:1', 'order:1001', '']) {
     const master = await cluster.masterOf(key)
     expect(await master.admin.set(key, 'here')).toBe('OK')
@@ -28,7 +28,7 @@ test('each key is with the master that masterOf() names, and on a replica of it'
   await cluster.flush()
 })
 
-test('a client finds its way from the start nodes, and leaves nothing behind', async () => {
+test('a client reaches all slots from the start nodes', async () => {
   const client = new Cluster(cluster.startNodes)
   for (const key of ['a', 'b', 'c', 'd', 'e']) await client.set(key, key)
   expect(await client.get('c')).toBe('c')

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { startWatched } from '../redis-sentinel.ts'
 
-test('Sentinels name the master, and another one after a planned failover', async () => {
+test('Sentinels name the master, and another master after a planned failover', async () => {
   const watched = await startWatched()
   expect(await watched.master()).toBe(watched.servers[0])
   const redis = new Redis({ ...watched.options, lazyConnect: true })

@@ -13,7 +13,7 @@ const isAlive = (pid: number) => {
 describe('a server of a test', () => {
   const pids: number[] = []
 
-  test('starts on a port below the ephemeral range and answers', async () => {
+  test('a server starts on a port below the ephemeral range and answers', async () => {
     const server = await startRedis()
     pids.push(server.pid)
     expect(server.port).toBeLessThan(20_000)
@@ -21,12 +21,12 @@ describe('a server of a test', () => {
     expect(await server.admin.info('server')).toContain(`process_id:${server.pid}`)
   })
 
-  test('was ended with the test that started it', () => {
+  test('a server is ended with the test that started it', () => {
     expect(pids).toHaveLength(1)
     expect(pids.filter(isAlive)).toEqual([])
   })
 
-  test('takes settings, with a password in its URL', async () => {
+  test('a server accepts settings, and its URL has the password', async () => {
     const server = await startRedis({
       config: {
         requirepass: 'p@ss word',
@@ -40,13 +40,13 @@ describe('a server of a test', () => {
     client.disconnect()
   })
 
-  test('says why a server does not start', async () => {
+  test('the error says why a server does not start', async () => {
     await expect(startRedis({ config: { 'no-such-setting': 1 } })).rejects.toThrow(
       /no-such-setting/,
     )
   })
 
-  test('restarts on the same port, empty and as another process', async () => {
+  test('a server restarts on the same port, empty and as another process', async () => {
     const server = await startRedis()
     await server.admin.set('k', 'v', 'PX', 60_000)
     const { pid, port } = server
@@ -56,7 +56,7 @@ describe('a server of a test', () => {
     expect(await server.admin.exists('k')).toBe(0)
   })
 
-  test('stays silent while paused and answers after', async () => {
+  test('a server is silent while it is paused, and answers afterwards', async () => {
     const server = await startRedis()
     await server.admin.ping()
     server.pause()
@@ -74,7 +74,7 @@ describe('a server of a test', () => {
     expect(await server.admin.ping()).toBe('PONG')
   })
 
-  test('many start at once, each on its own port', async () => {
+  test('many servers start at once, each on its own port', async () => {
     const servers = await Promise.all(Array.from({ length: 8 }, () => startRedis()))
     expect(new Set(servers.map((server) => server.port)).size).toBe(8)
     for (const server of servers) {
@@ -87,7 +87,7 @@ describe('the shared server', () => {
   const server = sharedServer()
   let pid = 0
 
-  test('keeps what a test writes while the test runs', async () => {
+  test('the shared server keeps what a test writes while the test runs', async () => {
     pid = server.pid
     await server.admin.set('k', 'v', 'PX', 60_000)
     expect(await server.admin.exists('k')).toBe(1)
@@ -95,13 +95,13 @@ describe('the shared server', () => {
     server.pause()
   })
 
-  test('is the same one, empty and awake, in the next test', async () => {
+  test('the next test gets the same server, empty and awake', async () => {
     expect(server.pid).toBe(pid)
     expect(await server.admin.dbsize()).toBe(0)
     await server.kill()
   })
 
-  test('is brought back after a test killed it', async () => {
+  test('the shared server is started again after a test killed it', async () => {
     expect(await eventually(() => server.admin.ping())).toBe('PONG')
   })
 })

@@ -3,7 +3,7 @@ import { encodeCommand, FrameReader, stringsOf } from '../resp.ts'
 const framesOf = (text: string) =>
   new FrameReader().push(Buffer.from(text)).map(({ raw, kind }) => [kind, raw.toString()])
 
-describe('cutting a stream into frames', () => {
+describe('a stream that is cut into frames', () => {
   test.each([
     ['a simple reply', '+OK\r\n', '+'],
     ['an error', '-ERR no\r\n', '-'],
@@ -18,7 +18,7 @@ describe('cutting a stream into frames', () => {
     ['a verbatim string', '=5\r\ntxt:x\r\n', '='],
     ['a push', '>2\r\n$7\r\nmessage\r\n$1\r\nx\r\n', '>'],
     ['a reply with attributes', '|1\r\n+ttl\r\n:5\r\n$1\r\nx\r\n', '$'],
-  ])('%s is one frame, however it arrives', (_, text, kind) => {
+  ])('%s is one frame, in whatever pieces it arrives', (_, text, kind) => {
     expect(framesOf(`${text}:1\r\n`)).toEqual([
       [kind, text],
       [':', ':1\r\n'],
@@ -28,7 +28,7 @@ describe('cutting a stream into frames', () => {
     expect(byteByByte.map(({ raw }) => raw.toString())).toEqual([text])
   })
 
-  test('a command is read as it was written, whatever is in it', () => {
+  test('a command is read as it was written, whatever bytes it contains', () => {
     const args = ['EVAL', 'return\r\n1', '', 'ümläut', '$3']
     const [frame] = new FrameReader().push(encodeCommand(args))
     expect(frame && stringsOf(frame)).toEqual(args)

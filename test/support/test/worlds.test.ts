@@ -12,7 +12,7 @@ describeWorlds('a world', (world) => {
     client = undefined
   })
 
-  test('gives clients that share locks, as processes do', async () => {
+  test('a world gives clients that share locks, as processes do', async () => {
     const [first, second] = [world.newClient(), world.newClient()]
     const lease = await first.getLock('shared').tryLock()
     expect(lease).not.toBeNull()
@@ -22,12 +22,12 @@ describeWorlds('a world', (world) => {
     expect(await world.server.admin.exists(world.rawName('shared'))).toBe(0)
   })
 
-  test('closes the clients of a test, and with them what they hold', async () => {
+  test('a world closes the clients of a test, and releases what they hold', async () => {
     client = world.newClient()
     expect(await client.getLock('held').tryLock()).not.toBeNull()
   })
 
-  test('brings back a server that a test has killed', async () => {
+  test('a world starts a server again that a test has killed', async () => {
     expect(await world.server.admin.dbsize()).toBe(0)
     await world.server.kill()
   })
