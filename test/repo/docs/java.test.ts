@@ -30,7 +30,7 @@ test('each cell of the table has tests that run Redisson', () => {
     return ours.flatMap((column) => {
       const ours = plain(column).replace('with ', '')
       // A read-write lock mixes with no other kind. The tests run it beside an RLock only, and the page says so.
-      const others = ours === 'getReadWriteLock' ? 'read-write lock of ours' : '%s'
+      const others = ours === 'getReadWriteLock' ? 'read-write lock of Node' : '%s'
       if (others !== '%s' && row[column]?.endsWith('Not tested.')) return []
       const tested = titles.some(
         (title) => title.startsWith(object) && (title.includes(ours) || title.includes(others)),

@@ -52,9 +52,9 @@ test('the pages for users have the sizes of the models from spec/README.md', () 
   const sum = (key: keyof Size) => [...sizes.values()].reduce((all, one) => all + one[key], 0)
   const millions = `${(sum('states') / 1e6).toFixed(1)} million states`
   expect(page).toContain(millions)
-  expect(page.replace(/\s+/g, ' ')).toContain(`All ${sum('variants')} variants`)
+  expect(page.replace(/\s+/g, ' ')).toContain(`each of the ${sum('variants')} variants`)
   const tested = read('docs/explanation/tested.md')
   expect(tested).toContain(
-    `${sizes.size} models, about ${millions}, ${sum('variants')} variants without a guard`,
+    `${sizes.size} models with about ${millions}, and ${sum('variants')} variants, each without one guard`,
   )
 })

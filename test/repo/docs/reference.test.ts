@@ -424,15 +424,15 @@ test('the page about the fair lock states the times of the code', () => {
 
 test('the page about the read-write lock states the times of the code', () => {
   const page = readPage('docs/explanation/read-write-lock.md').lines.join(' ')
-  expect(page).toContain(`after at most ${CLAIM_MS / 1000} s`)
-  expect(page).toContain(`as a waiter for ${WAITING_MS / 1000} more seconds`)
+  expect(page).toContain(`after ${CLAIM_MS / 1000} s at the latest`)
+  expect(page).toContain(`as a waiter for ${WAITING_MS / 1000} s`)
 })
 
 test('the page about semaphores states the times of the code', () => {
-  const page = readPage('docs/explanation/semaphores.md').lines.join('\n')
-  expect(page).toContain(`which is ${WAITING_MS / 1000} s after its last request`)
+  const page = readPage('docs/explanation/semaphores.md').lines.join(' ')
+  expect(page).toContain(`${WAITING_MS / 1000} s after the last request of this client`)
   expect(GIVING_BACK_MS).toBe(600_000)
-  expect(page).toContain('for ten minutes')
+  expect(page).toContain('for at most ten minutes')
 })
 
 describe('the page about keys', () => {
