@@ -28,7 +28,7 @@ test('release --ask sends the reason to the holder, and reports that the holder 
   expect([code, err]).toEqual([0, ''])
   expect(out).toBe(
     `worker-A (${process.pid} on ${hostname()}) was asked to release "app:a", and confirmed the request.\n` +
-      'Nothing was taken: the holder decides. --wait-ms <ms> waits until the holder has released it.\n',
+      'This command did not take the lock: each holder decides when to release it. To wait for the release, add --wait-ms <ms>.\n',
   )
   expect(events).toMatchObject([
     {

@@ -154,7 +154,9 @@ describe('the library, list, inspect and the dashboard', () => {
     const told = async (): Promise<Told> => {
       const { available, waiting } = await semaphore.inspect()
       const none =
-        available === 0 ? 'none available' : `none available, ${-available} too many taken`
+        available === 0
+          ? 'none available'
+          : `none available, ${-available} more taken than there are`
       return {
         state: available > 0 ? `${available} available` : none,
         holders: 0,

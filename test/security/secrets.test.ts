@@ -361,7 +361,7 @@ const logins: [string, () => string[]][] = [
   ],
   ['no sense', () => ['--url', `http://${USER}:${encoded(PASSWORD)}@h`]],
   ['a URL in another place', () => ['--cacert', urlWith(PASSWORD)]],
-  ['a password behind --', () => ['--', 'a', `--pass=${PASSWORD}`]],
+  ['a password after --', () => ['--', 'a', `--pass=${PASSWORD}`]],
 ]
 
 test.each(logins)('the commands with %s show no secret', async (name, loginOf) => {

@@ -55,6 +55,9 @@ function permitState({ available, taken }: CountFacts): State {
   if (available > 0) return { state: 'free', stateText: `${available} available` }
   return {
     state: 'held',
-    stateText: available === 0 ? 'none available' : `none available, ${-available} too many taken`,
+    stateText:
+      available === 0
+        ? 'none available'
+        : `none available, ${-available} more taken than there are`,
   }
 }

@@ -7,7 +7,7 @@ const MOST_IDS = 5_000
 
 /** Returns the ids to release, each once. */
 export function idsGiven(value: unknown, others: readonly unknown[]): readonly string[] {
-  assertNoMore(others, 'Several ids are given as an array.')
+  assertNoMore(others, 'Give several ids as one array.')
   const given: readonly unknown[] = Array.isArray(value) ? value : [value]
   const other = given.find((id) => typeof id !== 'string' || !/^[0-9a-f]{32}$/i.test(id))
   if (other !== undefined || given.includes(undefined)) {

@@ -143,7 +143,7 @@ export class PermitVerbs {
     const { name } = this.#semaphore
     return new InvalidArgumentError(
       `Semaphore "${name}": ${permitsOf(owner)} permits were requested, but there are ` +
-        `only ${available + taken} in all (${available} available, ${taken} taken). Request fewer, or set more.`,
+        `only ${available + taken} in all (${available} available, ${taken} taken). Request fewer, or set more permits.`,
       name,
     )
   }

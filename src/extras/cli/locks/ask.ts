@@ -148,7 +148,7 @@ function textOf({ key, outcome, holders }: Asked, asking: Asking, address: strin
   else if (waitMs !== undefined) lines.push(`${name} is still held after ${forMs}.`)
   else
     lines.push(
-      'Nothing was taken: the holder decides. --wait-ms <ms> waits until the holder has released it.',
+      'This command did not take the lock: each holder decides when to release it. To wait for the release, add --wait-ms <ms>.',
     )
   return `${lines.join('\n')}\n`
 }

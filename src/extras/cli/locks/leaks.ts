@@ -24,11 +24,12 @@ locks a second time, after a third of a lease.
 Servers:
 ${WHERE_USAGE}
 Locks:
-  --pattern <pattern>        only locks that match, as with SCAN, and no other keys
+  --pattern <pattern>        only locks whose names match, as with SCAN: 'order:*'. Then leaks does not look for
+                             other keys without an expiry
   --lease-ms <ms>            the leaseMs of the clients (30000)
 ${LOOK_USAGE}
 Output:
-  --json                     a line of JSON for each
+  --json                     one line of JSON for each leak
 
 Exit codes: 0 no leaks, 1 leaks were found, 2 wrong usage, 3 a server could not be reached: leaks may be missing.
 `

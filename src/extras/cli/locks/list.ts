@@ -33,7 +33,7 @@ Locks:
   --limit <n>                at most this many; 0 for all (100 in a table, all with --json)
 ${LOOK_USAGE}
 Output:
-  --json                     a line of JSON for each, as they are found
+  --json                     one line of JSON for each lock, as soon as it is found
 
 Exit codes: 0 done, 2 wrong usage, 3 a server could not be reached; locks of the other servers are listed.
 `

@@ -50,7 +50,7 @@ export function splitName(command: string, args: readonly string[]): NameOrRest 
   const [name, ...others] = args.slice(at + 1)
   if (others.length > 0) {
     throw new InvalidArgumentError(
-      `${command} takes one name behind --; got ${others.length} more: ${others.map((one) => JSON.stringify(one)).join(' ')}.`,
+      `${command} takes one name after --; got ${others.length} more: ${others.map((one) => JSON.stringify(one)).join(' ')}.`,
     )
   }
   return { name: nameOrThrow(command, name), rest: args.slice(0, at) }
@@ -71,7 +71,7 @@ export function readName(
   const [name, ...urls] = positionals
   if (name !== undefined && isUrl(name)) {
     throw new InvalidArgumentError(
-      `${command} needs the name of a lock before the URL; got ${JSON.stringify(name)}. If that is the name, write it behind --: ${command} … -- <name>`,
+      `${command} needs the name of a lock before the URL; got ${JSON.stringify(name)}. If that is the name, write it after --: ${command} … -- <name>`,
     )
   }
   return [nameOrThrow(command, name), urls]

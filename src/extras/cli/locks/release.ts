@@ -32,7 +32,7 @@ A name after -- may begin with a dash or look like a URL.
 With --ask:
   --ask                      sends each holder a request, and shows if the holder confirmed it
   --reason <text>            the reason, which the holder sees
-  --wait-ms <ms>             how long to wait until the holders have released the lock
+  --wait-ms <ms>             how long to wait until no asked holder holds the lock
   --owner <owner>            asks only this holder
 
 With --force:
@@ -50,8 +50,10 @@ Output:
   --json                     one line of JSON
 
 Exit codes: 0 the lock was taken, or was free; 1 another owner holds the lock by now, or the answer was not
-yes; 2 wrong usage; 3 the outcome is unknown. With --ask: 0 all holders confirmed, and with --wait-ms no
-asked holder still holds the lock; 1 a holder did not confirm, or still holds the lock.
+yes; 2 wrong usage; 3 the outcome is unknown.
+With --ask: 0 all asked holders confirmed, or the lock is free; 1 a holder did not confirm; 3 a server could
+not be asked. With --ask and --wait-ms: 0 no asked holder holds the lock any more, even if no holder
+confirmed; 1 an asked holder still holds the lock, even if it confirmed.
 `
 
 interface Wanted {

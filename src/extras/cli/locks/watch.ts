@@ -22,7 +22,7 @@ Requests:
   --interval-ms <ms>         how often to check known locks (1000); it searches for new names every 5 s
 ${LOOK_USAGE}
 Output:
-  --json                     a line of JSON for each change
+  --json                     one line of JSON for each change
 
 Exit codes: 0 ended by Ctrl-C, 2 wrong usage, 3 a server did not answer the first request.
 `
