@@ -42,7 +42,7 @@ server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
 })
 
 process.once('SIGTERM', async () => {
-  server.close(() => console.log('closed')) // No new connections. The service still answers the requests that it has.
+  server.close(() => console.log('closed')) // No new connections. Requests that have arrived are still answered.
   const cutOff = await holdfast.close({ drainMs: Number(process.env.DRAIN_MS ?? 20_000) })
   for (const { name, token } of cutOff) {
     console.error(`the work under "${name}" (token ${token}) was not finished`)

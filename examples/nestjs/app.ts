@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common'
 import { Holdfast } from 'holdfast'
 
-/** What `@Inject` takes to get the client. */
+/** The injection token of the client, for `@Inject`. */
 export const HOLDFAST = Symbol('holdfast')
 
 const { REDIS_URL = 'redis://127.0.0.1:6379', DRAIN_MS = '20000' } = process.env

@@ -47,5 +47,5 @@ test('the README has the figures of the benchmarks for the floor of Redis, and f
   const { body = '' } =
     readPage('README.md').headings.find(({ text }) => /^How fast/.test(text)) ?? {}
   expect(body).toContain(`${handOvers(/^floor/)}/s |`)
-  expect(body).toContain(`redlock has ${handOvers(/^redlock 5.*own delays/)} in`)
+  expect(body).toContain(`redlock reaches ${handOvers(/^redlock 5.*own delays/)} hand-offs`)
 })
