@@ -335,10 +335,13 @@ describe('listeners', () => {
       const { value, error } = await outcome(own.lock({ signal: leaving.signal }))
       if (value === undefined) {
         expect(error).toBe(leaving.signal.reason)
-        await eventually(async () => !(await rig.exists('it')))
       } else {
-        await value.release()
+        // The lock was acquired before the abort.
+        expect(value.valid).toBe(true)
+        expect(await value.release()).toBe(true)
       }
+      expect(leaving.signal.aborted).toBe(true)
+      await eventually(async () => !(await rig.exists('it')))
     }
   })
 

@@ -95,8 +95,8 @@ describe('virtual time in memory', () => {
   })
 })
 
-test('invalid options of `whenFree()` and `onFree()` are refused', async () => {
-  await using client = createMemoryServer().newClient()
+test('invalid options of `whenFree()` and `onFree()` are refused, and no request is sent', async () => {
+  const client = rig.client()
   const lock = client.getLock('it')
   for (const options of [{ waitMs: 0 }, { waitMs: -1 }, { waitMS: 5 }, { signal: {} }, 1_000]) {
     await expect(lock.whenFree(options as never)).rejects.toBeInstanceOf(InvalidArgumentError)
@@ -105,6 +105,7 @@ test('invalid options of `whenFree()` and `onFree()` are refused', async () => {
   expect(() => lock.onFree('no function' as never)).toThrow(InvalidArgumentError)
   expect(() => lock.onFree('no function' as never)).toThrow(/^The listener of onFree\(\) must be/)
   expect(await lock.whenFree({ waitMs: Infinity })).toBe(true)
+  expect(rig.proxy.count(scripts.peek.sha1)).toBe(1)
 })
 
 test('all calls in one turn of the event loop share their checks and one subscription', async () => {

@@ -247,8 +247,17 @@ describe('release', () => {
     expect(await admin.keys('*')).toEqual([COUNTER])
   })
 
-  test('a release reports 0 listeners if no client listens', async () => {
-    expect(await release({ token: await tokenOf() })).toEqual(['freed', 0])
+  test('a release reports how many clients listen', async () => {
+    const answer = async () => release({ token: await tokenOf() })
+    const listeners = [admin.duplicate(), admin.duplicate()]
+    atEnd(() => listeners.forEach((one) => one.disconnect()), { beforeCheck: true })
+    expect(await answer()).toEqual(['freed', 0])
+    for (const [i, listener] of listeners.entries()) {
+      await listener.subscribe(CHANNEL)
+      expect(await answer()).toEqual(['freed', i + 1])
+    }
+    for (const listener of listeners) await listener.unsubscribe(CHANNEL)
+    expect(await answer()).toEqual(['freed', 0])
   })
 
   test('a nested release lowers the count, publishes nothing and keeps the lease', async () => {
@@ -496,11 +505,12 @@ describe('renew', () => {
     expect(await admin.pttl('a')).toBeLessThanOrEqual(5_000)
   })
 
-  test('a renewal of a key without an expiry reports -1 or the new lease', async () => {
+  test('a renewal of a key without an expiry gives it the lease, and a renewal for 0 ms reports -1', async () => {
     await admin.hset('a', 'c:1', 1)
-    const left = await renew(10_000, [['a', 'c:1']])
-    expect([-1, 10_000]).toContain(left[0])
-    await admin.pexpire('a', 1_000)
+    expect(await renew(0, [['a', 'c:1']])).toEqual([-1])
+    expect(await admin.pttl('a')).toBe(-1)
+    expect(await renew(10_000, [['a', 'c:1']])).toEqual([10_000])
+    expect(await admin.pttl('a')).toBeGreaterThan(5_000)
   })
 
   test('a renewal renews 500 locks at once', async () => {

@@ -46,11 +46,16 @@ test.each(['getLock', 'getFairLock'] as const)(
   },
 )
 
-test('`tryLock(waitMs)` returns null after that much fake time', async () => {
+test('`tryLock(waitMs)` returns null after that much fake time, and not before', async () => {
   const [one, two] = clients
   await one.getLock('it').lock()
   const waiting = two.getLock('it').tryLock(60_000)
+  let isOver = false
+  void waiting.finally(() => {
+    isOver = true
+  })
   await pass(59_000)
+  expect(isOver).toBe(false)
   await pass(2_000)
   expect(await waiting).toBeNull()
 })

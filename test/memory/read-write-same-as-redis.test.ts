@@ -24,6 +24,9 @@ const CALL_MS = 5_000
 const [LEASE_MS, LONGER_MS, COUNTER_MS] = [60_000, 90_000, 3_600_000]
 const CLIENTS = ['a', 'b', 'c']
 
+/** A slow machine compares fewer requests than planned, but not fewer than this. */
+const LEAST_STEPS = 10
+
 /** A place with three clients, told what to do in words that mean the same in every place. */
 class Stage {
   readonly servers: readonly LockServer[]
@@ -226,45 +229,58 @@ async function settled(stages: readonly [Stage, Stage], publish: () => Promise<n
   return stages.map(({ messages }) => messages.filter((m) => !m.endsWith('end')).sort())
 }
 
+/**
+ * @returns the number of requests whose answers were compared. It is 0 if the machine was too slow, so that something
+ *   may have run out in one place and not yet in the other
+ */
+async function compared(seed: number): Promise<number> {
+  const random = randomOf(seed)
+  const memory = new MemoryServer()
+  const { host, port } = redis
+  const options = { counterMs: COUNTER_MS }
+  const stages = [
+    new Stage(() => new RedisServer({ host, port }, CALL_MS, () => {}, options)),
+    new Stage(() => new MemoryConnection(memory, COUNTER_MS)),
+  ] as const
+  const [there, here] = stages
+  const steps: string[] = []
+  try {
+    // What runs out in so long may run out here and not yet there.
+    const endsAt = performance.now() + Math.min(CLAIM_MS, WAITING_MS)
+    for (let n = 0; n < 80 && performance.now() < endsAt - 500; n++) {
+      const [what, step] = newStep(random)
+      const [expected, answer] = [await there.does(step), await here.does(step)]
+      if (performance.now() > endsAt) return 0
+      steps.push(`${what} ${JSON.stringify(expected)}`)
+      expect({ steps, answer }).toEqual({ steps, answer: expected })
+      const inspect: Step = (stage) => stage.lock(0).inspect(CALL_MS)
+      const [facts, found] = [await there.does(inspect), await here.does(inspect)]
+      if (performance.now() > endsAt) return 0
+      expect({ steps, facts: found }).toEqual({ steps, facts })
+      // It is told on another connection than the next request.
+      const channel = 'redisson_rwlock:{it}'
+      await eventually(async () => {
+        const [, count] = (await redis.admin.pubsub('NUMSUB', channel)) as [string, number]
+        return count === there.listeners
+      })
+    }
+    const publish = () => redis.admin.publish('redisson_rwlock:{it}', 'end')
+    const [expected, told] = await settled(stages, publish)
+    expect({ steps, told }).toEqual({ steps, told: expected })
+    return steps.length
+  } finally {
+    for (const stage of stages) stage.close()
+    await redis.flush()
+  }
+}
+
 test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, seed) => [seed]))(
   'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
   async (seed) => {
-    const random = randomOf(seed)
-    const memory = new MemoryServer()
-    const { host, port } = redis
-    const options = { counterMs: COUNTER_MS }
-    const stages = [
-      new Stage(() => new RedisServer({ host, port }, CALL_MS, () => {}, options)),
-      new Stage(() => new MemoryConnection(memory, COUNTER_MS)),
-    ] as const
-    const [there, here] = stages
-    const steps: string[] = []
-    try {
-      // What runs out in so long may run out here and not yet there.
-      const endsAt = performance.now() + Math.min(CLAIM_MS, WAITING_MS)
-      for (let n = 0; n < 80 && performance.now() < endsAt - 500; n++) {
-        const [what, step] = newStep(random)
-        const [expected, answer] = [await there.does(step), await here.does(step)]
-        if (performance.now() > endsAt) return
-        steps.push(`${what} ${JSON.stringify(expected)}`)
-        expect({ steps, answer }).toEqual({ steps, answer: expected })
-        const inspect: Step = (stage) => stage.lock(0).inspect(CALL_MS)
-        const [facts, found] = [await there.does(inspect), await here.does(inspect)]
-        if (performance.now() > endsAt) return
-        expect({ steps, facts: found }).toEqual({ steps, facts })
-        // It is told on another connection than the next request.
-        const channel = 'redisson_rwlock:{it}'
-        await eventually(async () => {
-          const [, count] = (await redis.admin.pubsub('NUMSUB', channel)) as [string, number]
-          return count === there.listeners
-        })
-      }
-      const publish = () => redis.admin.publish('redisson_rwlock:{it}', 'end')
-      const [expected, told] = await settled(stages, publish)
-      expect({ steps, told }).toEqual({ steps, told: expected })
-    } finally {
-      for (const stage of stages) stage.close()
-      await redis.flush()
+    let most = 0
+    for (let tries = 0; tries < 5 && most < LEAST_STEPS; tries++) {
+      most = Math.max(most, await compared(seed))
     }
+    expect(most).toBeGreaterThanOrEqual(LEAST_STEPS)
   },
 )

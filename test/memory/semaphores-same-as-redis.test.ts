@@ -20,6 +20,9 @@ import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
 const CALL_MS = 5_000
 const CLIENTS = ['a', 'b', 'c']
 
+/** A slow machine compares fewer requests than planned, but not fewer than this. */
+const LEAST_STEPS = 10
+
 /** So much time passes at once. No time that anything lasts ends a little after some such steps. */
 const STEP_MS = 1_750
 const [LEASE_MS, LONGER_MS, TTL_MS, KEPT_MS, COUNTER_MS] = [
@@ -356,62 +359,77 @@ async function heard({ listeners }: Stage): Promise<void> {
   })
 }
 
+/**
+ * @returns the number of requests whose answers were compared. It is 0 if the machine was too slow, so that something
+ *   may have run out in one place and not yet in the other
+ */
+async function compared(seed: number): Promise<number> {
+  const random = randomOf(seed)
+  const leaning = LEANINGS[seed % LEANINGS.length] as (typeof LEANINGS)[number]
+  let aheadMs = 0
+  const memory = new MemoryServer(() => Date.now() + aheadMs)
+  const options = { counterMs: COUNTER_MS }
+  const { host, port } = redis
+  const stages = [
+    new Stage(() => new RedisServer({ host, port }, CALL_MS, () => {}, options)),
+    new Stage(() => new MemoryConnection(memory, COUNTER_MS)),
+  ] as const
+  const [there, here] = stages
+  const steps: string[] = []
+  let count = 0
+  /** @returns whether both have answered in time, and so alike */
+  const compare = async (what: string, step: Step, isOver: () => boolean) => {
+    const [expected, answer] = [await there.does(step), await here.does(step)]
+    if (isOver()) return false
+    steps.push(`${what} ${JSON.stringify(expected)}`)
+    expect({ steps, answer: withTimesOf(expected, answer) }).toEqual({ steps, answer: expected })
+    return true
+  }
+  try {
+    for (const { servers } of stages) {
+      await Promise.all(servers.map((server) => server.identify(CALL_MS)))
+    }
+    const startedAt = performance.now()
+    let passedAt = startedAt
+    const passedMs = () => Math.round(performance.now() - passedAt)
+    const isOver = () => passedMs() > ENOUGH_MS || performance.now() > startedAt + 2 * MOST_MS
+    for (let n = 0; n < 80 && performance.now() - startedAt < MOST_MS; n++) {
+      if (random.below(6) === 0 || passedMs() > SOON_MS) {
+        const ms = STEP_MS - passedMs()
+        passedAt = performance.now()
+        await redis.admin.eval(OLDER, 0, ms)
+        there.makeOlder(ms)
+        aheadMs += ms
+        steps.push('later')
+      }
+      const [what, step] = newStep(random, leaning)
+      if (!(await compare(what, step, isOver))) return 0
+      if (what.startsWith('listen')) await heard(there)
+      const [isAlike, [expected, told]] = await Promise.all([
+        compare('then', look, isOver),
+        settled(stages),
+      ])
+      if (!isAlike || isOver()) return 0
+      expect({ steps, told }).toEqual({ steps, told: expected })
+      steps.pop()
+      count += 1
+    }
+    return count
+  } finally {
+    for (const stage of stages) stage.close()
+    await redis.flush()
+  }
+}
+
 const seeds = Number(process.env.HOLDFAST_SEEDS ?? 8)
 
 test.each(Array.from({ length: seeds }, (_, seed) => [seed]))(
   'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
   async (seed) => {
-    const random = randomOf(seed)
-    const leaning = LEANINGS[seed % LEANINGS.length] as (typeof LEANINGS)[number]
-    let aheadMs = 0
-    const memory = new MemoryServer(() => Date.now() + aheadMs)
-    const options = { counterMs: COUNTER_MS }
-    const { host, port } = redis
-    const stages = [
-      new Stage(() => new RedisServer({ host, port }, CALL_MS, () => {}, options)),
-      new Stage(() => new MemoryConnection(memory, COUNTER_MS)),
-    ] as const
-    const [there, here] = stages
-    const steps: string[] = []
-    /** @returns whether both have answered in time, and so alike */
-    const compare = async (what: string, step: Step, isOver: () => boolean) => {
-      const [expected, answer] = [await there.does(step), await here.does(step)]
-      if (isOver()) return false
-      steps.push(`${what} ${JSON.stringify(expected)}`)
-      expect({ steps, answer: withTimesOf(expected, answer) }).toEqual({ steps, answer: expected })
-      return true
+    let most = 0
+    for (let tries = 0; tries < 5 && most < LEAST_STEPS; tries++) {
+      most = Math.max(most, await compared(seed))
     }
-    try {
-      for (const { servers } of stages) {
-        await Promise.all(servers.map((server) => server.identify(CALL_MS)))
-      }
-      const startedAt = performance.now()
-      let passedAt = startedAt
-      const passedMs = () => Math.round(performance.now() - passedAt)
-      const isOver = () => passedMs() > ENOUGH_MS || performance.now() > startedAt + 2 * MOST_MS
-      for (let n = 0; n < 80 && performance.now() - startedAt < MOST_MS; n++) {
-        if (random.below(6) === 0 || passedMs() > SOON_MS) {
-          const ms = STEP_MS - passedMs()
-          passedAt = performance.now()
-          await redis.admin.eval(OLDER, 0, ms)
-          there.makeOlder(ms)
-          aheadMs += ms
-          steps.push('later')
-        }
-        const [what, step] = newStep(random, leaning)
-        if (!(await compare(what, step, isOver))) return
-        if (what.startsWith('listen')) await heard(there)
-        const [isAlike, [expected, told]] = await Promise.all([
-          compare('then', look, isOver),
-          settled(stages),
-        ])
-        if (!isAlike || isOver()) return
-        expect({ steps, told }).toEqual({ steps, told: expected })
-        steps.pop()
-      }
-    } finally {
-      for (const stage of stages) stage.close()
-      await redis.flush()
-    }
+    expect(most).toBeGreaterThanOrEqual(LEAST_STEPS)
   },
 )

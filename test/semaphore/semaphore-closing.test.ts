@@ -42,19 +42,28 @@ describe('close()', () => {
     )
   })
 
-  test('a release that `close()` cannot confirm rejects as possibly released', async () => {
-    const client = rig.client()
-    const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
-    await theirs.trySetPermits(1)
-    await semaphore.acquire()
-    rig.proxy.blackHole({ onHeal: 'drop' })
-    const released = outcome(semaphore.release())
-    await client.close()
-    const { error } = await released
-    expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED', lockName: 'it' })
-    expect(String(error)).toMatch(/possibly released, but Redis did not confirm it: the client was/)
-    await rig.proxy.heal()
-  })
+  test.each<[string, number, () => unknown]>([
+    ['request', 0, () => rig.proxy.blackHole({ onHeal: 'drop' })],
+    ['reply', 1, () => rig.proxy.dropReplies()],
+  ])(
+    'a release whose %s is lost during `close()` rejects as possibly released',
+    async (_, left, breakOff) => {
+      const client = rig.client()
+      const [semaphore, theirs] = [semaphoreOf(client), semaphoreOf(rig.witness())]
+      await theirs.trySetPermits(1)
+      await semaphore.acquire()
+      breakOff()
+      const released = outcome(semaphore.release())
+      await client.close()
+      const { error } = await released
+      expect(error).toMatchObject({ code: 'HOLDFAST_CLOSED', lockName: 'it' })
+      expect(String(error)).toMatch(
+        /possibly released, but Redis did not confirm it: the client was/,
+      )
+      await rig.proxy.heal()
+      expect(await theirs.availablePermits()).toBe(left)
+    },
+  )
 
   /** Nobody can reach the server from then on, also over the connections that there are. */
   const cutOff = () => {
@@ -135,6 +144,7 @@ describe('close()', () => {
     const resolve = jest.spyOn(RacingWaiter.prototype, 'resolve')
     const theirs = semaphoreOf(rig.witness())
     await theirs.trySetPermits(1)
+    const ends = new Set<string>()
     // As many turns of promises as there can be between the grant and the work, and some more.
     for (let turns = 0; turns < 8; turns++) {
       const client = rig.client({ commandTimeoutMs: 5_000 })
@@ -151,10 +161,14 @@ describe('close()', () => {
       if (used.error !== undefined) {
         expect(used.error).toMatchObject({ code: 'HOLDFAST_CLOSED', lockName: 'it' })
       }
+      ends.add(used.value ?? 'refused')
+      expect(closed).toBeDefined()
       await closed
       await eventually(async () => (await theirs.availablePermits()) === 1, { timeoutMs: 3_000 })
     }
     resolve.mockRestore()
+    // The client closed before the work in some of the rounds, and after its begin in others.
+    expect([...ends].sort()).toEqual(['done', 'refused'])
   })
 })
 

@@ -46,8 +46,8 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])(
         await Promise.all([cycle(mine), cycle(theirs)])
         expect(turns.length).toBe(40)
         const gaps = turns.slice(1).map((at, i) => at - (turns[i] as number))
-        // Where each turn had to be found by looking again all of them would be a second long.
-        expect(gaps.sort((one, other) => one - other)[10]).toBeLessThan(500)
+        // Without messages every second turn would wait for a check, a second later.
+        expect(gaps.sort((one, other) => one - other)[35]).toBeLessThan(500)
         expect(await mine.availablePermits()).toBe(1)
       }
       await Promise.all([a.close(), b.close()])

@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis'
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { allow, openSocket } from '../support/allowances.ts'
-import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { forward } from '../support/forward.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
@@ -306,6 +305,7 @@ describe('a release', () => {
     look.release()
     const start = performance.now()
     await (await waiting).release()
-    expect(performance.now() - start).toBeLessThan(atLoad(5_000))
+    // A waiter that was not woken checks again after 5 to 6 s, so this limit does not follow the load.
+    expect(performance.now() - start).toBeLessThan(4_500)
   })
 })

@@ -212,10 +212,12 @@ describe('RedissonLockTest', () => {
       if (round % 2 === 1) await pause(Math.random() * 2)
       controller.abort()
       const lease = await asking.catch(() => null)
-      if (lease === null) {
-        await eventually(() => java.tryLock(), { timeoutMs: SOON_MS })
-        await java.unlock()
-      } else await lease.release()
+      if (lease !== null) {
+        expect(await java.tryLock()).toBe(false)
+        expect(await lease.release()).toBe(true)
+      }
+      await eventually(() => java.tryLock(), { timeoutMs: SOON_MS })
+      await java.unlock()
     }
   })
 
