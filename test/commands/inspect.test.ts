@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Inspected } from '../../src/extras/cli/locks/detail-text.ts'
+import { whereWords } from '../../src/extras/cli/locks/where-words.ts'
 import { wrapped } from '../../src/extras/cli/text/words.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
@@ -150,17 +151,33 @@ test('inspect of an unknown name exits with 1 and lists similar names', async ()
   )
 })
 
-test('the printed command has no password, and a shell reads its name unchanged', async () => {
+test('the printed command has the server and the user but no password, and a shell reads its name unchanged', async () => {
   const client = newClient()
   const name = "it's\n$(x)"
   await client.getLock(name).lock()
-  const url = server.url.replace('redis://', 'redis://:secret@')
+  const url = server.url.replace('redis://', 'redis://default:secret@')
   const { out } = await holdfast(['inspect', name, url, '--json', ...once])
   const { command } = (JSON.parse(out) as Inspected).toFree
   expect(command).not.toContain('secret')
   const { execFileSync } = await import('node:child_process')
   const words = execFileSync('bash', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' })
   expect(words.split('\0').at(-2)).toBe(name)
+  expect(words.split('\0')).toContain(`--url=${server.url.replace('redis://', 'redis://default@')}`)
+})
+
+test.each([
+  ['a server', {}, ['redis://:secret@a:1/2?password=secret'], '--url=redis://a:1/2'],
+  ['a server without a scheme', {}, ['ann:secret@a:1'], '--url=redis://ann@a:1'],
+  ['a socket', {}, ['/run/a@b.sock'], '--url=/run/a@b.sock'],
+  ['masters', { url: ['a:1'] }, ['redis://ann:secret@b:2'], '--url=a:1 --url=redis://ann@b:2'],
+  [
+    'Sentinels',
+    { sentinel: ['redis://ann:secret@a:1, b:2'] },
+    [],
+    '--sentinel=redis://ann@a:1,b:2',
+  ],
+])('the options to paste for %s have no password', (_, values, urls, words) => {
+  expect(whereWords(values, urls)).toBe(words)
 })
 
 test('a label cannot control the terminal', async () => {

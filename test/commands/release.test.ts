@@ -173,13 +173,20 @@ test('release --owner ends one permit by its id, and says that the other permits
   expect(await semaphore.availablePermits()).toBe(4)
 })
 
-test('release refuses a semaphore without leases', async () => {
-  await newClient().getSemaphore('api').trySetPermits(1)
-  const { code, err } = await release(['api', '--force', '--yes'])
-  expect(code).toBe(2)
-  expect(err).toMatch(
+test('release refuses a semaphore without leases and a latch, and leaves both unchanged', async () => {
+  const client = newClient()
+  const [semaphore, latch] = [client.getSemaphore('api'), client.getCountDownLatch('ready')]
+  await semaphore.trySetPermits(1)
+  await latch.trySetCount(2)
+  const refused = await release(['api', '--force', '--yes'])
+  expect(refused.code).toBe(2)
+  expect(refused.err).toMatch(
     /^"api" is a semaphore without leases, so the holders of its permits are unknown\./,
   )
+  const { code, err } = await release(['ready', '--force', '--yes'])
+  expect(code).toBe(2)
+  expect(err).toMatch(/^"ready" is a latch, which has no holder\./)
+  expect([await semaphore.availablePermits(), await latch.count()]).toEqual([1, 2])
 })
 
 test('names and labels do not control the terminal in release', async () => {

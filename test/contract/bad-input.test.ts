@@ -1,4 +1,6 @@
-import { Holdfast, type HoldfastLock, InvalidArgumentError } from '../../src/index.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, InvalidArgumentError, type Lease } from '../../src/index.ts'
+import { never } from '../support/eventually.ts'
 import { lastingKeys } from '../support/lasting-keys.ts'
 import { leaves } from '../support/leaks.ts'
 import { describeLocks } from './lock-kinds.ts'
@@ -118,6 +120,8 @@ describeLocks(
         async (_, form) => {
           const lock = newLock()
           for (const [value, words] of FINITE) await refused(form(lock, value), words)
+          const lease = (await form(lock, Infinity)) as Lease | undefined
+          await lease?.release()
         },
       )
 
@@ -144,11 +148,13 @@ describeLocks(
         await lease.release()
       })
 
-      test('the client refuses a waitMs that is not a positive whole number, except Infinity', () => {
+      test('the client refuses a waitMs that is not a positive whole number, except Infinity', async () => {
         for (const [value, words] of FINITE) {
           const make = () => new Holdfast({ redis: {}, waitMs: value as number })
           expect(make).toThrow(words)
         }
+        const client = stage.world.newClient({ waitMs: Infinity })
+        await stage.getLock(client, 'it').using(() => {})
       })
 
       test.each(['leaseMs', 'commandTimeoutMs', 'outageMs', 'counterTtlMs'])(
@@ -272,6 +278,8 @@ describeLocks(
         'using(%p) is refused, and the lock stays free',
         async (fn) => {
           await refused(newLock().using(fn), 'function')
+          // An acquisition would have left the counter of its token.
+          expect(await lastingKeys(stage.world.server.admin)).toEqual([])
         },
       )
     })
@@ -338,10 +346,15 @@ describeLocks('bad input for the server', (stage) => {
   // In memory there are no keys of other types.
   if (!stage.inMemory) describe('in Redis', inRedis)
 
-  test('a bad waitMs is refused on a lock that is held, and the hold stays unchanged', async () => {
-    const lock: HoldfastLock = newLock()
+  test('a bad waitMs is refused on a lock that is held, without a request, and the hold stays unchanged', async () => {
+    const client = stage.world.newClient({ presence: false })
+    const lock = stage.getLock(client, 'it', { owner: client.owner() })
     const lease = await lock.lock()
+    // A majority has answered; the other masters answer a little later.
+    if (stage.world.isQuorum) await pause(100)
+    const before = await stage.requests()
     await refused((lock as Any).tryLock(-5), 'got -5')
+    await never(async () => (await stage.requests()) !== before, 50, { everyMs: 25 })
     expect(await stage.holds('it')).toEqual([1])
     await lease.release()
   })

@@ -58,11 +58,19 @@ describeLocks('the end of an `await using` block', (stage) => {
 
   test('the error of assertValid() passes through the end of the block', async () => {
     const lock = newLock()
+    let own: unknown
     const work = async () => {
       await using lease = await lock.lock()
       await lock.forceUnlock()
-      lease.assertValid()
+      try {
+        lease.assertValid()
+      } catch (error) {
+        own = error
+        throw error
+      }
     }
-    await expect(work()).rejects.toMatchObject(LOST)
+    const error = await work().catch((error) => error)
+    expect(own).toMatchObject(LOST)
+    expect(error).toBe(own)
   })
 })

@@ -146,6 +146,12 @@ export class Stage {
     return this.world.server.admin.pttl(this.world.rawName(name))
   }
 
+  /** The number of scripts that Redis has run. */
+  async requests(): Promise<number> {
+    const stats = await this.world.server.admin.info('commandstats')
+    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+  }
+
   /** The channels with subscribers, without the channel of Sentinels. */
   async channels(): Promise<string[]> {
     const all = (await this.world.server.admin.pubsub('CHANNELS')) as string[]

@@ -137,12 +137,14 @@ test('a forced release ends the hold of the named holder, and a repeated release
   const ask = start({ release: true })
   const { lock } = await ask('lock?key=order:7')
   const [{ owner }] = lock.holders
+  expect(owner).toBe(lease.owner)
   const query = new URLSearchParams({ key: 'order:7', owner, token: lock.token })
   const init = { method: 'POST', headers: { 'holdfast-dashboard': 'release' } }
   expect(await ask(`release?${query}`, init)).toMatchObject({
     outcome: 'released',
-    fence: expect.any(Number),
+    fence: lease.token,
   })
+  expect(await server.admin.exists('order:7')).toBe(0)
   const next = await newClient('invoices').getLock('order:7').lock()
   expect(next.token).toBeGreaterThan(lease.token)
   expect((await ask(`release?${query}`, init)).outcome).toBe('changed')

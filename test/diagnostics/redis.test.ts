@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Lease } from '../../src/index.ts'
+import type { Lease, Lock } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
 import { Cluster } from '../support/quorum-rig.ts'
@@ -54,20 +54,33 @@ test('a release whose reply is lost emits one fact, when it is confirmed', async
   expect(wrongSteps(told)).toEqual([])
 })
 
-test('each fact has one end, and each grant has one hold, while connections are cut', async () => {
+test('each fact has one end, and each grant has one hold unless it re-enters, while connections are cut', async () => {
   const random = randomOf(17)
   const options = { leaseMs: 1_000, commandTimeoutMs: 200, outageMs: 600 }
   const clients = [rig.client(options), rig.client(options), rig.witness(options)]
+  let [tries, reentered] = [0, 0]
+  const reenter = async (lock: Lock) => {
+    tries += 1
+    const { result, facts } = told.as(() => lock.tryLock())
+    const again = await result.catch(() => null)
+    if (again === null || facts[0]?.path !== 'reentered') return
+    reentered += 1
+    expect(told.of('hold').filter(({ acquire }) => acquire === facts[0])).toEqual([])
+    await again.release().catch(() => {})
+  }
   const calls = Array.from({ length: 90 }, async (_, n) => {
     await pause(n * 12)
     if (random.below(12) === 0) rig.proxy.cut()
     const client = random.of(clients)
+    const owner = client.owner()
     const name = random.of(['a', 'b'])
     const form = random.of(['getLock', 'getFairLock', 'getReadWriteLock'] as const)
     const lock =
       form === 'getReadWriteLock'
-        ? client.getReadWriteLock(`rw:${name}`)[random.of(['readLock', 'writeLock'] as const)]()
-        : client[form](name)
+        ? client
+            .getReadWriteLock(`rw:${name}`, { owner })
+            [random.of(['readLock', 'writeLock'] as const)]()
+        : client[form](name, { owner })
     const abort = new AbortController()
     if (random.below(5) === 0) setTimeout(() => abort.abort(), random.below(60))
     const waitMs = random.of([1, 30, 400])
@@ -83,6 +96,7 @@ test('each fact has one end, and each grant has one hold, while connections are 
     else {
       expect(fact).toMatchObject({ outcome: 'granted', owner: got.owner, token: got.token })
       expect(holds).toHaveLength(1)
+      if (n % 3 === 0) await reenter(lock)
       await pause(random.below(20))
       await (got as Lease).release().catch(() => {})
       return
@@ -93,7 +107,8 @@ test('each fact has one end, and each grant has one hold, while connections are 
   await rig.proxy.heal()
   await Promise.all(clients.map((client) => client.close()))
   await eventually(() => wrongSteps(told).length === 0 && told.open.length === 0)
-  expect(told.of('acquire')).toHaveLength(90)
+  expect(told.of('acquire')).toHaveLength(90 + tries)
+  expect(reentered).toBeGreaterThan(0)
 }, 30_000)
 
 test('with independent masters, each acquisition, hold and release is one fact, and renewals emit facts', async () => {

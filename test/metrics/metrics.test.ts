@@ -131,9 +131,13 @@ describe('names of locks', () => {
     )
   })
 
-  test('names are left out of the count of outages', async () => {
+  test('names are left out of the count of outages, which is 0 before the first outage', async () => {
     startAgain({ nameOf: (name) => name })
-    acquiring()({ outcome: 'outage', waitedMs: 5 })
+    const acquired = acquiring()
+    expect(await page.text()).toContain(
+      'holdfast_acquire_duration_seconds_count{kind="lock",outcome="outage"} 0',
+    )
+    acquired({ outcome: 'outage', waitedMs: 5 })
     acquiring(newAcquire({ name: 'another' }))({ outcome: 'outage', waitedMs: 5 })
     expect(await page.of('acquire_duration_seconds')).toEqual({ 'kind=lock,outcome=outage': 2 })
   })

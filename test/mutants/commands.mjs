@@ -46,10 +46,10 @@ export const commands = [
     id: 'commands-pastes-password',
     mistake: 'A command to paste has the password of the URL in it.',
     file: `${LOCKS}/where-words.ts`,
-    search: 'shellWord(/[@?]/.test(url) ? withoutLogin(url) : url)',
+    search: 'shellWord(withoutPassword(url))',
     replace: 'shellWord(url)',
     test: INSPECT,
-    name: 'the printed command has no password, and a shell reads its name unchanged',
+    name: 'the printed command has the server and the user but no password, and a shell reads its name unchanged',
   },
   {
     id: 'commands-living-leak',

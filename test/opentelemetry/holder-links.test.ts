@@ -113,11 +113,13 @@ describe('the notes of another process', () => {
     expect(notes.asked.length).toBeLessThan(5)
   })
 
-  test('a short wait has no link', async () => {
+  test('a short wait has no link and asks for no note', async () => {
     const notes = new MemoryNotes()
     notes.set('c2:o9', traceparent)
     acquiring(newAcquire({ notes, holder: 'c2:o9' }))({ outcome: 'granted' })
     expect(rig.span('holdfast.acquire').links).toEqual([])
+    await pause(LONG_MS)
+    expect(notes.asked).toEqual([])
   })
 
   test.each([

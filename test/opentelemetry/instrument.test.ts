@@ -10,9 +10,10 @@ import {
   BatchSpanProcessor,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base'
+import { acquireTrace, holdTrace, releaseTrace, renewTrace } from '../../src/diagnostics.ts'
 import { instrument } from '../../src/extras/opentelemetry/opentelemetry.ts'
 import { createMemoryServer } from '../../src/testing.ts'
-import { acquiring, holding, renewing } from './told.ts'
+import { acquiring, holding, MemoryNotes, renewing } from './told.ts'
 
 test.each([
   [{ nameof: () => 'x' }, 'There is no option `nameof` here. There are: tracerProvider'],
@@ -27,12 +28,21 @@ test.each([
   expect(() => instrument(options as never)).toThrow(message)
 })
 
-test('instrument() without an SDK does nothing', () => {
+test('instrument() without an SDK makes no active span and writes no note, and stop() ends its subscriptions', () => {
+  const channels = [acquireTrace, holdTrace, releaseTrace, renewTrace]
+  const areHeard = () => channels.map(({ start }) => start.hasSubscribers)
   const { stop } = instrument()
-  acquiring()({ outcome: 'granted' })
-  holding()({ outcome: 'released' })
+  expect(areHeard()).toEqual([true, true, true, true])
+  const notes = new MemoryNotes()
+  const acquired = acquiring()
+  const held = holding({ notes })
+  expect(trace.getActiveSpan()).toBeUndefined()
+  acquired({ outcome: 'granted' })
+  held({ outcome: 'released' })
+  expect(notes.told).toEqual([])
   stop()
   stop()
+  expect(areHeard()).toEqual([false, false, false, false])
 })
 
 test('instrument() uses the global providers, and a provider of spans may come later', async () => {

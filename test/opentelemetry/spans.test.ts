@@ -1,5 +1,5 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base'
+import { AlwaysOffSampler, AlwaysOnSampler } from '@opentelemetry/sdk-trace-base'
 import { LeaseLostError, RedisUnavailableError } from '../../src/index.ts'
 import { linksOf, Rig } from './rig.ts'
 import { acquiring, holding, MemoryNotes, newAcquire, releasing } from './told.ts'
@@ -123,13 +123,16 @@ test('names are the groups of nameOf, and are left out without a group', () => {
   expect(named).toEqual(['order', undefined, undefined])
 })
 
-test('a span that is not sampled writes no note', () => {
-  start({ sampler: new AlwaysOffSampler() })
+test.each([
+  ['is sampled', 'writes and removes a note', new AlwaysOnSampler(), 2],
+  ['is not sampled', 'writes no note', new AlwaysOffSampler(), 0],
+])('a span that %s %s', (_, __, sampler, count) => {
+  start({ sampler })
   const notes = new MemoryNotes()
   const acquire = newAcquire({ notes })
   acquiring(acquire)({ outcome: 'granted' })
   holding({ acquire, notes })({ outcome: 'released' })
-  expect(notes.told.filter(([, text]) => text !== undefined)).toEqual([])
+  expect(notes.told).toHaveLength(count)
 })
 
 test('no span is made after stop(), and an earlier acquisition makes no span', () => {

@@ -91,3 +91,14 @@ export function withoutLogin(text: string): string {
   if (text.startsWith('-')) return text.replace(/=.*$/s, '=***')
   return text.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***')
 }
+
+/** Removes the password and the query from the name of a server, for a command to paste. */
+export function withoutPassword(text: string): string {
+  if (text.startsWith('/') || !/[@?#]/.test(text)) return text
+  const url = urlOf(text)
+  if (url === undefined) return withoutLogin(text)
+  url.password = ''
+  url.search = ''
+  url.hash = ''
+  return url.href
+}

@@ -722,8 +722,8 @@ describe('the page about rights', () => {
     })
   })
 
-  test('without the rights for the queue, all calls of a lock work except inspect()', async () => {
-    const all = rightsOf('getLock')
+  test('without the rights for the queue, all calls of a lock work except inspect(), and a fair lock is refused', async () => {
+    const all = [...new Set([...rightsOf('getLock'), ...rightsOf('getFairLock')])]
     const patterns = all.filter((pattern) => !pattern.startsWith('~holdfast_'))
     expect(all.length - patterns.length).toBe(3)
     await server.admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', ...patterns)
@@ -743,6 +743,12 @@ describe('the page about rights', () => {
       await lease.release()
       await lock.lock()
       expect(await lock.forceUnlock()).toBe(true)
+      const fair = client.getFairLock('fair')
+      await expect(fair.lock()).rejects.toMatchObject({
+        code: 'HOLDFAST_REFUSED',
+        message: expect.stringMatching(/NOPERM|no permissions/i),
+      })
+      expect(await server.admin.exists('app:fair')).toBe(0)
     } finally {
       await client.close()
       await server.admin.call('ACL', 'DELUSER', 'app')

@@ -129,4 +129,4 @@ export const REPLIES: readonly Target[] = [
     },
   ),
 ]
-export const READER_COUNT = READERS.length
+export const READER_NAMES: readonly string[] = READERS.map(([name]) => name)

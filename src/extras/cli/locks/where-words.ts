@@ -1,5 +1,5 @@
 import { shellWord } from '../../deployment/shell-word.ts'
-import { withoutLogin } from '../../servers/endpoint.ts'
+import { withoutPassword } from '../../servers/endpoint.ts'
 
 /**
  * The options of this call that name the servers, for a command to paste. They contain no password.
@@ -24,9 +24,12 @@ export function whereWords(
     if (typeof value === 'string' && value !== '') words.push(`--${name}=${shellWord(value)}`)
   }
   for (const name of ['tls', 'cluster']) if (given[name] === true) words.push(`--${name}`)
-  for (const one of given.sentinel ?? []) words.push(`--sentinel=${shellWord(one)}`)
+  for (const list of given.sentinel ?? []) {
+    const names = list.split(',').map((one) => withoutPassword(one.trim()))
+    words.push(`--sentinel=${shellWord(names.join(','))}`)
+  }
   for (const url of [...(given.url ?? []), ...urls]) {
-    words.push(`--url=${shellWord(/[@?]/.test(url) ? withoutLogin(url) : url)}`)
+    words.push(`--url=${shellWord(withoutPassword(url))}`)
   }
   return words.join(' ')
 }
