@@ -250,7 +250,7 @@ describe('release', () => {
   test('a release reports how many clients listen', async () => {
     const answer = async () => release({ token: await tokenOf() })
     const listeners = [admin.duplicate(), admin.duplicate()]
-    atEnd(() => listeners.forEach((one) => one.disconnect()), { beforeCheck: true })
+    atEnd(() => listeners.map((one) => one.disconnect()), { beforeCheck: true })
     expect(await answer()).toEqual(['freed', 0])
     for (const [i, listener] of listeners.entries()) {
       await listener.subscribe(CHANNEL)

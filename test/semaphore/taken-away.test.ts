@@ -79,7 +79,7 @@ inBothPlaces(({ client }) => {
     test('several ids are accepted only as an array', async () => {
       const ids = ['0'.repeat(32), '1'.repeat(32)] as never[]
       const error = await errorOf(leased(client()).release(...(ids as unknown as [string])))
-      expect(error.message).toContain('as an array')
+      expect(error.message).toContain('as one array')
     })
   })
 
