@@ -119,8 +119,8 @@ function both(recorded: TimedLane, seen: TimedLane): TimedLane {
 }
 
 /**
- * The end of a hold that only the poll saw. The poll sees ends late, so a recorded hold that began
- * earlier gives the end of an exclusive hold.
+ * The end of a hold that only the poll saw. The poll sees ends late. So an exclusive hold ends when
+ * the next recorded hold begins, if that begin is earlier.
  */
 function endBefore(others: readonly Span[], { kind, sureUntil, to }: Span): number | null {
   if (to === null || (kind !== 'lock' && kind !== 'write')) return to

@@ -16,7 +16,7 @@ export interface PollTimes {
   readonly lingerMs: number
 }
 
-/** The greatest part of the time that scans may take. After a long scan, the pause is longer. */
+/** Scans may take at most this part of the time, so the pause after a long scan is longer. */
 const SCAN_SHARE = 0.4
 
 /** @internal The error of requests when the dashboard closes. */

@@ -7,7 +7,7 @@ export interface StreamTimes {
    * rights again.
    */
   readonly streamMs: number
-  /** The longest silence of a stream. Proxies close a stream that is silent for longer. */
+  /** The longest silence of a stream, because proxies close a stream that is silent for longer. */
   readonly commentMs: number
   /** The shortest pause between two messages to one viewer. */
   readonly gapMs: number

@@ -3,8 +3,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 type Fetch = (request: Request) => Promise<Response>
 
 /**
- * Admits users with the token. If a browser opens the printed address, it receives the token as a
- * cookie. Its later requests need no token in the address.
+ * Admits users with the token. The printed address gives the browser the token as a cookie, so
+ * later requests need no token in the address.
  */
 export interface Session {
   readonly token: string
