@@ -77,10 +77,10 @@ const MOST_SEEN = 50_000
 
 /**
  * Reads the history, the newest entry first. With `follow`, entries come in order of time: first
- * the `last` entries, or the entries `since`, then new entries as they are written. A reader that
- * follows retries if Redis does not answer, loads its data or becomes a replica. Each entry comes
- * once, even if Redis has it twice. Without a history there are no entries. The function opens its
- * own connection.
+ * the `last` entries, or the entries `since`, then new entries as they are written. While it waits
+ * for new entries, it retries if Redis does not answer, loads its data or becomes a replica. Each
+ * entry comes once, even if Redis has it twice. Without a history there are no entries. The
+ * function opens its own connection.
  *
  * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an
  * Error if Redis does not answer, or refuses
