@@ -21,7 +21,7 @@ const terminal = {
   err: (text: string) => void stderr.write(text),
   env,
   isTerminal: stdout.isTTY === true,
-  // A window may change its size.
+  // Read each time, because the user may resize the window.
   get columns() {
     return stdout.columns ?? 100
   },
@@ -40,7 +40,7 @@ const terminal = {
 function ask(question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr })
   return new Promise<string>((resolve) => {
-    // Ctrl-C and Ctrl-D close the interface.
+    // Ctrl-C and Ctrl-D close the interface, which counts as an empty answer.
     lines.once('close', () => resolve(''))
     lines.question(question, resolve)
   }).finally(() => lines.close())

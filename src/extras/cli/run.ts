@@ -25,7 +25,7 @@ export async function run(
   const command = commands.find((one) => one.name === name)
   if (command === undefined) {
     const known = commands.map((one) => one.name).join(', ')
-    // The argument may be an option or a URL, with a password.
+    // The unknown command may be an option or a URL, which may contain a password.
     const shown = withoutLogin(name)
     terminal.err(`There is no command ${JSON.stringify(shown)}. There are: ${known}.\n`)
     return EXIT.usage
@@ -40,8 +40,8 @@ export async function run(
     return await command.run(others, terminal)
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
-    // The message may quote a URL in the place of another value, such as after an option without
-    // its value.
+    // The message may quote a URL that was given as the value of an option. The URL may contain a
+    // password.
     terminal.err(`${withoutLogins(error.message)}\nnpx holdfast ${name} --help shows its usage.\n`)
     return EXIT.usage
   }

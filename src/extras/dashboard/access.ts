@@ -1,11 +1,14 @@
 import { refusal } from './replies.ts'
 
-/** The rights of a viewer: none, look, or also release locks of others if `release` is on. */
+/**
+ * The rights of a viewer. `none`: no access. `read`: see the locks. `admin`: also release them by
+ * force, if `release` is on.
+ */
 export type Access = 'none' | 'read' | 'admin'
 
 /**
- * A page of another origin may send this header only if a preflight allows it. The dashboard allows
- * none.
+ * Requests that change something need this header. For a page of another origin, the browser first
+ * asks the dashboard, which never allows the header. So only its own page can send the header.
  */
 const HEADER = 'holdfast-dashboard'
 

@@ -16,11 +16,11 @@ import { Table } from './table.ts'
 export interface ReleaseEvent {
   /** The key of the lock, with its prefix. */
   readonly key: string
-  /** The holder to take it from: `<clientId>:<owner>`. */
+  /** The holder that should lose the lock: `<clientId>:<owner>`. */
   readonly owner: string
   /** The token that the page showed; null if the server has none. */
   readonly token: number | null
-  /** `changed`: another owner holds it by now, and keeps it. */
+  /** `changed`: another owner holds the lock now, and keeps it. */
   readonly outcome: 'released' | 'free' | 'changed'
 }
 
@@ -41,7 +41,7 @@ export interface AccessOptions {
   readonly release?: boolean | undefined
   /**
    * Called after each forced release that the server answered, for your own log. It is not called
-   * if the outcome is unknown. Errors that it throws are dropped.
+   * if the outcome is unknown. Its errors are ignored.
    */
   readonly onRelease?: ((event: ReleaseEvent, context: unknown) => void) | undefined
 }
@@ -51,11 +51,14 @@ export type Verdict = Access | Response
 
 /** A dashboard that you can mount at any path. */
 export interface Dashboard {
-  /** Answers one request, for servers with web requests. It rejects only if `authorize` does. */
+  /**
+   * Answers one request, for servers with web requests. Rejects only if `authorize` throws or
+   * rejects.
+   */
   fetch(request: Request, context?: unknown): Promise<Response>
   /**
-   * Answers one request, for Node.js and as middleware of Express. It needs no body, so a body
-   * parser does not disturb it. Never rejects.
+   * Answers one request of Node.js, also as middleware of Express. It does not read the body, so a
+   * body parser may run before it. Never rejects.
    */
   node(
     incoming: IncomingMessage,
@@ -63,8 +66,8 @@ export interface Dashboard {
     next?: (error: unknown) => void,
   ): Promise<void>
   /**
-   * Ends all streams, answers every pending request with the status 502, and closes its
-   * connections. It waits for no server.
+   * Ends all streams, answers every pending request with the status 502, and closes the
+   * connections. Does not wait for a server to answer.
    */
   close(): Promise<void>
 }
@@ -81,7 +84,7 @@ const TIMES: Times = {
   gapMs: 400,
 }
 
-/** @internal The dashboard for any deployment and any times. Tests use it too. */
+/** @internal Makes a dashboard for any deployment. Tests pass their own times. */
 export function createDashboard(
   open: () => Promise<Deployment>,
   { authorize, release = false, onRelease }: AccessOptions,
@@ -89,7 +92,9 @@ export function createDashboard(
     readonly address?: string
     readonly command?: CommandOptions
     readonly times?: Partial<Times>
-    /** Undefined without a history. Resolves to null if the history has no entries. */
+    /**
+     * Reads the history; undefined if no history is used. Resolves to null if it has no entries.
+     */
     readonly history?: (() => Promise<HistoryIndex | null>) | undefined
   } = {},
 ): Dashboard {
@@ -107,7 +112,7 @@ export function createDashboard(
   })
   const poll = new Poll(open, table, times)
   const closing = new AbortController()
-  // Each pending request has a listener.
+  // Each pending request adds a listener, so Node.js must not warn about many listeners.
   setMaxListeners(0, closing.signal)
   const parts = {
     table,
@@ -122,7 +127,7 @@ export function createDashboard(
       try {
         onRelease?.(event, context)
       } catch {
-        // The lock is released, even if the log fails.
+        // The lock is already released, so an error of the user's callback is ignored.
       }
     },
   }

@@ -22,7 +22,10 @@ export interface Parts {
     event: { key: string; owner: string; token: number | null; outcome: string },
     context: unknown,
   ): void
-  /** Ends all streams and all pending requests. Its reason is a readable error. */
+  /**
+   * Aborts when the dashboard closes, to end all streams and pending requests. The reason is an
+   * error for users.
+   */
   readonly closed: AbortSignal
 }
 
@@ -45,7 +48,8 @@ type Route = (parts: Parts, asked: Asked) => Response | Promise<Response>
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 
 /**
- * The routes, by the last two parts of the path, because the dashboard may have any mount point.
+ * The routes, by the last two parts of the path. The parts before them depend on the user, who may
+ * mount the dashboard at any path.
  */
 const reads: Record<string, Route> = {
   'api/access': ({ release }, { access }) => json({ access, release }),
@@ -60,7 +64,8 @@ const changes: Record<string, Route> = { 'api/release': release }
 export async function handle(parts: Parts, request: Request, context: unknown): Promise<Response> {
   const access = await parts.authorize(request, context)
   if (access instanceof Response) return access
-  // Any other value refuses too, so that a forgotten `return` lets no user in.
+  // A forgotten `return` in `authorize` gives undefined. So every value except these two refuses
+  // the request.
   if (access !== 'read' && access !== 'admin')
     return refusal(
       403,
@@ -79,7 +84,7 @@ export async function handle(parts: Parts, request: Request, context: unknown): 
   if (pathname.endsWith('/')) return file('page.html')
   const name = pathname.slice(pathname.lastIndexOf('/') + 1)
   if (Object.hasOwn(files, name)) return file(name)
-  // Relative links on the page need the slash at the end.
+  // Relative links on the page work only if the address ends with a slash.
   return name.includes('.')
     ? refusal(404, `The dashboard has no page ${name}.`)
     : redirect(`${name}/`)
@@ -101,13 +106,13 @@ async function answer(route: Route, parts: Parts, asked: Asked): Promise<Respons
     return await unlessAborted(closed, async () => route(parts, asked))
   } catch (error) {
     if (closed.aborted) return refusal(502, messageOf(closed.reason))
-    // For example, a semaphore cannot be released by force.
+    // For example, a semaphore has no known holder that could lose it.
     if (error instanceof InvalidArgumentError) return refusal(400, error.message)
     return refusal(502, `Redis could not be asked: ${messageOf(error)}`)
   }
 }
 
-/** Rejects at the abort even if the work never ends, because a server that hangs never answers. */
+/** Rejects as soon as the signal aborts, because a request to a server that hangs may never end. */
 function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
@@ -124,7 +129,7 @@ function file(name: string): Response {
   return reply(files[name] ?? '', `${type}; charset=utf-8`)
 }
 
-/** All rows in one reply, for programs. The first request waits for the end of the first scan. */
+/** All rows in one reply, for programs. The first request waits until the first scan has ended. */
 async function rows({ table, poll }: Parts): Promise<Response> {
   await poll.ask(async () => {
     while (table.status.state === 'waiting') await table.changed

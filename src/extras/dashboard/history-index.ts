@@ -12,7 +12,7 @@ import { type RecordedHold, RecordedHolds } from './recorded-holds.ts'
 import type { Held, Knowledge } from './spans.ts'
 import { WaitLog } from './wait-log.ts'
 
-/** The limits of the index. It keeps the newest entries. */
+/** The limits of the index. Above them, the oldest entries are dropped. */
 export interface HistoryLimits {
   readonly mostEntries: number
   readonly mostBytes: number
@@ -20,7 +20,7 @@ export interface HistoryLimits {
 
 export const HISTORY_LIMITS: HistoryLimits = { mostEntries: 50_000, mostBytes: 32 * 1024 * 1024 }
 
-/** The estimated memory of an entry without its texts, and the most memory of one character. */
+/** The estimated memory in bytes: of an entry without its texts, and of one character. */
 const ENTRY_BYTES = 500
 const CHAR_BYTES = 2
 /** Longer labels and reasons are cut, because other processes write them. */
@@ -28,8 +28,8 @@ const MOST_CHARS = 200
 
 const MOST_CONTENDED = 20
 /**
- * The most losses, and the most calls that gave up. Frequent calls that give up must not hide
- * losses.
+ * The limit of losses in an answer, and also the limit of calls that gave up. The two are counted
+ * separately, so that many timeouts hide no loss.
  */
 const MOST_LOSSES = 100
 
@@ -39,7 +39,7 @@ const GAVE_UP: ReadonlySet<string> = new Set(['timeout', 'aborted'])
 interface Named {
   readonly holds: RecordedHolds
   readonly waits: WaitLog
-  /** The number of entries of that name that are kept. */
+  /** The number of kept entries with this name. */
   count: number
 }
 
@@ -48,33 +48,33 @@ interface KeptLoss {
   readonly loss: Loss
 }
 
-/** The facts of one entry that are kept. */
+/** The data of one entry that the index needs to drop the entry later. */
 interface Kept {
   readonly named: Named
   readonly client: string
   readonly bytes: number
   readonly held: RecordedHold | undefined
   readonly isWait: boolean
-  /** The list that contains the entry, if it is a loss. */
+  /** The list that contains the entry, if the entry is a loss. */
   readonly losses: KeptLoss[] | undefined
 }
 
 /**
- * Indexes the newest entries of a history, so that a question about a few entries does not read
- * all.
+ * Indexes the newest entries of a history by lock name, so that an answer reads only the entries
+ * that it needs.
  */
 export class HistoryIndex {
   readonly #limits: HistoryLimits
-  /** One object for each name, so that each name is stored once. */
+  /** One object for each name, so that memory holds each name only once. */
   readonly #named = new Map<string, Named>()
-  /** For each client: the number of its entries that are kept, and the time of the last one. */
+  /** For each client: the number of its kept entries, and the time of its latest event. */
   readonly #clients = new Map<string, { count: number; lastAt: number }>()
-  /** For each owner: the number of its holds that are kept. */
+  /** For each owner: the number of its kept holds. */
   readonly #owners = new Map<string, number>()
   readonly #failed: KeptLoss[] = []
   readonly #gaveUp: KeptLoss[] = []
   #kept: Kept[] = []
-  /** The entries of `#kept` before this index were dropped. */
+  /** The index in `#kept` of the oldest entry that is still kept. */
   #first = 0
   #bytes = 0
 
@@ -92,8 +92,8 @@ export class HistoryIndex {
   }
 
   /**
-   * True if the history has a hold of this holder, under any name. For a permit id, the key
-   * decides.
+   * True if the history has a hold of this holder, under any name. Entries do not contain permit
+   * ids, so for a permit id any entry about the key counts.
    */
   hasHold(key: string, owner: string): boolean {
     return this.#owners.has(owner) || (isPermitId(owner) && this.#named.has(key))
@@ -105,7 +105,7 @@ export class HistoryIndex {
     const named = this.#namedAs(entry)
     const held = named.holds.add(entry, short(entry.label))
     const writtenAt = Number.parseInt(entry.id, 10)
-    // A wait ended with the lock or with a timeout.
+    // Only waits that ended with the lock or with a timeout count.
     const isWait = waitedMs !== null && (event === 'acquired' || event === 'timeout')
     if (isWait) named.waits.add(writtenAt, at, waitedMs)
     const losses = FAILED.has(event) ? this.#failed : GAVE_UP.has(event) ? this.#gaveUp : undefined
@@ -121,8 +121,9 @@ export class HistoryIndex {
   }
 
   /**
-   * The holds in that time, by lock. @param knowledgeOf returns the current knowledge about a hold
-   * without a recorded end
+   * The holds in the asked time, by lock.
+   *
+   * @param knowledgeOf returns the current knowledge about a hold that has no recorded end
    */
   lanes(
     question: PastQuestion,
@@ -135,7 +136,7 @@ export class HistoryIndex {
     })
   }
 
-  /** The waits that ended in that time, the locks with the longest waits, and the losses. */
+  /** The waits that ended in the asked time, the locks with the longest waits, and the losses. */
   figures(question: PastQuestion): Pick<Past, 'waits' | 'contended' | 'losses'> {
     const { from, key } = question
     const waited = this.#asked({ ...question, filter: '' }).map(({ holds, waits }) => {
@@ -170,13 +171,16 @@ export class HistoryIndex {
   #noteClient({ client, label, at }: HistoryEntry): void {
     const known = this.#clients.get(client) ?? { count: 0, lastAt: 0 }
     known.count++
-    // Another process writes the entry about a forced release, without a label. Such an entry does
-    // not show that the holder is alive.
+    // Another process writes the entry about a forced release, and leaves the label empty. So such
+    // an entry does not show that this client is alive.
     if (label !== '') known.lastAt = Math.max(known.lastAt, at)
     this.#clients.set(client, known)
   }
 
-  /** A client that writes is alive, and would have recorded the end of its hold. */
+  /**
+   * A client that still writes entries would have recorded the end of this hold. So the hold lasted
+   * until the latest entry of the client, or until its limit.
+   */
   #withClient(held: Held, knowledge: Knowledge): Knowledge {
     const lastAt = Math.min(this.#clients.get(clientOf(held.owner))?.lastAt ?? 0, held.limitAt)
     return { ...knowledge, sureUntil: Math.max(knowledge.sureUntil, lastAt) }
@@ -207,8 +211,8 @@ export class HistoryIndex {
 }
 
 /**
- * @param all in the order of writing, the oldest first. An entry that was written before `from`
- * also happened before `from`
+ * @param all in the order of writing, the oldest first. Entries are written after their events, so
+ * the search ends at the first entry that was written before `from`
  */
 function newest(all: readonly KeptLoss[], from: number, key: string | null): Loss[] {
   const losses: Loss[] = []
@@ -220,7 +224,7 @@ function newest(all: readonly KeptLoss[], from: number, key: string | null): Los
   return losses
 }
 
-/** The estimated memory of an entry, as it was read or as it is kept. */
+/** The estimated memory of an entry, in bytes. */
 export function bytesOf(entry: Partial<HistoryEntry>): number {
   const { id, name, owner, client, label, reason } = entry
   const texts = [id, name, owner, client, label, reason]
@@ -236,7 +240,7 @@ function lossOf(key: string, entry: HistoryEntry): Loss {
   return { key, at, event, reason, label: short(entry.label), heldMs, waitedMs }
 }
 
-/** The text is copied, because a part of a string keeps the whole string in memory. */
+/** Copies the cut text, because a slice of a string keeps the whole string in memory. */
 function short(text: string): string {
   return text.length <= MOST_CHARS ? text : `${Buffer.from(text.slice(0, MOST_CHARS))}…`
 }

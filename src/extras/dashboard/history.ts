@@ -19,7 +19,9 @@ export interface HistoryOptions {
 const IDLE_MS = 30_000
 const RETRY_MS = 3_000
 
-/** In one turn of the event loop, this many entries are added to the index. */
+/**
+ * The first read adds this many entries in one turn of the event loop. Then other work gets a turn.
+ */
 const ENTRIES_OF_TURN = 500
 
 /**
@@ -34,7 +36,7 @@ export class FollowedHistory {
   #following: AbortController | undefined
   #begun = Promise.resolve()
   #idle: NodeJS.Timeout | undefined
-  /** How many calls wait for an answer. */
+  /** The number of pending calls of `index()`. */
   #asking = 0
   #error: unknown
   #isClosed = false
@@ -59,7 +61,7 @@ export class FollowedHistory {
       if (this.#following === undefined) throw this.#error
       return this.#index.size === 0 ? null : this.#index
     } finally {
-      // A first read may last longer than the idle time.
+      // The idle time begins after the last pending call, because a first read may take longer.
       if (--this.#asking === 0 && !this.#isClosed) {
         this.#idle = setTimeout(() => this.#rest(), this.#idleMs).unref()
       }
@@ -76,11 +78,11 @@ export class FollowedHistory {
     clearTimeout(this.#idle)
     this.#following?.abort()
     this.#following = undefined
-    // The next request reads the history again.
+    // The index is dropped, so the next call reads the history again.
     this.#index = new HistoryIndex()
   }
 
-  /** Reads the newest existing entries first, then the new entries. */
+  /** Reads the existing entries, the newest first. Then follows new entries in the background. */
   async #begin(): Promise<void> {
     const following = new AbortController()
     this.#following = following

@@ -4,15 +4,21 @@ import { refusal } from './replies.ts'
 
 type Fetch = (request: Request, context: unknown) => Promise<Response>
 
-/** The methods of the routes. The constructor of `Request` refuses some other methods. */
+/**
+ * The methods that the dashboard accepts. Others are refused first, because the constructor of
+ * `Request` throws for some methods.
+ */
 const METHODS = ['GET', 'HEAD', 'POST']
 
-/** A viewer that reads nothing for this long is gone, even if the socket is still open. */
+/**
+ * A viewer that reads nothing for this long, in milliseconds, counts as gone, even with an open
+ * socket.
+ */
 const STUCK_MS = 60_000
 
 /**
- * Adapts `fetch` to Node.js, Express and similar servers. It reads no body, so a body parser may
- * run before it.
+ * Adapts `fetch` to Node.js, Express and similar servers. The function does not read the body, so a
+ * body parser may run before it.
  */
 export function forNode(fetch: Fetch) {
   return async (
@@ -35,7 +41,7 @@ export function forNode(fetch: Fetch) {
       if (gone.signal.aborted || outgoing.headersSent) outgoing.destroy()
       else if (typeof next === 'function') next(error)
       else {
-        // The error is for the operator. A user without rights must not read it.
+        // Only the operator may read the error, because the rights of the user are unknown here.
         process.emitWarning(error instanceof Error ? error : String(error))
         outgoing.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
         outgoing.end(
@@ -47,8 +53,8 @@ export function forNode(fetch: Fetch) {
 }
 
 /**
- * @returns the request, or the reply to an invalid request. The rights are not checked yet, so that
- * reply reveals nothing
+ * @returns the request, or the reply to an invalid request. The rights are checked later, so the
+ * reply must reveal nothing about locks
  */
 export function requestOf(
   { method = 'GET', headers, url = '/', originalUrl }: IncomingMessage & { originalUrl?: string },
@@ -69,7 +75,9 @@ export function requestOf(
   })
 }
 
-/** The path and query of a request, under a fixed host, so that no path can name another host. */
+/**
+ * The path and query of a request, as a URL with a fixed host. So no path can name another host.
+ */
 function targetOf(target: string): URL | null {
   const isWhole = /^https?:\/\//i.test(target)
   if (isWhole ? !URL.canParse(target) : !/^[/\\]/.test(target)) return null
@@ -87,7 +95,7 @@ async function copy(
   gone: AbortSignal,
 ): Promise<void> {
   const reader = body.getReader()
-  // If the viewer leaves, a read that waits for the next message ends too.
+  // If the viewer leaves, this ends a read that waits for the next message.
   gone.addEventListener('abort', () => void reader.cancel().catch(() => undefined))
   if (gone.aborted) await reader.cancel()
   for (;;) {

@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Past, PastQuestion } from './past.ts'
 
 /**
- * The question of a viewer: the last minutes, of one lock or of locks with a word in their names.
+ * The question of a viewer about the last minutes: about one lock, or about locks with a text in
+ * their names.
  */
 export interface PastView extends Pick<PastQuestion, 'key' | 'filter'> {
   readonly minutes: number
@@ -10,24 +11,24 @@ export interface PastView extends Pick<PastQuestion, 'key' | 'filter'> {
 
 interface Answer {
   readonly text: Promise<string>
-  /** Infinity until the answer exists. */
+  /** After this moment, the answer is computed again. Infinity until the answer exists. */
   freshUntil: number
 }
 
-/** An answer is reused for this long. */
+/** An answer is reused for this long, in milliseconds. */
 const FRESH_MS = 1_000
 const MOST_ANSWERS = 100
 
 /**
- * Answers about the past, as JSON. Viewers with the same question share one answer. Each answer has
- * its own turn of the event loop, because the process may have leases to renew.
+ * Answers about the past, as JSON. Viewers with the same question share one answer. Each answer is
+ * computed in its own turn of the event loop, so that the process can renew leases in between.
  */
 export class PastAnswers {
   readonly #source: () => Promise<(question: PastQuestion) => Past>
   readonly #answers = new Map<string, Answer>()
   #last: Promise<unknown> = Promise.resolve()
 
-  /** @param source waits for the data, and returns the function that makes an answer */
+  /** @param source loads the data, and returns the function that computes an answer */
   constructor(source: () => Promise<(question: PastQuestion) => Past>) {
     this.#source = source
   }

@@ -7,16 +7,17 @@ export interface Lane {
 }
 
 /**
- * A lane. Its spans are computed only if it is drawn, because other locks may be held for longer.
+ * A lane whose spans are computed only if the lane is drawn. Only the locks that were held for
+ * longest are drawn.
  */
 export interface TimedLane {
   readonly key: string
-  /** How long the lock was held in that time, in milliseconds: the sum of all holds. */
+  /** The sum of the durations of all holds in the asked time, in milliseconds. */
   readonly heldMs: number
   spans(): readonly Span[]
 }
 
-/** A loss, a call without a lease, or lost entries of the history. */
+/** A lost hold, a call that got no lease, or a gap in the history. */
 export interface Loss {
   readonly key: string
   readonly at: number
@@ -38,8 +39,8 @@ interface Waits {
 /** The answer to a question about the past. */
 export interface Past {
   /**
-   * `history`: all holds that were recorded. `poll`: the holds that the dashboard saw while it had
-   * viewers.
+   * `history`: all recorded holds, and other holds that the dashboard saw. `poll`: only holds that
+   * the dashboard saw while it had viewers.
    */
   readonly source: 'history' | 'poll'
   /** Why the history cannot be read; null if it can be read, or if there is no history. */
@@ -48,9 +49,9 @@ export interface Past {
   readonly from: number
   /** The locks that were held for longest. */
   readonly lanes: readonly Lane[]
-  /** How many locks were held in that time. */
+  /** The number of locks that were held in the asked time. */
   readonly lockCount: number
-  /** These three need the history. They are null without it. */
+  /** Without a history, `waits`, `contended` and `losses` are null. */
   readonly waits: Waits | null
   readonly contended: readonly (Waits & { readonly key: string })[] | null
   readonly losses: readonly Loss[] | null
@@ -65,7 +66,7 @@ export interface PastQuestion {
   readonly filter: string
 }
 
-/** The most locks that are drawn, and the most holds of each lock. */
+/** At most this many locks are drawn, and at most `MOST_SPANS` holds of each lock. */
 const MOST_LANES = 20
 const MOST_SPANS = 200
 
@@ -75,7 +76,7 @@ export function isAskedFor(name: string, { key, filter }: PastQuestion): boolean
   return filter === '' || name.toLowerCase().includes(filter.toLowerCase())
 }
 
-/** The duration of a hold within that time, in milliseconds. */
+/** The part of a hold that is in the asked time, in milliseconds. */
 export function heldMsIn(
   span: { readonly from: number; readonly to: number | null },
   { from, now }: Pick<PastQuestion, 'from' | 'now'>,
@@ -93,8 +94,8 @@ export function busiest(lanes: readonly TimedLane[]): Pick<Past, 'lanes' | 'lock
 }
 
 /**
- * @param seen the holds that only the poll saw. Their ends are late, at most by the pause between
- * two looks
+ * @param seen the holds that only the poll saw. The poll sees an end late, by at most the pause
+ * between two looks
  */
 export function joined(recorded: readonly TimedLane[], seen: readonly TimedLane[]): TimedLane[] {
   const byKey = new Map(recorded.map((lane) => [lane.key, lane]))
@@ -118,8 +119,8 @@ function both(recorded: TimedLane, seen: TimedLane): TimedLane {
 }
 
 /**
- * The end of an exclusive hold that the poll saw. If the next hold began earlier, the hold ended
- * then.
+ * The end of a hold that only the poll saw. The poll sees ends late. So an exclusive hold ends when
+ * the next recorded hold begins, if that begin is earlier.
  */
 function endBefore(others: readonly Span[], { kind, sureUntil, to }: Span): number | null {
   if (to === null || (kind !== 'lock' && kind !== 'write')) return to

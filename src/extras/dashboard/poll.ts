@@ -10,21 +10,22 @@ export interface PollTimes {
   /** The pause after a failure of the servers. */
   readonly retryMs: number
   /**
-   * The poll continues for this long without viewers, because a reload of the page comes back soon.
+   * The poll continues for this long without viewers, because the viewer may only have reloaded the
+   * page.
    */
   readonly lingerMs: number
 }
 
-/** A scan takes at most this part of the time. Most of a scan are its own pauses. */
+/** Scans may take at most this part of the time, so the pause after a long scan is longer. */
 const SCAN_SHARE = 0.4
 
 /** @internal The error of requests when the dashboard closes. */
 export const CLOSED = 'The dashboard was closed.'
 
-/** The most keys of one look. Further keys have their turn in the next looks. */
+/** One look reads at most this many keys. The next looks read the other keys. */
 const KEYS_OF_LOOK = 2_000
 
-/** One poll for all viewers. It stops without viewers. */
+/** Reads the locks once for all viewers. It stops when there are no viewers. */
 export class Poll {
   readonly #open: () => Promise<Deployment>
   readonly #table: Table
@@ -42,7 +43,7 @@ export class Poll {
     this.#times = times
   }
 
-  /** Adds a viewer. @returns removes the viewer */
+  /** Adds a viewer, and starts the poll for the first viewer. @returns removes the viewer */
   enter(): () => void {
     this.#viewers++
     clearTimeout(this.#lingering)
@@ -59,7 +60,7 @@ export class Poll {
     }
   }
 
-  /** Asks one question, on the connections of the poll or on new ones. */
+  /** Asks one question on the connections of the poll. Opens connections if there are none. */
   async ask<T>(question: (deployment: Deployment) => Promise<T>): Promise<T> {
     const leave = this.enter()
     try {
@@ -70,7 +71,7 @@ export class Poll {
     }
   }
 
-  /** Looks at these keys at once, because a request has just changed them. */
+  /** Reads these keys at once, because a request has just changed them. */
   async look(keys: readonly string[]): Promise<void> {
     await this.ask((deployment) => this.#lookAt(deployment, keys))
   }
@@ -85,9 +86,9 @@ export class Poll {
     const running = this.#running
     this.#running = undefined
     running?.abort()
-    // The rows may be old from now on.
+    // From now on no poll reads the rows, so they may be old.
     this.#table.tell({ state: 'waiting', error: null })
-    // It does not wait for the run, because the run may wait for a server that hangs.
+    // Does not wait for `#run`, because a server that hangs may keep it waiting.
     await this.#drop()
   }
 
@@ -144,7 +145,7 @@ export class Poll {
     signal?: AbortSignal,
   ): Promise<void> {
     const rows = await deployment.look(keys)
-    // This poll has ended. Its answer may be older than the rows of the next poll.
+    // The poll was stopped during the request. A later poll may already have newer rows.
     if (signal?.aborted) return
     this.#tellMissing(deployment)
     this.#table.put(rows, Date.now())
@@ -152,7 +153,10 @@ export class Poll {
     this.#table.remove(keys.filter((key) => !found.has(key)))
   }
 
-  /** Runs before rows are removed, because the holds on an unreachable node have not ended. */
+  /**
+   * Called before rows are removed. If a node cannot be reached, a removed row does not mean that
+   * the hold has ended.
+   */
   #tellMissing({ unreachable }: Deployment): void {
     this.#table.tell({ missing: unreachable.map(({ reason }) => reason) })
   }

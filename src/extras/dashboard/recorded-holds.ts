@@ -7,14 +7,17 @@ const ENDED: ReadonlySet<string> = new Set(['released', 'lost', 'forced'])
 
 export interface RecordedHold extends Held {
   readonly id: string
-  /** The number of entries about this hold that are kept. */
+  /** The number of kept entries about this hold. */
   entries: number
 }
 
 /** The holds of one name, from the entries of the history. */
 export class RecordedHolds {
   readonly key: string
-  /** True if several locks share the name. Then one hold does not end another hold. */
+  /**
+   * True if several locks share the name. Then the begin of a hold does not show the end of
+   * another.
+   */
   readonly #isGroup: boolean
   readonly #holds: RecordedHold[] = []
   readonly #byId = new Map<string, RecordedHold>()
@@ -26,7 +29,7 @@ export class RecordedHolds {
   }
 
   /**
-   * @param label the label to keep, which may be cut
+   * @param label the label of the entry, cut if it is long
    * @returns the hold of the entry; undefined if the entry belongs to no hold
    */
   add(entry: HistoryEntry, label: string): RecordedHold | undefined {
@@ -40,12 +43,12 @@ export class RecordedHolds {
     const held = known ?? this.#begin(id, entry, isEnd ? at - (heldMs ?? 0) : at, label)
     held.entries++
     if (isEnd) {
-      // The end is the moment of the release. At its confirmation the next owner may hold the lock
-      // already.
+      // The hold ends when the holder releases. `at` is later, when the server confirms the
+      // release. By then the next owner may hold the lock.
       const endedAt = known === undefined || heldMs === null ? at : known.from + heldMs
       const end = { at: Math.max(held.from, endedAt), how: event as Ending }
-      // A forced release has two ends, because the holder learns of it later. The earlier end
-      // counts.
+      // A forced release has two entries, because the holder notices the release later. The earlier
+      // end counts.
       if (held.ended === null || end.at < held.ended.at) held.ended = end
     }
     return held
@@ -59,14 +62,14 @@ export class RecordedHolds {
     return true
   }
 
-  /** @returns undefined if there was no hold in that time */
+  /** @returns undefined if there was no hold in the asked time */
   timed(question: PastQuestion, knowledgeOf: (held: Held) => Knowledge): TimedLane | undefined {
     if (!this.#isSettled && !this.#isGroup) settle(this.#holds)
     this.#isSettled = true
     const within: Held[] = []
     let heldMs = 0
     for (const held of this.#holds) {
-      // A hold never ends after its recorded end.
+      // A span never ends after the recorded end of its hold, so this hold is too old.
       if (held.ended !== null && held.ended.at < question.from) continue
       const end = held.ended === null ? spanOf(held, knowledgeOf).to : held.ended.at
       if (end !== null && end < question.from) continue
@@ -78,7 +81,10 @@ export class RecordedHolds {
     return { key: this.key, heldMs, spans }
   }
 
-  /** Finds the hold that ends. An entry about a forced release may have no token. */
+  /**
+   * Finds the hold that ends. An entry about a forced release may have no token. Then the last open
+   * hold of the owner ends.
+   */
   #known(id: string, owner: string, token: number | null): RecordedHold | undefined {
     if (token !== null) return this.#byId.get(id)
     return this.#holds.findLast((held) => held.owner === owner && held.ended === null)

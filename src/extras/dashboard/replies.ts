@@ -1,5 +1,5 @@
 /**
- * The page loads nothing from other origins and runs no inline scripts. No page may show it in a
+ * The page loads nothing from other origins, runs no inline scripts, and cannot be shown in a
  * frame.
  */
 const POLICY = [
@@ -34,12 +34,14 @@ export function json(value: unknown, status = 200): Response {
   return reply(JSON.stringify(value), 'application/json; charset=utf-8', status)
 }
 
-/** A sentence for users, and for programs that read `error`. */
+/** A refusal with a sentence for users. Programs read the sentence as `error`. */
 export function refusal(status: number, error: string): Response {
   return json({ error }, status)
 }
 
-/** With `./`, no name in a path is read as another host. */
+/**
+ * The address begins with `./`, so that a browser never reads a name in the path as another host.
+ */
 export function redirect(to: string): Response {
   return reply(null, 'text/plain; charset=utf-8', 308, { location: `./${to}` })
 }

@@ -8,12 +8,15 @@ const HOLDERS_OF_ROW = 3
 const HOLDERS_OF_DETAIL = 200
 const WAITERS_OF_DETAIL = 200
 
-/** Two looks give moments that differ by the duration of a look. */
+/**
+ * Two looks compute the same moment with a small difference, because a look takes time. Moments
+ * closer than this, in milliseconds, are the same.
+ */
 const SAME_MOMENT_MS = 1_000
 
 /**
- * One holder. All times are moments in milliseconds, by the clock of the dashboard. A moment does
- * not change with time, so only real changes are sent.
+ * One holder. All times are moments in milliseconds, by the clock of the dashboard. Unlike
+ * durations, moments stay the same, so the row is sent again only after a real change.
  */
 export interface Holder {
   readonly owner: string
@@ -28,11 +31,11 @@ export interface Holder {
   /** When its client last reported itself; null if that is unknown. */
   readonly seenAt: number | null
   readonly since: number | null
-  /** When its lease ends, unless it is renewed; null without an expiry. */
+  /** When its lease ends without a renewal; null if the lease never expires. */
   readonly until: number | null
   /**
-   * The longest time left of its lease that was seen, in milliseconds, rounded up to seconds; null
-   * without an expiry.
+   * The greatest remaining time of its lease that was seen, in milliseconds, rounded up to seconds;
+   * null if the lease never expires.
    */
   readonly leaseMs: number | null
 }
@@ -43,7 +46,7 @@ export interface TableRow {
   readonly state: LockRow['state']
   /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`. */
   readonly stateText: string
-  /** The first holders. */
+  /** At most `HOLDERS_OF_ROW` holders. */
   readonly holders: readonly Holder[]
   readonly holderCount: number
   readonly token: number | null
@@ -72,7 +75,10 @@ export interface Detail extends TableRow {
   readonly votes: LockDetail['votes']
 }
 
-/** @param before the row that was sent last. If a moment means the same, it keeps its value */
+/**
+ * @param before the row that was sent last. If a moment has hardly changed, the new row has the old
+ * value
+ */
 export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
   const known = new Map(before?.holders.map((holder) => [holder.owner, holder]))
   return {
@@ -82,7 +88,8 @@ export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
     stateText: row.stateText,
     holders: row.holders
       .slice(0, HOLDERS_OF_ROW)
-      // Each change sends the row to all viewers, and a holder may have thousands of permits.
+      // Without the permit ids: a holder may have thousands, and each change sends the row to all
+      // viewers.
       .map((holder) => ({ ...holderOf(holder, now, known.get(holder.owner)), permits: [] })),
     holderCount: row.holders.length,
     token: row.token,
@@ -111,7 +118,7 @@ function holderOf(holder: HolderRow, now: number, before?: Holder): Holder {
   return { owner, ...process, isRedisson, holdCount, permits, seenAt, since, until, leaseMs }
 }
 
-/** Rounded up to seconds, so that a renewal does not change the row. */
+/** Rounds up to seconds and keeps the greatest value, so that a renewal does not change the row. */
 function leaseOf({ ttlMs }: HolderRow, before: number | null): number | null {
   if (ttlMs === null) return null
   return Math.max(before ?? 0, 1_000 * Math.ceil(ttlMs / 1_000))
@@ -138,16 +145,16 @@ function moment(now: number, ms: number | null, sign: 1 | -1, before?: number | 
 /** The totals of all rows. */
 export interface Totals {
   readonly locks: number
-  /** Held locks, permits and elections, but no latches. */
+  /** The number of locks, semaphores and elections that are held. Closed latches do not count. */
   readonly held: number
   /**
-   * Live waiters. Candidates of elections are not counted: they wait for as long as another one
-   * leads.
+   * The number of live waiters. Candidates of an election do not count, because they wait while
+   * another candidate leads.
    */
   readonly waiting: number
-  /** When the first of these waiters began to wait; null without a waiter, or if unknown. */
+  /** When the longest current wait began; null without a waiter, or if unknown. */
   readonly waitingSince: number | null
-  /** The number of rows. Some free locks have no row and are only counted. */
+  /** The number of rows. Above a limit, free locks are counted without a row. */
   readonly shown: number
 }
 

@@ -13,13 +13,13 @@ import type { Change, Table } from './table.ts'
 const KEYS_SEEN = 5_000
 const HOLDS_SEEN = 60
 
-/** Two looks at one hold give moments that differ by less than this. */
+/** Two looks compute the begin of the same hold with a difference below this, in milliseconds. */
 const SAME_HOLD_MS = 1_000
 
-/** The clocks of the dashboard and the servers may differ by this. */
+/** The clocks of the dashboard and the servers may differ by this, in milliseconds. */
 const CLOCKS_MS = 2_000
 
-/** The holds that the poll saw. It misses a hold that begins and ends between two looks. */
+/** The holds that the poll saw. A hold that begins and ends between two looks is missing. */
 export class SeenHolds {
   readonly #table: Table
   readonly #holds = new Map<string, Held[]>()
@@ -35,13 +35,14 @@ export class SeenHolds {
     for (const held of holds) {
       if (held.ended !== null) continue
       const same = holders.get(held.owner)
-      // A later hold of the same owner has a later moment.
+      // If the begin is later, the owner has acquired the lock again.
       if (same !== undefined && (same.since ?? 0) < held.from + SAME_HOLD_MS) {
         holders.delete(held.owner)
         continue
       }
       held.seenUntil = Math.max(held.from, lastSeenAt)
-      // A row has only the first holders. The rows of an unreachable node are missing.
+      // The row names only the first holders, so `owners` is checked too. Without a row, the node
+      // of the lock may be unreachable.
       const isUnknown =
         after === undefined ? this.#table.status.missing.length > 0 : owners.has(held.owner)
       if (!isUnknown || same !== undefined)
@@ -59,8 +60,8 @@ export class SeenHolds {
   }
 
   /**
-   * The current knowledge about a hold without a recorded end, from the history or the poll. It
-   * also remembers when the hold was first found to be over.
+   * Returns the current knowledge about a hold without a recorded end, from the history or the
+   * poll. Also sets `goneBy` when the hold is found to be over for the first time.
    */
   knowledgeOf(key: string, held: Held, now: number): Knowledge {
     const table = this.#table
@@ -78,7 +79,7 @@ export class SeenHolds {
     return { now, state: held.goneBy === undefined ? 'unknown' : 'gone', sureUntil }
   }
 
-  /** @param isRecorded true if the history already has that hold */
+  /** @param isRecorded true if the history already has a hold of this owner */
   lanes(
     question: PastQuestion,
     isRecorded: (key: string, owner: string) => boolean = () => false,
@@ -117,7 +118,8 @@ function heldBy(holder: Holder, row: TableRow, now: number): Held {
     owner,
     label,
     kind: kindOf(owner, row),
-    // Several holders may have one token, and Redisson has no tokens.
+    // The token of the row may belong to another holder if there are several. Redisson has no
+    // tokens.
     token: row.holderCount === 1 && !isRedisson ? row.token : null,
     from: Math.min(since ?? now, now),
     leaseMs: 0,

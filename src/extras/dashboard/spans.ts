@@ -1,12 +1,14 @@
 import type { KindName } from '../../index.ts'
 
-/** The kind of a hold decides which other holds it excludes. A fair lock is a lock. */
+/**
+ * The kind of a hold, which decides which other holds it excludes. A fair lock counts as a lock.
+ */
 export type SpanKind = Exclude<KindName, 'fair'>
 
 /**
- * How a hold ended. `released`, `lost` and `forced` were recorded. `seen`: the dashboard saw that
- * it was over. `unrecorded`: no end was recorded, for example because the process was killed.
- * `untold`: permits without a lease, whose end is never recorded.
+ * How a hold ended. `released`, `lost` and `forced` come from the history. `seen`: the dashboard
+ * saw that the hold was over. `unrecorded`: the history has no end, for example because the process
+ * was killed. `untold`: permits without a lease, whose end is never recorded.
  */
 export type Ending = 'released' | 'lost' | 'forced' | 'seen' | 'unrecorded' | 'untold'
 
@@ -18,53 +20,59 @@ export interface Span {
   /** The fencing token; null if it is unknown. */
   readonly token: number | null
   readonly from: number
-  /** Null if it has no end yet, or if no end is known. */
+  /** Null if the hold has not ended, or if its end is unknown. */
   readonly to: number | null
-  /** The hold lasted at least until this moment. It ended between this moment and `to`. */
+  /** The hold certainly lasted until this moment. It ended between this moment and `to`. */
   readonly sureUntil: number
-  /** Null if it is still held. */
+  /** Null if the hold has not ended. */
   readonly ending: Ending | null
 }
 
-/** The facts about one hold. */
+/** One hold, from the history or from the poll. */
 export interface Held {
   readonly owner: string
   readonly label: string | null
   readonly kind: SpanKind
   readonly token: number | null
   readonly from: number
-  /** Its lease, in milliseconds; 0 if that is unknown. */
+  /** The lease of the hold in milliseconds; 0 if unknown. */
   readonly leaseMs: number
   /**
-   * Its lease ends by this moment, unless `extend()` lengthens it. Infinity if the lease is renewed
-   * or unknown.
+   * The lease ends at this moment at the latest, unless `extend()` lengthens the lease. Infinity if
+   * the lease is renewed or unknown.
    */
   readonly limitAt: number
   /** The end that was recorded or seen. */
   ended: { readonly at: number; readonly how: Ending } | null
   /**
-   * When the next hold began that excludes this one; Infinity without such a hold. See `settle`.
+   * When the next hold that excludes this hold began; Infinity without such a hold. See `settle`.
    */
   nextFrom: number
-  /** When the dashboard last saw it held; 0 if it never did. */
+  /** When the dashboard last saw this hold; 0 if it never saw the hold. */
   seenUntil: number
-  /** When the dashboard first saw that it is over. */
+  /** When the dashboard first found that this hold was over. */
   goneBy: number | undefined
 }
 
 /** The dashboard's current knowledge about a hold that has no recorded end. */
 export interface Knowledge {
   readonly now: number
-  /** Says if the servers still name its owner as a holder. */
+  /**
+   * `held`: the servers name the owner as a holder. `gone`: the hold is over. `unknown`: neither is
+   * certain.
+   */
   readonly state: 'held' | 'gone' | 'unknown'
-  /** The last moment at which its client or the dashboard showed that it was held. */
+  /** The last moment at which the client or the poll showed that the hold had not ended. */
   readonly sureUntil: number
 }
 
-/** An entry reaches Redis at most this long after it was sent, so its time may be wrong by this. */
+/**
+ * The time of an entry may be too late by this, in milliseconds, because an entry may reach Redis
+ * late.
+ */
 const INEXACT_MS = 2_000
 
-/** A hold of the kind on the left is over when another owner has a hold of a kind on the right. */
+/** A hold of the kind on the left ends before another owner gets a hold of a kind on the right. */
 const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
   lock: ['lock', 'read', 'write', 'upgradable'],
   write: ['lock', 'read', 'write', 'upgradable'],
@@ -75,7 +83,8 @@ const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
 }
 
 /**
- * Sorts the holds of one name by their tokens, and sets for each hold when the next hold ended it.
+ * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the begin of the
+ * next hold that excludes it.
  */
 export function settle(holds: Held[]): void {
   holds.sort(inOrder)
@@ -84,7 +93,8 @@ export function settle(holds: Held[]): void {
     held.nextFrom = Number.POSITIVE_INFINITY
     for (const kind of ENDED_BY[held.kind]) {
       const other = next.get(kind)
-      // One owner may hold several kinds at once, such as the read lock and the write lock.
+      // One owner may hold several kinds at once, such as the read lock and the write lock. Neither
+      // hold ends the other.
       const isBeside = kind !== held.kind && other !== undefined && isSameOwner(other, held)
       if (other !== undefined && !isBeside) held.nextFrom = Math.min(held.nextFrom, startOf(other))
     }
@@ -92,15 +102,18 @@ export function settle(holds: Held[]): void {
   }
 }
 
-/** Readers have the token of the writer before them, so they come after that writer. */
+/**
+ * Sorts by token. Readers have the same token as the writer before them, so they come after the
+ * writer.
+ */
 function inOrder(a: Held, b: Held): number {
   const byToken = a.token === null || b.token === null ? 0 : a.token - b.token
   return byToken || Number(a.kind === 'read') - Number(b.kind === 'read') || a.from - b.from
 }
 
 /**
- * The times of two entries are inexact, so a hold may seem to begin shortly after the next one. It
- * began before.
+ * The begin of a hold. Times of entries are inexact, so a hold may seem to begin shortly after the
+ * next hold. Then the begin of the next hold counts.
  */
 function startOf({ from, nextFrom }: Held): number {
   return from > nextFrom && from - nextFrom <= INEXACT_MS ? nextFrom : from
@@ -135,13 +148,14 @@ function knownEnd(held: Held, { at, how }: NonNullable<Held['ended']>): End {
   const from = startOf(held)
   const sureUntil = how === 'seen' ? Math.max(from, seenUntil) : at
   const lateMs = at - nextFrom
-  // The server confirmed this release. If it is long after the next begin, clocks do not explain
-  // it, so the overlap is shown.
+  // Inexact times cannot explain a confirmed release so long after the next begin. So the chart
+  // shows that the holds overlap.
   if (lateMs <= 0 || (how === 'released' && lateMs > INEXACT_MS)) {
     return { to: at, sureUntil, ending: how }
   }
   const to = Math.max(from, nextFrom)
-  // A holder that stalled records its loss when it continues. Its lease was over before.
+  // A holder that stalled records its loss only when it continues, but its lease ended earlier.
+  // Only the first lease is certain.
   const sure = how === 'lost' && lateMs > INEXACT_MS ? from + leaseMs : sureUntil
   return { to, sureUntil: Math.min(to, sure), ending: how }
 }

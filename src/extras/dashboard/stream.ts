@@ -3,10 +3,11 @@ import type { Table } from './table.ts'
 
 export interface StreamTimes {
   /**
-   * The longest duration of a stream. Then the browser reconnects, so its rights are checked again.
+   * The longest duration of a stream. Then the browser reconnects, and `authorize` checks its
+   * rights again.
    */
   readonly streamMs: number
-  /** The longest silence of a stream. Proxies close a stream that is silent for longer. */
+  /** The longest silence of a stream, because proxies close a stream that is silent for longer. */
   readonly commentMs: number
   /** The shortest pause between two messages to one viewer. */
   readonly gapMs: number
@@ -15,15 +16,16 @@ export interface StreamTimes {
 /** The most rows of one message. */
 const ROWS_OF_MESSAGE = 1_000
 
-/** How long the browser waits before it reconnects. */
+/** How long the browser waits before it reconnects, in milliseconds. */
 const RETRY_MS = 2_000
 
 /**
- * Sends the changes as server-sent events. It makes a message only after the viewer has read the
- * message before. So a slow viewer gets fewer messages, each with all changes, and needs no memory.
+ * Sends the changes as server-sent events. Each message is made only after the viewer has read the
+ * last message. So a slow viewer gets fewer messages with more changes, and no messages pile up in
+ * memory.
  *
- * @param seen the last id that the viewer received, on this stream or an earlier one
- * @param onEnd called once, at any end of the stream
+ * @param seen the last id that the viewer received, on this stream or an earlier stream
+ * @param onEnd called once, when the stream ends for any reason
  */
 export function newStream(
   table: Table,
@@ -57,7 +59,7 @@ export function newStream(
 
 async function* messages(table: Table, from: number, times: StreamTimes, stop: AbortSignal) {
   yield `retry: ${RETRY_MS}\n\n`
-  // Every stream begins with a message, even without changes, because the message has the current
+  // Every stream begins with a message, even without changes, because the viewer needs the current
   // status.
   for (let version = from, isFirst = true; !stop.aborted; isFirst = false) {
     if (isFirst || version !== table.version) {
@@ -79,8 +81,8 @@ function* inParts(table: Table, changes: ReturnType<Table['since']>, from: numbe
   const { rows, gone, isAll, version } = changes
   for (let i = 0; i === 0 || i < rows.length; i += ROWS_OF_MESSAGE) {
     const isLast = i + ROWS_OF_MESSAGE >= rows.length
-    // Only the last part has the new id. If the connection ends before, the viewer gets all parts
-    // again.
+    // Only the last part has the new id. If the connection ends earlier, the browser sends the old
+    // id, and gets all parts again.
     const id = `${table.epoch}.${isLast ? version : isAll ? 0 : from}`
     const facts = {
       now: Date.now(),

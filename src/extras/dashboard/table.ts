@@ -3,13 +3,17 @@ import { isPermitId } from '../deployment/key-names.ts'
 import type { LockRow } from '../deployment/rows.ts'
 import { rowOf, type TableRow, type Totals, totalsOf } from './row.ts'
 
-/** The most rows. Further free locks are counted, but not shown. */
+/** If the table has this many rows, further free locks get no row and are only counted. */
 const MOST_ROWS = 20_000
 
-/** This many removed rows are remembered. A viewer that was away for longer gets all rows. */
+/**
+ * This many removed rows are remembered. A viewer that missed more removals gets all rows again.
+ */
 const MOST_GONE = 20_000
 
-/** For this long after a change, a lock is likely to change again. */
+/**
+ * For this long after a change, in milliseconds, a lock is read often, because it may change again.
+ */
 const WARM_MS = 60_000
 
 interface Entry {
@@ -24,28 +28,29 @@ interface Entry {
 /** The change of one row. */
 export interface Change {
   readonly key: string
-  /** Undefined if the lock is not there any more. */
+  /** The new row; undefined if the row was removed. */
   readonly after: TableRow | undefined
-  /** When the row before was last seen unchanged; 0 without a row before. */
+  /** When the previous row was last read; 0 if there was none. */
   readonly lastSeenAt: number
-  /** All owners that hold the lock now. The row has only the first ones. */
+  /** All owners that hold the lock now. The row names only the first owners. */
   readonly owners: ReadonlySet<string>
 }
 
 export interface Status {
-  /** `waiting`: no server was asked yet. */
+  /** `waiting`: the poll is stopped, or its first scan has not ended. */
   readonly state: 'waiting' | 'live' | 'unreachable'
   readonly address: string
   /** The reason why the servers cannot be reached. */
   readonly error: string | null
-  /** When the last scan of all locks ended; null before the first end. */
+  /** When the last scan of all locks ended; null if no scan has ended yet. */
   readonly scannedAt: number | null
-  /** The reasons why servers are left out, one sentence each. Their locks are missing. */
+  /** For each server that is left out, a sentence with the reason. */
   readonly missing: readonly string[]
 }
 
 /**
- * The changes since a version. They are JSON already, because all viewers receive the same text.
+ * The changes since a version, as JSON texts. Each text is made only once, because all viewers
+ * receive the same text.
  */
 export interface Changes {
   readonly version: number
@@ -54,15 +59,21 @@ export interface Changes {
   readonly gone: readonly string[]
 }
 
-/** All rows, each with the version of its last change. So each viewer receives only new changes. */
+/**
+ * All rows. Each row has the version of its last change, so that a viewer receives only new
+ * changes.
+ */
 export class Table {
-  /** Versions have a meaning only within one table. */
+  /** Identifies this table, because the versions of another table are not comparable. */
   readonly epoch = randomBytes(6).toString('hex')
   readonly #entries = new Map<string, Entry>()
   readonly #gone = new Map<string, number>()
   readonly #onChange: (change: Change) => void
   #version = 1
-  /** A viewer with a lower version needs changes that are no longer remembered. */
+  /**
+   * A viewer with a lower version gets all rows, because the removals before this version are
+   * forgotten.
+   */
   #remembersFrom = 0
   #status: Status
   #left = 0
@@ -84,13 +95,13 @@ export class Table {
     return this.#status
   }
 
-  /** Resolves at the next version. */
+  /** Resolves when the version next increases. */
   get changed(): Promise<void> {
     return this.#wake.promise
   }
 
   get totals(): Totals {
-    // All viewers receive the same totals.
+    // Computed once for each version, because all viewers receive the same totals.
     if (this.#totals?.version === this.#version) return this.#totals
     this.#totals = { version: this.#version, ...totalsOf(this.rows, this.#left) }
     return this.#totals
@@ -100,7 +111,7 @@ export class Table {
     return this.#status.state === 'live'
   }
 
-  /** All owners that hold anything now. */
+  /** All owners that hold a lock or a permit now. */
   get owners(): ReadonlySet<string> {
     if (this.#owners === undefined) {
       const holders = [...this.#entries.values()].flatMap((entry) => entry.holders)
@@ -109,19 +120,19 @@ export class Table {
     return this.#owners
   }
 
-  /** True if unknown owners hold permits. */
+  /** True if the owner of at least one of the permits is unknown. */
   hasUnknownOwners(key: string): boolean {
     const { holders = [] } = this.#entries.get(key) ?? {}
     return holders.some(({ owner }) => isPermitId(owner))
   }
 
-  /** When that lock was last seen; undefined if it is not there. */
+  /** When the row of this lock was last read; undefined without a row. */
   seenAt(key: string): number | undefined {
     return this.#entries.get(key)?.seenAt
   }
 
   /**
-   * When the last scan of all locks began; 0 before its first end, and while a server is
+   * When the last complete scan of all locks began; 0 before that, and while a server is
    * unreachable.
    */
   get scannedSince(): number {
@@ -153,7 +164,7 @@ export class Table {
     this.#notifyIf(version)
   }
 
-  /** Called after a scan of all locks. Removes the locks that the scan did not find. */
+  /** Called after a scan of all locks. Removes the rows that were not read since the scan began. */
   sweep(notSeenSince: number, left: number): void {
     this.#left = left
     if (this.#status.missing.length === 0) this.#scannedSince = notSeenSince
@@ -161,7 +172,7 @@ export class Table {
     this.remove(old.map(([key]) => key))
   }
 
-  /** The keys to look at often: locks that are held or waited for, now or shortly before. */
+  /** The keys to read often: locks that are held or waited for, or that changed shortly before. */
   hot(now: number): string[] {
     const keys: string[] = []
     for (const [key, { row, changedAt }] of this.#entries) {
@@ -192,7 +203,7 @@ export class Table {
       return
     }
     this.#gone.delete(row.key)
-    // A free lock that is found for the first time was not released just now.
+    // A free lock that is new here was not released just now, so it is not read often.
     const changedAt = known === undefined ? Number.NEGATIVE_INFINITY : now
     this.#entries.set(row.key, { row, text, version, seenAt: now, changedAt, holders })
     this.#version = version

@@ -1,5 +1,6 @@
 /**
- * The waits for the locks of one name. Lists of numbers save memory, because there are many waits.
+ * The waits for the locks of one name, in lists of numbers. There are many waits, and such lists
+ * need less memory than objects.
  */
 export class WaitLog {
   readonly #writtenAt: number[] = []
@@ -19,7 +20,7 @@ export class WaitLog {
     this.#waitedMs.shift()
   }
 
-  /** The durations of the waits that ended since then, in milliseconds. */
+  /** The durations of the waits that ended at `from` or later, in milliseconds. */
   since(from: number): number[] {
     const found: number[] = []
     for (let i = this.#firstWrittenSince(from); i < this.#at.length; i++) {
@@ -28,7 +29,10 @@ export class WaitLog {
     return found
   }
 
-  /** An entry is written after its event. So entries that were written before `from` are older. */
+  /**
+   * The index of the first wait that was written at `from` or later. Earlier waits have also ended
+   * earlier, because an entry is written after its event.
+   */
   #firstWrittenSince(from: number): number {
     let [low, high] = [0, this.#writtenAt.length]
     while (low < high) {

@@ -2,14 +2,14 @@ import { InvalidArgumentError } from '../../index.ts'
 import { type Login, readEndpoint, type Tls } from '../servers/endpoint.ts'
 import { assertEachOnce, type Where } from '../servers/where.ts'
 
-/** PEM files of a TLS connection, if it needs more than Node.js uses by default. */
+/** PEM files of a TLS connection. A missing file means the default of Node.js. */
 export interface TlsFiles {
   readonly ca?: string | Buffer | undefined
   readonly cert?: string | Buffer | undefined
   readonly key?: string | Buffer | undefined
 }
 
-/** A login. The login of a URL takes precedence. */
+/** A login. If a URL contains a login, the login in the URL is used instead. */
 export interface LoginOptions {
   readonly username?: string | undefined
   readonly password?: string | undefined

@@ -70,7 +70,8 @@ export class ClusterMasters implements Masters {
     if (this.#down.size === 0 || this.#isTrying) return
     if (performance.now() - this.#triedAt < AGAIN_MS) return
     this.#isTrying = true
-    // A replica of an unreachable node may be the master by now.
+    // A replica may have become the master of slots of an unreachable node, so the slots are read
+    // again.
     this.#connect()
       .catch(() => undefined)
       .finally(() => {
@@ -131,9 +132,10 @@ async function slotsBy(client: ServerClient, start: Endpoint) {
   if (slots.length === 0) throw new Error(`${addressOf(start)} knows no slots of a cluster.`)
   const endpoints = new Map<string, Endpoint>()
   const ranges = slots.map(([first, last, [name, port, , more]]): Range => {
-    // Redis 7 says `?` if a node has no hostname, although the cluster prefers hostnames.
+    // Redis 7 reports `?` for a node without a hostname if the cluster prefers hostnames.
     const host = name === '?' ? ipIn(more) : name
-    // A node without contact to other nodes does not know its own address.
+    // A node without contact to other nodes reports no host of its own, so the host of `start` is
+    // used.
     const endpoint = { ...start, host: host || start.host, port }
     const address = addressOf(endpoint)
     endpoints.set(address, endpoint)

@@ -13,16 +13,16 @@ export type BareDetail = Omit<LockDetail, 'holders' | 'queue' | 'votes'> & {
   readonly queue: readonly BareWaiter[]
 }
 
-/** Tokens are server times in µs. A smaller number is not a time. */
+/** Tokens of a single server are server times in µs. A token below this number is not a time. */
 const FIRST_US = Date.UTC(2020) * 1_000
-/** A permit without a lease has an end after this time, in milliseconds since 1970. */
+/** A permit has no lease if its end is after this moment, in milliseconds since 1970. */
 const NEVER_MS = 1e14
 /**
- * A heartbeat of a live client ends at most this far ahead, in milliseconds. A later time was
- * written before the clock was set back.
+ * A heartbeat of a live client ends at most this far ahead, in milliseconds. A later end was
+ * written before the clock was set back, so the waiter counts as dead.
  */
 const MOST_AHEAD_MS = 10_000
-/** All permit ids of one acquisition begin with the same hex digits, this many. */
+/** The number of hex digits with which all permit ids of one acquisition begin. */
 const HEAD_DIGITS = 24
 
 /**
@@ -57,8 +57,8 @@ function ofHash(raw: RawKeys, isQuorum: boolean): BareDetail | null {
     }
     if (ofReader === undefined) return [holder]
     const { ttlMs, sinceUs } = ofReader
-    // A reader whose lease has ended stays in the hash until the next request. A reader of Redisson
-    // is listed, because Redisson may renew only the lock.
+    // An expired reader stays in the hash until the next request, so it is left out here. A reader
+    // of Redisson is listed, because Redisson may renew only the lock.
     if (ttlMs === -2) return isRedisson ? [holder] : []
     return [{ ...holder, ttlMs: ttlMs === -1 ? null : ttlMs, ageMs: ageOf(sinceUs, raw.nowMs) }]
   })
@@ -82,7 +82,7 @@ function ofNumber(raw: RawKeys): BareDetail {
   }
   const kind = hasLeases ? 'permits' : 'semaphore'
   const count = {
-    // The next request of a client makes expired permits available.
+    // Expired permits count as available, because the next request makes them available.
     available: Number(number) + expired,
     taken: hasLeases ? taken : null,
     toGo: null,
@@ -91,7 +91,10 @@ function ofNumber(raw: RawKeys): BareDetail {
   return detailOf(raw, { kind, holders, mode: undefined, count, isSet: true }, permitQueue(raw), 0)
 }
 
-/** The key is missing, so the lock is free. But a token is remembered, or a client waits. */
+/**
+ * The key of the lock is missing, so the lock is free. Returns null if the other keys contain
+ * neither a token, nor a waiter, nor the kind of a semaphore.
+ */
 function ofNothing(raw: RawKeys): BareDetail | null {
   const permits = permitQueue(raw)
   if (permits.length > 0 || raw.note === 'permits' || raw.note === 'semaphore') {
@@ -156,7 +159,8 @@ function permitHolders({ permits, permitHolders, nowMs }: RawKeys): BareHolder[]
   })
 }
 
-// The hash also has fields by owner, the claim windows. Only the fields by client are heartbeats.
+// The fields of heartbeats are client ids, so `clientOf` finds them. The other fields of this hash
+// are claim windows of owners.
 const fairQueue = ({ fair, nowMs }: RawKeys) => waitersOf(fair, nowMs, () => null, clientOf)
 
 const readWriteQueue = ({ writers, reading, nowMs }: RawKeys) => [
@@ -174,7 +178,8 @@ function waitersOf(
   { since, alive }: RawQueue,
   nowMs: number,
   wants: (mark: string) => string | null,
-  // A waiter of a read-write lock may have its own heartbeat.
+  // Returns the field of a waiter's heartbeat. If there is no such field, the heartbeat of its
+  // client counts.
   fieldOf: (owner: string) => string = (owner) => owner,
 ): BareWaiter[] {
   const marks = new Map(pairs(alive))
@@ -183,7 +188,8 @@ function waitersOf(
     const aheadMs = Number.parseInt(mark, 10) - nowMs
     return {
       owner,
-      // A reader that upgrades is before all other waiters, and its score is no time.
+      // Null for a reader that upgrades: its score only puts it before all other waiters, and is no
+      // time.
       waitedMs: ageOf(Number(sinceUs), nowMs),
       isDead: !(aheadMs >= 0 && aheadMs <= MOST_AHEAD_MS),
       wants: wants(mark),

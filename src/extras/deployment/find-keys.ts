@@ -11,7 +11,7 @@ import {
 } from './key-names.ts'
 import { reply } from './reply.ts'
 
-/** Keys per step. A server needs well below 1 ms for one step. */
+/** The number of keys of one step. The server needs well below 1 ms for one step. */
 const AT_A_TIME = 500
 
 interface Wanted {
@@ -19,7 +19,10 @@ interface Wanted {
   readonly signal: AbortSignal | undefined
 }
 
-/** Finds held locks: the hashes in which each field is an owner. No other key is needed. */
+/**
+ * Finds held locks: hashes in which each field is an owner. The other keys of a lock are not
+ * needed.
+ */
 export async function* findHeld(server: ServerClient, { pattern, signal }: Wanted) {
   const match = pattern === undefined ? [] : ['MATCH', pattern]
   for await (const keys of scan(server, [...match, 'TYPE', 'hash'], signal)) {
@@ -31,7 +34,7 @@ export async function* findHeld(server: ServerClient, { pattern, signal }: Wante
 
 /**
  * Finds locks by the other keys that belong to them, and finds the clients that report themselves.
- * `counted` are the locks of token counters. `more` are the locks of other keys, such as a queue.
+ * `counted`: locks with a token counter. `more`: locks with another key, such as a queue.
  */
 export async function* findNamed(server: ServerClient, { pattern, signal }: Wanted) {
   const isWanted = pattern === undefined ? () => true : matcherOf(pattern)
@@ -63,8 +66,8 @@ export async function* findEndless(server: ServerClient, signal: AbortSignal | u
 }
 
 /**
- * After each step it pauses as long as the step took, so that the server has time for other
- * clients.
+ * After each step it pauses as long as the step took, at most 50 ms, so that the server has time
+ * for other clients.
  */
 async function* scan(
   server: ServerClient,

@@ -19,7 +19,7 @@ export interface Leak {
   readonly ttlMs: number | null
   /** The lock; null if the leaked key is no lock. */
   readonly lock: LockDetail | null
-  /** The `redis-cli` for each server that has the key; empty for a lock. */
+  /** The `redis-cli` command for each server that has the key; empty for a lock. */
   readonly cli: readonly string[]
 }
 
@@ -32,8 +32,8 @@ interface LeakTerms {
 }
 
 /**
- * Within this time, in milliseconds, the first live waiter of a free lock acquires the lock or
- * requests it.
+ * The first live waiter of a free lock acquires or requests the lock within this time, in
+ * milliseconds.
  */
 const PLACE_MS = 7_000
 /** A renewal may be late by this, in milliseconds. */
@@ -47,7 +47,8 @@ interface Suspect {
 /**
  * Finds leaks. Some leaks are certain only after a second look at the lock.
  *
- * @returns the number of holders with longer leases, which could not be judged
+ * @returns the number of holders that were not judged, because their leases are longer than
+ * `leaseMs`
  */
 export async function* findLeaks(
   deployment: Deployment,
@@ -63,13 +64,13 @@ export async function* findLeaks(
       longer += unknown.filter(({ ttlMs }) => (ttlMs ?? 0) > leaseMs).length
       if (!unknown.some(({ ttlMs }) => (ttlMs ?? 0) <= leaseMs) && row.waiting === 0) continue
       const lock = await deployment.inspect(row.key)
-      // At the end of the look: a slow look would otherwise count as a renewal.
+      // Measured after the look. If the time of a slow look counted, the lease could seem renewed.
       const at = performance.now()
       if (lock !== null && isSuspect(lock, leaseMs)) suspects.push({ lock, at })
     }
   }
   if (pattern === undefined) {
-    // Several masters may have the same key.
+    // Several masters may have the same key, but each key is reported once.
     const found = new Map<string, string[]>()
     for await (const { keys, cli } of deployment.scanEndless()) {
       for (const key of keys) {
@@ -97,8 +98,8 @@ export async function* findLeaks(
 const isEndless = ({ ttlMs }: HolderRow): boolean => ttlMs === null
 
 /**
- * True if the process of the holder is unknown. Processes of Redisson are never known, so they do
- * not count.
+ * True if the process of the holder should be known and is not. False for Redisson, whose processes
+ * are never known, and for a hold without an expiry, which is another leak.
  */
 const isUnknown = ({ process, isRedisson, ttlMs }: HolderRow): boolean =>
   process === null && !isRedisson && ttlMs !== null

@@ -11,14 +11,19 @@ import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
 
 /** The default `counterTtlMs` of clients. */
 const COUNTER_MS = 3_600_000
-/** For how long a grant waits for its confirmation, and readers go before writers. */
+/**
+ * For how long a grant waits for its confirmation, and readers go before writers, in milliseconds.
+ */
 const CLAIM_MS = 1_500
 /**
- * The shortest time for which a master remembers the owner. If the longest lease of the masters is
- * longer, that time counts.
+ * Each master remembers the owner for at least this time, in milliseconds. If the longest lease of
+ * the masters is longer, they remember the owner for the time of that lease.
  */
 const FORCED_MS = 60_000
-/** Tokens are server times in µs. The clock may have been set back by this much since. */
+/**
+ * A seen token may be ahead of the server time by this, in µs. Tokens are server times, and the
+ * clock may have been set back since the token was issued.
+ */
 const AHEAD_US = 86_400_000_000
 
 interface Taking extends SeenHolder {
@@ -26,7 +31,7 @@ interface Taking extends SeenHolder {
   /** Every later token is above this number. */
   readonly floor: number
   readonly publish: 'PUBLISH' | 'SPUBLISH'
-  /** For how long a master remembers the owner; 0 unless there are several masters. */
+  /** For how long a master remembers the owner, in milliseconds; 0 for a single server. */
   readonly forcedMs: number
 }
 
@@ -34,10 +39,10 @@ type Reply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: string]
 
 /**
  * Takes a lock from the holder that was seen, and from no other holder. With several masters, a
- * majority must confirm it.
+ * majority must confirm the release.
  *
  * @returns rejects with a readable Error if the outcome is unknown. Rejects with
- * `InvalidArgumentError` if the kind has no known holders
+ * `InvalidArgumentError` if the holders of this kind are unknown
  */
 export async function forceRelease(
   masters: Masters,
@@ -51,12 +56,12 @@ export async function forceRelease(
   const counters = facts.map(({ counter }) => counter)
   assertIssued(key, seen, Math.max(...counters, ...facts.map(({ us }) => us)))
   const known = Math.max(seen.token ?? 0, ...counters)
-  // Without a counter, the next token comes from the clock.
+  // Without a counter, the next token is the server time, so the floor includes that time.
   const floor = Math.max(...counters) > 0 ? known : Math.max(known, ...facts.map(({ us }) => us))
   const taking: Taking = {
     ...seen,
     key,
-    // The counters of several masters differ, so only the owner identifies the hold.
+    // Each of several masters has its own counter, so only the owner identifies the hold.
     token: masters.isQuorum ? null : seen.token,
     floor,
     publish: facts.some(({ isSharded }) => isSharded) ? 'SPUBLISH' : 'PUBLISH',
@@ -69,8 +74,8 @@ export async function forceRelease(
 }
 
 /**
- * Takes the permits one by one. Each id belongs to one acquisition only, so a repeat takes nothing
- * else.
+ * Takes the permits one by one. Each id belongs to one acquisition only, so a repeated request
+ * takes no other permit.
  */
 async function takePermits(
   server: ServerClient,
@@ -91,8 +96,8 @@ async function takePermits(
 const isOwner = (text: string): boolean => /^[\w-]{21}:\d+:\d+$/.test(text)
 
 /**
- * The counter is raised to the seen token. A token that was never issued could use up all later
- * tokens.
+ * Throws for a token that was never issued. The release raises the counter to the seen token, so a
+ * token that is too high could use up all later tokens.
  */
 function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
   if (token === null || token <= lastUs + AHEAD_US) return
@@ -143,7 +148,7 @@ async function factsOf(server: ServerClient, key: string, masters: Masters) {
     us: Number(seconds) * 1e6 + Number(micros),
     counter: Number(reply<string>(replies[1], '0')),
     restMs: Number(/ (\d+)$/.exec(birth)?.[1] ?? 0),
-    // Servers before Redis 7 refuse the command.
+    // Servers before Redis 7 refuse the command, because they have no sharded channels.
     isSharded: masters.isCluster && !(replies[3] instanceof Error),
   }
 }
@@ -207,8 +212,8 @@ function together(replies: readonly Reply[], majority: number): Forced {
   const of = (outcome: Reply[0]) => replies.filter(([one]) => one === outcome).length
   if (of('changed') >= majority) return { outcome: 'changed', fence: null }
   const fences = replies.flatMap(([, fence]) => (fence ? [Number(fence)] : []))
-  // Every later majority includes one of these masters, so its token is above the lowest of these
-  // counters.
+  // Every later majority includes one of these masters. So every later token is above the lowest of
+  // these counters.
   const fence = fences.length >= majority ? Math.min(...fences) : null
   if (of('taken') > 0) return { outcome: 'released', fence }
   return of('changed') > 0 ? { outcome: 'changed', fence: null } : { outcome: 'free', fence }

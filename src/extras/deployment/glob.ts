@@ -5,8 +5,8 @@ const STAR = 'star'
 const ANY: Part = () => true
 
 /**
- * Makes a test of names from a pattern of `SCAN MATCH`. The test and Redis agree about every name,
- * even for an unclosed class or a reversed range. Like Redis, it compares bytes.
+ * Makes a test of names from a pattern of `SCAN MATCH`. Like Redis, the test compares bytes. The
+ * test and Redis agree about every name, even for an unclosed class or a reversed range.
  *
  * @see `stringmatchlen` in util.c of Redis
  */
@@ -36,7 +36,7 @@ function partsOf(pattern: Buffer): (Part | typeof STAR)[] {
   return parts
 }
 
-/** The class after a `[`, and the index of its `]` or of the end of the pattern. */
+/** Reads the class after a `[`. `end` is the index of its `]`, or the end of the pattern. */
 function classAt(pattern: Buffer, start: number): { part: Part; end: number } {
   const isNegated = pattern[start] === 0x5e
   const ranges: [first: number, last: number][] = []
@@ -56,7 +56,10 @@ function classAt(pattern: Buffer, start: number): { part: Part; end: number } {
   return { part: (byte) => isIn(byte) !== isNegated, end: i }
 }
 
-/** Backtracks only to the last star, because it can match all that an earlier star could match. */
+/**
+ * After a mismatch, it retries only from the last star. The last star can match everything that an
+ * earlier star could match.
+ */
 function matches(parts: readonly (Part | typeof STAR)[], name: Buffer): boolean {
   let [at, star, resume] = [0, -1, 0]
   for (let i = 0; i < name.length; ) {

@@ -1,9 +1,10 @@
-/** The keys that belong to a lock and contain its name: docs/reference/keys.md. */
+/** Matches keys that belong to a lock and contain its name. See docs/reference/keys.md. */
 const DERIVED =
   /^(redisson_lock_token|redisson_lock_queue|holdfast_(?:queue|waiting|readers|writers|round|permit_queue|kind)):(.*)$/s
 
 /**
- * A `SCAN` pattern that matches at least all of these keys. A pattern of Redis has no alternatives.
+ * A `SCAN` pattern that matches all of these keys, and also some other keys. An exact pattern is
+ * impossible, because patterns of Redis have no alternatives.
  */
 export const DERIVED_PATTERN = '[hr][oe][ld][di]*:*'
 
@@ -13,7 +14,7 @@ const REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:\d+(:write)?$/
 
 export const isRedissons = (owner: string): boolean => REDISSON.test(owner)
 
-/** True for a candidate of an election, because only its owner name contains a label. */
+/** True for a candidate of an election. No other owner has a `~`, which begins the label. */
 export const isCandidates = (owner: string): boolean => OURS.test(owner) && owner.includes('~')
 
 /** The label of a candidate of an election; null for other owners. */
@@ -39,32 +40,33 @@ export const isHeldLock = (fields: readonly string[]): boolean =>
   fields.some((field) => field !== 'mode') && fields.every(isOfLock)
 
 /**
- * Keys that normally expire. Counters do not expire with `keepCounters`. The numbers of latches and
- * semaphores never expire.
+ * Matches keys that normally expire. Token counters are left out, because `keepCounters` keeps
+ * them. The numbers of latches and semaphores are left out, because they never expire.
  */
 const ENDING =
   /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters|permit_holders|kind|client):|:rwlock_timeout:\d+$/
 
 export const endsByItself = (key: string): boolean => ENDING.test(key)
 
-/** The id of the client of an owner or of a waiter. */
+/** The client id at the beginning of an owner or of a waiter. */
 export const clientOf = (owner: string): string => owner.replace(/:.*$/s, '')
 
 /** The key of the lock that this key belongs to; undefined for other keys. */
 export function lockOf(key: string): string | undefined {
   const name = DERIVED.exec(key)?.[2]
   if (name === undefined) return undefined
-  // A lock name with its own hash tag is stored without braces around it.
+  // Removes only the braces that `tagged` has added. A lock name with its own hash tag has no added
+  // braces.
   const inner = /^\{([^{}]*)\}$/s.exec(name)?.[1] ?? /^\{([^{]*)\}$/s.exec(name)?.[1]
   return inner ?? name
 }
 
 const tagged = (key: string): string => (key.includes('{') ? key : `{${key}}`)
 
-/** The key that belongs to a lock, from its prefix and the key of the lock. */
+/** The key with this prefix that belongs to the lock. */
 export const derived = (prefix: string, key: string): string => `${prefix}:${tagged(key)}`
 
-/** The keys of the leases of readers and permits begin with this text. */
+/** The names of the lease keys of readers and permits begin with this text. */
 export const leasesOf = tagged
 
 export const processKey = (client: string): string => `holdfast_client:{${client}}`
@@ -73,8 +75,8 @@ export const processKey = (client: string): string => `holdfast_client:{${client
 export const isCounter = (key: string): boolean => key.startsWith('redisson_lock_token:')
 
 /**
- * True if a permit id stands for the owner, because an older version of Holdfast acquired the
- * permit.
+ * True if the owner of a permit is unknown, so that its id stands for the owner. For example, older
+ * versions of Holdfast do not store the owner.
  */
 export const isPermitId = (owner: string): boolean => /^[0-9a-f]{32}$/.test(owner)
 

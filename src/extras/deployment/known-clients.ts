@@ -7,19 +7,22 @@ import { replyIfAny } from './reply.ts'
 import type { ProcessFacts } from './rows.ts'
 
 /**
- * After this time, in milliseconds, a client is looked up again, because it has reported itself
- * since.
+ * After this time, in milliseconds, a client is looked up again, because it may have reported
+ * itself since.
  */
 const LOOK_AGAIN_MS = 5_000
 /** At most this many clients are remembered. */
 const MOST_KNOWN = 10_000
 
 interface Known {
-  /** Null until the client was found once. The facts of a client that has ended stay known. */
+  /**
+   * The last known process. Null until the client is found for the first time. It stays known after
+   * the client has ended.
+   */
   readonly about: Omit<ProcessFacts, 'seenMs'> | null
   /** When the client last reported itself, by the local clock; null if it never did. */
   readonly seenAt: number | null
-  /** For each key that the client waits for: since when, by the local clock. */
+  /** For each key that the client waits for: when the wait began, by the local clock. */
   readonly waits: ReadonlyMap<string, number>
   readonly askedAt: number
 }
@@ -36,8 +39,8 @@ export class KnownClients {
   }
 
   /**
-   * The clients that reported a wait for this key, and how long they have waited. The longest is
-   * first.
+   * The clients that reported a wait for this key, and how long they have waited. The longest wait
+   * is first.
    */
   waitersFor(key: string): { readonly client: string; readonly waitedMs: number }[] {
     const now = performance.now()
@@ -49,7 +52,10 @@ export class KnownClients {
       .sort((a, b) => b.waitedMs - a.waitedMs)
   }
 
-  /** Looks up the clients that are due. A client stays unknown if its key may not be read. */
+  /**
+   * Looks up the clients that were not looked up recently. A client stays unknown if the login may
+   * not read its key.
+   */
   async ask(masters: Masters, clients: Iterable<string>): Promise<void> {
     const due = [...new Set(clients)].filter((client) => {
       const known = this.#known.get(client)
@@ -95,8 +101,8 @@ export class KnownClients {
     const now = performance.now()
     const [, serverAt, clientAt] = /^(\d+) (\d+)$/.exec(at ?? '') ?? []
     const seenAt = serverAt === undefined ? null : now - Math.max(0, serverMs - Number(serverAt))
-    // The waits have the time of the client's clock. `at` has one moment by the server's clock and
-    // by the client's clock.
+    // Converts a time of the client's clock to the local clock. `at` has one moment by both the
+    // server's clock and the client's clock.
     const here = (clientMs: number) => (seenAt ?? now) - (Number(clientAt ?? clientMs) - clientMs)
     const info = readClientInfo(client, about)
     const wireVersion = readWireFormat(about)?.version ?? null
@@ -110,7 +116,9 @@ export class KnownClients {
   }
 }
 
-/** The keys that a client waits for, and since when, by its own clock in milliseconds. */
+/**
+ * For each key that a client waits for: when the wait began, by the client's clock in milliseconds.
+ */
 function waitsIn(text: string | null): (readonly [string, number])[] {
   return Object.entries(objectIn(text)).flatMap(([key, since]) =>
     typeof since === 'number' ? [[key, since] as const] : [],

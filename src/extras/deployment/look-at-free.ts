@@ -5,10 +5,10 @@ import type { LockRow } from './rows.ts'
 import { stateOf } from './state.ts'
 
 /**
- * Reads locks that seem to have only a token counter, with three commands for all of them. A
- * cluster refuses such commands for keys of several slots.
+ * Reads locks that seem to have only a token counter, with three commands for all of them. Not for
+ * a cluster, which refuses commands for keys of several slots.
  *
- * @returns the locks that are free, and the keys that have more than a counter by now
+ * @returns the free locks, and the keys that may have more than a counter now
  */
 export async function lookAtFree(
   server: ServerClient,
@@ -23,7 +23,7 @@ export async function lookAtFree(
   const texts = reply<(string | null)[]>(values, [])
   const isText = (_: string, i: number) => texts[i] !== null
   const others = keys.filter(isText)
-  // Some of these keys are no strings, so some of these locks are held by now.
+  // A key exists that is no string, so its lock may be held now. The caller must read all keys.
   if (reply<number>(existing, 0) !== others.length) return { free: [], others: keys }
   const free = keys.flatMap((key, i): LockRow[] => {
     const token = reply<(string | null)[]>(tokens, [])[i] ?? null

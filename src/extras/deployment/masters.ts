@@ -20,7 +20,7 @@ export interface Masters {
   at(key: string): ServerClient
   /** Like `at`, but undefined if the server cannot be reached. */
   find(key: string): ServerClient | undefined
-  /** Tries again to reach the servers that are missing. */
+  /** Tries again to reach the servers that are missing, in the background. */
   refresh(): void
   close(): void
 }

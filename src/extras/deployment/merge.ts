@@ -15,7 +15,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
     const votes = found.flatMap((row) => row.holders.filter((one) => one.owner === owner))
     const [vote] = votes
     if (vote === undefined || votes.length < majority) return []
-    // The hold ends when less than a majority of its votes is left.
+    // The hold ends when fewer votes than a majority are left.
     const left = votes.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = left[majority - 1] ?? 0
     return [{ ...vote, ttlMs: ttlMs === Infinity ? null : ttlMs }]

@@ -15,9 +15,7 @@ import { timed } from './timed.ts'
 import { merged, viewsOf } from './views.ts'
 import { rowIn, withProcesses } from './with-processes.ts'
 
-/**
- * This many locks are read in one batch. A server serves no other client while it runs one batch.
- */
+/** One batch reads this many locks. While a server runs one batch, it serves no other client. */
 const AT_A_TIME = 100
 
 /** The longest search for the clients of a deployment, in milliseconds. */
@@ -91,7 +89,8 @@ class RedisDeployment implements Deployment {
           for (const keys of inChunks(fresh(found.more))) yield await this.#look(masters, keys)
         }
       }
-      // Held locks come after the other keys, because the waiters of plain locks are known by then.
+      // Held locks come after the other keys. By then all clients are known, and so are the waiters
+      // of plain locks.
       for (const server of masters.all) {
         for await (const found of findHeld(server, { pattern, signal })) {
           for (const keys of inChunks(fresh(found))) yield await this.#look(masters, keys)
@@ -132,7 +131,7 @@ class RedisDeployment implements Deployment {
     { findWaiters = false }: { readonly findWaiters?: boolean } = {},
   ): Promise<LockDetail | null> {
     return this.#asking(async (masters) => {
-      // If the server of that key cannot be reached, this line throws, because the lock may exist.
+      // Throws if the server of this key cannot be reached, because the lock may exist there.
       masters.at(key)
       const views = (await viewsOf(masters, [key])).map(([detail]) => detail ?? null)
       const bare = merged(masters, views)
@@ -161,7 +160,7 @@ class RedisDeployment implements Deployment {
     try {
       return await work(await this.#open())
     } catch (error) {
-      // The connections may lead to a server that is no longer a master.
+      // The server may no longer be a master, so the next request opens new connections.
       this.#drop()
       throw error
     } finally {

@@ -12,15 +12,16 @@ export function addressOfAll(where: Where): string {
 }
 
 /**
- * @returns rejects with a readable Error if no server can be reached. Several masters need a
- * majority
+ * @returns rejects with a readable Error if no server can be reached. With several masters, it
+ * rejects unless a majority can be reached
  */
 export async function openMasters(where: Where, timeoutMs: number): Promise<Masters> {
   const opened = new Set<ServerClient>()
   let isClosed = false
   const open: Open = async (endpoint) => {
     const client = await named(endpoint, openServer(endpoint, timeoutMs, 'of-each'))
-    // A connection that opens after `close()` would keep the process alive.
+    // The connection is too late if `close()` was called meanwhile. If it stayed open, it would
+    // keep the process alive.
     if (isClosed) client.close()
     else opened.add(client)
     return client
@@ -50,7 +51,7 @@ export async function openMasters(where: Where, timeoutMs: number): Promise<Mast
   }
 }
 
-/** A minority of masters may be down. */
+/** Connects to all servers. Throws unless a majority of the servers can be reached. */
 async function allOrMajority(
   endpoints: readonly Endpoint[],
   open: Open,
@@ -79,7 +80,7 @@ async function named<T>(endpoint: Endpoint, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Asks the Sentinels in order. The first Sentinel that knows the master names its address. */
+/** Asks the Sentinels in order, until one of them names the address of the master. */
 async function masterOf(
   { sentinels, masterName, login, tls }: Extract<Where, { kind: 'sentinel' }>,
   timeoutMs: number,

@@ -23,7 +23,7 @@ export interface RawKeys {
   readonly nowMs: number
   readonly type: string
   readonly token: string | null
-  /** The hash of a lock; empty for another type. */
+  /** The fields and values of the hash of a lock; empty if the key is no hash. */
   readonly fields: readonly string[]
   readonly ttlMs: number
   /**
@@ -40,14 +40,17 @@ export interface RawKeys {
   readonly note: string | null
   readonly hasRound: boolean
   /**
-   * The permits whose lease has not ended. `taken` is their number, even if not all of them were
-   * read.
+   * The permits whose lease has not ended, at most `MOST_READ`. `taken` is the number of all such
+   * permits.
    */
   readonly permits: readonly { readonly id: string; readonly untilMs: number }[]
   readonly taken: number
-  /** The number of permits that count as taken although their lease has ended. */
+  /** The number of permits whose lease has ended, but which no request has made available yet. */
   readonly expired: number
-  /** The holders of permits: the head of their ids, followed by the owner and the begin in µs. */
+  /**
+   * The holders of permits. The first digits of their ids are each followed by the owner and the
+   * begin in µs.
+   */
   readonly permitHolders: readonly string[]
   /** The number of clients that listen for releases. */
   readonly listeners: number
@@ -65,8 +68,8 @@ interface Found {
 }
 
 /**
- * Reads everything in the keys of these locks, in three round trips, and writes nothing. Lists,
- * details and the dashboard use this function.
+ * Reads all keys of these locks in three round trips, and writes nothing. Lists, details and the
+ * dashboard use this function.
  */
 export async function readKeys(
   server: ServerClient,
@@ -185,8 +188,8 @@ function rawOf(one: Found, answers: ReadonlyMap<string, unknown>, nowMs: number)
 }
 
 /**
- * Each reader has its own lease key. Its value is the begin of the hold in µs, or `1` from
- * Redisson.
+ * Reads the lease key of each reader. The value of a lease key is the begin of the hold in µs, or
+ * `1` if Redisson wrote the key.
  */
 async function readersOf(server: ServerClient, raw: readonly RawKeys[]) {
   const leases = raw.flatMap(({ key, fields }) =>
@@ -214,7 +217,7 @@ async function readersOf(server: ServerClient, raw: readonly RawKeys[]) {
   return readers
 }
 
-/** The ids of permits are 16 bytes and no text. */
+/** Reads the ids of permits as bytes, because an id is 16 bytes and no text. */
 async function permitsOf(server: ServerClient, raw: readonly RawKeys[]) {
   const pools = raw.filter(({ taken }) => taken > 0)
   const answers = await server.askAll(
@@ -236,8 +239,8 @@ async function permitsOf(server: ServerClient, raw: readonly RawKeys[]) {
 }
 
 /**
- * Redisson puts braces around the name of a latch even if it has a hash tag. In a cluster Holdfast
- * does not.
+ * The channel of a latch. Redisson puts braces around every name. In a cluster, Holdfast puts no
+ * braces around a name that has a hash tag.
  */
 function latchChannel(key: string, isCluster: boolean): string {
   const prefix = 'redisson_countdownlatch__channel__'

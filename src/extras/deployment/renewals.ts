@@ -8,16 +8,17 @@ interface TwoLooks {
 }
 
 /**
- * Clocks and replies are not exact. A lease was renewed if more than this is left beyond the
- * expected time, in milliseconds.
+ * Clocks and replies are not exact. A lease counts as renewed only if it has at least this much
+ * more time left than expected, in milliseconds.
  */
 const CERTAIN_MS = 50
 
-/** @param elapsedMs from the end of the first look to the beginning of the second */
+/** @param elapsedMs from the end of the first look to the beginning of the second look */
 export function looksOf(first: LockRow, second: LockRow, elapsedMs: number): TwoLooks[] {
   return second.holders.map(({ owner, ttlMs }) => {
     const before = first.holders.find((one) => one.owner === owner)
-    // The owner may have released the lock and acquired it again.
+    // With another token, the owner has acquired the lock again, so the two leases cannot be
+    // compared.
     const isSame = before !== undefined && first.token === second.token
     if (!isSame || before.ttlMs === null || ttlMs === null || elapsedMs === 0) {
       return { owner, renewal: 'unknown' }

@@ -1,6 +1,6 @@
 /**
- * One of many replies. A missing value, or a refusal because of the type of the key, becomes
- * `otherwise`.
+ * The value of one of many replies. If the value is missing, or the key has another type, returns
+ * `otherwise`. Throws any other error.
  */
 export function reply<T>(one: unknown, otherwise: T): T {
   if (one instanceof Error) {

@@ -18,12 +18,12 @@ export interface ProcessFacts {
 /** One holder of a lock or of permits. */
 export interface HolderRow {
   /**
-   * `<clientId>:<owner>`, as in Redis. If the owner of a permit is unknown, the id of the permit.
+   * `<clientId>:<owner>`, as in Redis. For a permit whose owner is unknown, the id of the permit.
    */
   readonly owner: string
   /**
-   * The process of the holder. Null if it is unknown: with Redisson, or after the client was closed
-   * or has ended.
+   * The process of the holder. Null if unknown: for Redisson, or if the client was closed or has
+   * ended.
    */
   readonly process: ProcessFacts | null
   readonly isRedisson: boolean
@@ -42,7 +42,10 @@ export interface WaiterRow {
   readonly owner: string
   readonly process: ProcessFacts | null
   readonly waitedMs: number | null
-  /** True if its heartbeat has stopped. */
+  /**
+   * True if its heartbeat has stopped. A waiter of a plain lock has none: true if its client no
+   * longer reports itself.
+   */
   readonly isDead: boolean
   /**
    * The access that the waiter requests, if the kind has several: `read`, `write`, `2 permits`.
@@ -84,11 +87,11 @@ export interface LockRow {
   /** The number of live waiters: places in the queue, or clients. */
   readonly waiting: number
   /**
-   * How long the first live waiter has waited, in milliseconds; null without a waiter, or if
+   * The longest wait of a live waiter so far, in milliseconds; null without a waiter, or if
    * unknown.
    */
   readonly oldestWaitMs: number | null
-  /** Null if it is a lock. */
+  /** The numbers of a semaphore or a latch; null for other kinds. */
   readonly count: CountFacts | null
 }
 
@@ -116,7 +119,7 @@ export interface Unreachable {
 /** Keys that normally expire, but have no expiry. */
 export interface EndlessKeys {
   readonly keys: readonly string[]
-  /** The `redis-cli` that leads to the server of the keys. */
+  /** The `redis-cli` command for the server that has the keys. */
   readonly cli: string
 }
 
@@ -149,7 +152,7 @@ export interface Deployment {
   look(keys: readonly string[]): Promise<readonly LockRow[]>
   /**
    * @param options.findWaiters also searches all clients for waiters of a plain lock, because the
-   * keys of the lock do not name them. After a scan they are known already
+   * keys of the lock do not name them. Not needed after a scan, which finds all clients
    * @returns null if no lock has that name; rejects with a readable Error if its server cannot be
    * reached
    */
@@ -180,7 +183,7 @@ export interface SeenHolder {
 }
 
 export interface Forced {
-  /** `changed`: another owner holds it by now, and keeps it. */
+  /** `changed`: another owner holds the lock now, and keeps it. */
   readonly outcome: 'released' | 'free' | 'changed'
   /**
    * The fence: a guard must refuse writes with tokens up to this number. Null if other owners with

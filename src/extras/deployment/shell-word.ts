@@ -9,8 +9,8 @@ export function shellWord(text: string): string {
   for (const byte of Buffer.from(text)) {
     const char = String.fromCharCode(byte)
     const isPlain = /[\w:./@-]/.test(char)
-    // A hex digit right after an escape would extend the escape. So a new quotation begins before
-    // it.
+    // A hex digit right after an escape would become a part of the escape. So a new quotation
+    // begins before the digit.
     if (isPlain && wasEscaped && /[0-9a-fA-F]/.test(char)) word += "'$'"
     word += isPlain ? char : `\\x${byte.toString(16).padStart(2, '0')}`
     wasEscaped = !isPlain

@@ -44,8 +44,8 @@ function latchState(toGo: number): State {
 }
 
 /**
- * Permits with leases are held while any is taken. For permits without leases, the number of taken
- * permits is unknown.
+ * A semaphore with leases is held while any permit is taken. Without leases, the number of taken
+ * permits is unknown. Such a semaphore is held while no permit is available.
  */
 function permitState({ available, taken }: CountFacts): State {
   if (taken !== null) {

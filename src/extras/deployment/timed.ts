@@ -1,4 +1,7 @@
-/** Reports how long each step took. The time of the caller between two steps does not count. */
+/**
+ * Yields the steps, and reports how long each step took. The time that the caller needs between two
+ * steps does not count.
+ */
 export async function* timed<T>(
   steps: AsyncGenerator<T>,
   report: (tookMs: number) => void,

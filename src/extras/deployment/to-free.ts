@@ -1,7 +1,7 @@
 import type { HolderRow, LockDetail, ProcessFacts, RowKind, WaiterRow } from './rows.ts'
 import { shellWord } from './shell-word.ts'
 
-/** Says if a lease was renewed between two looks; `unknown` without a second look. */
+/** The result of two looks at a lease; `unknown` without a second look. */
 export type Renewal = 'renewed' | 'not-renewed' | 'unknown'
 
 /** The ways to free a lock. */
@@ -21,8 +21,8 @@ export interface ToFree {
 const MOST = 3
 
 /**
- * A live client that uses Redis reports itself every 20 s. A report is late after this time, in
- * milliseconds.
+ * A live client that uses Redis reports itself every 20 s. If the last report is older than this,
+ * in milliseconds, the process is probably gone.
  */
 const LATE_MS = 45_000
 
@@ -146,7 +146,10 @@ function ago(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`
 }
 
-/** The name comes last, after `--`, because it may begin with a dash or look like a URL. */
+/**
+ * The command to take the lock. The name comes last, after `--`, because it may begin with a dash
+ * or look like a URL.
+ */
 function commandOf(
   { kind, holders, token }: { kind: RowKind } & Pick<LockDetail, 'holders' | 'token'>,
   name: string,

@@ -4,8 +4,8 @@ import { merge } from './merge.ts'
 import { readKeys } from './read-keys.ts'
 
 /**
- * The views of all servers on the same keys. A cluster has one view, because each key is read at
- * its own node. If that node cannot be reached, the view of the key is null.
+ * The views of all masters on the same keys. A cluster has a single view, because each key is read
+ * from its own node. If the node cannot be reached, the view contains null.
  */
 export async function viewsOf(
   masters: Masters,

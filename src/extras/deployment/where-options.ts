@@ -3,8 +3,8 @@ import type { Where } from '../servers/where.ts'
 import { shellWord } from './shell-word.ts'
 
 /**
- * The options of `npx holdfast` that name the servers, for a command to paste. They contain no
- * password. Each value follows `=`, because a value may begin with a dash.
+ * The options of `npx holdfast` that name the servers, to repeat them in a printed command. They
+ * contain no password. Each value follows `=`, because a value may begin with a dash.
  */
 export function whereOptions(where: Where): string {
   if (where.kind === 'sentinel') {

@@ -3,7 +3,10 @@ import { clientOf } from './key-names.ts'
 import type { KnownClients } from './known-clients.ts'
 import type { LockDetail, LockRow, WaiterRow } from './rows.ts'
 
-/** A waiting client reports itself at least this often, in milliseconds, with its next request. */
+/**
+ * A waiting client reports itself at least once in this time, in milliseconds. After a longer
+ * silence the waiter counts as dead.
+ */
 const REPORTS_MS = 60_000
 
 /**

@@ -1,15 +1,12 @@
 /** Returns the name to report for a lock; undefined reports no name. */
 export type NameOf = (name: string) => string | undefined
 
-/** The name that replaces every name after the first {@link MOST_NAMES}. */
+/** The name that is reported for every name after the first {@link MOST_NAMES}. */
 const OTHER_NAMES = 'other'
 
 export const MOST_NAMES = 100
 
-/**
- * Wraps a user's function, which may throw or return a value that is not text. Both become
- * undefined.
- */
+/** Wraps the user's function. If it throws or returns no text, the name is undefined. */
 export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
   return (name) => {
     try {
@@ -22,10 +19,10 @@ export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
 }
 
 /**
- * Like {@link guardedNameOf}, but with at most `most` names, because each name adds series to a
- * metrics store.
+ * Like {@link guardedNameOf}, but after `most` names it returns `other`, because each name adds
+ * series to a metrics store.
  *
- * @param overflowed called each time that a name becomes `other`
+ * @param overflowed called each time that `other` replaces a name
  */
 export function cappedNameOf(
   nameOf: NameOf | undefined,

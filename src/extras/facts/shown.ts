@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 
 /**
- * Formats a value for an error message. Objects and URLs may contain a password, so these
- * parts are hidden.
+ * Formats a value for an error message. Objects and URLs may contain a password, so their content
+ * is hidden.
  */
 export function shown(value: unknown): string {
   if (typeof value === 'string') {

@@ -43,7 +43,7 @@ export function subscribe({ settled, ...traced }: Handlers): () => void {
         // Failing telemetry must not break a lock.
       }
     }
-    // A subscription by name keeps the channel from being garbage collected.
+    // A subscription by name keeps the channel. Without it, the channel could be garbage collected.
     listen(name, guarded)
     endings.push(() => unsubscribe(name, guarded))
   }

@@ -6,7 +6,7 @@ export class UnderWay<Fact extends object, Labels> {
     this.#begun.set(fact, { labels, since: performance.now() })
   }
 
-  /** @returns the labels, and the duration in seconds; undefined if the begin was not seen */
+  /** @returns the labels, and the duration in seconds; undefined without a call of `begin` */
   end(fact: Fact): { labels: Labels; seconds: number } | undefined {
     const one = this.#begun.get(fact)
     this.#begun.delete(fact)
@@ -14,8 +14,8 @@ export class UnderWay<Fact extends object, Labels> {
   }
 
   /**
-   * For each labels object: the number of operations, and the age of the oldest one in seconds.
-   * Labels are compared by identity.
+   * For each labels object: the number of operations, and the age of the oldest operation in
+   * seconds. Two objects with equal labels are counted separately.
    */
   counts(): Map<Labels, { count: number; oldest: number }> {
     const counts = new Map<Labels, { count: number; oldest: number }>()

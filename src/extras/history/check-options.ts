@@ -3,8 +3,8 @@ import { shown } from '../facts/shown.ts'
 import type { HistoryRedis } from './open-client.ts'
 
 /**
- * @throws `TypeError` unless it is an object with known names only, because an unknown name may be
- * a misspelt one
+ * @throws `TypeError` unless it is an object with known names only. An unknown name is probably a
+ * spelling mistake
  */
 export function assertOptions(options: unknown, caller: string, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
@@ -21,7 +21,7 @@ export function assertOptions(options: unknown, caller: string, known: readonly 
  */
 export function assertRedis(redis: HistoryRedis): void {
   try {
-    // A client connects at its first use, so this client never connects.
+    // This client connects only if it is used, so nothing is sent.
     void new Holdfast({ redis }).close()
   } catch (error) {
     const { message } = error as Error

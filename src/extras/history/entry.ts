@@ -19,9 +19,9 @@ const EVENTS = [
 
 /**
  * The kind of event. `acquired`, and later `released`, `lost` or `forced`, belong to one hold. A
- * call without a lease ends with `timeout`, `aborted`, `outage` (Redis did not answer) or `failed`
- * (Redis refused). `dropped` is about the history itself: entries that could not be written.
- * `unreachable` and `recovered` are about a server of locks, and the name is its address.
+ * call that gets no lease records `timeout`, `aborted`, `outage` (Redis did not answer) or `failed`
+ * (Redis refused). `dropped`: entries of the history could not be written. `unreachable` and
+ * `recovered` are about a server of locks; their `name` is its address.
  */
 export type HistoryEvent = (typeof EVENTS)[number]
 
@@ -37,7 +37,10 @@ export interface HistoryEntry {
   /** True if `nameOf` returned the name: several locks may share it. */
   readonly isGroup: boolean
   readonly kind: KindName | null
-  /** The owner as Redis stores it: `<clientId>:<owner>`. */
+  /**
+   * The owner id, as stored in Redis. For a client of Holdfast it begins with the client id and a
+   * colon.
+   */
   readonly owner: string | null
   /** The fencing token of the hold. */
   readonly token: number | null
@@ -52,8 +55,8 @@ export interface HistoryEntry {
   /** How the call acquired the lock: `free`, `local`, `granted` or `raced`. */
   readonly path: AcquirePath | null
   /**
-   * `expired` or `gone` for a loss, and `closed` if the client was closed. The message for an
-   * outage or a failure. For a recovery: how long the server was down.
+   * For a loss, `expired` or `gone`. For a release, `closed` if the client was closed. For an
+   * outage or a failure, the message of the error. For a recovery, how long the server was down.
    */
   readonly reason: string | null
   /**
@@ -67,11 +70,11 @@ export interface HistoryEntry {
    */
   readonly leaseMs: number | null
   /**
-   * For `acquired`: the longest time that the hold can last, in milliseconds. Only `extend()` of
-   * a lease that is not renewed lengthens it. Null if the lease is renewed until the release.
+   * For `acquired`: the longest time that the hold can last without `extend()`, in milliseconds.
+   * Null if the lease is renewed until the release.
    */
   readonly limitMs: number | null
-  /** For `dropped`: how many entries. */
+  /** For `dropped`: the number of lost entries. */
   readonly dropped: number | null
 }
 
@@ -96,9 +99,10 @@ export interface NewEntry {
 }
 
 /**
- * All entries have all fields in this order, because Redis then stores the field names only once.
- * `agoMs` is the time from the event to the sending of the entry, in milliseconds. `seq` names the
- * writer and numbers its entries. A repeated entry has the same `seq`.
+ * Every entry has all fields in this order, because Redis then stores the field names only once.
+ * `agoMs` is the time from the event to the sending of the entry, in milliseconds. `seq` contains
+ * the id of the writer and the number of the entry. If an entry is written twice, both have the
+ * same `seq`.
  */
 const FIELDS = [
   'event',
@@ -163,7 +167,7 @@ export function readEntry(
   const found = new Map<string, string>()
   for (let i = 0; i + 1 < fields.length; i += 2) found.set(`${fields[i]}`, `${fields[i + 1]}`)
   const text = (field: (typeof FIELDS)[number]) => found.get(field) || null
-  // All numbers in entries are whole and at least 0.
+  // Numbers in entries are whole and at least 0, so any other value becomes null.
   const number = (field: (typeof FIELDS)[number]) => {
     const value = Number(found.get(field) || Number.NaN)
     return Number.isSafeInteger(value) && value >= 0 ? value : null
@@ -200,7 +204,7 @@ export function readEntry(
   return { entry, seq: text('seq') ?? id }
 }
 
-/** Infinity is written as an empty field. */
+/** Infinity becomes undefined, so its field is empty. */
 function whole(value: number | undefined): number | undefined {
   return Number.isFinite(value) ? Math.round(value as number) : undefined
 }

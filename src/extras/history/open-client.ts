@@ -21,8 +21,7 @@ const makeCluster = Cluster as unknown as new (
 ) => Cluster
 
 /**
- * ioredis must not queue or repeat requests, because the caller repeats each request without an
- * answer.
+ * The caller repeats each request without an answer, so ioredis must not queue or repeat requests.
  */
 const OWN: RedisOptions = {
   lazyConnect: true,
@@ -51,7 +50,7 @@ const OWN: RedisOptions = {
 export function openClient(redis: HistoryRedis, retryMs: number | null): Client {
   const client = makeClient(redis, { ...OWN, retryStrategy: () => retryMs })
   handleSocketErrors(client)
-  // Without a listener ioredis prints each error. The calls reject with the error anyway.
+  // Without a listener ioredis prints each error. The calls reject with the same errors.
   client.on('error', () => undefined)
   return client
 }
@@ -99,7 +98,7 @@ function sentinelOptions(options: RedisOptions, own: RedisOptions): RedisOptions
     ...options,
     ...own,
     sentinels: sentinels.map(addressOf),
-    // ioredis checks the role of the server that Sentinel named only with these two options.
+    // Only with these two options does ioredis check that Sentinel named a master.
     role: 'master',
     enableReadyCheck: true,
     sentinelRetryStrategy: own.retryStrategy as (times: number) => number | null,

@@ -9,7 +9,7 @@ export interface OutboxOptions {
   readonly maxEvents: number
   readonly ttlMs: number
   readonly maxBuffered: number
-  /** Called at the first failure, and again only after a success. */
+  /** Called at the first failure. Later failures are reported only after a success. */
   readonly onError: (error: Error) => void
 }
 
@@ -27,9 +27,9 @@ const ANSWER_MS = 2_000
 const LONGEST_PAUSE_MS = 5_000
 
 /**
- * Sends entries to the stream, in batches and in order. If Redis fails, entries are kept. If too
- * many are kept, the oldest ones are dropped and counted. Redis writes a batch completely or not at
- * all. A batch may be written twice; its entries then have the same `seq`.
+ * Sends entries to the stream, in batches and in order. If Redis fails, the entries stay here.
+ * Above `maxBuffered`, the oldest entries are dropped and counted. Redis writes a batch completely
+ * or not at all. If a batch is written twice, its entries have the same `seq`.
  */
 export class Outbox {
   readonly #client: Client
@@ -102,7 +102,10 @@ export class Outbox {
     })
   }
 
-  /** Sends batches until less than one batch is left, or until a batch fails. Never rejects. */
+  /**
+   * Sends batches until fewer entries than one batch are left, or until a batch fails. Never
+   * rejects.
+   */
   async #sendAll(): Promise<void> {
     do {
       try {
@@ -117,7 +120,8 @@ export class Outbox {
 
   async #sendBatch(): Promise<void> {
     this.#noteDropped()
-    // A failed batch is sent first and unchanged, because Redis may have written it.
+    // Redis may have written a failed batch without an answer, so the same batch is sent again
+    // first.
     if (this.#sending.length === 0) this.#sending = this.#entries.splice(0, BATCH)
     if (this.#sending.length === 0) return
     if (this.#client.status === 'wait') await within(this.#client.connect(), ANSWER_MS)
@@ -129,7 +133,7 @@ export class Outbox {
     }
     batch.pexpire(key, ttlMs)
     const replies = await within(batch.exec(), ANSWER_MS).catch((error) => {
-      // A dead connection would not answer the next request either.
+      // The connection is probably dead, so the next request uses a new connection.
       if (isLate(error) && !this.#isEnding) this.#client.disconnect(true)
       throw error
     })
@@ -139,7 +143,10 @@ export class Outbox {
     this.#sending = []
   }
 
-  /** Adds an entry for the dropped entries, with the time of the first entry that is left. */
+  /**
+   * Adds an entry with the number of dropped entries. It has the time of the oldest entry that is
+   * left.
+   */
   #noteDropped(): void {
     if (this.#dropped === 0 || this.#sending.length > 0) return
     const entry: NewEntry = { event: 'dropped', dropped: this.#dropped }

@@ -15,8 +15,8 @@ export interface ReadHistoryOptions {
   /** Only events since then: a `Date`, or milliseconds since 1970 by the clock of the server. */
   readonly since?: Date | number | undefined
   /**
-   * The number of entries, the newest ones. By default all entries; with `follow`, only new
-   * entries.
+   * Only this many entries, the newest ones. By default all entries; with `follow` and without
+   * `since`, only new entries.
    */
   readonly last?: number | undefined
   /** With true, the reading does not end, but continues with new entries; false by default. */
@@ -38,13 +38,13 @@ const OPTIONS = [
 type Found = [id: string, fields: string[]]
 
 /**
- * A position in the stream. A second reader reads what is newer than the first read, and skips
- * repeats of entries that were read.
+ * A position in the stream, shared by two reads. The second read begins after the newest entry of
+ * the first read. It skips entries that are repeats of entries from the first read.
  */
 export interface Mark {
   /** The id of the newest entry at the first read; undefined before the first read. */
   after?: string
-  /** The entries that were read, by writer and number. */
+  /** The `seq` of each entry that was read, to recognize repeats. */
   readonly seen: Set<string>
 }
 
@@ -65,20 +65,22 @@ const CHUNK = 1_000
 const BLOCK_MS = 5_000
 const ANSWER_MS = 5_000
 /**
- * The refusals of a server that starts, is demoted, or has lost its master or its cluster. Such a
- * refusal ends without an action of the user.
+ * The refusals of a server that starts, is demoted, or has lost its master or its cluster. The
+ * server soon recovers without the user, so the request is repeated.
  */
 const TEMPORARY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|UNBLOCKED)\b/
 
-/** A repeat follows within seconds, so only this many `seq` are remembered. */
+/**
+ * At most this many `seq` are remembered. This is enough, because a repeat follows within seconds.
+ */
 const MOST_SEEN = 50_000
 
 /**
  * Reads the history, the newest entry first. With `follow`, entries come in order of time: first
- * the `last` entries, or the entries `since`, then new entries as they are written. If Redis does
- * not answer, loads its data or becomes a replica, it waits and tries again. Each entry comes once,
- * even if Redis has it twice. Without a history there are no entries. The function opens its own
- * connection.
+ * the `last` entries, or the entries `since`, then new entries as they are written. While it waits
+ * for new entries, it retries if Redis does not answer, loads its data or becomes a replica. Each
+ * entry comes once, even if Redis has it twice. Without a history there are no entries. The
+ * function opens its own connection.
  *
  * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an
  * Error if Redis does not answer, or refuses
@@ -88,8 +90,8 @@ export function readHistory(options: ReadHistoryOptions): AsyncGenerator<History
 }
 
 /**
- * Reads as `readHistory` does, and sets the mark. With `follow` and a mark that is set, it reads
- * only entries after the mark.
+ * Reads as `readHistory` does, and sets the mark. With `follow` and a mark from an earlier read,
+ * reads only entries after the mark.
  */
 export async function* readFrom(
   options: ReadHistoryOptions,
@@ -110,7 +112,8 @@ export async function* readFrom(
   try {
     await within(client.connect(), ANSWER_MS).catch((error) => {
       const told = cause ?? error
-      // ioredis adds the command to an error. The command of a refused login contains the password.
+      // ioredis adds the command to an error. It is removed, because the command of a refused login
+      // contains the password.
       if (told instanceof Error) delete (told as { command?: unknown }).command
       throw told
     })
@@ -167,7 +170,8 @@ async function* backwards(client: Client, wish: Wish, from: string): AsyncGenera
     const chunk = await ask(client, (one) => one.xrevrange(key, end, '-', 'COUNT', CHUNK))
     mark.after ??= chunk[0]?.[0] ?? '0-0'
     for (const found of chunk) {
-      // The id has the time of writing, which is not before the event. So no older entry is wanted.
+      // The id contains the time of writing, and an event is never later. So this event and all
+      // events of older entries are before `since`.
       if (Number.parseInt(found[0], 10) < since) return
       const entry = pick(found)
       if (entry === undefined) continue
@@ -187,7 +191,8 @@ async function* onwards(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<HistoryEntry> {
   let last = after
-  // The newest entries were seen first. The oldest entries must be the first that are forgotten.
+  // The set forgets its first element first. So the order is reversed: the oldest entry comes
+  // first.
   const newestFirst = [...mark.seen]
   mark.seen.clear()
   for (const seq of newestFirst.reverse()) mark.seen.add(seq)
@@ -200,7 +205,7 @@ async function* onwards(
     } catch (error) {
       const { name, message } = error as Error
       if (name === 'ReplyError' && !TEMPORARY.test(message)) throw error
-      // The server may be gone or demoted. A new connection leads to its successor.
+      // The server may be gone or demoted. A new connection may reach its successor.
       if (client.status === 'ready') client.disconnect(true)
       await pause(500, undefined, { signal })
     }

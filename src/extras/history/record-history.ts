@@ -10,22 +10,22 @@ import { Outbox } from './outbox.ts'
 export interface RecordHistoryOptions {
   /**
    * The Redis for the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of
-   * ioredis, whose options are used. It can be another Redis than the one for the locks. It opens
-   * its own connection.
+   * ioredis, whose options are used. The history may use another Redis than the locks. It opens its
+   * own connection.
    */
   readonly redis: HistoryRedis
   /** The key of the stream; `holdfast_history` by default. */
   readonly key?: string
   /**
-   * About how many entries are kept, of all processes together; 100,000 by default. Redis removes
-   * the oldest.
+   * About how many entries the stream keeps, for all processes together; 100,000 by default. Redis
+   * removes the oldest entries.
    */
   readonly maxEvents?: number
   /** The stream ends this long after the last entry, in milliseconds; a week by default. */
   readonly ttlMs?: number
   /**
-   * How many entries wait in this process while Redis is down; 10,000 by default. Beyond that the
-   * oldest are dropped and counted.
+   * How many entries wait in this process while Redis is down; 10,000 by default. Above this
+   * number, the oldest entries are dropped and counted.
    */
   readonly maxBuffered?: number
   /**
@@ -69,8 +69,8 @@ const WEEK_MS = 7 * 24 * 3_600_000
 const STOP_MS = 2_000
 
 /**
- * Records the activity of all Holdfast clients of this process from now on, in one capped stream
- * of Redis. Other processes can write to the same stream. No lock waits for it, and no lock fails
+ * Records the activity of all Holdfast clients of this process from now on, in one capped stream of
+ * Redis. Other processes can write to the same stream. No lock waits for the recording or fails
  * because of it.
  *
  * @throws `TypeError` for an invalid option, with its value
@@ -130,8 +130,8 @@ export function recordHistory(options: RecordHistoryOptions): History {
 }
 
 /**
- * A hold records its own grant. Plain permits have no hold, so their calls are recorded here.
- * Re-entries are not recorded.
+ * The entry for a call that got no lease, or for a plain permit, which has no hold. Other grants
+ * are recorded with their hold. Re-entries are not recorded.
  */
 function entryOfCall(fact: AcquireFact): NewEntry | undefined {
   const { outcome, waitedMs, owner, error, kind, path, token } = fact

@@ -15,8 +15,8 @@ export type AnyRegistry = Registry<PrometheusContentType> | Registry<OpenMetrics
 const OUTAGES = [0.1, 0.5, 1, 5, 10, 30, 60, 300]
 
 /**
- * Labels, the number of operations now, and the age of the oldest one in seconds. Called at each
- * scrape.
+ * Yields labels, the number of operations now, and the age of the oldest operation in seconds.
+ * Called at each scrape.
  */
 export type Ages = () => Iterable<readonly [Record<string, string>, number, number]>
 
@@ -28,13 +28,14 @@ interface Now {
 }
 
 /**
- * Registers all metrics. Registers none if the registry already has a metric with one of the names.
+ * Registers all metrics. If the registry already has one of the names, throws and registers none.
  */
 export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: boolean, now: Now) {
   const made = new Map<string, unknown>()
   const own = (name: string, help: string, ...labelNames: string[]) => {
     const config = { name: prefix + name, help, labelNames, registers: [register] }
-    // The constructor throws if the name is taken. `remove` must not remove that other metric.
+    // The constructor throws if the name is taken, so `remove` never removes the metric of other
+    // code.
     const remember = <M>(metric: M): M => {
       made.set(config.name, metric)
       return metric
@@ -55,7 +56,7 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
   const of = hasNames ? ['kind', 'name'] : ['kind']
   const remove = () => {
     for (const [name, metric] of made) {
-      // Other code may have registered a metric of this name since.
+      // Other code may have registered another metric of this name since, which must stay.
       if (register.getSingleMetric(name) === metric) register.removeSingleMetric(name)
     }
   }
@@ -134,7 +135,7 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
   }
 }
 
-/** A failing metric must not break the page, which also has metrics of other libraries. */
+/** Ignores errors of a metric, because the same page has metrics of other libraries. */
 function guarded(collect: () => void): () => void {
   return () => {
     try {

@@ -35,8 +35,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const renewals = new UnderWay<RenewFact, undefined>()
   const outages = new UnderWay<OutageFact, Labels>()
 
-  // `UnderWay` counts by labels object, so each combination of labels has one object. The cap of
-  // names limits their number.
+  // `UnderWay` counts by labels object, so each combination of labels has only one object. The
+  // limit of names limits the number of objects.
   const seen = new Map<string, Labels>()
   const servers = new Map<string, Labels>()
   const agesOf = (underWay: UnderWay<object, Labels>, all = seen): Ages =>
@@ -50,8 +50,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const now = { holds: agesOf(holds), waits: agesOf(calls), outages: agesOf(outages, servers) }
   const metrics = newCatalogue(register, prefix, nameOf !== undefined, now)
 
-  // For Prometheus, the first value of a new series is no increase. So each series begins with 0,
-  // and an alarm sees the first loss.
+  // Prometheus does not count the first value of a new series as an increase. So each series begins
+  // with 0, and an alarm sees the first loss.
   const noLosses = (labels: Labels) => {
     for (const reason of LOSSES) metrics.losses.inc({ ...labels, reason }, 0)
   }
@@ -79,7 +79,7 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
         const { outcome, path, waitedMs } = fact
         const call = calls.end(fact)
         if (outcome === undefined || waitedMs === undefined) return
-        // An outage is about Redis and not about one lock, so it has no name.
+        // An outage is about Redis and not about one lock, so its labels have no name.
         const of = outcome === 'outage' ? { kind: fact.kind } : (call?.labels ?? labelsOf(fact))
         const labels = { ...of, outcome, ...(path && { path }) }
         metrics.acquireDuration.observe(labels, waitedMs / 1_000)
@@ -115,7 +115,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
       start(fact) {
         const { address } = fact
         const labels = servers.get(address) ?? { address }
-        // The series begins with 0, so that the end of the first outage is an increase.
+        // Begins the series with 0, so that Prometheus sees the end of the first outage as an
+        // increase.
         if (!servers.has(address)) metrics.outageDuration.zero(labels)
         servers.set(address, labels)
         outages.begin(fact, labels)

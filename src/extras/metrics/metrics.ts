@@ -28,16 +28,13 @@ export interface MetricsOptions {
 
 /** The result of {@link collectMetrics}. */
 export interface Metrics {
-  /**
-   * Removes the metrics from the registry, unless another call uses the same metrics and has not
-   * stopped.
-   */
+  /** Removes the metrics from the registry, unless another call still uses them. */
   stop(): void
 }
 
 /**
- * The collection of one registry. It is stored on the first metric, so that other copies of this
- * module find it, and so that it disappears with the metric.
+ * The metrics of one registry and prefix. Stored on the first metric, so that other copies of this
+ * module find them, and so that this disappears with the metric.
  */
 interface Running {
   readonly filled: Filled

@@ -17,13 +17,17 @@ export const ATTRIBUTES = {
 
 const failures: readonly (AcquireOutcome | undefined)[] = ['outage', 'closed', 'failed']
 
-/** A lock that another client holds, and a caller that gave up, are results and not failures. */
+/**
+ * The error type of a failed call; otherwise undefined. A call that finds the lock held, or that
+ * gives up, has not failed.
+ */
 export function failureOf({ outcome, error }: AcquireFact): string | undefined {
   return failures.includes(outcome) ? errorType(error, outcome) : undefined
 }
 
 /**
- * Returns one word from a small set. The message is not used, because it contains the lock name.
+ * Returns one word from a small set. The message of the error is not used, because it contains the
+ * lock name.
  */
 export function errorType(error: unknown, otherwise = '_OTHER'): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }

@@ -2,7 +2,10 @@ import type { SpanContext } from '@opentelemetry/api'
 import type { HoldFact } from '../../index.ts'
 import { isKept, toTraceparent } from './traceparent.ts'
 
-/** A waiter often asks for the span of its holder shortly after the hold has ended. */
+/**
+ * This many ended spans are kept, because a waiter often asks for the span of its holder shortly
+ * after the hold.
+ */
 const MOST_ENDED = 1_000
 
 /**
@@ -12,7 +15,10 @@ const MOST_ENDED = 1_000
 export class HeldSpans {
   readonly #held = new Map<string, SpanContext>()
   readonly #ended = new Map<string, SpanContext>()
-  /** An owner has one note and may hold several locks. The note has the span of the latest hold. */
+  /**
+   * An owner may hold several locks but has only one note, which contains the span of its latest
+   * hold.
+   */
   readonly #byOwner = new Map<string, Map<HoldFact, SpanContext>>()
 
   begin(fact: HoldFact, span: SpanContext): void {
@@ -39,7 +45,9 @@ export class HeldSpans {
     notes?.set(owner, left && toTraceparent(left))
   }
 
-  /** @param holder as `<clientId>:<owner>`; without it, the hold that ended last */
+  /**
+   * @param holder as `<clientId>:<owner>`; without it, finds the hold of this name that ended last
+   */
   find(name: string, holder?: string): SpanContext | undefined {
     const key = keyOf(name, holder)
     return this.#held.get(key) ?? this.#ended.get(key)

@@ -4,9 +4,12 @@ import { ATTRIBUTES } from './attributes.ts'
 import type { HeldSpans } from './held-spans.ts'
 import { fromTraceparent } from './traceparent.ts'
 
-/** A shorter wait is not worth a request. */
+/**
+ * The wait before the first request, in milliseconds, because a link to a short wait is not worth a
+ * request.
+ */
 const LOOK_EVERY_MS = 50
-/** The longest delay of the end of a span. */
+/** The longest delay of the end of a span, in milliseconds. */
 const LONGEST_MS = 1_000
 const MOST_LINKS = 8
 const MOST_REQUESTS = 64
@@ -16,8 +19,8 @@ interface Wait {
   readonly links: Set<string>
   readonly since: number
   /**
-   * When to ask for the note of the holder again. The pause doubles, because many holders have no
-   * note.
+   * When to ask for the note of the holder again. The pause doubles after each request, because
+   * many holders have no note.
    */
   askAt: number
   pauseMs: number
@@ -43,7 +46,10 @@ export class HolderLinks {
     this.#lookLater()
   }
 
-  /** Ends the span with the current time. The call may delay the end until the link is known. */
+  /**
+   * Ends the span with the current time. If the link is not known yet, ends the span later, but
+   * with the same time.
+   */
   end(fact: AcquireFact, span: Span): void {
     const endTime = performance.now()
     const wait = this.#waits.get(fact)
@@ -62,7 +68,7 @@ export class HolderLinks {
     void this.#ask(wait, fact).then(guarded(end))
   }
 
-  /** Ends all delayed spans without a link. */
+  /** Ends all delayed spans now, without a link. */
   stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -74,7 +80,7 @@ export class HolderLinks {
     this.#timer ??= inBackground(() => setTimeout(() => this.#look(), LOOK_EVERY_MS).unref())
   }
 
-  /** Asks during the wait, because a holder removes its note at the end of its hold. */
+  /** Reads the notes during the waits, because a holder removes its note at the end of its hold. */
   #look(): void {
     this.#timer = undefined
     const now = performance.now()
@@ -88,12 +94,12 @@ export class HolderLinks {
   }
 
   /**
-   * True if there is no holder to link to, or if the link exists. Links at once if the span is in
-   * memory.
+   * True if no request is needed: the link exists, or there is no holder to link to. Links at once
+   * if the span is in memory.
    */
   #isSettled(wait: Wait, { name, path, holder }: AcquireFact): boolean {
     if (holder === undefined && path === 'local') {
-      // The call waited behind others of its process, and never asked the server for the holder.
+      // The call waited behind other calls of its process, so the server never told it the holder.
       const span = this.#held.find(name)
       if (span !== undefined) guarded(link)(wait, '', span)
     }
@@ -103,7 +109,10 @@ export class HolderLinks {
     return span !== undefined
   }
 
-  /** Sends one request for all waits for one holder. Never rejects. */
+  /**
+   * Reads the note of the holder and adds the link. Waits for the same holder share one request.
+   * Never rejects.
+   */
   async #ask(wait: Wait, { notes, holder }: AcquireFact): Promise<void> {
     if (notes === undefined || holder === undefined) return
     let request = this.#requests.get(holder)
@@ -124,7 +133,7 @@ function link({ span, links }: Wait, holder: string, context: SpanContext): void
   span.addLink({ context, attributes: { [ATTRIBUTES.link]: 'holder' } })
 }
 
-/** Has a time limit, because requests that hang would prevent other requests. */
+/** Reads a note within a time limit, because requests that hang count towards `MOST_REQUESTS`. */
 async function read(get: () => Promise<string | undefined>): Promise<SpanContext | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
@@ -139,7 +148,10 @@ async function read(get: () => Promise<string | undefined>): Promise<SpanContext
   }
 }
 
-/** Work that starts here must not belong to the trace of the request that is running. */
+/**
+ * Begins work outside the trace of the running request, because the work does not belong to that
+ * request.
+ */
 export function inBackground<T>(begin: () => T): T {
   return context.with(ROOT_CONTEXT, begin)
 }

@@ -125,8 +125,8 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
       [calls.counts(), waiting, oldestWait],
     ] as const
     for (const [counts, number, oldest] of observed) {
-      // Labels without operations report 0. A graph would keep their last value if they were
-      // missing.
+      // Labels without operations report 0. Without this report, a graph would keep their last
+      // value.
       for (const each of labels.values()) {
         const one = counts.get(each)
         result.observe(number, one?.count ?? 0, each)

@@ -18,7 +18,7 @@ export interface InstrumentOptions {
   /**
    * Returns the name to report for the name of a lock, as `holdfast.lock.name`; undefined reports
    * none, which is the default. Return groups, such as `order` for `order:1001`. Metrics use the
-   * first 100 of them, and `other` for the rest.
+   * first 100 names, and `other` for all later names.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
   /** With false there are no spans; true by default. */
@@ -69,8 +69,8 @@ const shapes: { readonly [K in keyof Required<InstrumentOptions>]: (value: unkno
   metrics: (value) => typeof value === 'boolean',
 }
 
-// The errors of the core are not used, because their import would load ioredis. This module must be
-// loadable before the instrumentation of ioredis.
+// This module imports no errors of the core, because that would load ioredis. Users must be able to
+// load this module before the instrumentation of ioredis.
 function check(options: InstrumentOptions): InstrumentOptions {
   const known = Object.keys(shapes).join(', ')
   if (typeof options !== 'object' || options === null) {

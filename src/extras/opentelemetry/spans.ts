@@ -26,7 +26,7 @@ interface Acquiring {
 export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   const held = new HeldSpans()
   const links = new HolderLinks(held)
-  // The hold of a call needs the span of the call later. Each lookup has the fact, so weak maps are
+  // The span of a hold links to the span of its call. Both are found by the fact, so weak maps are
   // enough.
   const acquiring = new WeakMap<AcquireFact, Acquiring>()
   const spans = new WeakMap<object, Span>()

@@ -14,7 +14,9 @@ export function fromTraceparent(text: string | undefined): SpanContext | undefin
   return isKept(span) ? span : undefined
 }
 
-/** True if the span is sampled. A link to a span that is not sampled leads nowhere. */
+/**
+ * True if the span is sampled. Other spans are not exported, so a link to them would lead nowhere.
+ */
 export function isKept(span: SpanContext): boolean {
   return isSpanContextValid(span) && (span.traceFlags & TraceFlags.SAMPLED) !== 0
 }

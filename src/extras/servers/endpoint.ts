@@ -28,7 +28,7 @@ export function addressOf({ host, port, path }: Endpoint): string {
   return path ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The `redis-cli` command for this server, for lines to paste. The user adds the login. */
+/** The `redis-cli` command for this server, to print. The user adds the login. */
 export function redisCli({ host, port, path, database, tls }: Endpoint): string {
   const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`
   const select = database === 0 ? '' : ` -n ${database}`
@@ -47,7 +47,8 @@ export function readEndpoint(
   }
   const url = urlOf(text)
   const database = url?.pathname.replace(/^\/$/, '').slice(1) ?? ''
-  // After `--` an option is read as a server. No server has such a name.
+  // After `--` an option would be read as a server. No server name begins with `-`, so it is
+  // refused.
   if (url === undefined || /^-|^$/.test(url.hostname) || !/^\d*$/.test(database)) {
     throw new InvalidArgumentError(
       `A server must be given as redis://host:port, rediss://host:port or host:port; got ${JSON.stringify(withoutLogin(text))}.`,
@@ -75,7 +76,7 @@ function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part)
   } catch {
-    return part // A bare % stands for itself.
+    return part // The % begins no escape: keep the text.
   }
 }
 
@@ -87,7 +88,8 @@ export function withoutLogins(message: string): string {
 
 /** Removes the login and the query from a text that may be a URL, so that it can be printed. */
 export function withoutLogin(text: string): string {
-  // An option in the place of a server, such as `--pass=secret` after `--`.
+  // An option may be in the place of a server, such as `--pass=secret` after `--`. Its value is
+  // hidden.
   if (text.startsWith('-')) return text.replace(/=.*$/s, '=***')
   return text.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***')
 }

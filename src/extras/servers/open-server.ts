@@ -24,10 +24,13 @@ export interface ServerClient {
 
 export type Command = readonly [command: string, ...args: (string | number)[]]
 
-/** REDISCLI_AUTH is sent to all servers, and some servers may have no password. */
+/**
+ * The error of AUTH on a server without a password. It is ignored, because REDISCLI_AUTH is sent to
+ * all servers.
+ */
 const NEEDS_NO_PASSWORD = /called without any password configured/
 
-/** Replies to PING of a server that will refuse every other command too. */
+/** Errors of PING that mean that the server refuses every other command too. */
 const KEEPS_OUT = /^(NOAUTH|DENIED|ERR max number of clients)/
 
 /**
@@ -47,7 +50,8 @@ export async function openServer(
   let commands = 0
   const client = new makeRedis(settingsOf(endpoint, timeoutMs))
   handleSocketErrors(client)
-  // The first error is the cause. Later commands only report a closed connection.
+  // The first error is the cause, so later errors are ignored: they only report a closed
+  // connection.
   client.on('error', (error: Error) => {
     broken ??= error
   })
@@ -73,7 +77,8 @@ export async function openServer(
   try {
     await within(client.connect()).catch((error: Error) => {
       if (!isLate(error)) throw networkError(broken ?? error, endpoint)
-      // A server without TLS waits for the rest of an unknown command, so it does not answer.
+      // A server without TLS reads the handshake as a part of a command. It waits for the rest and
+      // does not answer.
       throw tls === undefined ? error : new Error(`${error.message}; does the server use TLS?`)
     })
     if (login.pass !== undefined) {
@@ -117,8 +122,8 @@ export async function openServer(
 }
 
 /**
- * ioredis does not log in. `AUTH` is sent as a command, so that a refusal is a reply and not an
- * event.
+ * ioredis does not log in. `openServer` sends `AUTH` as a command, so that a refusal is a reply and
+ * not an event.
  */
 function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): RedisOptions {
   const where = path === undefined ? { host, port } : { path }
@@ -136,7 +141,7 @@ function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): Red
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
     disableClientInfo: true,
-    // Only for ioredis 6: no HELLO before the login.
+    // Only for ioredis 6: sends no HELLO before the login.
     ...({ protocol: 2 } as object),
   }
 }
@@ -151,7 +156,8 @@ function isLate(error: unknown): boolean {
 }
 
 /**
- * Rewrites the error so that it says what to check. ioredis mentions retries, but there are none.
+ * Makes an error that says what to check. The messages of ioredis mention retries, but this client
+ * never retries.
  */
 function networkError(error: Error, { tls }: Endpoint): Error {
   const { message } = error

@@ -6,7 +6,10 @@ type Given = Exclude<HoldfastOptions['redis'], undefined>
 /** The `redis` option of Holdfast or ioredis for one server, a cluster or Sentinels. */
 export type RedisGiven = Exclude<Given, { sendCommand(...args: never[]): unknown }>
 
-/** The `redis` option for each server with its own locks: one for each master, otherwise one. */
+/**
+ * The `redis` options for Holdfast clients: one for each of several masters, otherwise a single
+ * one.
+ */
 export function redisOf(where: Where): RedisGiven[] {
   if (where.kind === 'sentinel') {
     const { sentinels, masterName, login, tls } = where

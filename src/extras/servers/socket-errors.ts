@@ -9,8 +9,9 @@ interface Inner {
 }
 
 /**
- * Node.js may report an interrupted TLS handshake twice. ioredis listens once, so the second report
- * would end the process. Call this function before the client connects.
+ * Adds a second listener for errors. Node.js may report an interrupted TLS handshake twice, and
+ * ioredis listens only once, so the second report would end the process. Call this function before
+ * the client connects.
  */
 export function handleSocketErrors(client: object): void {
   const inner = client as Inner

@@ -82,7 +82,9 @@ export function readWhere(
   return { kind: servers.length === 1 ? 'server' : 'masters', servers }
 }
 
-/** @throws `InvalidArgumentError` if an address is given twice: the same master would vote twice */
+/**
+ * @throws `InvalidArgumentError` if an address is given twice, because that master would vote twice
+ */
 export function assertEachOnce(servers: readonly Endpoint[]): void {
   const addresses = servers.map(addressOf)
   const twice = addresses.find((one, i) => addresses.indexOf(one) !== i)

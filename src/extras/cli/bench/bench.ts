@@ -34,7 +34,10 @@ Measurement:
 Exit codes: 0 renewals have enough time, 1 they do not, 2 wrong usage, 3 the measurement failed.
 `
 
-/** The user soon learns that Redis does not answer. The token counters expire after a minute. */
+/**
+ * Short limits: if Redis does not answer, the command fails within seconds. The token counters of
+ * its locks expire after one minute.
+ */
 const SETTINGS = { outageMs: 2_000, commandTimeoutMs: 1_000, counterTtlMs: 60_000 }
 
 /** `npx holdfast bench`: measures how long locks take on this Redis. */

@@ -17,15 +17,18 @@ export interface BenchTerms {
   readonly signal: AbortSignal
 }
 
-/** One step. It returns the measured milliseconds, or undefined to measure the whole step. */
+/**
+ * One step of a measurement. Returns its duration in milliseconds; undefined if the time of the
+ * whole step counts.
+ */
 type Step = () => Promise<number | undefined>
 
-/** The most steps of one measurement, so that a fast server is not kept busy. */
+/** A measurement ends after this many steps, so that a fast server is not kept busy for long. */
 const MOST_STEPS = 2_000
 /** The pause between two steps, so that the server has time for other clients. */
 const PAUSE_MS = 0.5
 
-/** Runs all measurements, one after the other. Each has the same share of the time. */
+/** Runs all measurements, one after the other. Each measurement gets an equal part of `seconds`. */
 export async function* measure(terms: BenchTerms): AsyncGenerator<Measured> {
   const clients = [new Holdfast(terms.client), new Holdfast(terms.client)] as const
   for (const client of clients) client.on('error', () => undefined)
@@ -86,7 +89,7 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
       prepare: async () => handOver(lock(one, 'other'), lock(other, 'other')),
     },
   ]
-  // Several masters have no fair locks.
+  // Several masters have no fair locks, so their measurement is left out.
   if (client.masters !== undefined) return plan
   const fair = (of: Holdfast) => of.getFairLock(`${name}:fair`)
   return [
@@ -99,9 +102,15 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
   ]
 }
 
-/** If the process dies, its locks expire after this time. */
+/**
+ * The lease of the lock that `renew` measures, in milliseconds. If the process dies, this lock
+ * expires.
+ */
 const LEASE_MS = 10_000
-/** After this time a caller that has to wait is waiting. */
+/**
+ * The pause before each release, in milliseconds. After it, the other call already waits for the
+ * lock.
+ */
 const WAITING_MS = 20
 
 /** Measures the time from the release by `from` until `to` has the lock. */

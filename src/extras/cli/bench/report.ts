@@ -11,7 +11,8 @@ export interface Line {
 }
 
 /**
- * How renewals are answered: in time with a wide margin, in time with a small margin, or too late.
+ * Compares the slowest step with the pause between two renewals. `good`: less than a tenth of the
+ * pause. `slow`: less than the pause. `too-slow`: at least the pause.
  */
 export type Verdict = 'good' | 'slow' | 'too-slow'
 
@@ -41,8 +42,8 @@ function lineOf({ code, what, samplesMs }: Measured): Line {
 }
 
 /**
- * The watchdog renews after each third of the lease. If a renewal can take that long, the next
- * renewal is due before the answer. Then one or two failures end the lease.
+ * The watchdog renews after each third of the lease. If an answer takes longer, the next renewal is
+ * due before the answer. Then one or two failed renewals end the lease.
  */
 function verdictOf(lines: readonly Line[], leaseMs: number): Pick<BenchReport, 'verdict' | 'says'> {
   const slowest = Math.max(0, ...lines.map(({ maxMs }) => maxMs))

@@ -8,11 +8,13 @@ export interface Terminal {
   readonly columns: number
   readonly rows: number
   /**
-   * After this call, Ctrl-C aborts the signal and does not end the program. The signal also aborts
-   * if the reader of `out` goes away.
+   * Returns a signal that aborts on Ctrl-C, or when the reader of `out` closes its end. After this
+   * call, the first Ctrl-C does not end the program.
    */
   interrupted(): AbortSignal
-  /** Asks the user, and returns the typed text; '' for no text. Undefined without a terminal. */
+  /**
+   * Asks the user a question. Returns the typed text; '' for no text. Undefined without a terminal.
+   */
   readonly ask?: ((question: string) => Promise<string>) | undefined
 }
 

@@ -21,7 +21,7 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<number>
   const { where, host, port, release, historyKey } = options
   const { out, err } = terminal
   const [redis, ...others] = redisOf(where)
-  // With several masters it is unknown which master has the history, so no history is read.
+  // Any of several masters may have the history, so no history is read for several masters.
   const history = redis && others.length === 0 ? { redis, key: historyKey } : undefined
   const board = newDashboardOf(where, { authorize: () => 'admin', release, history })
   const server = createServer()

@@ -3,7 +3,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 type Fetch = (request: Request) => Promise<Response>
 
 /**
- * Admits users with the token. A browser that opened the printed address has a cookie from then on.
+ * Admits users with the token. The printed address gives the browser the token as a cookie, so
+ * later requests need no token in the address.
  */
 export interface Session {
   readonly token: string
@@ -23,7 +24,7 @@ export function newSession(fetch: Fetch, name: string): Session {
       const given = searchParams.get('token')
       if (given !== null && pathname === '/' && isSame(given, token)) {
         const cookie = `${name}=${token}; HttpOnly; SameSite=Strict; Path=/`
-        // The redirect removes the token from the address, because addresses are shown and stored.
+        // Browsers show and store addresses, so the redirect removes the token from the address.
         return new Response(null, {
           status: 303,
           headers: { location: './', 'set-cookie': cookie },
@@ -43,7 +44,7 @@ function isKnown(headers: Headers, name: string, token: string): boolean {
   )
 }
 
-/** The comparison takes the same time at any difference, so its time reveals nothing. */
+/** Compares in constant time, so that the duration reveals nothing about the token. */
 function isSame(given: string, token: string): boolean {
   const [a, b] = [given, token].map((text) => createHash('sha256').update(text).digest())
   return timingSafeEqual(a as Buffer, b as Buffer)

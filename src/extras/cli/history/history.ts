@@ -27,7 +27,10 @@ export const history: Command = {
   },
 }
 
-/** Finds the history. One of several masters may have it. */
+/**
+ * Finds the server that has the history; undefined if there is none. Each of several masters is
+ * asked, because any master may have the history.
+ */
 async function whereItIs({ where, historyKey }: HistoryOptions): Promise<RedisGiven | undefined> {
   const all = redisOf(where)
   let failure: unknown
@@ -54,7 +57,7 @@ async function tell(
   if (follow) {
     const ended = new AbortController()
     const end = () => ended.abort()
-    // A reader such as `head` may close the output early.
+    // A reader such as `head` may close the output early, which ends this command.
     process.stdout.once('error', end)
     try {
       for await (const entry of readHistory({ ...wish, follow, signal: ended.signal })) {

@@ -24,7 +24,7 @@ function detailsOf({ kind, waitedMs, heldMs, path, reason, stalledMs }: HistoryE
     details.push(`waited for ${duration(waitedMs)}`)
   }
   if (path !== null) details.push(path)
-  // The error of an outage also says what to do. Only its first sentence is printed.
+  // The message of an outage also says what to do, so only its first sentence is printed.
   if (reason !== null) details.push(escaped(reason.replace(/\. .*/s, '')))
   if (stalledMs !== null) details.push(`its event loop was blocked for ${duration(stalledMs)}`)
   return details
@@ -61,7 +61,7 @@ function withoutPrefix(name: string, keyPrefix: string): string {
   return name.startsWith(keyPrefix) ? name.slice(keyPrefix.length) : name
 }
 
-/** A constant, because an import in a text could be read as an import of this file. */
+/** Not written in the text below, because tools would read the text as a real import. */
 const MODULE = 'holdfast/history'
 
 export const HOW_TO_TURN_IT_ON = `No history is recorded there. Turn it on in each service that uses locks:

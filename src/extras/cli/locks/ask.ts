@@ -10,7 +10,7 @@ import type { Looking } from './options.ts'
 export interface Asking {
   readonly name: string
   readonly key: string
-  /** Asks only this owner. */
+  /** Asks only this owner; undefined asks all holders. */
   readonly owner: string | undefined
   readonly reason: string | undefined
   /** How long to wait for the end of the holds, in milliseconds; undefined to not wait. */
@@ -21,14 +21,17 @@ export interface Asking {
 interface Asked {
   readonly name: string
   readonly key: string
-  /** `ended`: none of the holders holds the lock any more. */
+  /**
+   * `heard`: all holders confirmed the request. `ended`: no holder that was asked holds the lock
+   * now.
+   */
   readonly outcome: 'free' | 'heard' | 'not-heard' | 'ended'
   readonly holders: readonly (HolderRow & { readonly heard: boolean })[]
 }
 
 /**
- * The first pause before the lock is inspected again, in milliseconds. It doubles up to the longest
- * pause.
+ * The first and the longest pause between two inspections of the lock, in milliseconds. Each pause
+ * is twice as long as the last.
  */
 const LOOK_MS = { first: 50, longest: 1_000 }
 
@@ -42,7 +45,7 @@ export async function askToRelease(
 ): Promise<number> {
   const { name, key, owner } = asking
   const detail = await deployment.inspect(key)
-  // For these kinds `release` throws an error, which explains why no holder can be asked.
+  // Holders of these kinds are unknown. `release` throws an error that explains why.
   if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
     await deployment.release(key, { owner: '', token: null })
   }
@@ -61,7 +64,7 @@ export async function askToRelease(
   }
   const asked = await askEach(holders, asking, looking, whoami)
   const allHeard = asked.every(({ heard }) => heard)
-  // The counters of several masters differ, so only the owner identifies a hold.
+  // Each of several masters has its own token counter, so there only the owner identifies a hold.
   const token = looking.where.kind === 'masters' ? null : detail.token
   const hasEnded = await waitForEnd(deployment, { ...detail, token }, holders, asking)
   told({ outcome: hasEnded ? 'ended' : allHeard ? 'heard' : 'not-heard', holders: asked })
@@ -81,14 +84,14 @@ async function askEach(
     commandTimeoutMs: timeoutMs,
     outageMs: 2 * timeoutMs,
   })
-  // The call rejects with each reported error anyway.
+  // The calls reject with the same errors, so the event needs no output.
   client.on('error', () => {})
   try {
     const lock = client.getLock(key)
     return await Promise.all(
       holders.map(async (holder) => {
         const { owner } = holder
-        // The id of a permit names no client, so its holder cannot be asked.
+        // The id of a permit does not contain its client, so such a holder cannot be asked.
         const options = { owner, ...(reason !== undefined && { reason }) }
         return { ...holder, heard: owner.includes(':') && (await lock.requestRelease(options)) > 0 }
       }),

@@ -10,7 +10,9 @@ type Change =
   | { readonly event: 'outage'; readonly message: string }
   | { readonly event: 'back' }
 
-/** Yields the changes. For a lock that has disappeared, it yields the last row without holders. */
+/**
+ * Yields the changes. If a lock has disappeared, yields its last row without holders and waiters.
+ */
 export function* changes(before: View, after: View): Generator<Change> {
   if (after.failure !== null) {
     if (before.failure === null) yield { event: 'outage', message: after.failure }
@@ -34,7 +36,7 @@ export function* changes(before: View, after: View): Generator<Change> {
   }
 }
 
-/** Identifies the current hold and its holders. */
+/** A text that differs if the hold or its holders have changed. */
 const holdOf = ({ state, stateText, token, holders }: LockRow): string =>
   JSON.stringify([state, stateText, token, holders.map(({ owner }) => owner).sort()])
 

@@ -89,7 +89,7 @@ const holderColumns: readonly Column<Holder>[] = [
   { head: 'OWNER', text: ({ owner }) => escaped(owner), least: 12, spare: 1 },
 ]
 
-/** A lease that was not renewed during the look may be renewed later. Or it is fixed. */
+/** `not seen` also covers a lease whose renewal comes later, and a lease that is never renewed. */
 function renewalText({ renewal }: Holder): string {
   return renewal === 'renewed' ? 'yes' : 'not seen'
 }

@@ -7,7 +7,7 @@ import { failureOf } from './with-deployment.ts'
 export interface View {
   /** The locks that are held or waited for. */
   readonly rows: readonly LockRow[]
-  /** Why a server could not be asked. Then the rows are from the look before. */
+  /** Why a server could not be asked; otherwise null. With a failure, the rows are older. */
   readonly failure: string | null
 }
 
@@ -18,17 +18,17 @@ interface Following {
 }
 
 /**
- * The pause between two scans for new names: `SCAN_MS`, or `SCAN_SHARE` times the duration of a
- * scan if that is longer.
+ * The pause between two scans for new names, in milliseconds. After a slow scan, the pause is
+ * `SCAN_SHARE` times as long as the scan.
  */
 const SCAN_MS = 5_000
 const SCAN_SHARE = 10
 
 /**
- * Looks at the known locks after each `intervalMs`, and scans for new locks less often, until the
- * signal aborts.
+ * Looks at the known locks after each `intervalMs`, until the signal aborts. Scans for new locks
+ * less often.
  *
- * @returns rejects only if the first look fails; a later outage is part of the view
+ * @returns rejects only if the first look fails; later views report an outage as `failure`
  */
 export async function* follow(
   deployment: Deployment,
@@ -55,17 +55,17 @@ export async function* follow(
         const missing = new Set(known.keys())
         for await (const rows of deployment.scan({ ...(pattern && { pattern }), signal })) {
           const keys = rows.map(({ key }) => key)
-          // At once, because a look before the end of the scan has newer rows.
+          // Noted before the scan ends: a look during the scan reads newer rows, which must stay.
           note(keys, rows)
           for (const key of keys) missing.delete(key)
           if (isFirst || performance.now() - lookedAt < intervalMs) continue
           // With very many names, a scan takes longer than the interval. So the known locks are
-          // read meanwhile.
+          // also read during the scan.
           lookedAt = performance.now()
           await look([...known.keys()])
           yield view()
         }
-        // A lock that was free for a moment may be missing from the scan.
+        // The scan leaves out a lock that was free for a moment, so missing locks are read again.
         if (missing.size > 0) await look([...missing])
         const endedAt = performance.now()
         scanAt = endedAt + Math.max(SCAN_MS, SCAN_SHARE * (endedAt - startedAt))
@@ -77,7 +77,7 @@ export async function* follow(
       if (signal.aborted) return
       const failure = failureOf(error)
       if (isFirst) throw error
-      // The rows of the last view: the next view shows what has changed since then.
+      // Repeats the rows of the last view, so that the next view shows all changes since then.
       yield { rows: shown, failure }
     }
     await pause(intervalMs, undefined, { signal }).catch(() => {})

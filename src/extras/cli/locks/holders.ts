@@ -3,7 +3,7 @@ import type { HolderRow, LockRow } from '../../deployment/rows.ts'
 import { duration, escaped } from '../text/words.ts'
 
 /**
- * The shortest name of the holder: the label of the candidate or the client, otherwise the owner.
+ * A short name of the holder: the label of the candidate, the label of the client, or the owner.
  */
 export function holderName({
   owner,
@@ -22,7 +22,7 @@ export function holdersText({ holders }: LockRow): string {
   return others.length === 0 ? holderName(first) : `${holderName(first)} +${others.length}`
 }
 
-/** How long the lock stays held without renewals: until the last lease ends. */
+/** The time until the last lease ends, if no lease is renewed. */
 export function leaseText({ holders }: LockRow): string {
   if (holders.length === 0) return '-'
   if (holders.some(({ ttlMs }) => ttlMs === null)) return 'no expiry'

@@ -41,7 +41,7 @@ Output:
 Exit codes: 0 the lock exists, 1 no lock has this name, 2 wrong usage, 3 the server could not be reached.
 `
 
-/** The longest search for similar names, in milliseconds. */
+/** The time limit of the search for similar names, in milliseconds. */
 const SEARCH_MS = 2_000
 const MOST_NAMES = 3
 
@@ -94,11 +94,11 @@ async function look(
     performance.now() - startedAt < lookMs
   ) {
     await pause(Math.min(250, lookMs))
-    // At least this much time has passed since the first look. The time of slow answers is left
-    // out, because with it a lease could seem renewed.
+    // Measured before the request. If the time of a slow answer counted, the lease could seem
+    // renewed.
     const elapsedMs = performance.now() - startedAt
     const next = await deployment.inspect(keyPrefix + name)
-    if (next === null) break // It was deleted meanwhile. The last detail is shown.
+    if (next === null) break // The key was deleted: show the last detail.
     looks = looksOf(first, next, elapsedMs)
     detail = next
   }

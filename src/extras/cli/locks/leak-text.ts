@@ -11,13 +11,13 @@ export interface LeakReport {
   readonly owner: string | null
   readonly ttlMs: number | null
   readonly seen: string
-  /** The reason why it matters to users of locks. */
+  /** Why the leak matters to users of locks. */
   readonly why: string
   /** Commands to paste. Lines that begin with `#` are remarks. */
   readonly fix: readonly string[]
 }
 
-/** For each kind of leak, the reason why it matters. */
+/** Why each kind of leak matters to users of locks. */
 const WHY: Readonly<Record<LeakCode, string>> = {
   'lock-without-ttl':
     'The lock outlives its holder, so no other client can acquire it. PERSIST removed its TTL, or the key was restored without it.',
@@ -33,8 +33,8 @@ const WHY: Readonly<Record<LeakCode, string>> = {
 export const LEAK_CODES = Object.keys(WHY) as readonly LeakCode[]
 
 /**
- * @param name the printed name of the lock
- * @param options the options that name the servers, for commands
+ * @param name the name of the lock, as printed
+ * @param options the options that name the servers; the printed commands contain them
  */
 export function reportOf(leak: Leak, name: string, options: string): LeakReport {
   const { code, key, owner, ttlMs } = leak

@@ -14,7 +14,7 @@ export const LOOK_USAGE = `  --key-prefix <text>        the keyPrefix of the cli
   --timeout-ms <ms>          longest time of each request to a server (5000)
 `
 
-/** The servers to look at, and the form of requests and output. */
+/** The options of a command that looks at locks, after they are read. */
 export interface Looking {
   readonly where: Where
   readonly keyPrefix: string
@@ -41,8 +41,8 @@ export function readLooking(
 }
 
 /**
- * Splits the arguments at `--`. The name of the lock follows `--`, whatever the name looks like.
- * Without `--` the name is undefined.
+ * Splits the arguments at `--`. The next argument is the name of the lock, even if it looks like an
+ * option. Without `--` the name is undefined.
  */
 export function splitName(command: string, args: readonly string[]): NameOrRest {
   const at = args.indexOf('--')
@@ -61,7 +61,10 @@ interface NameOrRest {
   readonly rest: string[]
 }
 
-/** Returns the name and the URLs. Without `--` the name is the first argument that is no option. */
+/**
+ * Returns the name of the lock and the URLs. Without `--`, the first argument that is no option is
+ * the name.
+ */
 export function readName(
   command: string,
   given: string | undefined,
@@ -86,7 +89,7 @@ function nameOrThrow(command: string, name: string | undefined): string {
 
 export const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text)
 
-/** The pattern of keys for a pattern of names. */
+/** Makes a pattern of keys from a pattern of names: adds the prefix. */
 export function patternOf(keyPrefix: string, pattern: string | undefined): string | undefined {
   if (keyPrefix === '') return pattern
   return literally(keyPrefix) + (pattern ?? '*')

@@ -5,7 +5,7 @@ import { counted, duration, escaped } from '../text/words.ts'
 export interface Released extends Forced {
   readonly name: string
   readonly key: string
-  /** The holder that lost the lock. If nothing was taken, one of the current holders, or null. */
+  /** The holder that lost the lock. If no holder lost it: a current holder, or null. */
   readonly holder: HolderRow | null
   /** The last token before the release. */
   readonly token: number | null

@@ -135,7 +135,11 @@ export const release: Command = {
   },
 }
 
-/** @throws `InvalidArgumentError` for options that belong to --force */
+/**
+ * Reads `--wait-ms` of `--ask`.
+ *
+ * @throws `InvalidArgumentError` if `--force` or one of its options is also given
+ */
 function waitMsOf(values: {
   force: boolean
   yes: boolean
@@ -152,7 +156,10 @@ function waitMsOf(values: {
   return waitMs === undefined ? undefined : wholeNumber(waitMs, '--wait-ms', 1)
 }
 
-/** Returns the holder that loses the lock, or the outcome if there is nothing to take. */
+/**
+ * Returns the lock and the holder that will lose it. Returns the outcome if no holder can lose the
+ * lock.
+ */
 async function look(
   deployment: Deployment,
   { name, key, owner, token }: Wanted,
@@ -160,7 +167,7 @@ async function look(
   const detail = await deployment.inspect(key)
   const facts: Seen = { name, key, holder: null, token: detail?.token ?? null }
   if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
-    // `release` throws an error, which explains why no holder can be released.
+    // Holders of these kinds are unknown. `release` throws an error that explains why.
     await deployment.release(key, { owner: '', token: null })
   }
   if (detail === null || detail.holders.length === 0) {
@@ -189,7 +196,7 @@ function whoami({ env }: Terminal): string {
   try {
     user = userInfo().username
   } catch {
-    // The user of a container may have no name.
+    // In a container, the user id may have no name.
   }
   return `${user}@${hostname()}`
 }

@@ -63,7 +63,10 @@ export const watch: Command = {
   },
 }
 
-/** Opens a separate screen without a cursor, and later returns to the previous screen. */
+/**
+ * Codes for the terminal. `ENTER` opens a separate screen without a cursor; `LEAVE` returns to the
+ * previous screen.
+ */
 const [ENTER, LEAVE] = ['\u001b[?1049h\u001b[?25l', '\u001b[?25h\u001b[?1049l']
 const [HOME, REST_OF_LINE, REST] = ['\u001b[H', '\u001b[K', '\u001b[J']
 

@@ -2,8 +2,8 @@ import { shellWord } from '../../deployment/shell-word.ts'
 import { withoutPassword } from '../../servers/endpoint.ts'
 
 /**
- * The options of this call that name the servers, for a command to paste. They contain no password.
- * Each value follows `=`, because a value may begin with a dash.
+ * The given options that name the servers, to repeat them in a printed command. They contain no
+ * password. Each value follows `=`, because a value may begin with a dash.
  */
 export function whereWords(
   values: Readonly<Record<string, unknown>>,

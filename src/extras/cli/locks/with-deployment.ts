@@ -29,13 +29,14 @@ export async function withDeployment(
   }
 }
 
-/** True if locks may be missing: each node of a cluster has locks that no other node has. */
+/** True if locks may be missing: a node cannot be reached, and no other node has its locks. */
 export function isIncomplete({ where }: Looking, { unreachable }: Deployment): boolean {
   return where.kind === 'cluster' && unreachable.length > 0
 }
 
 /**
- * The message for users if a server could not be asked. Any other error is a defect and is thrown.
+ * The message for users if a server could not be asked. Any other error is a defect and is thrown
+ * again.
  */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error

@@ -3,9 +3,9 @@ export interface Column<Row> {
   readonly head: string
   readonly text: (row: Row) => string
   readonly isNumber?: boolean
-  /** The column may be cut to this many characters. */
+  /** The column may be cut to this many characters. Undefined: it is never cut. */
   readonly least?: number
-  /** If cutting is not enough, the column with the greatest number is left out first. */
+  /** If the table is still too wide, the column with the greatest number is left out first. */
   readonly spare?: number
 }
 

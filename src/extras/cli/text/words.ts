@@ -1,6 +1,6 @@
 /**
- * Escapes characters that would control the terminal. Foreign text, such as a lock name, may have
- * them.
+ * Escapes characters that would control the terminal. Text of other users, such as a lock name, may
+ * contain such characters.
  */
 export function escaped(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/gu, (char) => {

@@ -1,11 +1,11 @@
-// The time labels above a chart, at round times, as many as fit.
+// The time labels above a chart: as many as fit, at round times such as full minutes.
 import { element, reconcile, setText } from './dom.js'
 
-/** The least distance between two labels, and from a label to the end, in pixels. */
+/** The shortest distance between two labels, and from a label to the end, in pixels. */
 const ROOM = 84
 const STEPS_S = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200]
 
-/** @returns the moments at round times of the viewer, the first one first */
+/** @returns the moments at round times in the time zone of the viewer, the earliest first */
 function marksOf({ from, now }, width) {
   const whole = now - from
   const least = (whole * ROOM) / Math.max(width, ROOM)
@@ -20,7 +20,7 @@ export function newAxis() {
   return element('div', { class: 'axis', 'aria-hidden': true })
 }
 
-/** @returns the positions of the marks as parts of the width, for the lines below them */
+/** @returns the positions of the marks, from 0 to 1, for the lines in the lanes below */
 export function updateAxis(axis, past) {
   const width = axis.clientWidth
   const { step, marks } = marksOf(past, width)

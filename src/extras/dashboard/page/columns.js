@@ -31,7 +31,9 @@ function leftCell(row) {
   return element('span', { 'data-until': holder.until })
 }
 
-/** The state as a mark. It shows the level of the row by its colour, its shape and its words. */
+/**
+ * The state as a mark. Its colour, its icon and its hidden text show the worst concern of the row.
+ */
 export function stateMark({ state, stateText, kind }, concerns) {
   const [worst] = concerns
   const mark = element('span', { class: `mark mark-${kind === 'election' ? 'election' : state}` })
@@ -46,7 +48,7 @@ export function stateMark({ state, stateText, kind }, concerns) {
 }
 
 /**
- * `value` is the key of the order. Undefined comes last in both directions.
+ * `value` returns the sort key of a row. Rows without a value come last in both directions.
  *
  * @type {{ id: string, name: string, isNumber?: boolean, down?: boolean, value: (row: any, concerns: any[]) => any, cell: (row: any, concerns: any[], prefix: string) => Node }[]}
  */
@@ -61,8 +63,8 @@ export const columns = [
     id: 'state',
     name: 'State',
     down: true,
-    // The worst level comes first, then the oldest wait, then the most waiters, then the oldest
-    // hold.
+    // The rows with the worst level come first. Within a level, the order is by the oldest wait,
+    // then by the number of waiters, then by the oldest hold.
     value: (row, concerns) => [
       LEVELS[concerns[0]?.level] ?? 0,
       isWaitedFor(row) && row.waitingSince ? -row.waitingSince : Number.NEGATIVE_INFINITY,

@@ -1,13 +1,20 @@
-// The concerns that users should look at, by the rules of docs/reference/dashboard.md. A concern
-// has a level, a column that it is about, and a text.
+// The concerns that users should look at, by the rules of docs/reference/dashboard.md. Each concern
+// has a level, a text, and the column that the text is about.
 import { count, seconds, whoOf } from './format.js'
 
 const WAIT_WARN_MS = 10_000
 const WAIT_BAD_MS = 60_000
-/** A client reports itself every 20 s while it uses Redis, and otherwise at each renewal. */
+/**
+ * A client reports itself every 20 s while it uses Redis. Without a report for this long, in
+ * milliseconds, a holder may be gone. A client with a long lease may report itself only at
+ * renewals.
+ */
 const SEEN_MS = 45_000
 const REPORT_MS = 25_000
-/** A renewed lease of at least this length never has as little left as `NEARLY_OVER_MS`. */
+/**
+ * Only leases of at least this length, in milliseconds, are checked. A shorter lease may have less
+ * than `NEARLY_OVER_MS` left, although it is renewed in time.
+ */
 const SHORTEST_LEASE_MS = 10_000
 const NEARLY_OVER_MS = 5_000
 
@@ -23,7 +30,7 @@ export const isHeld = ({ state }) => state !== 'free' && state !== 'closed'
 
 /**
  * @param {any} row of the table, or a detail
- * @param {number} now by the clock of the server
+ * @param {number} now by the clock of the dashboard
  * @returns {{ level: 'warn' | 'bad', about: string, text: string }[]} the worst first
  */
 export function concernsOf(row, now) {
@@ -48,7 +55,7 @@ function ofHolder({ kind, queue = [] }, holder, now) {
   const { until, seenAt, leaseMs, owner } = holder
   const who = whoOf(holder)
   if (until === null) {
-    // A permit may be acquired without a lease.
+    // A permit may be acquired without a lease, so this is only a warning.
     const level = kind === 'permits' ? 'warn' : 'bad'
     const text = `The hold of ${who} has no expiry, so it never ends.`
     return [{ level, about: 'left', text }]

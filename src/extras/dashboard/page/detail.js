@@ -55,7 +55,7 @@ export function showDetail(key) {
   void again(key)
 }
 
-/** Asks at once, because the lock has just been changed. */
+/** Reads the lock at once, because the user has just changed it. */
 export function refreshDetail() {
   clearTimeout(timer)
   if (shown !== undefined) void again(shown)
@@ -93,7 +93,8 @@ function fill({ lock, toFree }) {
     const focused = document.activeElement?.dataset?.force
     const body = byId('detail-body')
     if (free !== kept) body.replaceChildren(free)
-    // The block stays in its place: a node that is moved loses its focus and its selection.
+    // The block with the command is never moved, because a moved node loses its focus and its
+    // selection.
     for (const one of [...body.childNodes]) if (one !== free) one.remove()
     free.before(
       element('div', { id: 'detail-lead', class: 'lead' }),
@@ -107,7 +108,10 @@ function fill({ lock, toFree }) {
   showConcerns()
 }
 
-/** The lock does not exist, or the request failed. The page shows the past in both cases. */
+/**
+ * Shows the message if the lock does not exist, or if the request failed. The page still shows the
+ * past.
+ */
 function fillWithout(message) {
   found = undefined
   if (message === last) return

@@ -43,7 +43,8 @@ export function icon(level) {
 }
 
 /**
- * Invisible characters, such as marks of the text direction, could make one name look like another.
+ * Replaces invisible characters, such as marks of the text direction, by escapes. Such characters
+ * could make one name look like another.
  */
 export function printable(child) {
   if (typeof child === 'object') return child

@@ -1,5 +1,5 @@
-// Takes a lock from its holder, after a confirmation, and only from the holder that the page
-// showed.
+// Takes a lock by force, after a confirmation. Only the holder that the page showed can lose the
+// lock.
 import { byId, printable, say, setText } from './dom.js'
 import { processOf, whoOf } from './format.js'
 import { fetchJson } from './past.js'
@@ -28,7 +28,7 @@ export async function newForce(listener) {
   access = await fetchJson('api/access', {}).catch(() => access)
 }
 
-// A name with invisible characters may be typed as the page shows it.
+// The user may type invisible characters of the name as the page shows them.
 const isTyped = (text) => asked !== undefined && [asked.key, printable(asked.key)].includes(text)
 
 export function askForce({ key, kind, token }, holder) {

@@ -4,14 +4,17 @@ export const count = (value) => number.format(value)
 
 export const plural = (value, word) => `${count(value)} ${word}${value === 1 ? '' : 's'}`
 
-/** At most two units. Spaces that do not break keep the numbers and the units together. */
+/**
+ * Formats a duration with at most two units. Its spaces do not break, so a number stays with its
+ * unit.
+ */
 export function duration(ms) {
   if (ms === null || ms === undefined) return '–'
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}\u00a0ms`
   return ms < 10_000 ? `${(ms / 1_000).toFixed(1)}\u00a0s` : seconds(ms)
 }
 
-/** Whole seconds, because a running time with fractions would flicker. */
+/** Formats whole seconds, because the fractions of a running time would flicker. */
 export function seconds(ms) {
   const whole = Math.max(0, Math.round(ms / 1_000))
   if (whole < 60) return `${whole}\u00a0s`
@@ -26,7 +29,7 @@ export const time = (at) => new Date(at).toLocaleTimeString('en-GB')
 
 export const whoOf = ({ label, owner }) => label ?? owner
 
-/** The process, without the parts that are in its label already. */
+/** The process in words. Parts that the label already contains are left out. */
 export function processOf({ label, host, pid, isRedisson }) {
   if (host === null) return isRedisson ? 'a client of Redisson' : 'process not known'
   return label === `${host}:${pid}` ? `process ${pid}` : `process ${pid} on ${host}`

@@ -6,12 +6,18 @@ import { commonPrefix, nameOf } from './names.js'
 import { hashOf } from './place.js'
 
 const COLOURS = 8
-/** Holds at the same time are drawn one below the other, in at most this many rows. */
+/**
+ * Holds at the same time are drawn one below the other, in at most this many rows. Further holds
+ * are only counted.
+ */
 const MOST_ROWS = 6
-/** The least room for a label, in pixels. */
+/** A shorter part of a bar has no label, in pixels. */
 const LABEL_ROOM = 44
 
-/** Sets the colour of that holder. It depends only on the name, so it is the same everywhere. */
+/**
+ * Sets the colour of a holder. The colour depends only on the name, so it is the same in all
+ * charts.
+ */
 export function paint(node, who) {
   let hash = 0
   for (const mark of who) hash = (hash * 31 + mark.codePointAt(0)) % 65_521

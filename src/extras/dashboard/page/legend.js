@@ -14,7 +14,9 @@ const LOOKS = [
   ['untold', 'permit without a lease: its end is unknown'],
 ]
 
-/** Contains the usual looks, and other looks only if the chart has them. */
+/**
+ * The legend has the usual looks of bars. Other looks are added only if the chart has such bars.
+ */
 export function legendOf({ lanes }) {
   const spans = lanes.flatMap((lane) => lane.spans)
   const endings = new Set(['released', 'held', ...spans.map(({ ending }) => ending ?? 'held')])

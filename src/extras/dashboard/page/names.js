@@ -1,5 +1,5 @@
-// Lock names in little room. The common beginning of all names is cut first, and the end of a name
-// stays.
+// Shows lock names in little space. The common beginning of all names is cut first. The end of a
+// name is never cut.
 import { element, printable } from './dom.js'
 
 /** The number of characters at the end of a name that are never cut. */
@@ -22,15 +22,18 @@ export function commonPrefix(names) {
   return first.slice(0, length)
 }
 
-/** A name on one line. Its text is the whole name. If it does not fit, it is cut before its end. */
+/**
+ * A name on one line. The element contains the whole name. If it is too long, the style sheet cuts
+ * it before its end.
+ */
 export function nameOf(key, prefix = '', tag = 'span', attributes = {}) {
   const own = key.startsWith(prefix) && key.length > prefix.length ? prefix : ''
   const rest = [...printable(key.slice(own.length))]
-  // A head of only a few characters would be cut completely.
+  // A head of only a few characters would be cut completely, so a short name has no head.
   const cut = rest.length > TAIL + 3 ? rest.length - TAIL : 0
   const head = rest.slice(0, cut).join('')
   const tail = rest.slice(cut).join('')
-  // Screen readers read parts with their own layout as separate words, so a link has a label.
+  // Screen readers read the parts as separate words, so a link has the whole name as its label.
   const label = tag === 'a' ? { 'aria-label': printable(key) } : {}
   return element(
     tag,

@@ -1,4 +1,4 @@
-// The two views of the past. They ask again while they are visible.
+// The timeline and the view of waits. The visible view asks for the past again and again.
 import { byId, element, setText } from './dom.js'
 import { plural } from './format.js'
 import { newChart, updateChart } from './lanes.js'
@@ -26,7 +26,7 @@ const views = {
 let timer
 let turn = 0
 
-/** @param {string} name the visible view */
+/** @param {string} name the view that is visible now */
 export function follow(name) {
   clearTimeout(timer)
   const view = views[name]

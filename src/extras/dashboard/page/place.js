@@ -1,5 +1,5 @@
-// The place of the viewer: the view, the open lock and the list. The address contains it, so that
-// users can share it.
+// The place of the viewer: the view, the open lock and the list. The address of the page contains
+// the place, so that users can share it.
 
 const VIEWS = ['locks', 'timeline', 'waits']
 const SHOWS = ['used', 'held', 'waited', 'attention', 'all']
@@ -7,7 +7,10 @@ const SHOWS = ['used', 'held', 'waited', 'attention', 'all']
 /** @type {{ view: string, key: string | undefined, show: string, sort: string, isDown: boolean }} */
 export const place = { view: 'locks', key: undefined, show: 'used', sort: 'state', isDown: true }
 
-/** `#locks=<key>&show=waited&sort=oldest-down`; missing parts have their defaults. */
+/**
+ * Reads the place from the address, such as `#locks=<key>&show=waited&sort=oldest-down`. Missing
+ * parts have their defaults.
+ */
 export function readPlace() {
   const [head = '', ...others] = location.hash.slice(1).split('&')
   const [view, key] = head.split('=', 2)
@@ -29,7 +32,7 @@ export function hashOf(change = {}) {
   return `#${parts.join('&')}`
 }
 
-/** Adds no entry to the history of the browser. */
+/** Changes the address without a new entry in the history of the browser. */
 export function replacePlace(change) {
   Object.assign(place, change)
   history.replaceState(null, '', hashOf())

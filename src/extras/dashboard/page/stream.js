@@ -1,5 +1,5 @@
-// The rows of all locks, kept up to date by messages with changes. The stream is closed while the
-// page is hidden, because a browser allows few connections to each host.
+// The rows of all locks, kept up to date by messages with changes. While the page is hidden, the
+// stream is closed, because a browser allows few connections to each host.
 import { byId, element, icon, printable, say, setText } from './dom.js'
 import { time } from './format.js'
 
@@ -15,11 +15,17 @@ let source
 let isPaused = false
 let pausedAt = 0
 let cutAt = 0
-/** The last moment at which the shown rows were known to be true, by the clock of the server. */
+/**
+ * The last moment at which the rows were certainly current, by the clock of the dashboard. It is
+ * set when an interruption begins.
+ */
 let liveAt = 0
 let onChange = () => {}
 
-/** The clock of the server, which all moments use. It stops while the current state is unknown. */
+/**
+ * The current moment by the clock of the dashboard, as in the rows. It stands still while the page
+ * is paused, or while the rows may be old.
+ */
 export function serverNow() {
   if (isPaused) return pausedAt
   const isStale = seen.status.state !== 'live' || isCut()
@@ -32,8 +38,8 @@ const isCut = () => cutAt > 0 && Date.now() - cutAt > 4_000
 export function watch(listener) {
   onChange = listener
   document.addEventListener('visibilitychange', follow)
-  // An open connection would keep the browser from storing the page for a return. After a return
-  // the page connects again.
+  // With an open connection, the browser would not keep the page for the back button. After a
+  // return the page connects again.
   addEventListener('pagehide', close)
   addEventListener('pageshow', follow)
   byId('pause').addEventListener('click', () => {
@@ -71,8 +77,8 @@ function open() {
       cutAt = Date.now()
       liveAt = cutAt + seen.offset
     }
-    // A stream ends every few minutes, and the browser reconnects at once. So the page waits before
-    // it shows an outage.
+    // A stream ends every few minutes, and the browser reconnects at once. So the page waits a few
+    // seconds before it shows an outage.
     setTimeout(showState, 5_000)
     if (opened.readyState === EventSource.CLOSED) {
       close()
@@ -131,7 +137,7 @@ function showTrouble(shown, error, scannedAt, address) {
   setText(byId('trouble-text'), printable(`${what} ${asOf}`))
 }
 
-/** Names the nodes that cannot be reached. The page continues with the other nodes. */
+/** Names the nodes that cannot be reached. The page still shows the locks of the other nodes. */
 function showMissing(missing) {
   const text = missing.map(sentence).join(' ')
   const banner = byId('missing')

@@ -25,7 +25,7 @@ const FORMS = [
 ]
 
 let listed = []
-/** The levels of all rows. If time changes a level, the list is made again. */
+/** The level of each row, in one text. If a level changes with time, the list is made again. */
 let levels = ''
 let prefix = ''
 let active
@@ -40,8 +40,8 @@ const row = () => ROWS[byId('scroller').dataset.form ?? 'wide']
 /** @param {(key: string) => void} onOpen */
 export function newTable(onOpen) {
   open = onOpen
-  // As cards, the parts of the table have another layout. Explicit roles keep them parts of a
-  // table.
+  // The style sheet changes the layout of cards, which are then no table for screen readers.
+  // Explicit roles keep the table.
   byId('head').setAttribute('role', 'row')
   for (const part of [byId('head').parentNode, byId('body')]) part.setAttribute('role', 'rowgroup')
   byId('head').append(...columns.map(headOf))

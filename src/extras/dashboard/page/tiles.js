@@ -5,7 +5,7 @@ import { nameOf } from './names.js'
 import { hashOf } from './place.js'
 
 /**
- * @param {any} totals as the server tells them
+ * @param {any} totals as the dashboard sent them
  * @param {{ bad: number, warn: number, waitedFor: number, oldest: { key: string, waitedMs: number, level: string | undefined } | undefined }} survey
  */
 export function showTiles(totals, { bad, warn, waitedFor, oldest }) {

@@ -151,7 +151,10 @@ function totalsOf({ count: all, p50Ms, p95Ms, p99Ms, maxMs }) {
   )
 }
 
-/** On a narrow screen each row is a card. So each cell has its head as an attribute. */
+/**
+ * On a narrow screen each row is a card without column heads. So each cell has its head as an
+ * attribute.
+ */
 function tableOf(heads, rows) {
   const headOf = ([name, kind]) => element('th', { class: kind, scope: 'col' }, name)
   const cellOf = (value, i) => {

@@ -13,7 +13,7 @@ export interface Sighting {
   /** The address of the server; undefined if the observation is about all servers. */
   readonly at: string | undefined
   readonly seen: string
-  /** The reason why it matters to users of locks. */
+  /** Why the observation matters to users of locks. */
   readonly why: string
   /** Commands to paste. Lines that begin with `#` are remarks. */
   readonly fix: readonly string[]
@@ -24,7 +24,8 @@ export interface Sighting {
 /** A check judges facts. It sends no requests. */
 export interface Check {
   /**
-   * The codes that the check may report. A code has one level, and stays the same between releases.
+   * The codes that the check may report, each with its level. A code keeps its meaning in later
+   * releases.
    */
   readonly codes: Readonly<Record<string, Level>>
   run(facts: Facts): Iterable<Sighting>
@@ -34,7 +35,10 @@ export interface Finding extends Sighting {
   readonly level: Level
 }
 
-/** The command that changes the setting of the running server, and a remark on how to keep it. */
+/**
+ * The command that changes a setting of the running server. A remark says how to keep the change
+ * after a restart.
+ */
 export function setting({ cli }: ServerFacts, name: string, value: string | number): string[] {
   const quoted = /^\S+$/.test(`${value}`) ? value : `"${value}"`
   return [

@@ -13,8 +13,8 @@ export const persistence: Check = {
   },
   *run({ servers, place, terms }) {
     const masters = servers.filter(isMaster)
-    // With three masters, the others remember the locks, and a master that may have lost locks does
-    // not vote.
+    // If one of three masters restarts, the other masters still have the locks. A master that may
+    // have lost locks does not vote for a while.
     const isQuorum = place === 'masters' && servers.length >= 3
     const resting: string[] = []
     for (const server of masters) {

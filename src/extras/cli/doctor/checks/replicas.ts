@@ -45,7 +45,7 @@ export const replicas: Check = {
           numbers: { ...numbers, good },
         }
       }
-      // A quorum does not trust the replicas of its masters.
+      // A quorum never uses the replicas of its masters, so they are not checked.
       if (all.length === 0 || place === 'masters') continue
       if (durability === 0) {
         yield {
@@ -60,7 +60,8 @@ export const replicas: Check = {
           numbers,
         }
       }
-      // In a cluster, a master without contact to the others stops accepting writes.
+      // In a cluster, a master without contact to the other masters stops accepting writes. So a
+      // master with one replica needs no `min-replicas-to-write`.
       const stopsItself = infoOf(server, 'redis_mode') === 'cluster' && all.length === 1
       if (least === 0 && !stopsItself) {
         yield {

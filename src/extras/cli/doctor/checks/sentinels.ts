@@ -3,10 +3,13 @@ import { answerOf } from '../facts/facts.ts'
 import { numberOf, placeOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
-/** A failover by Sentinels takes down-after-milliseconds, and about this long. */
+/**
+ * The estimated time of a failover by Sentinels, in milliseconds. It begins when
+ * `down-after-milliseconds` is over.
+ */
 const ELECTION_MS = 1_000
 
-/** Checks if Sentinels can fail over, and in time. */
+/** Checks if the Sentinels can fail over, and if a failover is fast enough. */
 export const sentinels: Check = {
   codes: {
     'master-unknown': 'error',

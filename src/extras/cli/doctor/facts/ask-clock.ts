@@ -3,14 +3,12 @@ import type { ClockFacts } from './facts.ts'
 
 const MOST_SAMPLES = 20
 const FEWEST_SAMPLES = 3
-/**
- * After this time, in milliseconds, it takes only the fewest samples, because the server is slow.
- */
+/** After this time, in milliseconds, `FEWEST_SAMPLES` are enough, because the server is slow. */
 const LONGEST_MS = 1_000
 
 /**
- * Asks for the server time several times, one request after the other. The fastest answer is the
- * most exact.
+ * Asks for the server time several times, one request after the other. The fastest answer gives the
+ * clock difference, because its error is the smallest.
  */
 export async function askClock(client: ServerClient): Promise<ClockFacts> {
   const trips: number[] = []
@@ -36,7 +34,7 @@ export async function askClock(client: ServerClient): Promise<ClockFacts> {
     medianMs: round(trips[trips.length >> 1] as number),
     slowestMs: round(trips.at(-1) as number),
     aheadMs: round(best.aheadMs),
-    boundMs: round(best.tripMs / 2 + 1), // `Date.now()` has whole milliseconds.
+    boundMs: round(best.tripMs / 2 + 1), // `Date.now()` is exact to 1 ms.
   }
 }
 

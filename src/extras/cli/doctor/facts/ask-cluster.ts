@@ -13,7 +13,7 @@ export async function askCluster(
   const views = await Promise.all(starts.map((start) => viewOf(start, question)))
   const cluster = views.find(({ nodes }) => (answerOf(nodes)?.length ?? 0) > 1) ?? views[0]
   const nodes = answerOf((cluster as ClusterFacts).nodes) ?? []
-  // Without a cluster, or if no node answers, the servers are checked as the user gave them.
+  // Without a cluster, or if no node answers, only the given servers are checked.
   if (nodes.length < 2) {
     const servers = await Promise.all(starts.map((start) => askServer(start, question)))
     return { cluster: cluster as ClusterFacts, servers }
@@ -44,14 +44,17 @@ async function viewOf(endpoint: Endpoint, { budget }: Question): Promise<Cluster
   }
 }
 
-/** `<id> <ip:port@bus,host> <flags> <master> <ping> <pong> <epoch> <link> <slot>…` */
+/**
+ * Reads lines of the form `<id> <ip:port@bus,host> <flags> <master> <ping> <pong> <epoch> <link>
+ * <slot>…`.
+ */
 function nodesOf(text: string, { host }: Pick<Endpoint, 'host'>): ClusterNode[] {
   return text
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
       const [id = '', place = '', flags = '', , , , , , ...ranges] = line.split(' ')
-      // A node without contact to other nodes does not know its own address.
+      // A node without contact to other nodes reports no host of its own, so `host` is used.
       const address = place.replace(/@.*/, '').replace(/^(?=:)/, host)
       const slots = ranges.map((range) => /^(\d+)(?:-(\d+))?$/.exec(range))
       const count = slots.reduce(

@@ -19,8 +19,8 @@ const SETTINGS = [
 ]
 
 /**
- * Asks for one setting at a time, because services refuse some settings. A refused setting is left
- * out.
+ * Asks for one setting at a time, because hosted services refuse some settings. The result lacks
+ * the refused settings. If all are refused, the result is the first refusal.
  */
 export async function askConfig(client: ServerClient): Promise<Fact<Names>> {
   const facts = await Promise.all(

@@ -10,9 +10,9 @@ type Place = 'server' | 'masters' | 'cluster' | 'sentinel'
 type Command = readonly string[]
 
 /**
- * Commands on one key. The first command reads and writes, so that it finds a right to only one of
- * both. If the login may not run it, Redis reports the command and not the key. The other commands
- * are for such logins.
+ * Commands that test the rights on one key. The first command needs both the right to read and the
+ * right to write. If the login may not run a command at all, Redis does not check the key. Then the
+ * next command is tried.
  */
 const TOUCHES: readonly ((key: string) => Command)[] = [
   (key) => ['HINCRBY', key, 'f', '1'],
@@ -26,8 +26,9 @@ const TELLS: readonly ((channel: string) => Command)[] = [
 ]
 
 /**
- * Finds the rights that locks need and the login lacks. It uses `ACL DRYRUN` (Redis 7). If that is
- * missing or refused, it acquires a test lock on a server, and reports only the result.
+ * Finds the rights that locks need and the login lacks, with `ACL DRYRUN` (Redis 7). If the server
+ * refuses `ACL DRYRUN`, acquires a test lock and reports only the result. Rejects instead for a
+ * cluster.
  */
 export async function askRights(
   client: ServerClient,
@@ -55,8 +56,8 @@ export async function askRights(
 }
 
 /**
- * @returns the reason why Redis denies the command; undefined if it is allowed. Rejects if Redis
- * refuses the request
+ * @returns the reason why Redis denies the command; undefined if the login may run the command.
+ * Rejects if Redis refuses `ACL DRYRUN` itself
  */
 async function isDenied(
   client: ServerClient,
@@ -78,7 +79,7 @@ async function missingOf(
         return why !== undefined && isOfCommand(why)
       } catch (error) {
         if (!isReply(error)) throw error
-        return true // The server does not know the command, or has it under another name.
+        return true // The server does not know the command, or only by another name.
       }
     }),
   )
@@ -92,7 +93,8 @@ async function missingOf(
 }
 
 /**
- * True if the login may not use names of that pattern. The first command that it may run decides.
+ * True if the login may not use names of that pattern. Skips commands that the login may not run.
+ * The first other command decides.
  */
 async function isOutside(
   pattern: string,
@@ -106,7 +108,7 @@ async function isOutside(
   return false
 }
 
-/** True if Redis denies the command. False if it denies the key or the channel. */
+/** True if Redis denies the command itself; false if Redis denies the key or the channel. */
 const isOfCommand = (why: string): boolean => /to run the/.test(why)
 
 /** The name of a command in ACL rules and in docs/reference/keys.md. */
@@ -115,8 +117,10 @@ function nameOf([command, second]: readonly string[]): string {
 }
 
 /**
- * Acquires a lock with a random name, inspects the lock and releases it. Its counter expires after
- * a second.
+ * Acquires a lock with a random name, inspects the lock and releases it. The token counter of the
+ * lock expires after one second.
+ *
+ * @returns the error message; undefined if the lock worked
  */
 async function tryLock(
   endpoint: Endpoint,
@@ -146,7 +150,7 @@ async function tryLock(
     await lock.using(() => lock.inspect(), { leaseMs: 2_000, signal })
     return undefined
   } catch (error) {
-    // Too few replicas are a separate finding.
+    // Another check reports missing replicas, so this error counts as a success.
     return error instanceof NotDurableError ? undefined : (error as Error).message
   } finally {
     await holdfast.close()

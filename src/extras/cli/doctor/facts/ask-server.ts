@@ -38,7 +38,7 @@ export async function askServer(endpoint: Endpoint, question: Question): Promise
   }
 }
 
-/** The quick requests come first. The scan of keys has the time that is left. */
+/** The quick requests come first. The scan of keys gets the remaining time. */
 async function ask(client: ServerClient, question: Question): Promise<ServerFacts> {
   const { place, terms, budget, as = 'master' } = question
   const [info, config] = await Promise.all([

@@ -3,7 +3,7 @@ import type { WireFormat } from '../../../../index.ts'
 /** The answer of a server to one request, or the reason why there is no answer. */
 export type Fact<T> = { readonly value: T } | { readonly unknown: string }
 
-/** A fact that was not wanted. It is not reported as unknown. */
+/** Stands for a request that was not sent. The report does not list this fact as unknown. */
 export const NOT_ASKED: Fact<never> = { unknown: 'not asked' }
 
 /** The answer; undefined if there is none. */
@@ -11,7 +11,7 @@ export function answerOf<T>(fact: Fact<T>): T | undefined {
   return 'value' in fact ? fact.value : undefined
 }
 
-/** Sends a request, and turns a refusal into a fact, because refusals are reported. */
+/** Sends a request. Never rejects: an error becomes a fact, because the report shows the reason. */
 export async function factOf<T>(ask: () => Promise<T>): Promise<Fact<T>> {
   try {
     return { value: await ask() }
@@ -43,11 +43,11 @@ export interface KeyFacts {
   readonly all: boolean
   /** Held locks that never expire. */
   readonly locks: readonly string[]
-  /** Counters of fencing tokens. With `keepCounters` and with Redisson they are kept forever. */
+  /** Token counters without a TTL. Redisson, and clients with `keepCounters`, keep them forever. */
   readonly counters: readonly string[]
   /** Other keys that normally expire. */
   readonly others: readonly string[]
-  /** The wire formats that clients report, each once. Null if a client reports none. */
+  /** The different wire formats of the clients. Null stands for clients that report no format. */
   readonly wireFormats: readonly (WireFormat | null)[]
 }
 

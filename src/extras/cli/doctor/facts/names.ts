@@ -7,7 +7,9 @@ export function namesOf(text: unknown): Names {
   return Object.fromEntries([...lines].map(([, name, value]) => [name, value]))
 }
 
-/** Reads a list in which each value follows its name, as of `CONFIG GET` and `SENTINEL MASTER`. */
+/**
+ * Reads a list in which each value follows its name, as `CONFIG GET` and `SENTINEL MASTER` answer.
+ */
 export function pairsOf(list: unknown): Names {
   const flat = (Array.isArray(list) ? list : []).map(String)
   return Object.fromEntries(flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]]] : [])))
@@ -42,8 +44,8 @@ interface Version {
 }
 
 /**
- * The name and version of the server. Valkey also reports 7.2.4 as `redis_version`, for
- * compatibility.
+ * The name and version of the server. Valkey reports 7.2.4 as `redis_version`, for compatibility,
+ * so `valkey_version` is preferred.
  */
 export function versionOf(server: ServerFacts): Version | undefined {
   const valkey = infoOf(server, 'valkey_version')

@@ -39,7 +39,7 @@ const LOCK = (key: string, channel: string, queue: string): readonly (readonly s
   ['PING'],
 ]
 
-/** The commands for a queue of waiters that a plain lock does not need. */
+/** The commands that a lock needs only if it has a queue of waiters. */
 const SETS = (key: string): readonly (readonly string[])[] => [
   ['ZADD', key, '1', 'm'],
   ['ZREM', key, 'm'],
@@ -51,7 +51,7 @@ const HASHES = (key: string): readonly (readonly string[])[] => [
   ['HRANDFIELD', key],
 ]
 
-/** Clients store in these keys which process they are. */
+/** Each client stores in such a key which process it is. */
 const PRESENCE: Needs = { kind: 'presence', commands: [], patterns: ['~holdfast_client:*'] }
 
 /** Holders receive requests to release on these channels. */
@@ -62,9 +62,10 @@ const REQUESTS: Needs = {
 }
 
 /**
- * @param place decides which rights are added to the rights for one server
+ * @param place the kind of deployment; some kinds need more rights than one server
  * @param name the key of an unused lock, with its prefix
- * @param durability the replicas that acquisitions wait for; above 0, all locks need its rights
+ * @param durability for how many replicas acquisitions wait; above 0, all locks need the rights for
+ * this
  */
 export function needsOf(
   place: 'server' | 'masters' | 'cluster' | 'sentinel',

@@ -3,7 +3,9 @@ import { clientIn, endsByItself, isHeldLock } from '../../../deployment/key-name
 import type { ServerClient } from '../../../servers/open-server.ts'
 import type { KeyFacts } from './facts.ts'
 
-/** The keys of one request, so that the server has time for other clients. */
+/**
+ * The number of keys of one request. It is small, so that the server has time for other clients.
+ */
 const AT_A_TIME = 200
 /** At most this many names of each sort are kept. */
 const MOST_NAMES = 20
@@ -45,7 +47,7 @@ export async function scanKeys(
   return { looked, all: cursor === '0', ...found, wireFormats: [...formats.values()] }
 }
 
-/** The wire formats of the clients among these keys. */
+/** The wire formats of the clients that report themselves in these keys. */
 async function formatsOf(client: ServerClient, keys: readonly string[]) {
   const clients = keys.filter((key) => clientIn(key) !== undefined)
   const abouts = await Promise.all(clients.map((key) => client.ask('HGET', key, 'about')))

@@ -45,8 +45,8 @@ export interface Report {
 }
 
 /**
- * @param all all findings
- * @param ignored the codes to leave out
+ * @param all the findings with all codes
+ * @param ignored the codes of the findings to leave out
  */
 export function newReport(
   facts: Facts,
@@ -78,8 +78,8 @@ export function newReport(
 }
 
 /**
- * True if a given server was not checked. If the cluster reports a node as down, that is a finding
- * instead.
+ * True if a server could not be checked. A node that the cluster itself reports as down does not
+ * count, because that is a finding.
  */
 function isIncomplete({ servers, cluster }: Facts, findings: readonly Finding[]): boolean {
   const nodes = (cluster && answerOf(cluster.nodes)) ?? []

@@ -96,7 +96,7 @@ function blockOf(
     `${paint(level, level)}  ${code}`,
     ...labelled('seen', seen),
     ...labelled('why', wrapped(why, width - 8)),
-    ...labelled('fix', fixes), // Not wrapped, because users paste it.
+    ...labelled('fix', fixes), // Not wrapped, because users paste the commands.
   ].join('\n')
 }
 
@@ -110,7 +110,8 @@ function whereSeen(group: readonly Found[]): string[] {
 }
 
 /**
- * Joins the lines of all fixes: remarks before the commands, the commands, and remarks after them.
+ * Joins the lines of all fixes, each line once. First come the remarks before the commands, then
+ * the commands, then the other remarks.
  */
 function allOf(fixes: readonly (readonly string[])[]): string[] {
   const isRemark = (line: string) => line.startsWith('#')
