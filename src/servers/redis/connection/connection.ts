@@ -123,7 +123,10 @@ export class Connection {
     this.#untilUp.over(this.#lastError)
   }
 
-  /** The connection may be dead, or another node of a cluster may have the slots. */
+  /**
+   * Called when a call had no answer in time. The connection may be dead, or another node of a
+   * cluster may have the slots.
+   */
   suspect(client: Client): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -138,7 +141,9 @@ export class Connection {
     return this.#up && this.#due.silentMs >= this.#settings.silenceMs
   }
 
-  /** A server that is not ready, or is the wrong one, refused a script. */
+  /**
+   * Called when the server refused a request. Acts if the server is not ready, or is the wrong one.
+   */
   heard(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
     if (!isWrongServer(failure) || !this.#up) return // Once, for any number of refusals.
@@ -155,7 +160,10 @@ export class Connection {
     this.#leave(this.client, why)
   }
 
-  /** Ends the connection, to open another one. Calls that wait for that one get `why`. */
+  /**
+   * Ends the connection and opens another one. If a waiting call times out before that one is up,
+   * the call reports `why`.
+   */
   #leave(client: Client, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
     this.#down() // Nothing may be sent to a connection that is about to end.
