@@ -12,7 +12,7 @@ export interface RemoteLatch {
   /**
    * Counts the latch down by one, in one round only.
    *
-   * @param round the round; by default the one that was current when the caller made the request
+   * @param round the number of the round; by default the round at the time of the caller's call
    * @returns the state of the latch after the call; null if that round is over and nothing was
    * counted
    */

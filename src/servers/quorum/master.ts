@@ -66,7 +66,10 @@ export class Master {
     this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
   }
 
-  /** Asks for a vote. Tells the master since when it votes, if the master does not know. */
+  /**
+   * Asks for a vote. If the master has no record of the time from which it may vote, stores one and
+   * asks again.
+   */
   acquire(keys: LockKeys, attempt: Attempt): Promise<AcquireAnswer> {
     const here = this.#here(keys)
     const { restMs } = this.#settings
@@ -81,7 +84,8 @@ export class Master {
         return this.#enrolment.remind(answer, endsAt, (leftMs) => ask(leftMs, onSend))
       })
     }
-    // Counted before the connection too, because a hand-over waits until this is answered.
+    // Counted even before the connection is up, because a hand-over waits until this request is
+    // answered.
     const { owner, callMs } = attempt
     return this.#counted(
       this.#attempts.ask(owner, callMs, (onSend) => this.#ask(() => vote(onSend))),
@@ -138,7 +142,7 @@ export class Master {
     return this.#counted(this.#ask(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
-  /** Gives up the owner id: releases what it may hold, from that moment on. */
+  /** Gives up the owner id: releases every hold that it may have, not before `fromMs`. */
   abandon(keys: LockKeys, owner: string, fromMs?: number): void {
     this.#attempts.abandon(this.#here(keys), owner, fromMs)
   }
@@ -167,7 +171,10 @@ export class Master {
     return this.server.listen(this.#here(keys), onWake)
   }
 
-  /** Its position among the masters of a lock: at random, and the same for all clients. */
+  /**
+   * A number that orders the masters of a lock. It looks random, and all clients compute the same
+   * number.
+   */
   rank(keys: LockKeys): number {
     let hash = 0
     const text = this.server.runner.runId + this.#here(keys).lock
@@ -175,7 +182,10 @@ export class Master {
     return hash
   }
 
-  /** Resolves when no release is pending. Waits for a master that is down only if needed. */
+  /**
+   * Resolves when no release is pending. Waits for a master that is down only if `isNeeded` returns
+   * true.
+   */
   quiet(isNeeded: () => boolean): Promise<void> {
     return this.#attempts.quiet(isNeeded)
   }
@@ -209,7 +219,10 @@ export class Master {
     return isThere
   }
 
-  /** A master that is down fails at once. The first connection may take twice `callMs`. */
+  /**
+   * Sends a request. Fails at once if the master is down. Before the first connection, waits for it
+   * for up to twice `callMs`.
+   */
   #ask<T>(call: () => Promise<T>): Promise<T> {
     const { server } = this
     if (server.everUp || server.whyDown !== undefined) return this.#askIfUp(call)
