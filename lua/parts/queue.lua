@@ -13,7 +13,8 @@ local function isHeard(client, terms)
   return redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
 end
 
--- Keeps the places of a client from now on. Usually an earlier call has just done so, and nothing is written.
+-- Keeps the places of a client for aliveMs from now on. Usually an earlier call has just done so, and nothing is
+-- written.
 local function stayAlive(keys, client, listens, label, nowMs, terms)
   local mark = redis.call('HGET', keys.waiting, client)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
@@ -39,8 +40,8 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   end
 end
 
--- True if a client is alive. The number of listeners can be wrong, as for a client that listens at a replica. So it is
--- read before a message is sent: a client that is passed over must not have received a grant.
+-- True if a client is alive. The number of listeners can be wrong, for example for a client that listens at a replica.
+-- So a client that is passed over must not have received a grant. The number is read before a message is sent.
 local function isAlive(client, mark, nowUs, terms)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
   if not untilMs or untilMs * 1000 < nowUs then

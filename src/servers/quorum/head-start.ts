@@ -94,8 +94,8 @@ export class HeadStart {
     const all = this.#masters.map((master) =>
       master.listen(this.#keys, (one) => {
         if (one !== undefined) this.#isFree(master)
-        // While a majority has confirmed subscriptions, no release is missed. So the waiter stays
-        // asleep.
+        // If more than a majority has confirmed subscriptions, no release is missed. So the waiter
+        // stays asleep.
         else if (confirmed() > majority) return
         message ??= one
         releases.told(master, one !== undefined && master === this.#firstOf(byRank))

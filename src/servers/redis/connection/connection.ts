@@ -195,7 +195,7 @@ export class Connection {
     return client
   }
 
-  /** Checks the database, and reads the facts that are needed before the first command. */
+  /** Checks the database, and reads the values that are needed before the first command. */
   async #greet(client: Client): Promise<void> {
     const attempt = this.#attempt
     const { silenceMs, sharded, source } = this.#settings
