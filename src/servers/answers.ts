@@ -13,9 +13,8 @@ export interface Granted {
   /** How many tokens directly below `token` are reserved for later hand-overs in this client. */
   readonly reserved?: number
   /**
-   * Set by a quorum if some masters may not have granted the lock. The caller passes a function
-   * that returns the lease of the new hold. The quorum asks the masters that lack the hold again,
-   * until the hold ends.
+   * Set by a quorum if some masters may lack the hold. Call it with the lease of the hold. The
+   * quorum then asks these masters again until the hold ends.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -25,10 +24,7 @@ export interface Gone {
   readonly kind: 'gone'
 }
 
-/**
- * The lock was freed for other clients, and no owner of this client got it. `others` is the number
- * of woken listeners of other clients.
- */
+/** The lock was freed, and this many listeners of other clients were woken. */
 export interface Yielded {
   readonly kind: 'yielded'
   readonly others: number
@@ -62,15 +58,9 @@ export interface Held extends Seen {
   readonly never?: Error
   /** When this client's wait for the lock began, as the server stores it. */
   readonly since?: string
-  /**
-   * Set if some masters may have granted the lock, but no majority has. The client then releases
-   * the owner name of this attempt on all masters.
-   */
+  /** Set if a minority of masters may have granted the lock. The owner name is abandoned. */
   readonly split?: {
-    /**
-     * The pause before the next attempt, in milliseconds; undefined if no master is known to have
-     * granted the lock.
-     */
+    /** The pause before the next attempt, in ms; undefined if no master granted the lock. */
     readonly pauseMs?: number
   }
 }
@@ -105,10 +95,7 @@ export interface HeartbeatAnswer {
 export interface NextHolder {
   readonly owner: string
   readonly token: number
-  /**
-   * True if it is an owner of the client that released the lock. The server may not send that
-   * client a message about the grant.
-   */
+  /** True if it is an owner of the client that released the lock. */
   readonly own: boolean
 }
 
@@ -121,10 +108,7 @@ export type Released =
 export interface SeenHold {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /**
-   * The last token issued; null if none is stored, or on a quorum, where an owner name has one hold
-   * only.
-   */
+  /** The last token issued; null if none is stored, or if each owner name has one hold only. */
   readonly token: number | null
 }
 
@@ -177,7 +161,7 @@ export interface ReadWriteHolder {
   /** The remaining time of the lease in milliseconds; null if it has no expiry. */
   readonly ttlMs: number | null
   /**
-   * How long the owner has held the lock, in milliseconds, by the server's clock. Null if unknown:
+   * How long the owner has held the lock by the server's clock, in milliseconds. Null if unknown:
    * for holds of Redisson, and for readers of old clients, which do not store the time.
    */
   readonly ageMs: number | null
@@ -186,8 +170,8 @@ export interface ReadWriteHolder {
 export interface WaitingClient {
   readonly client: string
   /**
-   * How long the client has waited, in milliseconds, by the server's clock. Null for a holder of
-   * the upgradable lock that waits to write: it comes before all others, and no time is stored.
+   * How long the client has waited by the server's clock, in milliseconds. Null for a holder of the
+   * upgradable lock that waits to write. Such a waiter comes before all others.
    */
   readonly waitedMs: number | null
 }
@@ -239,9 +223,7 @@ export interface QueueEntry {
 
 /** A lease to renew. */
 export interface LeaseToRenew {
-  /**
-   * The hold count and the token. A master that has lost the hold is restored with these values.
-   */
+  /** The hold count and the token, with which a master that lost the hold is restored. */
   readonly holds?: number
   readonly token?: number
   /** Returns false when the hold has ended. Then no master restores the hold. */

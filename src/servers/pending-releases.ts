@@ -14,17 +14,11 @@ interface NameOnLock {
   readonly owner: string
 }
 
-/**
- * A release that is repeated until the server confirms it. The owner may hold the lock, or a
- * delayed request may still acquire it. The owner name is not used again.
- */
+/** A release that is repeated until the server confirms it. Its owner name is not used again. */
 interface PendingRelease {
   /** Sends a release that ends every hold of the owner. */
   release(callMs: number): Promise<unknown>
-  /**
-   * The owner and its lock, which are published when the release ends. Left out if nothing is
-   * published.
-   */
+  /** The owner and its lock, to publish the outcome; left out if it is not published. */
   readonly of?: NameOnLock
   /** Until when a delayed request could still acquire the lock, on the monotonic clock. */
   readonly untilMs: number
@@ -35,10 +29,7 @@ interface PendingRelease {
 }
 
 interface Open extends PendingRelease {
-  /**
-   * When to send the next release, when this release was added, and when the lease would end by
-   * itself, all on the monotonic clock.
-   */
+  /** When to send the next release, and when the lease would end by itself. */
   dueAtMs: number
   readonly addedAtMs: number
   readonly endsAtMs: number
@@ -54,8 +45,8 @@ const AT_ONCE = 50
 
 /**
  * The background releases at one server. A release is repeated until the server confirms it and no
- * delayed request can acquire the lock again, or until the lease has ended. While the server does
- * not answer, only one of the releases is sent from time to time. No timer keeps the process alive.
+ * delayed request can acquire the lock again, or until the lease has ended. While the server is
+ * silent, one release at a time is tried. No timer keeps the process alive.
  */
 export class PendingReleases {
   readonly #callMs: number
@@ -115,10 +106,7 @@ export class PendingReleases {
     this.add({ release, of, untilMs, leaseMs })
   }
 
-  /**
-   * Called when the server has answered another request. The next release then need not wait for
-   * the pause after a failure.
-   */
+  /** Ends the pause after a failure, because the server has answered another request. */
   answered(): void {
     this.#isFailing = false
   }

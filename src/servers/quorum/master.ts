@@ -66,10 +66,7 @@ export class Master {
     this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
   }
 
-  /**
-   * Asks for a vote. If the master has no record of the time from which it may vote, stores one and
-   * asks again.
-   */
+  /** Asks for a vote. If the master does not know from when it may vote, stores that first. */
   acquire(keys: LockKeys, attempt: Attempt): Promise<AcquireAnswer> {
     const here = this.#here(keys)
     const { restMs } = this.#settings
@@ -84,8 +81,7 @@ export class Master {
         return this.#enrolment.remind(answer, endsAt, (leftMs) => ask(leftMs, onSend))
       })
     }
-    // Counted even before the connection is up, because a hand-over waits until this request is
-    // answered.
+    // Counted before the connection too, because a hand-over waits until this is answered.
     const { owner, callMs } = attempt
     return this.#counted(
       this.#attempts.ask(owner, callMs, (onSend) => this.#ask(() => vote(onSend))),
@@ -171,10 +167,7 @@ export class Master {
     return this.server.listen(this.#here(keys), onWake)
   }
 
-  /**
-   * A number that orders the masters of a lock. It looks random, and all clients compute the same
-   * number.
-   */
+  /** A number that orders the masters of a lock: it looks random, but is equal for all clients. */
   rank(keys: LockKeys): number {
     let hash = 0
     const text = this.server.runner.runId + this.#here(keys).lock
@@ -182,10 +175,7 @@ export class Master {
     return hash
   }
 
-  /**
-   * Resolves when no release is pending. Waits for a master that is down only if `isNeeded` returns
-   * true.
-   */
+  /** Resolves when no release is pending. Waits for a master that is down only if needed. */
   quiet(isNeeded: () => boolean): Promise<void> {
     return this.#attempts.quiet(isNeeded)
   }
@@ -219,10 +209,7 @@ export class Master {
     return isThere
   }
 
-  /**
-   * Sends a request. Fails at once if the master is down. Before the first connection, waits for it
-   * for up to twice `callMs`.
-   */
+  /** Fails at once if the master is down. Waits for the first connection for up to 2 × `callMs`. */
   #ask<T>(call: () => Promise<T>): Promise<T> {
     const { server } = this
     if (server.everUp || server.whyDown !== undefined) return this.#askIfUp(call)

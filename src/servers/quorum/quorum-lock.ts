@@ -77,10 +77,7 @@ export class QuorumLock implements RemoteLock {
     replyWith(this.#release(ending), reply)
   }
 
-  /**
-   * The other arguments are not needed: for each master, this client knows until when a request
-   * under this owner id may still run.
-   */
+  /** Needs no times: this client knows when each master may still run such a request. */
   abandon(owner: string): void {
     this.#all.agreement.abandon(this.#keys, owner)
   }

@@ -123,10 +123,7 @@ export class Connection {
     this.#untilUp.over(this.#lastError)
   }
 
-  /**
-   * Called when a call had no answer in time. The connection may be dead, or another node of a
-   * cluster may have the slots.
-   */
+  /** A call had no answer in time. The connection may be dead, or the slots may have moved. */
   suspect(client: Client): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -141,9 +138,7 @@ export class Connection {
     return this.#up && this.#due.silentMs >= this.#settings.silenceMs
   }
 
-  /**
-   * Called when the server refused a request. Acts if the server is not ready, or is the wrong one.
-   */
+  /** Acts on a refusal by a server that is not ready, or is the wrong one. */
   heard(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
     if (!isWrongServer(failure) || !this.#up) return // Once, for any number of refusals.
@@ -160,10 +155,7 @@ export class Connection {
     this.#leave(this.client, why)
   }
 
-  /**
-   * Ends the connection and opens another one. If a waiting call times out before that one is up,
-   * the call reports `why`.
-   */
+  /** Ends the connection and opens another one. Calls that time out before that report `why`. */
   #leave(client: Client, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
     this.#down() // Nothing may be sent to a connection that is about to end.
