@@ -67,11 +67,11 @@ local function firstAlive(keys, nowUs, terms, own)
 end
 
 -- Grants the free lock to the first live owner of the queue, for its claim window. If `asker` is first or the queue is
--- empty, `asker` gets the lock for its lease, because it is awake.
--- Each grant to another owner is published. With `silent`, a grant to a client named `own` is not, because that client
--- reads the reply.
--- A client whose inbox had a listener and has none now is gone. The client `own` runs this script, so it is alive.
--- If the client is not gone, its next heartbeat restores its place.
+-- empty, `asker` gets the lock for its own lease, because its client has just sent this request.
+-- Each grant to another owner is published. With `silent`, a grant to an owner of the client `own` is not published,
+-- because that client reads the reply.
+-- A client whose inbox had a listener and has none now is taken for dead. The client `own` runs this script, so it is
+-- alive. If a client is taken for dead by mistake, its next heartbeat restores its place.
 local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
   local token = nextToken(last, nowUs, 0)
   for _ = 0, 2000 do

@@ -138,8 +138,9 @@ export class WaitingRecord {
   }
 
   /**
-   * True if a reader must wait behind the first waiter of the writers' queue. @param place the
-   * reader's place
+   * True if a reader must wait behind the first waiter of the writers' queue.
+   *
+   * @param place the reader's place
    */
   isShut({ member, wanted }: Place, now: number): boolean {
     const first = this.first('write', now)

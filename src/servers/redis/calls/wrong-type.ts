@@ -7,7 +7,7 @@ import { kindKey } from './keys.ts'
 /** Sends a command that is no script. Rejects with a `CallFailure`. */
 type Ask = <T>(send: (client: Client) => Promise<T>) => Promise<T>
 
-/** The types of keys that Holdfast does not use, and their words in errors. */
+/** The words in errors for the types of keys, if a key is not recognised as a lock or semaphore. */
 const OF_OTHERS: Readonly<Record<string, string>> = {
   zset: 'a sorted set',
   set: 'a set',

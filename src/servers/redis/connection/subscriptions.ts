@@ -110,8 +110,8 @@ export class Subscriptions {
     const { up, clustered, runId } = this.#connection
     if (!up || clustered || this.#server === '' || runId === '' || runId === this.#server)
       return false
-    // It leaves only once. Otherwise it might never stay, because a proxy may send each connection
-    // to another server.
+    // The connection is replaced only once. Otherwise this might never end, because a proxy may
+    // send each connection to another server.
     this.#server = ''
     this.#leave()
     return true

@@ -67,13 +67,14 @@ export class Confirmations {
   }
 
   /**
-   * Called when the connection is up. If it reached another server than the commands, it leaves.
+   * Called when the connection is up. If it reached another server than the commands, it is
+   * replaced by another connection.
    */
   isUp(): void {
     const { up, runId } = this.#connection
     if (!up || this.#server === '' || runId === '' || runId === this.#server) return
-    // It leaves only once. Otherwise it might never stay, because a proxy may send each connection
-    // to another server.
+    // The connection is replaced only once. Otherwise this might never end, because a proxy may
+    // send each connection to another server.
     this.#server = ''
     this.#leave()
   }
