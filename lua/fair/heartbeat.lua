@@ -1,7 +1,7 @@
 --[[
   Keeps the places of a client in the queues of many locks, and grants the locks of these queues that are free.
 
-  A place can be missing, because the client counted as dead or Redis was emptied. The script puts it back in
+  A place can be missing, because the client was taken for dead or Redis was emptied. The script puts it back in
   the order of its ticket. Safe to run twice. The script refuses a delayed request by server time, because waiters may
   have left since.
 
@@ -101,7 +101,7 @@ local function beat(keys, from, count)
       ttlMs, last, holder = redis.call('PTTL', keys.lock), token, following
     end
   end
-  -- The owner at the head of the queue checks the lock when a claim window ends. So that owner must be alive.
+  -- When a claim window ends, the client of the first owner in the queue checks the lock. So that client must be alive.
   local isClaim = ttlMs >= 0 and ttlMs <= terms.claimMs
   local first = isClaim and firstAlive(keys, nowUs, terms, client)
     or redis.call('ZRANGE', keys.queue, 0, 0)[1]

@@ -1,6 +1,6 @@
 --[[
-  Ends an owner's hold and grants the lock to the next waiter of the queue. With the token '' it also ends the owner's
-  place in the queue.
+  Ends the hold of an owner and grants the lock to the next waiter of the queue. With the token '', it also removes the
+  owner from the queue.
 
   If the queue is empty, the lock becomes free. A message then wakes the callers that wait without queueing. Another
   message wakes the first waiter of Redisson's fair lock. Safe to run twice: a repeat finds nothing to end. A late
@@ -67,7 +67,7 @@ if not held then
 end
 
 local nowUs = serverTimeUs()
--- With the token '', the release runs in the background, and its reply is ignored. So the grant is published.
+-- With the token '', the release runs in the background, and the client ignores the reply. So the grant is published.
 local client, silent = clientOf(owner), token ~= ''
 local following, newToken = grantNext(keys, last or token, nowUs, terms, client, silent)
 if following then

@@ -51,7 +51,8 @@ for n = 1, #KEYS / 2 do
   last = math.max(last, tonumber(redis.call('GET', KEYS[2 * n]) or 0))
 end
 
--- A new token would end the holds that the caller still uses.
+-- Only some of the locks have their owner, from an earlier run. A new token would end these holds, so the request is
+-- refused.
 if own > 0 and missing then
   return { 'held', -2, missing }
 end

@@ -8,7 +8,7 @@
   ARGV[*]  owners     text[]: the owner of each lock, in the order of the keys
 
   Returns
-    leftMs[] >= -2  for each lock the rest of its lease in milliseconds; -1 means no expiry. The value -2 means that
+    leftMs[] >= -2  for each lock the lease time left in milliseconds; -1 means no expiry. The value -2 means that
                     its owner does not hold it, or that Redisson has put a read-write lock into its key
 ]]
 local leaseMs, counterMs = tonumber(ARGV[1]), ARGV[2]
@@ -19,8 +19,8 @@ local leaseMs, counterMs = tonumber(ARGV[1]), ARGV[2]
 
 local left = {}
 for i = 1, #KEYS / 2 do
-  -- A key of another type must not cost the other locks their lease. So redis.pcall is used, and that hold counts as
-  -- lost.
+  -- A key of another type must not make the other locks lose their lease. So an error of redis.pcall is ignored, and
+  -- that hold counts as lost.
   local lock = KEYS[2 * i - 1]
   local found = redis.pcall('HMGET', lock, ARGV[i + 2], 'mode')
   if found[1] and not found[2] then

@@ -24,8 +24,8 @@ local function acquire(
     if refusal then
       return refusal
     end
-    -- Without masters, the token of a hold is the time when it was issued, so it gives the age. Masters count their
-    -- tokens instead. With redis.pcall, an error of the counter does not cost the caller its answer.
+    -- On a single server, the token of a hold is the time when it was issued, so it gives the age. Masters count their
+    -- tokens, so they report no age. With redis.pcall, an error of the counter does not stop the answer.
     local last = not vote and tonumber(redis.pcall('GET', counter))
     local ageMs = last and math.max(0, math.floor((serverTimeUs() - last) / 1000)) or ''
     return { 'held', ttlMs, redis.call('HGETALL', lock)[1], ageMs }
@@ -54,8 +54,8 @@ local function acquire(
   end
 
   if not held and not vote then
-    -- This is the usual case, so it has few commands. It passes texts, because formatting a number costs half a
-    -- command.
+    -- Most acquisitions come here, so this path has few commands. It passes texts, because formatting a number takes
+    -- half as long as a command.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
     local keptMs = counterKeptMs(counterMs, leaseMs)
     local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')

@@ -1,4 +1,4 @@
--- The mark of a master records since when it votes.
+-- The mark of a master records from when the master may vote.
 -- `<since, µs> <runId> <durable> <replId> <longestMs>`; the mark of an older Holdfast ends after <durable>.
 
 -- The answer of INFO replication, read once for each request.

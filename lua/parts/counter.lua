@@ -18,15 +18,15 @@ local function setCounter(counter, token, counterMs, leaseMs)
   end
 end
 
--- Prolongs the counter for a renewed lease.
+-- Keeps the counter for longer, because a lease was renewed.
 local function keepCounter(counter, counterMs, leaseMs)
   if counterMs == '0' then
     return
   end
   local keptMs = math.max(counterMs, leaseMs)
   local leftMs = redis.call('PTTL', counter)
-  -- To save commands, this does not happen at each renewal. It happens if less than 90 % of the time is left, or less
-  -- than the lease.
+  -- To save commands, this does not set the expiry at each renewal. It does so if less than 90 % of the time is left,
+  -- or less than the lease.
   if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then
     redis.call('PEXPIRE', counter, string.format('%.0f', keptMs))
   end

@@ -3,7 +3,8 @@ local function lastOf(counter, floor)
   return string.format('%.0f', math.max(tonumber(redis.call('GET', counter) or 0), floor))
 end
 
--- Raises the counter, so that no token up to `token` is issued again. Never shortens the time for which it is kept.
+-- Raises the counter, so that no token up to `token` is issued again. Never shortens the time for which the counter is
+-- kept.
 local function raiseTo(counter, token, counterMs)
   if tonumber(redis.call('GET', counter) or 0) < tonumber(token) then
     local leftMs = redis.call('PTTL', counter)

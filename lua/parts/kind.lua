@@ -1,8 +1,8 @@
--- The numbers of latches and of both kinds of semaphores look alike in Redis. So a note beside the number names the
--- kind that set it.
+-- The numbers of latches and of both kinds of semaphores look alike in Redis. So another key, the note, names the kind
+-- that set the number.
 --
--- `kind`  string with an expiry: 'latch', 'permits' or 'semaphore'. It counts only while the number exists. Redisson
---         and older versions write no note. Then any kind may use the number.
+-- `kind`  string with an expiry: 'latch', 'permits' or 'semaphore'. The note counts only while the number exists.
+--         Redisson and older versions write no note. Then any kind may use the number.
 
 local KIND_MS = 604800000
 local DAY_MS = 86400000
@@ -26,7 +26,7 @@ local function noteKind(kind, own)
   redis.call('SET', kind, own, 'PX', KIND_MS)
 end
 
--- The note must last while the number is used. To save commands, its expiry is set at most once a day.
+-- Keeps the note while the number is used. To save commands, this sets the expiry at most once a day.
 local function keepKind(kind)
   local leftMs = redis.call('PTTL', kind)
   if leftMs >= 0 and leftMs < KIND_MS - DAY_MS then

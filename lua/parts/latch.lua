@@ -4,7 +4,7 @@
 -- `round`  string with an expiry: when the count was set, server time in µs. This is the number of the round. Redisson
 --          does not write it, so it can be missing, or belong to an earlier count.
 
--- 30 days. The key stays behind only if Redisson opens the latch.
+-- 30 days. Only if Redisson opens the latch, the key is not deleted and must expire.
 local ROUND_MS = 2592000000
 
 -- Returns the count, or false if no count is set. Returns an error if the key is no count, or a semaphore has the name.
@@ -19,8 +19,8 @@ local function countOf(latch, kind)
   return tonumber(count)
 end
 
--- True if a call is not meant for the round that was set at `setUs`. A call can name its own round. Any other call is
--- too late if it was made before that moment. A round from the future was set before the clock was set back, so its
+-- True if a call is not meant for the round that was set at `setUs`. A call can name its round. Any other call is not
+-- meant for a round that began after the call. If `setUs` is ahead of now, the clock was set back after that, so the
 -- time proves nothing.
 local function isOfOtherRound(setUs, ownRound, askedUs)
   if ownRound then

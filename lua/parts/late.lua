@@ -1,6 +1,6 @@
--- Included after parts/server-time.lua. True if a request came after its deadline. Also true if the deadline is too far
--- ahead, because then the clock was set back. The last three digits of `notAfterUs` are the limit for that, in tenths
--- of a second; 0 means no limit.
+-- Included after parts/server-time.lua. True if a request came after its deadline. If the deadline is too far ahead,
+-- the clock was set back, and the result is true too. The last three digits of `notAfterUs` limit how far ahead it may
+-- be, in tenths of a second; 0 means no limit.
 local function isLate(notAfterUs)
   if notAfterUs <= 0 then
     return false

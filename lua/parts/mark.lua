@@ -29,8 +29,7 @@ local function writeMark(birth, mark)
   redis.call('SET', birth, text)
 end
 
--- A replica can take over with fewer writes than its master had. So the writes of a server are complete only if it was
--- no replica and has none.
+-- True if the server was a replica before. Such a server may have taken over with fewer writes than its master had.
 local function wasReplica()
   return string.match(replicationInfo(), 'second_repl_offset:(%-?%d+)') ~= '-1'
 end

@@ -1,5 +1,6 @@
--- Included after parts/server-time.lua and parts/late.lua. Makes a request count once, however often it is sent. Its
--- result is stored under its name as long as a copy of it may run, which is until `untilUs`.
+-- Included after parts/server-time.lua and parts/late.lua. Makes a request take effect once, even if the client sends
+-- several copies. The result is stored under the name of the request as long as a copy may run, which is until
+-- `untilUs`.
 --
 -- `request`  string with an expiry: the result of the request.
 

@@ -1,7 +1,7 @@
 -- Included after parts/permits.lua. Stores the owners of the permits of a semaphore, because Redisson's keys have no
 -- room for them. No permit depends on these entries, so errors are ignored.
 
--- One hour. Entries outlive the leases by this time, so that not each acquisition sets the expiry.
+-- One hour. Entries outlive the leases by at least this time, so that only few acquisitions set the expiry.
 local MORE_MS = 3600000
 
 -- Keeps the entries at least as long as a lease that begins or is renewed now.
@@ -12,7 +12,8 @@ local function keepHolders(holders, leaseMs)
   end
 end
 
--- Returns the owner of an entry, and since when in µs; nothing if the entry is missing or malformed.
+-- Returns the owner of an entry, and when the owner acquired its permits, in µs. Returns nothing if the entry is
+-- missing or malformed.
 local function ownerAt(holders, head)
   local entry = redis.pcall('HGET', holders, head)
   return string.match(type(entry) == 'string' and entry or '', '^(.*:%d+) (%d+)$')
@@ -26,8 +27,8 @@ local function dropUnlessTaken(keys, head)
   end
 end
 
--- Redisson and older versions end permits and leave their entries. So an acquisition checks some entries while there
--- are more entries than permits.
+-- Redisson and older versions of Holdfast end permits and leave their entries here. So an acquisition checks some
+-- entries while there are more entries than permits.
 local LOOKED_AT = 10
 
 local function addHolder(keys, owner, leaseMs, taken)
@@ -43,8 +44,8 @@ local function addHolder(keys, owner, leaseMs, taken)
   end
 end
 
--- Returns the owners of these permits, and since when each holds them, in µs. `found` has ids and the end of their
--- leases.
+-- Returns the owners of these permits, and when each acquired them, in µs. `found` lists ids, each followed by the end
+-- of its lease.
 local function holdersOf(keys, found)
   local holders, last = {}, nil
   for i = 1, #found, 2 do

@@ -56,12 +56,13 @@ local function giveBackExpired(keys)
   return expired
 end
 
--- The number of permits that an owner wants. The name of the owner ends with it.
+-- The number of permits that an owner wants, which is the end of its name.
 local function permitsOf(owner)
   return tonumber(string.match(owner, '%d+$'))
 end
 
--- Calls `work` with the ids of an owner's permits, at most 1,000 at a time. An id is the head and a number.
+-- Calls `work` with the ids of an owner's permits, at most 1,000 at a time. An id is the head of the owner and a
+-- number.
 local function eachOf(owner, work)
   local permits = permitsOf(owner)
   local head = headOf(owner)
@@ -88,8 +89,8 @@ local function takenBy(keys, owner)
   return taken, untilMs
 end
 
--- Takes the permits of an owner until `untilMs`. With `only`, prolongs those that the owner holds, and never shortens a
--- lease.
+-- Takes the permits of an owner until `untilMs`. With `only`, lengthens the leases of the permits that the owner holds,
+-- and never shortens a lease.
 local function take(keys, owner, untilMs, only)
   local text = string.format('%.0f', untilMs)
   eachOf(owner, function(ids)

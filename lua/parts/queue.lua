@@ -13,7 +13,8 @@ local function isHeard(client, terms)
   return redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
 end
 
--- Keeps the places of a client from now on. Usually an earlier call has just done so, and nothing is written.
+-- Keeps the places of a client for aliveMs from now on. Usually an earlier call has just done so, and nothing is
+-- written.
 local function stayAlive(keys, client, listens, label, nowMs, terms)
   local mark = redis.call('HGET', keys.waiting, client)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
@@ -39,8 +40,8 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   end
 end
 
--- True if a client is alive. The number of listeners can be wrong, as for a client that listens at a replica. So it is
--- read before a message is sent: a client that is passed over must not have received a grant.
+-- True if a client is alive. The number of listeners can be wrong, for example for a client that listens at a replica.
+-- So a client that is passed over must not have received a grant. The number is read before a message is sent.
 local function isAlive(client, mark, nowUs, terms)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
   if not untilMs or untilMs * 1000 < nowUs then
@@ -66,11 +67,11 @@ local function firstAlive(keys, nowUs, terms, own)
 end
 
 -- Grants the free lock to the first live owner of the queue, for its claim window. If `asker` is first or the queue is
--- empty, `asker` gets the lock for its lease, because it is awake.
--- Each grant to another owner is published. With `silent`, a grant to a client named `own` is not, because that client
--- reads the reply.
--- A client whose inbox had a listener and has none now is gone. The client `own` runs this script, so it is alive.
--- If the client is not gone, its next heartbeat restores its place.
+-- empty, `asker` gets the lock for its own lease, because its client has just sent this request.
+-- Each grant to another owner is published. With `silent`, a grant to an owner of the client `own` is not published,
+-- because that client reads the reply.
+-- A client whose inbox had a listener and has none now is taken for dead. The client `own` runs this script, so it is
+-- alive. If a client is taken for dead by mistake, its next heartbeat restores its place.
 local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
   local token = nextToken(last, nowUs, 0)
   for _ = 0, 2000 do

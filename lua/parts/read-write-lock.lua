@@ -23,7 +23,7 @@ local function isWriter(field)
   return string.sub(field, -6) == ':write'
 end
 
--- Returns the rest of a reader's lease in ms; -2 if the lease has expired.
+-- Returns the remaining time of a reader's lease in ms; -2 if the lease has expired.
 local function readerTtlMs(keys, reader, count)
   local longestMs = -2
   for n = 1, tonumber(count) or 1 do
@@ -41,7 +41,7 @@ local function lease(keys, reader, leaseMs)
   redis.call('SET', leaseKey(keys, reader), serverTimeText(), 'PX', leaseMs)
 end
 
--- Prolongs an existing lease. A full server refuses SET, and the value must stay, so this is PEXPIRE.
+-- Makes an existing lease longer. This uses PEXPIRE, because a full server refuses SET, and the value must stay.
 local function lengthen(keys, reader, leaseMs)
   redis.call('PEXPIRE', leaseKey(keys, reader), leaseMs)
 end
@@ -69,8 +69,8 @@ local function prolong(keys, leaseMs)
   end
 end
 
--- If a reader has re-entered, Redisson before 4 renews the lock only, and not the leases of the reader. Owners of
--- Redisson begin with a UUID.
+-- True if a reader of Redisson before 4 has re-entered. Redisson then renews the lock only, and not the leases of the
+-- reader. So the lease of the lock counts for this reader. Owners of Redisson begin with a UUID.
 local function isRenewedWithLock(reader, count)
   return count ~= '1' and string.match(reader, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-') ~= nil
 end
@@ -107,12 +107,12 @@ end
 local FEW = 8
 local SAMPLE = 4
 
--- Returns the number of holders: 0, 1, or at least 2 for several. Removes the expired readers that it finds.
--- Among many readers it checks a few at random. So a release costs the same beside 10,000 readers as beside ten.
--- It checks all readers if at most one of the few is alive. Then each expired reader is removed, and costs this only
--- once.
--- Redisson's waiters wait until the lock expires. So it also checks all readers now and then if the lock lasts much
--- longer than their leases.
+-- Returns the number of holders: 0, 1, or 2 for several. Removes the expired readers that it finds. Among many readers
+-- it checks a few at random. So a release takes the same time beside 10,000 readers as beside ten. It checks all
+-- readers if at most one of the few is alive.
+-- A full check removes every expired reader, so no reader causes a second full check. Redisson's waiters sleep until
+-- the lock key expires. So if that key lives much longer than the leases of the sampled readers, this function
+-- sometimes checks all readers, which shortens the key's expiry.
 local function countHolders(keys)
   local size = redis.call('HLEN', keys.lock) - 1
   if size <= FEW then
@@ -138,8 +138,8 @@ local function countHolders(keys)
   return dropDead(keys)
 end
 
--- A place never counts for longer than this. If its end is further ahead, the clock was set back, and the client may be
--- gone.
+-- No place counts for longer than this. If the end of a place is further ahead, the clock was set back. Then the place
+-- does not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
 -- Returns until when the place of a client counts, server time in ms; nothing if the place does not count any more.
@@ -150,7 +150,7 @@ local function markOf(keys, client, nowMs)
   end
 end
 
--- Returns which of the first `most` members still wait, and since when.
+-- Returns the first `most` members whose places still count, and when the wait of each began.
 local function listWaiting(keys, queue, most)
   local nowMs = serverTimeUs() / 1000
   local found = most > 0 and redis.call('ZRANGE', queue, 0, most - 1, 'WITHSCORES') or {}
@@ -164,7 +164,8 @@ local function listWaiting(keys, queue, most)
   return waiting
 end
 
--- Returns the member that has waited longest and still waits, since when, and for how many ms its place still counts.
+-- Returns the member that has waited longest and whose place still counts. Also returns when its wait began, and for
+-- how many ms its place still counts.
 local function firstOf(keys, queue)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -182,8 +183,8 @@ local function firstOf(keys, queue)
   end
 end
 
--- Returns the name under which an owner waits, and its queue; '' if the owner does not wait. `beside` is the name under
--- which the owner holds the lock as another kind.
+-- Returns the name under which an owner waits, and its queue. The name is '' if the owner does not wait. `beside` is
+-- the name under which the owner holds the lock as another kind.
 local function placeOf(keys, client, owner, beside)
   local queue = (isWriter(owner) or isUpgradable(owner)) and keys.writers or keys.readers
   if client == '' or beside == '' then
@@ -192,7 +193,8 @@ local function placeOf(keys, client, owner, beside)
   return owner, queue
 end
 
--- Puts a member into a queue, until its next request or for aliveMs. A member that waits already keeps its place.
+-- Stores that a member waits. Its place then counts for aliveMs. A member that is already in the queue keeps its
+-- position.
 local function waits(keys, member, queue, sinceUs, aliveMs)
   redis.call('ZADD', queue, 'NX', sinceUs, member)
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
@@ -216,8 +218,9 @@ local function waitsNoMore(keys, member, queue)
   return didWait
 end
 
--- True if a reader must wait behind the first of the queue. A plain reader waits if that member waits to write, unless
--- waiting readers are being admitted. The upgradable lock is granted in the order of the queue.
+-- True if a reader must wait behind the first member of the queue of the writers. A plain reader must wait if that
+-- member waits to write, except during the phase for waiting readers. The upgradable lock is granted in the order of
+-- the queue.
 local function isShut(keys, owner, place)
   local first = firstOf(keys, keys.writers)
   if not first or isUpgradable(owner) then
@@ -226,17 +229,17 @@ local function isShut(keys, owner, place)
   return not isUpgradable(first) and redis.call('EXISTS', keys.phase) == 0
 end
 
--- Wakes the next waiters. The message '2' wakes all waiting readers. The time since when the first of the queue waits
--- wakes that member. No other listener reacts: clients of Holdfast compare texts, and Redisson's read numbers.
--- `left` is the number of holders, none of which writes.
+-- Wakes the next waiters. The message '2' wakes all waiting readers. The message for the first member of the queue is
+-- the time when its wait began. No other listener reacts: clients of Holdfast compare texts, and Redisson's clients
+-- read numbers. `left` is the number of holders, none of which writes.
 local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
   local first, sinceUs = firstOf(keys, keys.writers)
   local waitsToWrite = first and not isUpgradable(first)
   local areReadersNext = firstOf(keys, keys.readers)
     and (areReadersFirst or not waitsToWrite or redis.call('EXISTS', keys.phase) == 1)
   if areReadersNext then
-    -- The phase also begins if no writer waits yet. Without it, a writer that comes before these readers would be the
-    -- second that they wait for.
+    -- The phase begins even if no writer waits. Otherwise a new writer could acquire the lock before these readers,
+    -- which have already waited for one writer.
     if areReadersFirst then
       redis.call('SET', keys.phase, '1', 'PX', phaseMs)
     end
@@ -249,7 +252,8 @@ local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
 end
 
 -- Called when the lock is free, or free to read after a writer. The messages '00' and '01' are for Redisson's clients,
--- which read them as the number of a release. Clients of Holdfast use the other messages.
+-- which read them as the number of a release. Waiters of Holdfast ignore them, and react to the other messages. Only
+-- callers of Holdfast that just watch for a release use them too.
 local function wake(keys, publish, channel, left, wasWritten, phaseMs)
   local told = redis.call(publish, channel, wasWritten and '01' or '00')
   -- Needed even if no listener was counted: a node of a cluster counts its own listeners only.

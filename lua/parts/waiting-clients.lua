@@ -4,8 +4,8 @@
 -- `queue`  zset: client -> since when it waits, server time in µs.
 -- `alive`  hash: client -> until when its place counts, server time in ms, and how many permits it wants.
 
--- Since when a client has waited: the time of an earlier answer, or its waiting time before now. If the earlier time
--- is ahead of now, the clock was set back. It does not count, because each newcomer would be before it.
+-- Returns when the wait of a client began, in µs. This is the time of an earlier answer, or now minus the waiting time.
+-- An earlier time that is ahead of now is ignored: the clock was set back, and each newcomer would come first.
 local function sinceOf(toldUs, waitedMs)
   local told = tonumber(toldUs)
   if told and told <= serverTimeUs() then
@@ -14,12 +14,12 @@ local function sinceOf(toldUs, waitedMs)
   return math.floor(serverTimeUs() - waitedMs * 1000)
 end
 
--- A place never counts for longer than this. If its end is further ahead, the clock was set back, and the client may be
--- gone.
+-- No place counts for longer than this. If the end of a place is further ahead, the clock was set back. Then the place
+-- does not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
--- Returns until when the place of a client counts, server time in ms, and how many permits it wants. Returns nothing if
--- the place does not count any more.
+-- Returns until when the place of a client counts, server time in ms, and how many permits its first waiter wants.
+-- Returns nothing if the place does not count any more.
 local function markOf(keys, client, nowMs)
   local untilMs, permits = string.match(redis.call('HGET', keys.alive, client) or '', '^(%d+) (%d+)$')
   if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
@@ -27,8 +27,8 @@ local function markOf(keys, client, nowMs)
   end
 end
 
--- Returns which of the first `most` clients still wait, and since when; and the same clients with the number of permits
--- that each wants.
+-- Returns two lists about the first `most` clients, without places that no longer count. The first list has each client
+-- and when its wait began. The second list has each client and how many permits it wants.
 local function listWaiting(keys, most)
   local nowMs = serverTimeUs() / 1000
   local found = most > 0 and redis.call('ZRANGE', keys.queue, 0, most - 1, 'WITHSCORES') or {}
@@ -45,8 +45,8 @@ local function listWaiting(keys, most)
   return waiting, wanted
 end
 
--- Returns the client that has waited longest and still waits, since when, how many permits it wants, and until when its
--- place counts.
+-- Returns the client that has waited longest and whose place still counts. Also returns when its wait began, how many
+-- permits it wants, and until when its place counts.
 local function firstOf(keys)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -64,12 +64,12 @@ local function firstOf(keys)
   end
 end
 
--- True if no client has waited longer than this client. A client of '' does not wait.
+-- True if no client has waited longer than this client. The client is '' for a caller that does not wait.
 local function isNext(keys, client, sinceUs)
   local first, firstUs = firstOf(keys)
   if first == client and firstUs - sinceUs < 0 then
-    -- The place belonged to a waiter that has its permits now. Another client may have waited longer than the next
-    -- waiter of this one.
+    -- The stored wait belongs to a waiter that has its permits now. This waiter began later, so another client may come
+    -- before this client.
     redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
     first, firstUs = firstOf(keys)
   end
@@ -81,7 +81,7 @@ local function waitsUntil(keys, client, permits, forMs)
   redis.call('HSET', keys.alive, client, untilMs .. ' ' .. permits)
 end
 
--- Gives a client a place, until its next request or for aliveMs.
+-- Stores that a client waits. Its place then counts for aliveMs.
 local function waits(keys, client, sinceUs, permits, aliveMs)
   redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
   waitsUntil(keys, client, permits, aliveMs)
@@ -97,7 +97,7 @@ local function waitsNoMore(keys, client)
 end
 
 -- Called when a waiter of a client has its permits. The next waiter of that client is about to ask, so the place is
--- kept for `forMs`.
+-- kept for `forMs`. After the last waiter, the place is removed.
 local function wentOn(keys, client, isLast, forMs)
   if isLast then
     waitsNoMore(keys, client)
@@ -117,8 +117,8 @@ local function tellNext(keys, publish, tickets, available, but)
   end
 end
 
--- Tells Redisson's clients how many permits are available. They read a number. Clients of Holdfast ignore a number that
--- begins with 0, because they have tickets.
+-- Tells Redisson's clients how many permits are available. They read the message as a number. Clients of Holdfast
+-- ignore a number that begins with 0, because they get other messages, on the channel `tickets`.
 local function tellOthers(publish, channel, available)
   redis.call(publish, channel, '0' .. math.max(available, 0))
 end

@@ -66,7 +66,7 @@ local limit = tonumber(ARGV[13])
 
 -- include: parts/replica.lua
 
--- A waiting client learns the owners of this many permits.
+-- A refusal tells a waiting client the owners of this many permits.
 local TOLD = 4
 
 local available, isSet = availableIn(keys.pool, keys.kind, 'permits')
@@ -86,7 +86,8 @@ local expired = giveBackExpired(keys)
 available = available + expired
 local isMore = expired > 0
 
--- Called at the end. Tells other clients which permits are available.
+-- Called at the end. Tells Redisson's clients if more permits are available than before, and wakes the client that is
+-- next.
 local function tell(but)
   if isMore then
     tellOthers(publish, channel, available)
@@ -124,7 +125,7 @@ if not isRepeat then
     local first, _, _, untilMs = firstOf(keys)
     local found = redis.call('ZRANGE', keys.timeouts, 0, client == '' and 0 or TOLD - 1, 'WITHSCORES')
     local endMs = tonumber(found[2] or FOREVER)
-    -- A client that is not next asks again when the place of the next client ends, because that client may be gone.
+    -- A client that is not next asks again when the place of the next client ends, because the next client may be gone.
     if first and first ~= client then
       endMs = untilMs + 1
     end

@@ -11,7 +11,7 @@
 
   Returns
     { isSet: 1 or 0, available >= -9007199254740991, taken, nowUs, leftMs: pairs, holders: pairs, waiting: pairs,
-      wanted: pairs }          `leftMs` has ids, each in 32 hex digits, and the rest of their leases, -1 for a permit
+      wanted: pairs }          `leftMs` has ids, each in 32 hex digits, and the lease time left, -1 for a permit
                                without a lease. `holders` has the known owners of these ids, and since when, in µs.
                                `waiting` has clients and since when they wait, the next one first. `wanted` has the
                                same clients, and how many permits the first call of each wants

@@ -9,7 +9,7 @@
   ARGV[*]  owners     the owner of each hold, in the order of the keys: `<clientId>:<owner>:<permits>`
 
   Returns
-    leftMs[] >= -2  for each hold the rest of its lease in milliseconds; -2 means that its owner does not hold all of
+    leftMs[] >= -2  for each hold the lease time left in milliseconds; -2 means that its owner does not hold all of
                     its permits any more
 ]]
 local leaseMs, counterMs = ARGV[1], ARGV[2]
@@ -23,7 +23,8 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/permit-holders.lua
 
 local function renew(keys, owner)
-  -- A key of another type must not cost the other holds their lease. So pcall is used, and that hold counts as lost.
+  -- A key of another type must not make the other holds lose their lease. So an error of pcall is ignored, and that
+  -- hold counts as lost.
   local isRead, taken, untilMs = pcall(takenBy, keys, owner)
   local nowMs = nowInMs()
   if not isRead then

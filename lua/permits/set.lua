@@ -64,7 +64,7 @@ elseif how == 'delete' then
   local deleted = redis.call('UNLINK', keys.pool, keys.timeouts)
   redis.call('UNLINK', keys.holders, keys.kind)
   redis.call('SET', keys.request, math.min(deleted, 1), 'PX', keptMs)
-  -- The client that is next asks again, and may set the number again.
+  -- The client that is next is woken, because its request may set the number of permits again.
   local first = firstOf(keys)
   if first then
     redis.call(publish, tickets, first)
@@ -99,7 +99,8 @@ if by > 0 or expired > 0 then
   tellOthers(publish, channel, available)
 end
 local first, _, wanted = firstOf(keys)
--- A client that wants more permits than there are in total is woken too, because its next request tells it so.
+-- A client that wants more permits than there are in total is woken too. The answer to its next request then says that
+-- there are too few permits.
 if first and (wanted <= available or wanted > available + taken) then
   redis.call(publish, tickets, first)
 end

@@ -40,8 +40,8 @@ local isKnown = found and (mark.replId == ownId
 if isKnown then
   durable = durable and mark.durable
 else
-  -- If every write was on disk before its answer, all writes are there again, and so is the mark. If not, any write can
-  -- be lost.
+  -- If the master wrote each change to disk before it answered, it has lost no lease and keeps its old time. Otherwise
+  -- any write can be lost, so the master rests.
   if not (mark.replId and mark.durable and durable) then
     mark.sinceUs = string.format('%.0f', serverTimeUs() + mark.longestMs * 1000)
   end

@@ -71,7 +71,8 @@ if holds > 1 and not held then
 end
 
 local place, queue = placeOf(keys, client, owner, beside)
--- A client has one place for its readers and writers. The kind that asks now gets it.
+-- A client has one place for its readers and writers. Now the place belongs to a reader, so it leaves the queue of the
+-- writers.
 if queue == keys.readers and place == client then
   waitsNoMore(keys, client, keys.writers)
 end
@@ -105,7 +106,8 @@ end
 local token = redis.call('GET', keys.counter)
 if not token then
   token = serverTimeText()
-  -- If the owner also writes, the token of that hold is unknown. A counter above it would end that hold.
+  -- If the owner also writes, the counter is not set, because the token of the writer is unknown. A value above that
+  -- token would end the hold of the writer.
   if mode ~= 'write' then
     setCounter(keys.counter, token, counterMs, leaseMs)
   end

@@ -70,17 +70,19 @@ if not held then
   end
   local left = mode and (mode == 'write' and 1 or countHolders(keys)) or 0
   if left == 0 then
-    -- The old lock is gone, so this acquisition creates a new one.
+    -- The old lock is over, so this acquisition creates a new one.
     mode = false
   end
   local place = placeOf(keys, client, owner, beside)
-  -- A client has one place for its readers and writers. The kind that asks now gets it.
+  -- A client has one place for its readers and writers. Now the place belongs to a writer, so it leaves the queue of
+  -- the readers.
   if place == client then
     waitsNoMore(keys, client, keys.readers)
   end
   local first, _, firstForMs = firstOf(keys, keys.writers)
   if first == owner and not isUpgrade then
-    -- The owner has released the upgradable lock since, so its early place is over.
+    -- The owner may have released the upgradable lock while it waited for an upgrade. Then it loses its place before
+    -- all others.
     waitsNoMore(keys, owner, keys.writers)
     first, _, firstForMs = firstOf(keys, keys.writers)
   end

@@ -50,9 +50,9 @@ if held and writes and token ~= '' then
   held = not (last and last ~= token and tonumber(last) > tonumber(token)) and held
 end
 if not held then
-  -- The owner may have waited under its own name.
+  -- The owner may have waited under its own name instead of the name of its client.
   local hasLeft = waitsNoMore(keys, owner, queue) or client ~= ''
-  -- The waiter behind the member that left is next now.
+  -- The waiter that left may have been the first, so the next one is woken.
   if hasLeft and found[1] ~= 'write' then
     tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)
   end
@@ -93,11 +93,12 @@ if redis.call('HLEN', keys.lock) == 1 then
   redis.call('DEL', keys.lock)
   return { 'freed', wake(keys, publish, channel, 0, false, claimMs) }
 end
--- Other readers are left. A waiting writer is woken when all are gone. An owner that waits for an upgrade is woken when
--- it is the only holder.
+-- Other readers are left. A waiting writer is woken when no reader is left. An owner that waits for an upgrade is woken
+-- when it is the only holder.
 local first, sinceUs = firstOf(keys, keys.writers)
--- Redisson's waiters wait until the lock expires, so it must not last much longer than the longest lease. The ended
--- lease may have been the longest. Both expiries are set together, but not in the same millisecond on every server.
+-- Redisson's waiters sleep until the lock key expires, so the key must not live much longer than the longest lease. The
+-- ended lease may have been the longest. Both expiries are set together, but not in the same millisecond on every
+-- server.
 local lockMs = redis.call('PTTL', keys.lock)
 local isLong = lockMs - leftMs < 100 or lockMs - leftMs * 2 > 1000
 local left = (first or isLong) and countHolders(keys)

@@ -9,7 +9,7 @@
                       timeout keys of its lock
 
   Returns
-    leftMs[] >= -2  for each hold the rest of its lease in milliseconds; -1 means no expiry; -2 means that its owner
+    leftMs[] >= -2  for each hold the lease time left in milliseconds; -1 means no expiry; -2 means that its owner
                     does not hold it any more
 ]]
 local leaseMs, counterMs = ARGV[1], ARGV[2]
@@ -21,8 +21,8 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/read-write-lock.lua
 
 local function renew(keys, owner)
-  -- A key of another type must not cost the other holds their lease. So redis.pcall is used, and that hold counts as
-  -- lost.
+  -- A key of another type must not make the other holds lose their lease. So an error of redis.pcall is ignored, and
+  -- that hold counts as lost.
   local found = redis.pcall('HMGET', keys.lock, 'mode', owner)
   if not found[1] or not found[2] then
     if found[2] == false then

@@ -85,7 +85,8 @@ if client == '' then
 end
 waits(keys, client, sinceUs, permits, waitingMs)
 local first, _, _, untilMs = firstOf(keys)
--- The place of the client belonged to another waiter of it, which had waited longer. Now another client is next.
+-- The client's place belonged to another of its waiters, which had waited longer. It has moved back, so another client
+-- may be next.
 if wasFirst and first ~= client then
   tellNext(keys, publish, tickets, available)
 end

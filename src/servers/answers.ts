@@ -10,11 +10,11 @@ export type QueueAnswer = Granted | Held | Queued
 export interface Granted {
   readonly kind: 'granted'
   readonly token: number
-  /** The number of tokens below `token` that the owner has too. */
+  /** How many tokens directly below `token` are reserved for later hand-overs in this client. */
   readonly reserved?: number
   /**
-   * Set by several masters if some of them may not have granted the lock. Call it with the hold:
-   * the masters that lack the hold are asked again as long as it lasts.
+   * Set by a quorum if some masters may lack the hold. Call it with the lease of the hold. The
+   * quorum then asks these masters again until the hold ends.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -24,7 +24,7 @@ export interface Gone {
   readonly kind: 'gone'
 }
 
-/** The lock is free, and this many other listeners were woken. */
+/** The lock was freed, and this many listeners of other clients were woken. */
 export interface Yielded {
   readonly kind: 'yielded'
   readonly others: number
@@ -32,19 +32,19 @@ export interface Yielded {
   readonly split?: object
 }
 
-/** The holder of a lock, as far as a refusal shows it. */
+/** The part of a refusal that describes the holder of the lock. */
 export interface Seen {
   /** `<clientId>:<owner>`; '' if the lock is free */
   readonly holder?: string
-  /** How long it has held the lock, in milliseconds; null if its token does not show that. */
+  /** How long the holder has held the lock, in milliseconds; null if that is unknown. */
   readonly ageMs?: number | null
-  /** The rest of its lease in milliseconds; -1 means no expiry. */
+  /** The remaining time of the holder's lease in milliseconds; -1 means no expiry. */
   readonly ttlMs?: number
   /** For a fair lock, the number of waiters in its queue. */
   readonly length?: number
-  /** The place in that queue, from 1, of an owner that has just joined it. */
+  /** The position of the owner in that queue, from 1; null unless the owner has just joined it. */
   readonly position?: number | null
-  /** Set if the caller wants several locks and another one of them is held. */
+  /** Set if the caller wants several locks, and this refusal is about another one of them. */
   readonly isOther?: true
 }
 
@@ -52,15 +52,15 @@ export interface Seen {
 export interface Held extends Seen {
   readonly kind: 'held'
   readonly ttlMs: number
-  /** Set if the server was not asked. */
+  /** Set if the client refused the call without a request to the server. */
   readonly unasked?: true
   /** Why the lock will never be granted, if that is known. */
   readonly never?: Error
-  /** Since when this client has a place among the waiters, as the server reports it. */
+  /** When this client's wait for the lock began, as the server stores it. */
   readonly since?: string
-  /** Set if some masters may have granted the lock, but no majority. Its name is abandoned. */
+  /** Set if a minority of masters may have granted the lock. The owner name is abandoned. */
   readonly split?: {
-    /** The pause before the next attempt, in milliseconds; undefined if others have the lock. */
+    /** The pause before the next attempt, in ms; undefined if no master granted the lock. */
     readonly pauseMs?: number
   }
 }
@@ -69,9 +69,9 @@ export interface Held extends Seen {
 export interface Queued extends Seen {
   readonly kind: 'queued'
   readonly ticket: string
-  /** The token of the holder; 0 if the counter is lost. */
+  /** The last token that was issued for the lock; 0 if the counter is lost. */
   readonly lastToken: number
-  /** The rest of the holder's lease in milliseconds; -1 means no expiry. */
+  /** The remaining time of the holder's lease in milliseconds; -1 means no expiry. */
   readonly ttlMs: number
   /** True if no other owner is before it in the queue. */
   readonly first: boolean
@@ -83,9 +83,9 @@ export interface HeartbeatAnswer {
   readonly lastToken: number
   /** The owner at the head of the queue, or ''. */
   readonly first: string
-  /** The holder if it belongs to this client, or ''. */
+  /** The holder, if it is an owner of this client; otherwise ''. */
   readonly granted: string
-  /** How many places were missing and are put back. */
+  /** How many places of the client were missing from the queue. The server has restored them. */
   readonly missing: number
   /** The holder, or ''. */
   readonly holder: string
@@ -95,7 +95,7 @@ export interface HeartbeatAnswer {
 export interface NextHolder {
   readonly owner: string
   readonly token: number
-  /** True if it belongs to this client, which gets no message about it. */
+  /** True if it is an owner of the client that released the lock. */
   readonly own: boolean
 }
 
@@ -108,7 +108,7 @@ export type Released =
 export interface SeenHold {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The last token issued; null if none is stored, or a name is used for one hold only. */
+  /** The last token issued; null if none is stored, or if each owner name has one hold only. */
   readonly token: number | null
 }
 
@@ -142,16 +142,13 @@ export interface LockFacts {
 
 /** A read-write lock as the server stores it. */
 export interface ReadWriteFacts {
-  /** How it is held; null if it is free. */
+  /** How the lock is held; null if it is free. */
   readonly mode: 'read' | 'write' | null
   /** The holders: several readers, or one writer, which may read too. */
   readonly holders: readonly ReadWriteHolder[]
   /** The last fencing token issued; null if the server has none. */
   readonly token: number | null
-  /**
-   * The clients that wait to read, and those that wait for the upgradable lock: the first 1,000 of
-   * either.
-   */
+  /** The clients that wait to read or for the upgradable lock: the first 1,000 of either. */
   readonly waitingToRead: readonly WaitingClient[]
   /** The clients that wait to write, the next one first. */
   readonly waitingToWrite: readonly WaitingClient[]
@@ -164,8 +161,8 @@ export interface ReadWriteHolder {
   /** The remaining time of the lease in milliseconds; null if it has no expiry. */
   readonly ttlMs: number | null
   /**
-   * How long it has been held by the clock of the server, in milliseconds. Null if unknown: for
-   * holds of Redisson, and for readers of clients that are too old to note it.
+   * How long the owner has held the lock by the server's clock, in milliseconds. Null if unknown:
+   * for holds of Redisson, and for readers of old clients, which do not store the time.
    */
   readonly ageMs: number | null
 }
@@ -173,8 +170,8 @@ export interface ReadWriteHolder {
 export interface WaitingClient {
   readonly client: string
   /**
-   * How long it has waited by the clock of the server, in milliseconds. Null for a holder of the
-   * upgradable lock that waits to write, ahead of all others.
+   * How long the client has waited by the server's clock, in milliseconds. Null for a holder of the
+   * upgradable lock that waits to write. Such a waiter comes before all others.
    */
   readonly waitedMs: number | null
 }
@@ -205,13 +202,13 @@ export interface SemaphoreFacts {
 /** A client that waits for permits. */
 export interface WaitingForPermits {
   readonly client: string
-  /** How long its first call has waited by the clock of the server, in milliseconds. */
+  /** How long its first call has waited, in milliseconds, by the server's clock. */
   readonly waitedMs: number
   /** How many permits that call wants. */
   readonly permits: number
 }
 
-/** The part of the facts about the holder. */
+/** The fields of `LockFacts` that describe the holder. */
 export type HolderFacts = Pick<LockFacts, 'holder' | 'holdCount' | 'ttlMs' | 'token'>
 
 /** A waiter of a fair lock. */
@@ -220,23 +217,23 @@ export interface QueueEntry {
   readonly owner: string
   /** The `label` of its client; null if the client is considered dead. */
   readonly process: string | null
-  /** How long it has queued by the clock of the server, in milliseconds. */
+  /** How long the owner has been in the queue, in milliseconds, by the server's clock. */
   readonly waitedMs: number
 }
 
 /** A lease to renew. */
 export interface LeaseToRenew {
-  /** The hold count and the token, for a master that has lost the hold. */
+  /** The hold count and the token, with which a master that lost the hold is restored. */
   readonly holds?: number
   readonly token?: number
-  /** False when the hold has ended, so that no master restores it. */
+  /** Returns false when the hold has ended. Then no master restores the hold. */
   readonly isHeld?: () => boolean
   readonly key: string
   /** The owner as Redis knows it: `<clientId>:<owner>`. */
   readonly wireOwner: string
 }
 
-/** The id of a client, from itself or from the name of an owner, `<clientId>:<owner>`. */
+/** The client id in an owner name, `<clientId>:<owner>`. Returns a client id unchanged. */
 export function clientOf(clientOrOwner: string): string {
   const end = clientOrOwner.indexOf(':')
   return end === -1 ? clientOrOwner : clientOrOwner.slice(0, end)

@@ -6,7 +6,7 @@ type FailureKind =
   | 'unknown'
   /** The server answered with an error and changed nothing. */
   | 'refused'
-  /** The server is too old. */
+  /** The server is too old to run the scripts. */
   | 'unsupported'
   /** The client was closed, so nothing happened. */
   | 'closed'
@@ -14,17 +14,22 @@ type FailureKind =
   | 'misused'
 
 /**
- * Failures that do not pass by themselves. For `refused`, the caller of the constructor decides.
+ * The kinds of failures that remain until a person changes something. For `refused`, the caller of
+ * the constructor decides.
  */
 const PERMANENT: readonly FailureKind[] = ['unsupported', 'closed', 'misused']
 
-/** A call to a server without a useful answer. Internal: callers see it as a `cause`. */
+/**
+ * The failure of a call to a server. Internal: users see it only as the `cause` of another error.
+ */
 export class CallFailure extends Error {
   readonly kind: FailureKind
 
   /** True if another attempt is pointless until a person changes something. */
   readonly permanent: boolean
-  /** True if the server is unreachable, silent, or fails over. Waiters may wait until that ends. */
+  /**
+   * True if the server is unreachable, silent or failing over. Waiters may wait until that ends.
+   */
   readonly isOutage: boolean
 
   constructor(kind: Exclude<FailureKind, 'refused'>, message: string, cause?: unknown)
@@ -50,7 +55,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** An answer that the script never gives. As without an answer, the script may have run. */
+/** The server gave an answer that the script never gives. The script may still have run. */
 export class OddAnswer extends CallFailure {
   constructor(script: string, reply: unknown) {
     const message = `it gave the invalid answer ${shown(reply)} to the script "${script}"`
@@ -58,7 +63,7 @@ export class OddAnswer extends CallFailure {
   }
 }
 
-/** A grant that arrived after its lease had run out. It is unknown who holds the lock by now. */
+/** The grant arrived after its lease had expired, so another owner may hold the lock now. */
 export class LateGrant extends CallFailure {
   constructor() {
     super('unknown', 'the lease had run out before the answer arrived', undefined, false, false)
@@ -67,7 +72,7 @@ export class LateGrant extends CallFailure {
 
 const MOST_SHOWN = 120
 
-/** An answer for a message, shortened. */
+/** Shortens an answer of a server for an error message. */
 function shown(reply: unknown): string {
   const words = asWords(reply)
   return words.length <= MOST_SHOWN ? words : `${words.slice(0, MOST_SHOWN)}…`

@@ -9,17 +9,18 @@ export type Confirmation =
 interface Shortfall {
   readonly kind: 'short'
   readonly wanted: number | 'all'
-  /** How many replicas have it. */
+  /** How many replicas have the grant. */
   readonly confirmed: number
   /** How many replicas the master lists as connected; undefined if it does not report them. */
   readonly connected: number | undefined
-  /** True if the master has it on disk; undefined if that was not asked. */
+  /** True if the master has the grant on disk; undefined if the client did not ask for that. */
   readonly fsynced: boolean | undefined
   readonly timeoutMs: number
 }
 
 /**
- * Confirms a grant. Rejects only with a `CallFailure`; then the state of the replicas is unknown.
+ * Checks that enough replicas have a grant. Rejects only with a `CallFailure`. After a rejection,
+ * it is unknown how many replicas have the grant.
  */
 export type Confirm = (granted: {
   readonly key: string

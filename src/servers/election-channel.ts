@@ -1,9 +1,12 @@
 import type { Subscription } from './subscription.ts'
 
-/** Announces leaders to the clients that do not wait for the lock of the election. */
+/** Announces new leaders to clients. Clients that do not wait for the election's lock need it. */
 export interface ElectionChannel {
   /** Tells all listeners that a candidate leads under this token. */
   announce(token: number, callMs: number): Promise<unknown>
-  /** Calls `onWake` with each announcement, and without a message after a possible gap. */
+  /**
+   * Calls `onWake` with each announcement, and without a message when announcements may have been
+   * missed.
+   */
   listen(onWake: (message?: string) => void): Subscription
 }

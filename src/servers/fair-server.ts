@@ -14,17 +14,22 @@ export const ALIVE_MS = 3_000
 /** The fair locks of a server, for one client. */
 export interface FairServer {
   lock(rawName: string): RemoteFairLock
-  /** Calls `onGrant` with each grant to this client, and without a grant after a possible gap. */
+  /**
+   * Calls `onGrant` with each grant to this client, and without a grant when grants may have been
+   * missed.
+   */
   listen(onGrant: (grant?: FairGrant) => void): Subscription
   /**
-   * True if the server can count the listeners of an inbox, once the subscription is confirmed.
-   * Even if it is false, the server may count the listeners for releases.
+   * True if the server can count the listeners of an inbox after the subscription is confirmed. A
+   * server may count the listeners for releases even if this is false.
    */
   readonly countsListeners: boolean
   /**
-   * Keeps places in the queues of locks that share a group of the server.
+   * Keeps this client's places in the queues of these locks. One request must be able to handle all
+   * of the locks.
    *
-   * @param listens read when the request is sent: true if this client listens to its inbox
+   * @param listens called when the request is sent; returns true if this client listens to its
+   * inbox
    * @returns for each lock its answer, or the error of the server
    */
   beat(
@@ -39,21 +44,24 @@ export interface RemoteFairLock {
   /** Acquires the lock in FIFO order, confirms a grant, or joins the queue. */
   acquire(attempt: FairAttempt, reply: Reply<QueueAnswer>): void
   /**
-   * Grants the lock to the next waiter of the queue.
+   * Ends the hold of the owner and grants the lock to the next waiter of the queue.
    *
    * @param token the token of the hold; '' ends every hold of the owner, and its place in the queue
    */
   release(owner: string, token: number | '', callMs: number, reply: Reply<Released>): void
-  /** As in `RemoteLock`. Also leaves the queue, and passes on a grant to the owner. */
+  /**
+   * As in `RemoteLock`. Also removes the owner from the queue. If the owner was granted the lock,
+   * the next waiter gets it.
+   */
   abandon(owner: string, untilMs: number, leaseMs: number): void
 }
 
 export interface FairAttempt {
   readonly owner: string
   readonly leaseMs: number
-  /** The ticket of an earlier answer, or ''; null for a call that does not queue. */
+  /** The ticket of an earlier answer; '' if there is none; null for a call that does not queue. */
   readonly ticket: string | null
-  /** Read when the request is sent: true if this client listens to its inbox. */
+  /** Called when the request is sent. Returns true if this client listens to its inbox. */
   readonly listens: () => boolean
   readonly callMs: number
 }
@@ -68,6 +76,6 @@ export interface FairGrant {
 /** The places of one client in the queue of one lock. */
 export interface LocalPlaces {
   readonly rawName: string
-  /** The owners that wait when the request is sent. */
+  /** Returns the owners that wait now. Called when the request is sent. */
   places(): readonly { wireOwner: string; ticket: string; claimMs: number }[]
 }

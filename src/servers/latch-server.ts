@@ -7,12 +7,14 @@ import type { Subscription } from './subscription.ts'
  * a `CallFailure`.
  */
 export interface RemoteLatch {
-  /** Sets the count if there is none. Returns true if this request has set it. */
+  /** Sets the count if no count is set. Returns true if this request has set it. */
   trySetCount(count: number, request: OnceRequest, callMs: number): Promise<boolean>
   /**
-   * @param round the only round in which it counts; by default the round in which the request was
-   * made
-   * @returns the latch after the call; null if that round is over and nothing was counted
+   * Counts the latch down by one, in one round only.
+   *
+   * @param round the number of the round; by default the round at the time of the caller's call
+   * @returns the state of the latch after the call; null if that round is over and nothing was
+   * counted
    */
   countDown(request: OnceRequest, callMs: number, round?: number): Promise<LatchState | null>
   /**
@@ -24,8 +26,8 @@ export interface RemoteLatch {
   look(callMs: number): Promise<LatchState>
   inspect(callMs: number): Promise<LatchFacts>
   /**
-   * Calls `onWake` at each message, and after a possible gap. So it is also called once after the
-   * subscription begins.
+   * Calls `onWake` at each message, and when messages may have been missed. So `onWake` is also
+   * called once after the subscription begins.
    */
   listen(onWake: () => void): Subscription
 }
@@ -33,7 +35,7 @@ export interface RemoteLatch {
 export interface LatchState {
   /** The count; 0 if the latch is open. */
   readonly count: number
-  /** Differs for each count that Holdfast sets; null if unknown. */
+  /** The number of the round, which differs for each count that Holdfast sets; null if unknown. */
   readonly round: number | null
   /**
    * The earliest moment at which the count was set, on the monotonic clock of the client; left out

@@ -34,19 +34,19 @@ export interface LockServer {
   /** Keep the object while the lock is used, because it may store state of the lock. */
   lock(rawName: string): RemoteLock
   /**
-   * Renews many leases. With a `leaseMs` of 0 it only looks.
+   * Renews many leases. With a `leaseMs` of 0, it only reads their remaining times.
    *
-   * @returns for each lease the rest of it in milliseconds; -1 means no expiry; -2 means that its
-   * owner does not hold the lock. If a request fails, each of its leases gets the failure
+   * @returns for each lease the remaining time in milliseconds; -1 means no expiry; -2 means that
+   * its owner does not hold the lock. If a request fails, each of its leases gets the failure
    */
   renew(
     leases: readonly LeaseToRenew[],
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]>
-  /** Confirms that enough replicas have a grant. Left out if a grant counts without that. */
+  /** Confirms that enough replicas have a grant. Left out if a grant needs no confirmation. */
   readonly confirm?: Confirm | undefined
-  /** The indices of the locks, grouped by what one request can handle. */
+  /** Groups the locks, so that one request can handle each group. Returns indices of `locks`. */
   groups(locks: readonly { readonly key: string }[]): number[][]
   /**
    * Acquires several locks of one group, or none. Left out if each lock needs a request of its own.
@@ -56,7 +56,7 @@ export interface LockServer {
     leaseMs: number,
     callMs: number,
   ): Promise<JointAnswer>
-  /** A text to sort locks by, equal for all clients. Locks of one group are neighbours. */
+  /** The sort key of a lock, equal for all clients. It sorts the locks of one group together. */
   orderOf(rawName: string): string
   /**
    * An id of the server, equal for all clients while it runs; null if the server does not report
@@ -84,27 +84,27 @@ export interface LockServer {
   /** Reports a client to other clients, and reads what they report. */
   presenceFor(own: OwnInfo): Presence
   /**
-   * The state of each of several masters, and how many of these leases it lacks. Left out for a
+   * Returns the state of each master, and how many of these leases the master lacks. Left out for a
    * single server.
    */
   health?(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]>
   /**
-   * Why the server cannot vote among several, in words that follow the name of a lock; null if it
-   * can.
+   * Why the server cannot be a master of a quorum, as words that follow the name of a lock; null if
+   * it can.
    */
   readonly whyNoVote: string | null
   /** How long after its deadline a request may still run, in milliseconds. */
   readonly lateAtMostMs: number
-  /**
-   * True if the answer to a release counts all listeners, wherever they are connected. A client
-   * counts once.
-   */
+  /** True if the answer to a release counts the listeners on all nodes. A client counts once. */
   readonly countsListeners: boolean
   /** The address of a single server, for messages; without login. Left out for several servers. */
   readonly address?: string
-  /** Why the server is unreachable; undefined if it is reachable, or nothing is known. */
+  /** Why the server is unreachable; undefined if it is reachable, or its state is unknown. */
   readonly whyDown: CallFailure | undefined
-  /** True if the server was ever reachable. */
+  /**
+   * True if the server was ever reachable. A server in memory counts as never reachable during an
+   * outage.
+   */
   readonly everUp: boolean
   /**
    * Calls `onUp` after each connect, even to another server, until the returned function is called.
@@ -117,40 +117,41 @@ export interface LockServer {
 }
 
 /**
- * The requests of one lock. Each acquisition needs some of them, so these answer by {@link Reply},
- * which costs no promise.
+ * The requests of one lock. The requests that most acquisitions need answer by {@link Reply},
+ * because a promise would take more time.
  */
 export interface RemoteLock {
   acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void
   reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void
-  /** Passes the lock from one owner of a client to another, or frees it for other clients. */
+  /** Passes the lock to another owner of the same client, or frees the lock for other clients. */
   handOver(passing: Passing, reply: Reply<HandOverAnswer>): void
-  /** Lowers the hold count; at zero it frees the lock. */
+  /** Lowers the hold count. At zero, the lock becomes free. */
   release(ending: Ending, reply: Reply<Released>): void
   /**
-   * Releases every hold of the owner in the background, until that is confirmed. The owner name is
-   * not used again.
+   * Releases every hold of the owner in the background, and repeats this until the server confirms
+   * it. The caller must not use the owner name again.
    *
    * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
    * @param leaseMs the longest lease that such a request could get
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void
   /**
-   * The lease of a hold has expired without a release. Only for servers that keep accounts of owner
-   * names. Unlike `abandon`, it does not free the lock before its holder could stop.
+   * Called when the lease of a hold has expired without a release. A quorum then releases the owner
+   * name a moment later than `abandon` would, so that the holder can stop first. Left out for
+   * servers other than a quorum.
    */
   ranOut?(owner: string): void
-  /** The hold to end by force; null if the lock is free. */
+  /** Reads the hold that `forceRelease` can end; null if the lock is free. */
   seen(callMs: number): Promise<SeenHold | null>
   /** Ends exactly this hold. Returns true if it still existed. */
   forceRelease(seen: SeenHold, callMs: number): Promise<boolean>
-  /** The holder. As quick with thousands of waiters as with none. */
+  /** Reads the holder. The time does not depend on the number of waiters. */
   peek(callMs: number): Promise<HolderFacts>
-  /** The holder and the waiters. */
+  /** Reads the holder and the waiters. */
   inspect(callMs: number): Promise<LockFacts>
   /**
-   * Calls `onWake` with each message, and without one after a possible gap. So it is also called
-   * once after the subscription begins.
+   * Calls `onWake` with each message, and without a message when messages may have been missed. So
+   * `onWake` is also called once after the subscription begins.
    */
   listen(onWake: (message?: string) => void): Subscription
 }
@@ -159,11 +160,11 @@ export interface Passing {
   readonly from: { readonly owner: string; readonly token: number }
   readonly to: { readonly owner: string; readonly leaseMs: number }
   /**
-   * How many listeners belong to this client, if the lock is to be freed for other listeners; null
-   * keeps the lock in this client.
+   * The number of this client's own listeners. If others listen too, the server frees the lock for
+   * them. With null, this client always keeps the lock.
    */
   readonly listening: number | null
-  /** The number of tokens wanted beside the first one. */
+  /** How many more tokens to reserve for later hand-overs in this client. */
   readonly reserve: number
   readonly callMs: number
 }

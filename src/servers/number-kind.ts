@@ -1,7 +1,10 @@
-/** The kinds whose key in Redis is a number. Their keys look alike, so a note tells them apart. */
+/**
+ * The kinds whose key in Redis is a number. Because these keys look alike, another key stores the
+ * kind.
+ */
 export type NumberKind = 'latch' | 'permits' | 'semaphore'
 
-/** Words for what has a name that a caller wants for another kind. */
+/** The words in an error for the thing that already has the name. */
 export const WHAT_HAS_IT = {
   lock: 'a lock',
   readWrite: 'a read-write lock',
@@ -10,7 +13,7 @@ export const WHAT_HAS_IT = {
   semaphore: 'a semaphore without leases',
 } as const
 
-/** The refusal of a name that another kind has, in the words of the scripts. */
+/** The refusal of a name that another kind already has. The scripts use the same words. */
 export function hasThisName(what: string): string {
   return `WRONGTYPE ${what} has this name`
 }

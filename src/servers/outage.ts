@@ -1,6 +1,9 @@
 import type { CallFailure } from './call-failure.ts'
 
-/** A server that one client cannot reach, or that does not answer or refuses the connection. */
+/**
+ * A server that one client cannot reach, or that does not answer this client, or that refuses its
+ * connection.
+ */
 export interface Outage {
   /** The address of the server, for messages; without login. */
   readonly address: string
@@ -13,10 +16,12 @@ export interface Outage {
 }
 
 export interface OutageListener {
-  /** The outage begins, with a duration of 0. */
+  /** Called when the outage begins. The duration is 0. */
   outageBegan(outage: Outage): void
-  /** The outage continues. Called at growing intervals. */
+  /** Called at growing intervals while the outage continues. */
   outageGoesOn(outage: Outage): void
-  /** The server answers again, or has left its cluster, or the client was closed. */
+  /**
+   * Called when the server answers again or has left its cluster, or when the client was closed.
+   */
   outageEnded(outage: Outage, how: 'recovered' | 'closed'): void
 }

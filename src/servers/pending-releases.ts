@@ -14,11 +14,11 @@ interface NameOnLock {
   readonly owner: string
 }
 
-/** An owner name that is not used again, and that may hold the lock or may still get it. */
+/** A release that is repeated until the server confirms it. Its owner name is not used again. */
 interface PendingRelease {
-  /** Ends every hold of the name. */
+  /** Sends a release that ends every hold of the owner. */
   release(callMs: number): Promise<unknown>
-  /** Left out if no outcome is published. */
+  /** The owner and its lock, to publish the outcome; left out if it is not published. */
   readonly of?: NameOnLock
   /** Until when a delayed request could still acquire the lock, on the monotonic clock. */
   readonly untilMs: number
@@ -44,9 +44,9 @@ const PAUSE_MS = { first: 50, longest: 1_000, closing: 20 }
 const AT_ONCE = 50
 
 /**
- * The background releases at one server. A name is released until the server confirms it and no
- * delayed request can undo it, or its lease would be over. While the server does not answer, one
- * release is tried from time to time, for any number of names. No timer keeps the process alive.
+ * The background releases at one server. A release is repeated until the server confirms it and no
+ * delayed request can acquire the lock again, or until the lease has ended. While the server is
+ * silent, one release at a time is tried. No timer keeps the process alive.
  */
 export class PendingReleases {
   readonly #callMs: number
@@ -106,12 +106,12 @@ export class PendingReleases {
     this.add({ release, of, untilMs, leaseMs })
   }
 
-  /** The server answered another request, so a new release is sent at once. */
+  /** Ends the pause after a failure, because the server has answered another request. */
   answered(): void {
     this.#isFailing = false
   }
 
-  /** The server is reachable again. */
+  /** Called when the server is reachable again. Sends the due releases at once. */
   tryNow(): void {
     this.#pauseMs = PAUSE_MS.first
     if (this.#open.size === 0) return
@@ -120,9 +120,10 @@ export class PendingReleases {
   }
 
   /**
-   * Resolves when no release is pending. Called when the client closes, so it pauses less.
+   * Sends the pending releases with short pauses, and resolves when none is left. Called when the
+   * client closes.
    *
-   * @param isWorthIt false stops it early
+   * @param isWorthIt if this returns false, the wait ends early
    */
   async quiet(isWorthIt = () => true): Promise<void> {
     while (this.#open.size > 0 && isWorthIt()) {
@@ -165,8 +166,8 @@ export class PendingReleases {
   }
 
   /**
-   * Sends one due release first, because the server may be silent. If that one is answered, sends
-   * the rest in groups.
+   * Sends one due release first, because the server may be silent. If the server answers, sends the
+   * others in groups.
    */
   async #sendDue(): Promise<void> {
     const now = this.#clock.monotonic()
@@ -177,8 +178,8 @@ export class PendingReleases {
       if (one.endsAtMs > now) due.push(one)
       else this.#settled(one)
     }
-    // Releases that have not failed come first. So a release with an error of its own delays no
-    // other.
+    // Releases that have failed go to the end. So a release that always fails does not delay the
+    // others.
     due.sort((a, b) => Number(a.hasFailed) - Number(b.hasFailed))
     for (let from = 0, atOnce = 1; from < due.length; from += atOnce, atOnce = AT_ONCE) {
       const answered = await Promise.all(
@@ -198,7 +199,8 @@ export class PendingReleases {
         this.#isFailing = false
         this.#pauseMs = PAUSE_MS.first
       }
-      // A delayed request may still run after this release, so it is released once more.
+      // A delayed request may acquire the lock after this release, so the release is sent once
+      // more.
       if (sentAtMs >= one.untilMs) this.#settled(one)
       else {
         one.dueAtMs = one.untilMs
@@ -208,7 +210,7 @@ export class PendingReleases {
     } catch (failure) {
       const isOver = (failure as CallFailure).permanent
       one.hasFailed = true
-      // Moves the failed release to the end, so that another one is tried first.
+      // Moves the failed release to the end, so that another release is tried first.
       if (this.#open.delete(one) && !isOver) this.#open.add(one)
       if (!isOver) this.#failed(sentAtMs)
       return isOver
@@ -217,7 +219,7 @@ export class PendingReleases {
     }
   }
 
-  /** Ends a pending release. If the outcome of its request was unknown, a fact is published. */
+  /** Removes a pending release. If the outcome of a request was unknown, publishes for how long. */
   #settled(one: Open): void {
     const { of, untilMs, addedAtMs } = one
     if (!this.#open.delete(one) || of === undefined || untilMs === 0) return
@@ -231,7 +233,7 @@ export class PendingReleases {
   }
 
   #failed(sentAtMs: number): void {
-    // Releases that were sent together fail together, and count as one failure.
+    // Releases that were sent together count as one failure, so that the pause doubles only once.
     if (sentAtMs < this.#failedAtMs) {
       this.#arm(this.#retryAtMs)
       return

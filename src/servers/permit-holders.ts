@@ -28,7 +28,8 @@ export function permitHolders(
     return {
       owner,
       client: owner && clientOf(owner),
-      // The list may end among the permits of the last acquisition.
+      // The list may lack some permits of the last acquisition, so the owner name gives their
+      // number.
       permits: owner !== null && head === last ? permitsOf(owner) : group.length,
       ids: group.map(({ id }) => id),
       ttlMs: group[0]?.ttlMs ?? null,

@@ -7,8 +7,8 @@ import type { Subscription } from './subscription.ts'
 /** The permits of one semaphore on a server, for one client. */
 export interface RemotePool {
   /**
-   * Acquires as many permits as the owner name ends with. If that fails, the client may wait,
-   * behind all clients that have waited longer.
+   * Acquires the number of permits at the end of the owner name. If the attempt fails, the client
+   * may wait, behind all clients that have waited longer.
    */
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void
   /**
@@ -18,15 +18,15 @@ export interface RemotePool {
    */
   release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
   /**
-   * Ends the place of this client, which does not wait any more. If the request is lost, the place
-   * expires.
+   * Removes the place of this client, because no call of it waits any more. If the request is lost,
+   * the place expires.
    *
-   * @param isLast called before each sending: true if still no call of this client waits
+   * @param isLast checked before a request is sent: false if a call of this client waits again
    */
   leave(isLast: () => boolean): void
   /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
-  /** As in `RemoteLock`: calls `onWake` with the messages that {@link isMeant} accepts. */
+  /** As in `RemoteLock`, but calls `onWake` only with the messages that {@link isMeant} accepts. */
   listen(onWake: (message?: string) => void): Subscription
 }
 
@@ -37,9 +37,12 @@ export interface PermitAttempt extends Attempt {
   readonly isLast: boolean
   /** When the call began to wait, on the clock of its client. */
   readonly beganAt: number
-  /** Since when the client waits, from an earlier answer; '' if there is none. */
+  /** When the client's wait began, from an earlier answer; '' if there is none. */
   readonly since: string
-  /** The total number of permits, which is set if no client has set it; left out if unknown. */
+  /**
+   * The total number of permits. The server stores it if no client has set a number. Left out if
+   * unknown.
+   */
   readonly limit?: number | undefined
 }
 
@@ -52,7 +55,7 @@ export function waitedMsFrom(beganAt: number, clock = systemClock): number {
 export type PermitAnswer = PermitsGranted | PermitsHeld | TooMany
 
 interface PermitsGranted extends Granted {
-  /** The total number of permits, if it is not the limit of the attempt. */
+  /** The total number of permits, if it differs from the attempt's limit. */
   readonly inAll?: number
 }
 

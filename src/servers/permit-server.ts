@@ -22,13 +22,13 @@ export interface PermitServer {
 export interface RemotePermits extends RemotePool {
   /**
    * @returns for `drain` how many permits it took away; for the others 1, or 0 if `try-set` or
-   * `delete` changed nothing. A repeat returns the same and changes nothing
+   * `delete` changed nothing. A repeat changes nothing and returns the same number
    */
   change(change: PermitChange, callMs: number): Promise<number>
   /**
-   * Ends permits by their ids, for any owner, and makes them available.
+   * Releases permits by their ids, even permits of other owners.
    *
-   * @returns true if all of them were taken until now. A repeat returns the same
+   * @returns true if all of them were taken before the first run. A repeat returns the same result
    */
   releaseIds(ids: readonly string[], request: Remembered, callMs: number): Promise<boolean>
   /** @param most how many taken permits, and how many waiting clients, are listed */
@@ -45,7 +45,7 @@ export interface PermitChange extends Remembered {
   readonly permits: number
 }
 
-/** A request that counts once, however often it is sent. */
+/** A request that takes effect once, even if the client sends several copies. */
 export interface Remembered {
   /** The id of the request, which no other request has. */
   readonly request: string

@@ -6,7 +6,7 @@ export type { ClientInfo } from '../errors.ts'
 
 export interface OwnInfo {
   readonly info: ClientInfo
-  /** The usual lease of its renewals, in milliseconds. */
+  /** The usual length of the leases that the client renews, in milliseconds. */
   readonly leaseMs: number
   /** False if the client only reads what others report. */
   readonly tells: boolean
@@ -16,16 +16,17 @@ export interface OwnInfo {
  * Reports one client to others at a server, and reads what others report. No lock depends on it.
  */
 export interface Presence extends Notes {
-  /** The client renews leases of this length, so its entry must outlive them. */
+  /** Called when the client renews leases of this length. The client's entry must last longer. */
   renews(leaseMs: number): void
   /**
-   * Reports since when the client waits for which keys. The JSON maps each key to a time on the
-   * client's wall clock, in ms.
+   * Reports for which keys the client waits, and since when.
+   *
+   * @param waits JSON that maps each key to a time on the client's wall clock, in milliseconds
    */
   reportWaits(waits: string): void
   /** The identity of a client; null if unknown. Rejects only with a `CallFailure`. */
   clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null>
-  /** The client is closed: deletes its entry. The servers may stay open. */
+  /** Deletes the entry of the client, which is closed. The connections may stay open. */
   close(): void
 }
 
@@ -35,8 +36,9 @@ const LONGEST = 255
 /**
  * Reads the identity of a client from its JSON.
  *
- * @param about the field `about` of its key
- * @returns null if it is missing or incomplete: another program or version may have written it
+ * @param about the field `about` of the key of the client
+ * @returns null if the JSON is missing or incomplete: another program or version may have written
+ * it
  */
 export function readClientInfo(client: string, about: string | null): ClientInfo | null {
   const { label, host, pid, version, startedAt } = parsed(about)

@@ -7,7 +7,7 @@ const ESCAPE = 'Use escapeName() for the parts of a name that come from outside.
  * The raw name of a lock: its key in Redis, from which the names of its other keys are made.
  *
  * @param clustered true if all its keys must share a slot
- * @param thing the word for it in errors
+ * @param thing the word for the lock in errors, such as `semaphore`
  */
 export function rawNameOf(
   name: unknown,

@@ -12,12 +12,13 @@ import type { Reply } from './reply.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
-/** The suffix of an owner name that writes, as in Redisson. */
+/** The suffix of a writer's owner name, as in Redisson. */
 export const WRITE_SUFFIX = ':write'
 
 /**
- * The suffix of a reader that may upgrade to writing; there is one at a time. A client that waits
- * for this waits under its name with the suffix, in the queue of the writers.
+ * The suffix of the owner name of a reader that may upgrade to writing. There is one such reader at
+ * a time. A client that waits to be this reader is in the queue of the writers, as its client id
+ * and this suffix.
  */
 export const UPGRADABLE_SUFFIX = ':upgradable'
 
@@ -47,21 +48,21 @@ export interface ReadWriteServer {
 
 export interface RemoteReadWriteLock {
   /**
-   * Acquires the lock for a reader, beside other readers, or waits. Upgradable readers wait in FIFO
-   * order.
+   * Acquires the lock for a reader, together with other readers. If that is impossible, the client
+   * may wait. The upgradable lock is granted in FIFO order.
    */
   read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void
   rereads(reentry: Reentry, reply: Reply<ReenterAnswer>): void
   /**
-   * Acquires the lock for a writer, alone, or waits. Answers `Gone` if the owner has lost the
-   * upgradable lock that it wants to upgrade.
+   * Acquires the lock for a writer, which excludes all others. If that is impossible, the client
+   * may wait. Answers `Gone` if the owner has lost the upgradable lock that it wants to upgrade.
    */
   write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void
   rewrites(reentry: Reentry, reply: Reply<ReenterAnswer>): void
   /**
-   * Lowers the hold count of a reader or a writer. At zero the hold ends.
+   * Lowers the hold count of a reader or a writer. At zero, the hold ends.
    *
-   * @param isLast true if no other call of this client asks for the same kind next
+   * @param isLast true unless the first waiting call of this client wants the same kind
    */
   release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
   /** Ends every hold of the owner by force. */
@@ -69,12 +70,12 @@ export interface RemoteReadWriteLock {
   /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
   inspect(callMs: number): Promise<ReadWriteFacts>
-  /** As in `RemoteLock`: the messages are those that {@link isMeant} accepts. */
+  /** As in `RemoteLock`. The caller must ignore messages that {@link isMeant} does not accept. */
   listen(onWake: (message?: string) => void): Subscription
 }
 
 export interface WaitingAttempt extends Attempt {
-  /** The name under which the same owner holds the lock as the other kind; '' for none. */
+  /** The owner name with which the same owner holds the lock as another kind; '' if it does not. */
   readonly beside: string
   /** True if its client waits after a refusal. */
   readonly waits: boolean
@@ -85,8 +86,8 @@ export interface WaitingAttempt extends Attempt {
 /**
  * True if a message is meant for a waiter.
  *
- * @param since since when it waits to write or for the upgradable lock, from an earlier answer; ''
- * for a reader
+ * @param since the time from an earlier answer at which the wait to write, or for the upgradable
+ * lock, began; '' for a reader
  */
 export function isMeant(message: string, since: string): boolean {
   // Messages of Redisson's clients are for all waiters.
@@ -97,7 +98,8 @@ export function isMeant(message: string, since: string): boolean {
 /**
  * True if a message says that the last reader, or a writer, has released the lock.
  *
- * @param byWriter true if only a writer counts, because readers do not exclude other readers
+ * @param byWriter true to accept only the message about a writer, because readers do not exclude
+ * other readers
  */
 export function isReleaseOf(message: string, byWriter: boolean): boolean {
   // '00' and '01' come from Holdfast, '0' and '1' from Redisson.

@@ -1,15 +1,15 @@
 import type { CallFailure } from './call-failure.ts'
 
 /**
- * The outcome of a request. One of the two functions is called, once, and never before the request
- * was made.
+ * Receives the outcome of a request. Exactly one of the two functions is called, once, and never
+ * before the request was made.
  */
 export interface Reply<A> {
   answered(answer: A): void
   failed(failure: CallFailure): void
 }
 
-/** Makes a promise of a reply, for callers that wait for more than one thing. */
+/** Makes a promise of a reply, for callers that wait for several outcomes. */
 export function promised<A>(send: (reply: Reply<A>) => void): Promise<A> {
   return new Promise((resolve, reject) => {
     send({ answered: resolve, failed: reject })

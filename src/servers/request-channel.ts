@@ -8,6 +8,9 @@ export interface RequestChannel {
    * @returns the number of listeners; null if the server cannot count them
    */
   send(clientId: string, message: string, callMs: number): Promise<number | null>
-  /** Calls `onMessage` with each message to that client, and without one after a possible gap. */
+  /**
+   * Calls `onMessage` with each message to that client, and without a message when messages may
+   * have been missed.
+   */
   listen(clientId: string, onMessage: (message?: string) => void): Subscription
 }

@@ -2,14 +2,14 @@ export interface Attempt {
   /** The owner name of this attempt. No other attempt has it. */
   readonly owner: string
   readonly leaseMs: number
-  /** The number of tokens wanted beside the first one. */
+  /** How many more tokens to reserve for later hand-overs in this client. */
   readonly reserve: number
   readonly callMs: number
-  /** The name under which its owner holds the lock as another kind. */
+  /** The owner name with which the same owner holds the lock as another kind. */
   readonly beside?: string | undefined
   /** True if its client waits after a refusal. */
   readonly waits?: boolean
-  /** How much longer it waits, in milliseconds. */
+  /** How much longer the call waits, in milliseconds. */
   readonly leftMs?: number
   /** True if no later call of its client waits for the same kind. */
   readonly isLast?: boolean

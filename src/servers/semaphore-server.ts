@@ -2,8 +2,8 @@ import type { SemaphoreFacts } from './answers.ts'
 import type { RemotePool } from './permit-pool.ts'
 
 /**
- * For how long the client tries to give back unused permits, in milliseconds. After that they are
- * lost.
+ * For how long the client tries to give back unused permits, in milliseconds. After this time, the
+ * permits are lost.
  */
 export const GIVING_BACK_MS = 600_000
 
@@ -13,13 +13,13 @@ export interface SemaphoreServer {
 }
 
 /**
- * One such semaphore. The server stores what was taken under an owner name, as long as a request in
- * that name may be sent again. So permits are taken once and given back once. A change is stored in
- * the same way, under its id.
+ * One semaphore without leases. As long as a request may be sent again, the server stores under the
+ * owner name how many permits the request took. So a repeat neither takes nor gives back permits
+ * again. The result of a change is stored in the same way, under the id of the change.
  */
 export interface RemoteSemaphore extends RemotePool {
   /**
-   * Adds permits, whichever owner took them, and wakes the next client.
+   * Adds permits, even if another owner took them, and wakes the next client.
    *
    * @returns false if `ifExists` is set and there is no such semaphore
    */
@@ -33,10 +33,12 @@ export interface RemoteSemaphore extends RemotePool {
 }
 
 export interface Addition {
-  /** The id of the request. The server carries it out once, however often it is sent. */
+  /**
+   * The id of the request. If the client sends several copies, the server adds the permits once.
+   */
   readonly id: string
   readonly permits: number
-  /** True if nothing is done without an existing semaphore. */
+  /** True to change nothing if the semaphore does not exist. */
   readonly ifExists: boolean
 }
 

@@ -1,6 +1,6 @@
 /** A listener, until `stop()`. */
 export interface Subscription {
-  /** True if no message can be missed any more. */
+  /** True if the server has confirmed the subscription, so that no later message is missed. */
   readonly confirmed: boolean
   stop(): void
 }

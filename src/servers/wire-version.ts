@@ -40,7 +40,8 @@ function isVersion(value: unknown): value is number {
 }
 
 /**
- * Why a client cannot share locks with one that reported this, and what to do; undefined if it can.
+ * Explains why a client with the other wire format cannot share locks with this client, and what to
+ * do. Undefined if the two can share locks.
  */
 export function wireConflict(
   label: string,

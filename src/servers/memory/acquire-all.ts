@@ -19,7 +19,8 @@ export function acquireAll(
     return { kind: 'held', ttlMs: all[taken]?.record.ttlMs(now) ?? 0, index: taken }
   }
   const missing = isOwn.indexOf(false)
-  // A new token would end the holds that are still in use.
+  // The owners hold only some of the locks, from an earlier run. A new token would end these holds,
+  // so the request is refused.
   if (missing !== -1 && isOwn.includes(true)) return { kind: 'held', ttlMs: -2, index: missing }
 
   const last = Math.max(...all.map(({ record }) => record.lastToken))

@@ -13,7 +13,10 @@ export class Channels<M> {
     this.#clock = clock
   }
 
-  /** Calls the listener once without a message, because it has missed earlier messages. */
+  /**
+   * Adds a listener. The listener is first called once without a message, because it may have
+   * missed earlier messages.
+   */
   listen(name: string, connection: object, listener: Listener<M>): Subscription {
     const listeners = this.#listenersOf(name, connection)
     listeners.add(listener)

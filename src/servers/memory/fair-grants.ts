@@ -6,13 +6,16 @@ import type { Mark } from './records/queue-record.ts'
 
 /** The options of {@link FairGrants.giveToNext}. */
 interface Giving {
-  /** The owner that asks. An owner that is first, or finds no queue, gets its own lease. */
+  /**
+   * The owner that asks. If the asker gets the lock, its own lease begins instead of a claim
+   * window.
+   */
   readonly asker?: { readonly owner: string; readonly leaseMs: number }
-  /** The client that asks, which is alive. */
+  /** The client that sent the request. It counts as alive. */
   readonly own?: string
-  /** True if that client reads the new holder in the answer, so that it needs no message. */
+  /** True if that client learns the new holder from the answer. Then it gets no message. */
   readonly silent?: boolean
-  /** The token of the hold that ends. */
+  /** The token of the hold that ends. The new token is above this one. */
   readonly above?: number
 }
 
@@ -30,11 +33,11 @@ export class FairGrants {
     this.#now = now
   }
 
-  /** Keeps the places of a client alive from now on. */
+  /** Keeps the places of a client for `ALIVE_MS` from now on. */
   stayAlive(client: string, listens: boolean, label: string): void {
     const { queue } = this.#record
     const mark = queue.mark(client)
-    // Usually another request did the same just before.
+    // Usually another request did the same just before, so nothing needs to change.
     if (mark?.seen === listens && mark.untilMs - this.#now > 0.75 * ALIVE_MS) return
     const untilMs = this.#now + ALIVE_MS
     queue.setMark(client, { untilMs, seen: listens && this.#isHeard(client), label }, this.#now)
@@ -54,11 +57,11 @@ export class FairGrants {
 
   /**
    * Gives the free lock to the first owner in the queue whose client is alive, for the claim
-   * window. If the queue is empty, the asker gets it. An owner that only seemed dead returns to the
-   * queue with its next heartbeat.
+   * window. If the queue is empty, the asker gets the lock. A client may be taken for dead by
+   * mistake. Its next heartbeat then puts its owner back into the queue.
    *
-   * @returns the new holder, which receives a message unless it reads the answer; null if the queue
-   * is empty
+   * @returns the new holder; null if the queue is empty and there is no asker. The new holder
+   * receives a message unless its client learns this from the answer
    */
   giveToNext({ asker, own = asker && clientOf(asker.owner), silent, above }: Giving) {
     const { queue } = this.#record
@@ -87,7 +90,9 @@ export class FairGrants {
     return { owner, token: this.#server.mint(this.#record, this.#now, terms) }
   }
 
-  /** A client that was seen listening, and no longer listens, is gone. */
+  /**
+   * True if a client is alive. A client that was seen listening, and no longer listens, is gone.
+   */
   #isAlive(client: string, mark: Mark | undefined): boolean {
     if (mark === undefined || mark.untilMs < this.#now) return false
     return !mark.seen || this.#isHeard(client)

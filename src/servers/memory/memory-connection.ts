@@ -47,12 +47,14 @@ export class MemoryConnection implements LockServer {
   #semaphores: MemorySemaphoreServer | undefined
   #presence: MemoryPresence | undefined
   #connected = false
-  /** When this connection noticed the outage, on the monotonic clock. */
+  /**
+   * When this connection noticed the outage, on the monotonic clock; undefined if there is none.
+   */
   #outSince: number | undefined
   readonly #onOutage: OutageListener | undefined
   #closed: CallFailure | undefined
 
-  /** @param label the label of its client in facts */
+  /** @param label the label of the client, for messages on diagnostics channels */
   constructor(server: MemoryServer, counterMs: number, label = '', onOutage?: OutageListener) {
     this.#onOutage = onOutage
     this.server = server
@@ -124,7 +126,7 @@ export class MemoryConnection implements LockServer {
     return new MemoryPermitServer(this, clientId)
   }
 
-  /** One object for the connection, because it remembers answered requests. */
+  /** Returns the same object at each call, because the object remembers answered requests. */
   semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
     this.#semaphores ??= new MemorySemaphoreServer(this, clientId, outageMs)
     return this.#semaphores
@@ -174,7 +176,7 @@ export class MemoryConnection implements LockServer {
     return this.#closed ?? this.server.whyOut
   }
 
-  /** True if a caller can expect answers. */
+  /** False during an outage, even if the server answered before. */
   get everUp(): boolean {
     return this.server.whyOut === undefined
   }

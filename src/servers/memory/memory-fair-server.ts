@@ -124,7 +124,8 @@ export class MemoryFairServer implements FairServer {
       }
       const isOther = token !== '' && record.counter !== null && record.counter.token !== token
       if (record.heldBy(owner) === null || isOther) return { kind: 'gone' }
-      // A background release of all that an owner has does not read the answer.
+      // A background release ignores the answer. So its client needs a message about the new
+      // holder.
       const silent = token !== ''
       const following = grants.giveToNext({ own: clientOf(owner), silent, above: token || 0 })
       if (following !== null) {
@@ -154,7 +155,8 @@ export class MemoryFairServer implements FairServer {
     if (record.holder === null) grants.giveToNext({ own: this.#clientId })
     const holder = record.holder?.owner ?? ''
     const ttlMs = record.ttlMs(now)
-    // The head of the queue checks the lock when a claim window ends, so its client must be alive.
+    // When a claim window ends, the client of the first owner in the queue checks the lock. So that
+    // client must be alive.
     const isClaim = ttlMs >= 0 && ttlMs <= CLAIM_MS
     return {
       ttlMs,

@@ -16,7 +16,10 @@ interface Connection {
 export class MemoryLatch implements RemoteLatch {
   readonly #connection: Connection
   readonly #rawName: string
-  /** The answers to requests that may be sent again: an outage may have lost an answer. */
+  /**
+   * The answers to requests that a caller may send again, because an outage may have lost an
+   * answer.
+   */
   readonly #answers = new WeakMap<OnceRequest, unknown>()
 
   constructor(connection: Connection, rawName: string) {
@@ -94,7 +97,10 @@ export class MemoryLatch implements RemoteLatch {
   }
 }
 
-/** True if a call is not meant for the present round: by the round that it names, or by the moment of the call. */
+/**
+ * True if a call is not meant for the present round. A call may name its round. Any other call is
+ * meant for the present round unless it was made before this round began.
+ */
 function isOfOtherRound(
   latch: LockRecord['latch'],
   { askedAt }: OnceRequest,

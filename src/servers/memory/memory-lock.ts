@@ -68,7 +68,7 @@ export class MemoryLock implements RemoteLock {
   handOver({ from, to, listening, reserve }: Passing, reply: Reply<HandOverAnswer>): void {
     const { server, counterMs } = this.#connection
     this.#reply(reply, (record, now) => {
-      // A repeat finds the hand-over done.
+      // If the new owner already holds the lock, this request is a repeat of a finished hand-over.
       if (record.heldBy(to.owner) !== null) return granted(record.lastToken || from.token)
       if (record.heldBy(from.owner) === null || record.lastToken > from.token) return GONE
       const others = listening === null ? 0 : server.releases.count(this.#rawName) - listening
@@ -142,7 +142,10 @@ export class MemoryLock implements RemoteLock {
     replyWith(this.#request(verb), reply)
   }
 
-  /** Refuses the name of a read-write lock. A release skips this check, and finds no hold there. */
+  /**
+   * Runs `verb`, but refuses the name of a read-write lock. A release does not call this method,
+   * because it finds no hold under such a name.
+   */
   #request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     const { server } = this.#connection
     return this.#connection.request((now) => {
@@ -154,8 +157,8 @@ export class MemoryLock implements RemoteLock {
 }
 
 /**
- * The holder, for callers that are refused. The age follows from the token, which is the time of
- * its issue.
+ * The refusal for other callers, with the holder. The age of the hold is computed from the token,
+ * which is the time of its issue.
  */
 export function heldBy(record: LockRecord, now: number): Held {
   const { holder, counter } = record

@@ -21,7 +21,7 @@ interface Connection extends PoolConnection {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** The semaphores with leases on a server in memory, as one client waits for them. */
+/** The semaphores with leases on a server in memory, for one client. */
 export class MemoryPermitServer implements PermitServer {
   readonly #connection: Connection
   readonly #clientId: string
@@ -95,7 +95,7 @@ class MemoryPermits implements RemotePermits {
       if (!isRepeat && (!waiting.isNext(client, sinceUs, now) || permits > available)) {
         if (waits) waiting.enter(client, sinceUs, permits, now)
         const ttlMs = lookAgainMs(semaphore, client, now)
-        // The client that is next may have missed its message.
+        // The client that is next may have missed its message, so it is woken again.
         pool.tellNext(semaphore, now, client)
         const holders = waits ? someHolders(semaphore, now) : []
         const seen = { isSet, available, taken, holders }
@@ -155,7 +155,8 @@ class MemoryPermits implements RemotePermits {
         const wereTaken = semaphore.deleteTaken()
         const deleted = semaphore.delete() || wereTaken ? 1 : 0
         requests.set(request, deleted, now + keptMs)
-        // The client that is next asks again, and may set the number again.
+        // The client that is next is woken, because its request may set the number of permits
+        // again.
         const next = waiting.first(now)
         if (next !== undefined) pool.tell(next.client)
         return deleted
@@ -171,8 +172,8 @@ class MemoryPermits implements RemotePermits {
       requests.set(request, result, now + keptMs)
       const first = waiting.first(now)
       const isEnough = first !== undefined && first.permits <= semaphore.available
-      // A client that wants more permits than exist is woken too: the answer to its next request
-      // says so.
+      // A client that wants more permits than exist is woken too. The answer to its next request
+      // then says that there are too few permits.
       if (isEnough || (first && first.permits > semaphore.available + taken))
         pool.tell(first.client)
       return result

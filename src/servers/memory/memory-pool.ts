@@ -18,10 +18,7 @@ export interface PoolConnection {
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
 }
 
-/**
- * The parts that both kinds of semaphores share: one semaphore in memory, as one client waits for
- * it.
- */
+/** The parts that both kinds of semaphores share: one semaphore in memory, for one client. */
 export class MemoryPool {
   readonly connection: PoolConnection
   readonly clientId: string
@@ -40,7 +37,10 @@ export class MemoryPool {
     this.kind = kind
   }
 
-  /** Refused if a lock, a latch or the other kind of semaphore uses the name. */
+  /**
+   * Runs `verb`. Refuses the request if a lock, a latch or the other kind of semaphore has the
+   * name.
+   */
   request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     return this.connection.request((now) => {
       const record = this.connection.server.record(this.rawName, now)

@@ -53,7 +53,8 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const place = placeOf(waits ? this.#clientId : '', owner, beside)
       const { member, client } = place
       const wanted = isUpgradable(owner) ? 'upgradable' : 'read'
-      // One place serves the readers and the writers of a client: now it is the place of a reader.
+      // A client has one place for its readers and writers. Now the place belongs to a reader, so
+      // it leaves the queue of the writers.
       if (wanted === 'read' && member === client) waiting.leave({ member, wanted: 'write' })
       const isHeld = readWrite.heldBy(owner) !== null
       const isShut =
@@ -93,13 +94,14 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         if (record.counter !== null) return granted(this.#lastToken(record, leaseMs, now))
       } else {
         const isUpgrade = isUpgradable(beside)
-        // Another owner may have written since.
+        // If the owner has lost the upgradable lock, another owner may have written since.
         if (isUpgrade && readWrite.ttlMsOf(beside, now) === -2) return GONE
         const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
-        // One place serves the readers and the writers of a client: now it is the place of a
-        // writer.
+        // A client has one place for its readers and writers. Now the place belongs to a writer, so
+        // it leaves the queue of the readers.
         if (place.member === place.client) waiting.leave({ member: place.member, wanted: 'read' })
-        // The owner may have released the upgradable lock since.
+        // The owner may have released the upgradable lock while it waited for an upgrade. Then it
+        // loses its place before all others.
         if (!isUpgrade) waiting.leave({ member: owner, wanted: 'upgrade' })
         const first = waiting.first('write', now)
         const isNext = isUpgrade || first === undefined || first.member === place.member
@@ -143,9 +145,9 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       if (isLast) readWrite.waiting.leave(place)
       const hold = readWrite.heldBy(owner)
       if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {
-        // The owner may have waited under its own owner id.
+        // The owner may have waited under its own owner id instead of the client id.
         const hasLeft = readWrite.waiting.leave({ ...place, member: owner }) || isLast
-        // The waiter behind the waiter that left is next now.
+        // The waiter that left may have been the first, so the next one is woken.
         if (hasLeft && readWrite.mode !== 'write') {
           readWrite.dropDead(now)
           turns.tellNext()
@@ -185,12 +187,12 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
     return this.#connection.listen(server.readWriteReleases, this.#rawName, onWake)
   }
 
-  /** Notes that this client waits. @returns since when, in µs of the server's time */
+  /** Stores that this client waits. @returns when the wait began, in µs of the server's time */
   #waits({ readWrite }: LockRecord, place: Place, now: number, ms: number) {
     return readWrite.waiting.enter(place, this.#connection.server.tokenFloor(now), now, ms)
   }
 
-  /** The token of the last writer. The server now remembers it for longer. */
+  /** The token of the last writer. The server also keeps it for longer from now on. */
   #lastToken(record: LockRecord, leaseMs: number, now: number): number {
     const { server, counterMs } = this.#connection
     if (record.counter === null) return server.mint(record, now, { leaseMs, counterMs })

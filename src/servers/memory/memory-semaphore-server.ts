@@ -2,7 +2,7 @@ import { GIVING_BACK_MS, type RemoteSemaphore, type SemaphoreServer } from '../s
 import { MemoryPool, type PoolConnection } from './memory-pool.ts'
 import { MemorySemaphore } from './memory-semaphore.ts'
 
-/** The semaphores on a server in memory, as one client waits for them. */
+/** The semaphores on a server in memory, for one client. */
 export class MemorySemaphoreServer implements SemaphoreServer {
   readonly #connection: PoolConnection
   readonly #clientId: string
@@ -37,7 +37,9 @@ export class MemorySemaphoreServer implements SemaphoreServer {
     this.#answered.get(rawName)?.delete(id)
   }
 
-  /** The answered requests to send with the next request. */
+  /**
+   * Returns the ids of the answered requests, which the next request sends, and removes them here.
+   */
   take(rawName: string): Iterable<string> {
     const ids = this.#answered.get(rawName) ?? []
     this.#answered.delete(rawName)

@@ -65,7 +65,8 @@ export class MemorySemaphore implements RemoteSemaphore {
       waiting.enter(client, sinceUs, permits, now)
       const first = waiting.first(now)
       const isOther = first !== undefined && first.client !== client
-      // The client's place moved back, because this waiter began to wait later than the one before.
+      // The client's place has moved back, because this waiter began to wait later than the
+      // client's previous waiter. So another client may be next.
       if (wasFirst && isOther) pool.tellNext(semaphore, now)
       const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - now)) : -1
       return { kind: 'held', ttlMs, since: String(sinceUs), seen }
@@ -103,7 +104,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       semaphore.waiting.leave(pool.clientId)
       if (wasFirst) pool.tellNext(semaphore, now)
     })
-    // The place expires by itself.
+    // A lost request does no harm, because the place expires by itself.
     left.catch(() => {})
   }
 

@@ -19,14 +19,16 @@ interface Minting {
   readonly counterMs: number
   /** How many tokens are wanted in addition to the first. */
   readonly reserve?: number
-  /** A token that the caller knows, although the record may have forgotten it. */
+  /**
+   * A token that the caller knows. The new token is above it, even if the record has forgotten it.
+   */
   readonly above?: number
 }
 
 interface Connected {
-  /** The whole state of the server may have changed. */
+  /** Checks all holds and waits again, because the whole state of the server may have changed. */
   lookAgain(): void
-  /** The server stops answering. It answers again from `cameBack` on. */
+  /** Called when the server stops answering. It answers again after `cameBack`. */
   wentOut(): void
   cameBack(): void
 }
@@ -43,27 +45,30 @@ export class MemoryServer {
   readonly #connections = new Set<Connected>()
   #sweepAt = FEW
   #lastFloor = 0
-  /** Releases, by the raw names of the locks. */
+  /** Messages about releases. Each channel has the raw name of its lock. */
   readonly releases: Channels<string>
   /** As `releases`, for read-write locks. */
   readonly readWriteReleases: Channels<string>
   /** Messages to the awaiters of latches, by the raw names of the latches. */
   readonly latchMessages: Channels<string>
-  /** Its clients by id, and the notes of clients by owner. */
+  /** The clients by their ids, and the notes of clients by owner. */
   readonly clients = new Map<string, ClientInfo>()
   readonly notes = new Map<string, string>()
-  /** The clients that are next for permits, by the raw names of the semaphores. */
+  /**
+   * Messages for the client that is next for permits. Each channel has the raw name of its
+   * semaphore.
+   */
   readonly tickets: Channels<string>
-  /** Grants in turn, by the ids of the clients. */
+  /** Messages about grants of fair locks. Each channel has the id of its client. */
   readonly grants: Channels<FairGrant>
-  /** New leaders, by the raw names of the locks of elections. */
+  /** Messages about new leaders. Each channel has the raw name of the lock of its election. */
   readonly elections: Channels<string>
   /** Messages between clients, by the id of the receiver. */
   readonly revocations: Channels<string>
 
   /** The clock of its clients. */
   readonly clock: Clock
-  /** Why no client can reach it; undefined while there is no outage. */
+  /** Why no client can reach the server; undefined while there is no outage. */
   whyOut: CallFailure | undefined
 
   /**
@@ -99,8 +104,8 @@ export class MemoryServer {
   }
 
   /**
-   * Issues the next token of a lock: higher than all earlier tokens, and even than forgotten
-   * tokens.
+   * Issues the next token of a lock. The token is higher than all earlier tokens of the lock, even
+   * those that the server has forgotten.
    */
   mint(
     record: LockRecord,
@@ -114,9 +119,10 @@ export class MemoryServer {
   }
 
   /**
-   * The time in µs, made unique, because a clock may be too coarse for that.
+   * Returns the time in µs, raised if necessary, because the clock may be too coarse to give a new
+   * value at each call.
    *
-   * @param reserve how many values after it must not come again either
+   * @param reserve how many values after the result later calls must not return either
    */
   tokenFloor(now: number, reserve = 0): number {
     const floor = Math.max(timeUs(now), this.#lastFloor + 1)
@@ -124,7 +130,7 @@ export class MemoryServer {
     return floor
   }
 
-  /** Frees the lock. Returns how many connections receive the message. */
+  /** Frees the lock and sends a message about that. Returns how many connections receive it. */
   free(record: LockRecord): number {
     record.holder = null
     return this.releases.publish(record.rawName, '0')
@@ -174,7 +180,7 @@ export class MemoryServer {
     for (const connection of [...this.#connections]) connection.wentOut()
   }
 
-  /** All clients reach the server again. */
+  /** Lets all clients reach the server again. */
   endOutage(): void {
     this.whyOut = undefined
     for (const connection of [...this.#connections]) connection.cameBack()

@@ -2,12 +2,12 @@ import type { AcquiredPermit } from '../permit-server.ts'
 import { timeUs } from './records/moments.ts'
 import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
-/** A client that waits learns the holders of this many permits. */
+/** A refusal tells a waiting client the holders of this many permits. */
 const TOLD = 4
 
 /**
- * When to check again: when the client that is next may be dead, or when permits expire; -1 if
- * unknown.
+ * How long to wait before the next check, in milliseconds. The check is needed when the place of
+ * the client that is next expires, or when permits expire. -1 if unknown.
  */
 export function lookAgainMs(semaphore: SemaphoreRecord, client: string, now: number): number {
   const first = semaphore.waiting.first(now)
@@ -43,7 +43,7 @@ export function someHolders(semaphore: SemaphoreRecord, now: number) {
   return ownersIn(told, now)
 }
 
-/** How long each owner has had its permits. */
+/** The owners of permits, and how long each has held them. */
 export function ownersIn(takers: SemaphoreRecord['takers'], now: number) {
   return takers.map(([owner, { sinceUs }]) => {
     return { owner, ageMs: Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000)) }

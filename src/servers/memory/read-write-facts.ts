@@ -4,7 +4,7 @@ import type { LockRecord } from './records/lock-record.ts'
 import { ageMs, timeUs } from './records/moments.ts'
 import { GOES_ON, type Waiting } from './records/waiting-record.ts'
 
-/** The holders of a read-write lock, and its waiters. */
+/** The holders of a read-write lock, and the clients that wait. */
 export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts {
   const { readWrite, counter } = record
   const { waiting } = readWrite
@@ -37,7 +37,10 @@ export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts 
   }
 }
 
-/** A holder other than the owner that asks, and the age of its hold. */
+/**
+ * Finds a holder other than the owner `but`, and how long it has held the lock. A holder whose
+ * lease has expired is returned only if there is no other.
+ */
 export function holderOf(record: LockRecord, but: string, now: number): Seen {
   const { readWrite } = record
   const owners = readWrite.owners.filter((owner) => owner !== but)
@@ -46,7 +49,10 @@ export function holderOf(record: LockRecord, but: string, now: number): Seen {
   return { holder: alive, ageMs: ageMsOf(record, alive, now) }
 }
 
-/** The age of a writer follows from its token, as in Redis. */
+/**
+ * How long the owner has held the lock, in milliseconds. For a writer, the age is computed from its
+ * token, as in Redis.
+ */
 function ageMsOf({ readWrite, counter }: LockRecord, owner: string, now: number): number | null {
   if (isWriter(owner)) return counter && ageMs(counter.token, now)
   const hold = readWrite.heldBy(owner)

@@ -3,7 +3,7 @@ import { isUpgradable, isWriter } from '../read-write-server.ts'
 import type { ReadWriteRecord } from './records/read-write-record.ts'
 import { GOES_ON } from './records/waiting-record.ts'
 
-/** Finds the next owners of one read-write lock, for one request. */
+/** Wakes the next waiters of one read-write lock, for one request. */
 export class ReadWriteTurns {
   readonly #readWrite: ReadWriteRecord
   readonly #now: number
@@ -17,12 +17,14 @@ export class ReadWriteTurns {
   }
 
   /**
-   * Called when an owner has left. @returns how many listeners receive that the lock is free, or
-   * free to read
+   * Ends the hold of an owner, and wakes the next waiters.
+   *
+   * @returns how many listeners receive the message that the lock is free, or free to read. If
+   * there is no such message, returns 0
    */
   freed(owner: string): number {
     const { mode } = this.#readWrite
-    // If the longest lease has ended, the expiry of the lock must follow the leases that are left.
+    // If the ended lease was the longest, the lock must expire with the longest lease that is left.
     const lockMs = this.#readWrite.ttlMs(this.#now)
     const wasLongest = lockMs - this.#readWrite.ttlMsOf(owner, this.#now) < 100
     this.#readWrite.remove(owner)
@@ -31,7 +33,7 @@ export class ReadWriteTurns {
   }
 
   /**
-   * Wakes the waiters that are next: all that wait to read, and the first of the queue.
+   * Wakes the waiters that are next: all that wait to read, or the first of the queue, or both.
    *
    * @param wasWritten true if a writer has left; then the waiting readers are next
    */
@@ -42,8 +44,8 @@ export class ReadWriteTurns {
     const reader = waiting.first('read', this.#now)
     const areReadersNext = reader && (wasWritten || !waitsToWrite || waiting.isPhase)
     if (areReadersNext) {
-      // Even without a waiting writer: a writer that comes before these readers would be their
-      // second.
+      // The phase begins even if no writer waits. Otherwise a new writer could acquire the lock
+      // before these readers, which have already waited for one writer.
       if (wasWritten) waiting.beginPhase(this.#now + CLAIM_MS)
       this.#publish('2')
     }
@@ -53,8 +55,8 @@ export class ReadWriteTurns {
   }
 
   /**
-   * Wakes the waiting writer if no reader is left, or if it waits for an upgrade and is the only
-   * reader.
+   * Wakes the first waiter of the queue when no reader is left. An owner that waits for an upgrade
+   * is woken when it is the only reader. @returns as `freed`
    */
   #readerLeft(owner: string, wasLongest: boolean): number {
     const readWrite = this.#readWrite
@@ -66,12 +68,12 @@ export class ReadWriteTurns {
   }
 
   /**
-   * Called when the lock is free, or free to read after a write. @returns how many listeners
-   * receive that
+   * Sends the message that the lock is free, or free to read after a write. Then wakes the next
+   * waiters. @returns how many listeners receive the message
    */
   #wake(wasWritten: boolean): number {
     this.#readWrite.dropDead(this.#now)
-    // This message is for clients of Redisson, and a server in memory has none.
+    // Waiters ignore this message. It is for callers that only watch for a release.
     const listeners = this.#publish(wasWritten ? '01' : '00')
     this.tellNext(wasWritten)
     return listeners

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers'
 import { outsideContexts } from '../../kit/outside-contexts.ts'
 import { warn } from '../../kit/warning.ts'
 
-/** Time that only calls of `advance()` move. */
+/** A clock that only calls of `advance()` move. */
 interface StandingTime {
   /**
    * How many timers keep calls waiting. Timers that would not keep a process alive do not count.
@@ -12,10 +12,13 @@ interface StandingTime {
   readonly firstInMs: number
 }
 
-/** The time between checks, in real milliseconds: a test runner gives up after a few seconds. */
+/**
+ * The interval of the checks, in real milliseconds. A test runner gives up after a few seconds, so
+ * the warning must come earlier.
+ */
 const LOOK_MS = 500
 
-// Kept here, because fake timers of tests replace the global function.
+// Kept here, because fake timers of tests may replace the global function later.
 const realTimeout = setTimeout
 
 /** All instances of this process, for the check when it ends. */

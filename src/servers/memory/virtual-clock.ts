@@ -5,7 +5,8 @@ import { StuckTime } from './stuck-time.ts'
 const STARTED_AT_MS = 1_000
 
 /**
- * Each reading moves the clock by this time, in milliseconds: a real clock shows no moment twice.
+ * Each reading moves the clock forward by this time, in milliseconds. So two readings differ, as
+ * with a real clock.
  */
 const STEP_MS = 1e-6
 
@@ -15,7 +16,7 @@ const LEAST_MS = 1
 /** After this many turns of the event loop without activity, no work is under way. */
 const QUIET_TURNS = 3
 
-/** Work that needs more turns than this does not wait for time to pass. */
+/** `advance()` waits for at most this many turns before it moves the time. */
 const MOST_TURNS = 100_000
 
 class VirtualTimer implements Timer {
@@ -44,7 +45,7 @@ class VirtualTimer implements Timer {
 export class VirtualClock implements Clock {
   readonly #wallStartMs = Date.now()
   #elapsedMs = 0
-  /** In the order of their creation. */
+  /** The timers that have not run, in the order of their creation. */
   readonly #timers = new Set<VirtualTimer>()
   /** Counts the activity of code: each use of a turn, a timer or the time. */
   #signs = 0
@@ -137,7 +138,7 @@ export class VirtualClock implements Clock {
     return first
   }
 
-  /** Resolves when the only work under way waits for time to pass. */
+  /** Resolves when all work under way waits for time to pass. */
   async #settle(): Promise<void> {
     let signs = -1
     for (let turns = 0, quiet = 0; quiet < QUIET_TURNS && turns < MOST_TURNS; turns++) {

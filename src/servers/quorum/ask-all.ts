@@ -6,12 +6,14 @@ export interface Vote<M, A> {
   readonly answer: A
 }
 
-/** True if the answers decide now; `nearly` if they decide after a short wait for the rest. */
+/**
+ * True if the answers decide now; `nearly` if they decide after a short wait for the other answers.
+ */
 type Decided = boolean | 'nearly'
 
 /**
- * The wait for the rest is as long as the answers took so far, within these bounds, in
- * milliseconds. Members at a similar distance are about to answer too.
+ * The bounds of the wait for the other answers, in milliseconds. Between them, the wait is as long
+ * as the answers took so far. Members at a similar distance are about to answer too.
  */
 const GRACE_MS = { least: 3, most: 250 }
 
@@ -19,9 +21,9 @@ const GRACE_MS = { least: 3, most: 250 }
  * Asks all members at once, and resolves as soon as the answers decide.
  *
  * @param isDecided checks the votes so far
- * @param late receives each vote that arrives after that
- * @param graceFactor multiplies the wait for the rest
- * @returns the votes that arrived before that; all votes if they never decided
+ * @param late receives each vote that arrives after the decision
+ * @param graceFactor multiplies the wait for the other answers
+ * @returns the votes that arrived before the decision; all votes if they never decided
  */
 export function askAll<M, T>(
   members: readonly M[],

@@ -151,7 +151,8 @@ export class Attempts {
     if (claim.abandoned === undefined) claim.fromMs = fromMs
     claim.abandoned = keys
     if (claim.pending > 0 && claim.endings === 0 && fromMs === 0) {
-      // The release directly follows the acquisition. Its answer shows if this release was enough.
+      // The release is sent at once, directly after the acquisition. Its answer shows if another
+      // release is needed.
       this.release(keys, owner, 0, this.#callMs).catch(() => {})
     } else {
       if (claim.pending > 0) this.#releases.count(this.answered(owner))
@@ -162,7 +163,8 @@ export class Attempts {
   /**
    * Counts a request that ends the hold of the owner id.
    *
-   * @returns call it with the moment of sending, or without an argument if there was no answer
+   * @returns a function to call when the request is over: with the time of sending, or without an
+   * argument if there was no answer
    */
   ending(keys: LockKeys, owner: string): (sentAtMs?: number) => void {
     const claim = this.#attempts.get(owner)
@@ -221,7 +223,7 @@ export class Attempts {
     this.#releaseIfOver(owner, claim, fromMs)
   }
 
-  /** Releases what the owner id may hold, once no request under it is under way. */
+  /** Releases every hold that the owner id may have, once no request under it is under way. */
   #releaseIfOver(owner: string, claim: Attempt, leastFromMs = 0): void {
     const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = claim
     if (keys === undefined || pending > 0 || endings > 0) return

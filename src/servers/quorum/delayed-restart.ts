@@ -35,7 +35,10 @@ export async function longestKnown(node: ScriptServer, timeoutMs: number): Promi
 }
 
 interface Mark {
-  /** True if the server wrote the mark in its present life. If not, its rest has not begun. */
+  /**
+   * True if the mark is from the present life of the server. Otherwise the rest (the time without
+   * votes) has not begun.
+   */
   readonly isOwn: boolean
   /** How long the master rests before it votes, in milliseconds. */
   readonly restsForMs: number
@@ -74,7 +77,7 @@ export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolea
 }
 
 /**
- * Tells a master since when it votes, if the master does not know.
+ * If the master has no record of the time from which it may vote, stores one.
  *
  * @param restMs the longest possible lease, in milliseconds: a master that may have lost its data
  * rests for this time

@@ -10,7 +10,7 @@ const mayHaveForgotten = (leftMs: number) =>
   'it restarted, was emptied or was a replica recently, and may have lost leases: it votes in about ' +
   `${leftMs} ms`
 
-/** The request that tells a master since when it votes has at least this time, in milliseconds. */
+/** The request that stores from when a master may vote has at least this time, in milliseconds. */
 const TELL_MS = 100
 
 interface Server extends ScriptServer {
@@ -26,7 +26,7 @@ interface Peers {
   readonly found: () => Promise<boolean>
 }
 
-/** Tells one master since when it votes, if the master does not know. */
+/** Stores on one master from when it may vote, if the master has no record of that. */
 export class Enrolment {
   readonly #node: Server
   readonly #longestMs: number
@@ -41,8 +41,8 @@ export class Enrolment {
   }
 
   /**
-   * Tells the master since when it votes, if the master does not know, and asks for its vote once
-   * more. Rejects if the master may not vote yet.
+   * If the master has no record of the time from which it may vote, stores one and asks for its
+   * vote again. Rejects if that time is still in the future.
    */
   async remind(
     { sinceUs }: Forgot,
@@ -70,14 +70,17 @@ export class Enrolment {
     return answer
   }
 
-  /** The time until then in milliseconds; the longest possible time if that is unknown. */
+  /** The time until `atUs` in milliseconds; the longest lease if the time is unknown. */
   #leftMs(atUs: number | null): number {
     const nowUs = this.#node.runner.clockFor('').latestUs(performance.now())
     if (atUs === null || nowUs === 0) return this.#longestMs
     return Math.max(1, Math.ceil((atUs - nowUs) / 1_000))
   }
 
-  /** A restarted master rests from now on, and not only from the next request for its vote. */
+  /**
+   * If the master has restarted, starts its rest (the time without votes) now, instead of at the
+   * next request for its vote.
+   */
   anew(timeoutMs: number): void {
     const { runId } = this.#node.runner
     const known = this.#runId
@@ -87,8 +90,9 @@ export class Enrolment {
   }
 
   /**
-   * An emptied master has forgotten the longest lease, but the other masters may know it. Masters
-   * that do not answer in half of the time are left out.
+   * Stores from when the master may vote: after the longest lease that any master knows. An emptied
+   * master has forgotten that lease, but the other masters may know it. Masters that do not answer
+   * in half of the time are left out.
    */
   async #tell(timeoutMs: number): Promise<void> {
     let longestMs = this.#longestMs

@@ -7,7 +7,7 @@ import * as quorum from '../redis/scripts/quorum.generated.ts'
 import { isDurable, isUsed, type MarkState, noteUse, stateOfMark } from './delayed-restart.ts'
 import type { MasterSettings } from './master-settings.ts'
 
-/** Another client may be founding the same deployment: how long to wait for it, in milliseconds. */
+/** How long to wait while another client may be founding the same deployment, in milliseconds. */
 const OTHERS_MS = 1_000
 
 /** The pause before a request without an answer is repeated, in milliseconds. */
@@ -129,8 +129,8 @@ export class Founding {
 }
 
 /**
- * Asks again if an answer was lost. A repeat changes nothing, and the other masters wait for the
- * answer.
+ * Repeats the request if its answer was lost. A repeat changes nothing, and the other masters wait
+ * for the answer.
  */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   const endsAt = performance.now() + OTHERS_MS

@@ -9,8 +9,8 @@ import type { Master } from './master.ts'
 import type { RoundTrips } from './round-trips.ts'
 
 /**
- * How long the first master may take before the others are asked, in milliseconds. If masters
- * usually need longer, their usual time counts.
+ * How long the first master may take before the client asks the others, in milliseconds. If a
+ * majority usually needs longer to answer, that time is used.
  */
 const HEAD_START_MS = 15
 
@@ -21,8 +21,8 @@ const LOOK_MS = { least: 100, spread: 200 }
 const FEW = 2
 
 /**
- * Each client asks after a random pause, so that no client is always first. A client that has just
- * held the lock pauses longer. In milliseconds.
+ * The longest random pause before a client asks, in milliseconds, so that no client is always
+ * first. A client that has just held the lock pauses longer.
  */
 const COURTESY_MS = { least: 2, most: 8 }
 
@@ -35,15 +35,18 @@ interface Freed {
 /** A released lock stays free for this time and two round trips at most, in milliseconds. */
 const FREE_MS = 50
 
-/** How many other clients seem to want a lock. */
+/** How many other clients seem to compete for a lock. */
 interface Crowd {
   /** How many requests in a row failed although the lock had been released. */
   losses: number
-  /** As `losses`, before the last successful requests. */
+  /**
+   * The number of losses before the last successful requests. Each success with fewer losses halves
+   * it.
+   */
   before: number
 }
 
-/** The vote of the master that was asked first, and the refusal if the master refused. */
+/** The master that was asked first, and its vote. If the master refused, also the refusal. */
 interface First {
   readonly master: Master
   readonly vote: Promise<AcquireAnswer>
@@ -51,11 +54,12 @@ interface First {
 }
 
 /**
- * If all waiters that one release wakes asked all masters, they would split the votes. So they ask
+ * All waiters that one release wakes would split the votes if they asked all masters. So they ask
  * one master first, and only the waiter with that vote asks the others. Usually all choose the same
- * master. It is the first master that has released the lock, in an order that all clients share.
- * Another choice only splits the votes as before. The head start costs the winner a round trip, so
- * clients with few competitors do without. Measured with `node bench/probes/quorum/contention.mjs`.
+ * master: the first that has released the lock, in an order that all clients share. If some choose
+ * another master, the votes may be split, as without a head start. The head start costs the winner
+ * a round trip, so clients with few competitors do not use it. Measured with `node
+ * bench/probes/quorum/contention.mjs`.
  */
 export class HeadStart {
   readonly #masters: readonly Master[]
@@ -90,7 +94,8 @@ export class HeadStart {
     const all = this.#masters.map((master) =>
       master.listen(this.#keys, (one) => {
         if (one !== undefined) this.#isFree(master)
-        // While a majority has confirmed subscriptions, no release is missed.
+        // If more than a majority has confirmed subscriptions, no release is missed. So the waiter
+        // stays asleep.
         else if (confirmed() > majority) return
         message ??= one
         releases.told(master, one !== undefined && master === this.#firstOf(byRank))
@@ -107,7 +112,9 @@ export class HeadStart {
     }
   }
 
-  /** This client released the lock, which may have woken waiters of other clients. */
+  /**
+   * Called when this client has released the lock, which may have woken waiters of other clients.
+   */
   released(votes: Votes<Released, Master>): void {
     for (const { member, answer } of votes) {
       if (!isAnswer(answer) || answer.kind !== 'freed') continue
@@ -115,7 +122,7 @@ export class HeadStart {
     }
   }
 
-  /** This client acquired the lock. */
+  /** Called when this client has acquired the lock. */
   won(): void {
     const crowd = this.#crowd
     crowd.before = Math.max(crowd.losses, Math.floor(crowd.before / 2))
@@ -123,9 +130,9 @@ export class HeadStart {
   }
 
   /**
-   * Asks one master alone, if other clients may ask at the same moment.
+   * Asks one master alone, if other clients may ask at the same time.
    *
-   * @returns undefined if no master needs to be asked first
+   * @returns undefined if the client may ask all masters at once
    */
   askFirst(ask: (master: Master) => Promise<AcquireAnswer>): Promise<First> | undefined {
     const master = this.#takeFirst()

@@ -23,8 +23,8 @@ export async function lookAtMost<F extends HolderFacts>(
 }
 
 /**
- * The ids of all masters together; null if one is unknown, because another quorum may share the
- * rest.
+ * The ids of all masters together. Null if an id is unknown, because another quorum may have the
+ * same other masters.
  */
 export async function identifyAll(
   masters: readonly Master[],

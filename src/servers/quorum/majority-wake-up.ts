@@ -1,19 +1,19 @@
 /**
- * How long the first message waits for a majority, in milliseconds. If a majority usually needs
- * longer to answer, that time counts, because a release travels as far.
+ * After the first message, the client waits this long for messages of a majority, in milliseconds.
+ * If a majority usually needs longer to answer, the client waits for that time instead.
  */
 const GATHER_MS = 10
 
 /**
- * A master's first message is of the same release for this time, in milliseconds, and two round
- * trips.
+ * For this time and two round trips, in milliseconds, the first message of each master is taken to
+ * be about the same release.
  */
 const ROUND_MS = 100
 
 /**
  * Wakes one waiting client after releases of one lock. Each master reports a release, and the lock
- * is available only when a majority has released it. So the client waits for a majority of
- * messages, or for a moment.
+ * is available only when a majority has released it. So the client waits until a majority has sent
+ * messages, but only for a short time.
  */
 export class MajorityWakeUp {
   readonly #majority: number
@@ -32,7 +32,9 @@ export class MajorityWakeUp {
     this.#onWake = onWake
   }
 
-  /** @param isFirst true if this master will be asked first, so that no wait is needed */
+  /**
+   * @param isFirst true if this client will ask this master first, so the client is woken at once
+   */
   told(master: object, isFirst: boolean): void {
     const now = performance.now()
     if (this.#woken) {
@@ -67,7 +69,10 @@ export class MajorityWakeUp {
     this.#onWake()
   }
 
-  /** No majority reported the release, so each further message may report another one. */
+  /**
+   * Called when no majority has reported the release in time. Wakes the client. From now on, a
+   * message may be about another release.
+   */
   #giveUp(): void {
     this.#timer = undefined
     this.#begin(performance.now())

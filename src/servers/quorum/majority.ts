@@ -39,8 +39,8 @@ export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind
 }
 
 /**
- * True if a majority has answered and does not agree. The rest may never answer, and a wait for the
- * rest would keep the votes of all clients that ask.
+ * True if a majority has answered, and some of them refused. The other masters may never answer.
+ * While the client waits for them, it keeps its votes from other clients.
  */
 export function isSplit(votes: Votes<Answer>, majority: number): boolean {
   return count(votes, 'held') > 0 && answersOf(votes).length >= majority
@@ -82,7 +82,7 @@ export class Majority {
     this.spare = all - this.majority
   }
 
-  /** True if too many masters for a majority of the rest refused permanently. */
+  /** True if so many masters refused permanently that the others are no majority. */
   refuse(votes: Votes<unknown>): boolean {
     return failuresOf(votes).filter(({ answer }) => answer.permanent).length > this.spare
   }
@@ -142,7 +142,8 @@ export class Majority {
     const tokens = facts.map(({ token }) => token ?? 0).sort((a, b) => b - a)
     return {
       holder,
-      // A late master may have a higher count, because it receives the releases in order.
+      // The count that a majority has at least. A late master may have a higher count, because a
+      // release has not reached it yet.
       holdCount: counts[this.majority - 1] ?? 0,
       ttlMs: ttlMs === Infinity ? null : ttlMs,
       token: tokens[facts.length - this.spare - 1] || null,

@@ -6,6 +6,6 @@ export interface MasterSettings {
    * this time.
    */
   readonly restMs: number
-  /** The label of the client in facts. */
+  /** The label of the client, for messages on diagnostics channels. */
   readonly label?: string
 }

@@ -66,7 +66,7 @@ export class Master {
     this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
   }
 
-  /** Asks for a vote. Tells the master since when it votes, if the master does not know. */
+  /** Asks for a vote. If the master does not know from when it may vote, stores that first. */
   acquire(keys: LockKeys, attempt: Attempt): Promise<AcquireAnswer> {
     const here = this.#here(keys)
     const { restMs } = this.#settings
@@ -138,7 +138,7 @@ export class Master {
     return this.#counted(this.#ask(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
-  /** Gives up the owner id: releases what it may hold, from that moment on. */
+  /** Gives up the owner id: releases every hold that it may have, not before `fromMs`. */
   abandon(keys: LockKeys, owner: string, fromMs?: number): void {
     this.#attempts.abandon(this.#here(keys), owner, fromMs)
   }
@@ -167,7 +167,7 @@ export class Master {
     return this.server.listen(this.#here(keys), onWake)
   }
 
-  /** Its position among the masters of a lock: at random, and the same for all clients. */
+  /** A number that orders the masters of a lock: it looks random, but is equal for all clients. */
   rank(keys: LockKeys): number {
     let hash = 0
     const text = this.server.runner.runId + this.#here(keys).lock
@@ -209,7 +209,7 @@ export class Master {
     return isThere
   }
 
-  /** A master that is down fails at once. The first connection may take twice `callMs`. */
+  /** Fails at once if the master is down. Waits for the first connection for up to 2 × `callMs`. */
   #ask<T>(call: () => Promise<T>): Promise<T> {
     const { server } = this
     if (server.everUp || server.whyDown !== undefined) return this.#askIfUp(call)

@@ -42,8 +42,8 @@ interface Masters extends AskedMasters<Master> {
 }
 
 /**
- * The holder of an expired lease has this time to stop before the masters release it, in
- * milliseconds.
+ * After a lease has expired, its holder has this time to stop, in milliseconds. Then the masters
+ * release the hold.
  */
 const RAN_OUT_MS = 100
 
@@ -77,7 +77,7 @@ export class QuorumLock implements RemoteLock {
     replyWith(this.#release(ending), reply)
   }
 
-  /** Each master knows which requests under this owner id may still run there, and until when. */
+  /** Needs no times: this client knows when each master may still run such a request. */
   abandon(owner: string): void {
     this.#all.agreement.abandon(this.#keys, owner)
   }
@@ -208,7 +208,7 @@ export class QuorumLock implements RemoteLock {
         return missed.won(agreed, votes)
       }
     }
-    // The masters that granted the hand-over, or may have granted it, are too few.
+    // Too few masters granted the hand-over, or may have granted it.
     if (isMixed(votes, majority) && count(votes, 'gone') <= spare) {
       agreement.abandon(keys, from.owner)
       const yielded = this.#splitVotes.yielded(votes)
@@ -221,7 +221,7 @@ export class QuorumLock implements RemoteLock {
     throw failure(votes, isOpen || count(votes, 'yielded') > 0)
   }
 
-  /** Without a token, because each owner id is used for one hold only. */
+  /** Sends no token, because each owner id is used for one hold only. */
   async #release({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
     const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size

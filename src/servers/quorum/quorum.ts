@@ -46,7 +46,7 @@ export class Quorum extends Members implements LockServer {
     this.roundTrips = new RoundTrips(masters, this.size.majority)
     this.#callMs = callMs
     this.requests = requestChannel(this)
-    // `lost` does nothing here: the holder does not learn of the loss, so its lock must not be
+    // This call ignores a loss. The holder does not learn of the loss here, so its lock must not be
     // released.
     this.repairs = new Repairs((leases) => void this.#renew(leases, 0, callMs, () => {}), callMs)
   }
@@ -80,8 +80,8 @@ export class Quorum extends Members implements LockServer {
   }
 
   /**
-   * The ids of all masters together; null if one is unknown, because another quorum may share the
-   * rest.
+   * The ids of all masters together. Null if an id is unknown, because another quorum may have the
+   * same other masters.
    */
   identify(callMs: number): Promise<string | null> {
     return identifyAll(this.masters, this.size, this.callMs(callMs))

@@ -21,10 +21,10 @@ interface Gap {
 }
 
 /**
- * Holds that only a bare majority may have: if one more key is lost, another client can acquire the
- * lock too. So the client asks the masters that did not confirm the hold again, while the hold
- * lives. One timer serves all holds and keeps no process alive. Masters that are known to be down
- * are not asked. When they are up again, all holds are checked.
+ * The holds that only a bare majority may have. If one more master loses such a hold, another
+ * client can acquire the lock too. So the client asks the masters that did not confirm the hold
+ * again, until the hold ends. One timer serves all holds and keeps no process alive. Masters that
+ * are known to be down are not asked. When such a master is up again, all holds are checked.
  */
 export class Repairs {
   readonly #look: (leases: readonly LeaseToRenew[]) => void
@@ -102,7 +102,7 @@ export class Repairs {
   }
 }
 
-/** Notes if a master is missing from a majority, before or after the lock was acquired. */
+/** Records if a master did not grant the lock, before or after a majority did. */
 class MissedVotes {
   readonly #repairs: Repairs
   #lease: (() => LeaseToRenew) | undefined
@@ -134,7 +134,7 @@ function isMissing(vote: Vote<Master, unknown | CallFailure>): boolean {
   return isWorthAsking(vote.member, vote.answer as CallFailure)
 }
 
-/** True if a master that failed should be asked again before its next connection. */
+/** True if a master that failed should be asked again on the same connection. */
 export function isWorthAsking({ server }: Master, failure: CallFailure): boolean {
   return server.whyDown === undefined && !failure.permanent
 }

@@ -4,7 +4,7 @@ interface Timed {
   readonly roundTrip: RoundTrip
 }
 
-/** The longest time that counts, in milliseconds. */
+/** A majority that is slower than this counts as this fast, in milliseconds. */
 const LONGEST_MS = 250
 
 /**
@@ -27,7 +27,10 @@ export class RoundTrips {
     return ms === Infinity ? 0 : Math.min(ms, LONGEST_MS)
   }
 
-  /** True if the other masters usually answer earlier. */
+  /**
+   * True if the master usually needs more than `leastMs`, and more than twice as long as a
+   * majority.
+   */
   isSlow(master: Timed, leastMs: number): boolean {
     return master.roundTrip.usualMs > Math.max(leastMs, 2 * this.majorityMs)
   }

@@ -5,7 +5,7 @@ import { answersOf, isGranted, type Majority, mostOften, type Votes } from './ma
 /** The limits of the pause after split votes, in milliseconds. */
 const SPLIT_MS = { first: 5, most: 200 }
 
-/** How often the wait for missing answers is doubled. */
+/** The wait for missing answers is doubled at most this often. */
 const MOST_DOUBLINGS = 10
 
 /** Evaluates votes for one lock that gave no client a majority. */
@@ -18,7 +18,7 @@ export class SplitVotes {
     this.#size = size
   }
 
-  /** The refusal: when a majority may be free again, and if the votes were split. */
+  /** Makes the refusal: when a majority may be free again, and if the votes were split. */
   held(votes: Votes<AcquireAnswer>): Held {
     const all = answersOf(votes).filter((answer): answer is Held => answer.kind === 'held')
     const ttls = all.map(({ ttlMs }) => (ttlMs < 0 ? Infinity : ttlMs)).sort((a, b) => a - b)
@@ -34,8 +34,8 @@ export class SplitVotes {
   }
 
   /**
-   * The majority freed the lock for others. With `split`, a minority may still have granted the
-   * hand-over.
+   * Makes the answer for a hand-over when a majority freed the lock for other clients. With
+   * `split`, a minority may still have granted the hand-over.
    */
   yielded(votes: Votes<HandOverAnswer>): Yielded {
     const all = answersOf(votes).filter((answer): answer is Yielded => answer.kind === 'yielded')
@@ -48,15 +48,15 @@ export class SplitVotes {
   }
 
   /**
-   * Multiplies the wait for missing answers after split votes. At first it is 1, because the
-   * masters may never answer and the wait keeps votes from other clients. It doubles each time,
-   * because a majority may need exactly these masters.
+   * The factor of the wait for missing answers, after split votes. At first it is 1, because the
+   * masters may never answer, and a waiting client keeps its votes from others. It doubles each
+   * time, because a majority may need exactly these masters.
    */
   get graceFactor(): number {
     return 2 ** Math.min(this.#inARow, MOST_DOUBLINGS)
   }
 
-  /** A client got a majority. */
+  /** Called when a client got a majority. */
   over(): void {
     this.#inARow = 0
   }
@@ -69,7 +69,7 @@ export class SplitVotes {
     )
   }
 
-  /** A client that split the votes pauses for a random time, longer each time. */
+  /** The pause of a client that split the votes: a random time, which grows each time. */
   #pauseMs(): number {
     this.#inARow += 1
     return Math.random() * Math.min(SPLIT_MS.first * 2 ** this.#inARow, SPLIT_MS.most)

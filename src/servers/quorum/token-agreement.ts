@@ -37,7 +37,8 @@ export class TokenAgreement {
     callMs: number,
   ): Promise<Granted | null> {
     const token = Math.max(...granted.map(({ answer }) => answer.token))
-    // A token below the range that all of them reserved may have been issued before.
+    // Only the range that all of these masters reserved is free. A token below it may have been
+    // issued before.
     const reserved = Math.min(...granted.map(({ answer }) => answer.reserved ?? 0))
     const grant = { kind: 'granted', token, reserved } as const
     const behind = granted.filter(({ answer }) => answer.token < token).map(({ member }) => member)

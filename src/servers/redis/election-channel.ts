@@ -3,7 +3,10 @@ import { electionChannelOf } from './calls/keys.ts'
 import type { Connection } from './connection/connection.ts'
 import type { Subscriptions } from './connection/subscriptions.ts'
 
-/** Announces leaders. In a cluster the messages stay in the shard of the lock, as for releases. */
+/**
+ * Announces leaders. In a cluster with sharded channels, the messages stay in the shard of the
+ * election's lock.
+ */
 export function electionChannel(
   connection: Connection,
   subscriptions: Subscriptions,

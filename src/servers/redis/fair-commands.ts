@@ -18,7 +18,10 @@ import * as fair from './scripts/fair.generated.ts'
 /** The parts of the server that the queues use. */
 interface Server extends ScriptServer {
   pendingReleases(rawName: string): PendingReleases
-  /** Calls `onWake` with each message on the channel of a client, and without one after a gap. */
+  /**
+   * Calls `onWake` with each message on the channel of a client, and without a message when
+   * messages may have been missed.
+   */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription
 }
 
@@ -36,7 +39,7 @@ export class RedisFairServer implements FairServer {
   readonly #clientId: string
   readonly #label: string
 
-  /** @param label the name of this process in `inspect` */
+  /** @param label the label that `inspect` shows for this process */
   constructor(server: Server, clientId: string, label: string) {
     this.#server = server
     this.#clientId = clientId
@@ -65,7 +68,7 @@ export class RedisFairServer implements FairServer {
     })
   }
 
-  /** In a cluster, a node counts only the listeners that are connected to it. */
+  /** False in a cluster, because a node counts only the listeners that are connected to it. */
   get countsListeners(): boolean {
     return !this.#server.runner.clustered
   }

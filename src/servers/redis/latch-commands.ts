@@ -14,7 +14,7 @@ interface Server extends ScriptServer {
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
-/** The arguments of scripts that know when the call was made. */
+/** The arguments that are computed when the request is sent. */
 interface Terms {
   readonly askedUs: number
   readonly untilUs: number
@@ -78,7 +78,7 @@ export class RedisLatch implements RemoteLatch {
     let sentAt = 0
     const { count, round, serverTimeUs } = await this.#server.runner.ask({
       script: scripts.look,
-      // No request has an empty id.
+      // The last key only makes a replica refuse the script. No request has an empty id.
       keys: [...this.#keys.both, this.#keys.kind, this.#keys.request('')],
       args: () => {
         sentAt = performance.now()
@@ -154,8 +154,8 @@ export class RedisLatch implements RemoteLatch {
       } else {
         const isTooLate = this.#clock.earliestAt(answer.setUs) > request.askedAt
         if (round !== undefined || isTooLate) return answer
-        // The clock was set, or the answer was too slow to prove the time. If the next one is too
-        // slow too, the request counts.
+        // The answer was too slow to prove that the round began after the call, or the clock was
+        // set. After a second such answer, the call counts for the present round.
         if (isAgain) askedUs = answer.setUs
         isAgain = true
       }

@@ -102,7 +102,7 @@ export function release(
       args: (terms) => lock.releaseArgs({ owner, token, holds }, terms, keys),
       read: holds > 0 ? keptOf : freedOf,
       callMs,
-      // The count may have been raised again meanwhile, so only a full release is repeated.
+      // The owner may have raised the count again meanwhile, so only a full release is repeated.
       asksAgain: holds === 0,
     },
     reply,

@@ -10,7 +10,7 @@ export class PendingReleasesBySlot {
 
   /**
    * @param callMs how long one release may take, in milliseconds
-   * @param label the label of the client, for published facts
+   * @param label the label of the client, for messages on diagnostics channels
    */
   constructor(callMs: number, label: string) {
     this.#callMs = callMs

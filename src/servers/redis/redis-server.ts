@@ -124,7 +124,7 @@ export class RedisServer implements LockServer {
     return renew(this, leases, renewingLocks(leaseMs), callMs)
   }
 
-  /** @param look reads the rest of leases of one kind */
+  /** @param look reads the remaining times of leases of one kind */
   confirmWith(look: Renewing): Confirm | undefined {
     const confirmations = this.#confirmations
     return confirmations && ((lease) => confirmations.confirm({ look, lease }))
@@ -173,7 +173,7 @@ export class RedisServer implements LockServer {
     return this.#pendingReleases.of(this.#connection.clustered ? slotOf(rawName) : 0)
   }
 
-  /** Calls `onWake` with each message, and without one after a possible gap. */
+  /** Calls `onWake` with each message, and without a message when messages may have been missed. */
   listen({ channel }: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(channel, true, onWake)
   }

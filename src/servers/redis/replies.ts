@@ -30,7 +30,7 @@ export function grantOf(reply: unknown): AcquireAnswer {
   return answer.kind === 'held' ? answer : sound(answer)
 }
 
-/** The master may not vote before `sinceUs`; null if its mark does not say since when. */
+/** The master may not vote before `sinceUs`; null if the master has no record of that time. */
 export interface Forgot {
   readonly kind: 'forgot'
   readonly sinceUs: number | null

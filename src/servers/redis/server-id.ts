@@ -6,9 +6,9 @@ import { type Client, isCluster } from './connection/open-client.ts'
  *
  * The id of a cluster is kept forever. If that node leaves, older and newer clients disagree about
  * the id. The disagreement does no harm, because only multi-locks of several clients use ids. They
- * use ids for the order of their requests, and to find locks that are given twice. With different
- * orders they hold locks for a limited time while they wait. A lock that is given twice and not
- * found has this owner as its holder.
+ * use ids to order their requests, and to find locks that are given twice. With different orders
+ * they hold locks for a limited time while they wait. If a lock is given twice and the ids do not
+ * show that, the multi-lock waits for a lock that it already holds.
  */
 export class ServerId {
   readonly #connection: Connection

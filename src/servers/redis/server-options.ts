@@ -8,7 +8,7 @@ export interface ServerOptions {
   readonly sharded?: boolean
   /** How many replicas must have a grant before it counts. */
   readonly durability?: Durability | undefined
-  /** The label of the client, for published facts. */
+  /** The label of the client, for messages on diagnostics channels. */
   readonly label?: string
   /** Receives outages. If it is left out, `onError` receives each failure. */
   readonly onOutage?: OutageListener

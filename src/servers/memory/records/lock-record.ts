@@ -8,7 +8,7 @@ import { SemaphoreRecord } from './semaphore-record.ts'
 interface Holder {
   readonly owner: string
   holds: number
-  /** Infinity if it has no expiry; Holdfast always sets an expiry. */
+  /** The end of the lease; Infinity if the lease has no expiry. Holdfast always sets an expiry. */
   endsAt: number
 }
 
@@ -78,7 +78,9 @@ export class LockRecord {
     return this.holder?.owner === owner ? this.holder : null
   }
 
-  /** The rest of the lease in milliseconds; -1 without an expiry, -2 if the lock is free. */
+  /**
+   * The remaining time of the lease in milliseconds; -1 without an expiry, -2 if the lock is free.
+   */
   ttlMs(now: number): number {
     return this.holder === null ? -2 : leftMs(this.holder.endsAt, now)
   }
@@ -100,14 +102,17 @@ export class LockRecord {
     this.keepCounter(leaseMs, counterMs, now)
   }
 
-  /** The token is remembered for at least the lease, and until the clock has passed its value. */
+  /**
+   * Stores the last token. It is kept at least as long as the lease, and until the clock has passed
+   * its value. From then on the clock gives higher tokens.
+   */
   setCounter(token: number, leaseMs: number, counterMs: number, now: number): void {
     const aheadMs = Math.max(0, (token - timeUs(now)) / 1_000)
     const keptMs = Math.max(counterMs, leaseMs) + aheadMs
     this.counter = { token, endsAt: counterMs === 0 ? Infinity : now + keptMs }
   }
 
-  /** A renewed lease also lengthens the memory of the token. */
+  /** Called when a lease is renewed: keeps the last token for longer too. */
   keepCounter(leaseMs: number, counterMs: number, now: number): void {
     const { counter } = this
     if (counter === null || counterMs === 0 || counter.endsAt === Infinity) return

@@ -3,7 +3,7 @@ export function timeUs(now: number): number {
   return Math.floor(now * 1_000)
 }
 
-/** The time until `endsAt` in milliseconds; -1 if that never comes. */
+/** The time until `endsAt` in milliseconds; -1 if `endsAt` is Infinity. */
 export function leftMs(endsAt: number, now: number): number {
   return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - now))
 }

@@ -11,7 +11,10 @@ interface WaitingForPermits {
   readonly untilMs: number
 }
 
-/** The clients that wait for permits. Each has one place, which counts from its longest wait. */
+/**
+ * The clients that wait for permits. Each client has one place. Its position depends on the longest
+ * wait of the client.
+ */
 export class PermitWaitingRecord {
   readonly #places = new Map<string, WaitingForPermits>()
   #endsAt = Infinity
@@ -52,8 +55,8 @@ export class PermitWaitingRecord {
   isNext(client: string, sinceUs: number, now: number): boolean {
     let first = this.first(now)
     if (first?.client === client && first.sinceUs < sinceUs) {
-      // The place is of a waiter that has its permits: another client may have waited for longer
-      // than this one.
+      // The stored wait belongs to a waiter that has its permits now. This waiter began later, so
+      // another client may come before this client.
       this.#places.set(client, { ...first, sinceUs })
       first = this.first(now)
     }
@@ -61,7 +64,7 @@ export class PermitWaitingRecord {
     return client !== '' && (first.client === client || first.sinceUs > sinceUs)
   }
 
-  /** Notes that the client waits, until its next request. */
+  /** Stores that the client waits. The place then counts for `WAITING_MS`. */
   enter(client: string, sinceUs: number, permits: number, now: number): void {
     this.#places.set(client, { client, sinceUs, permits, untilMs: now + WAITING_MS })
     this.#endsAt = now + 2 * WAITING_MS
@@ -73,8 +76,8 @@ export class PermitWaitingRecord {
   }
 
   /**
-   * A waiter has its permits. The client's next waiter is about to ask, so the place is kept for a
-   * while.
+   * Called when a waiter of the client has its permits. The next waiter of the client is about to
+   * ask, so the place is kept for a while. After the last waiter, the place is removed.
    */
   goOn(client: string, isLast: boolean, now: number): void {
     const place = this.#places.get(client)

@@ -8,7 +8,7 @@ interface Entry {
 export interface Mark {
   /** Until when its places count. */
   readonly untilMs: number
-  /** True if it was seen listening for grants. */
+  /** True if the server has seen the client listen for grants. */
   readonly seen: boolean
   readonly label: string
 }
@@ -95,14 +95,14 @@ export class QueueRecord {
     this.#marks.delete(client)
   }
 
-  /** Called when no client outside the queue needs to be remembered. */
+  /** Deletes all marks and claim windows. Called when the queue is empty. */
   dropMarks(): void {
     this.#marks.clear()
     this.#claims.clear()
     this.#marksEndAt = Infinity
   }
 
-  /** Keeps all entries until then, unless a later call changes that. */
+  /** Sets when all entries expire and, unless `marks` is false, when all marks expire. */
   keepUntil(endsAt: number, { marks = true } = {}): void {
     this.#endsAt = endsAt
     if (marks) this.#marksEndAt = endsAt

@@ -5,7 +5,9 @@ import { WaitingRecord } from './waiting-record.ts'
 /** The hold of one owner. */
 interface ReadWriteHold {
   holds: number
-  /** Only for readers: the lease of a writer is the lease of the whole lock. */
+  /**
+   * The end of a reader's lease. Unused for a writer, whose lease is the lease of the whole lock.
+   */
   endsAt: number
   readonly beganAt: number
 }
@@ -15,9 +17,9 @@ interface ReadWriteHold {
  * server's clock. Expired readers stay until a request needs the number of readers, as in Redis.
  */
 export class ReadWriteRecord {
-  /** How it is held; null when it is free. */
+  /** How the lock is held; null when it is free. */
   mode: 'read' | 'write' | null = null
-  /** Until when any of the holds counts. */
+  /** The end of the lease of the whole lock. No hold counts after this time. */
   endsAt = -Infinity
   readonly #holds = new Map<string, ReadWriteHold>()
   readonly waiting = new WaitingRecord()
@@ -45,12 +47,18 @@ export class ReadWriteRecord {
     return this.#holds.get(owner) ?? null
   }
 
-  /** The rest of the lock's lease in milliseconds; -1 without an expiry, -2 if it is free. */
+  /**
+   * The remaining time of the lease of the whole lock in milliseconds; -1 without an expiry, -2 if
+   * the lock is free.
+   */
   ttlMs(now: number): number {
     return this.mode === null ? -2 : leftMs(this.endsAt, now)
   }
 
-  /** The rest of one lease in milliseconds; -2 if it has expired or does not exist. */
+  /**
+   * The remaining time of one owner's lease in milliseconds; -2 if the lease has expired or does
+   * not exist.
+   */
   ttlMsOf(owner: string, now: number): number {
     const hold = this.heldBy(owner)
     if (hold === null) return -2
@@ -81,7 +89,10 @@ export class ReadWriteRecord {
     this.endsAt = Math.max(this.endsAt, now + leaseMs)
   }
 
-  /** Removes the hold of that owner. If the owner wrote, the readers keep the lock. */
+  /**
+   * Removes the hold of that owner. If the owner wrote and other holds are left, the lock becomes a
+   * read lock.
+   */
   remove(owner: string): void {
     this.#holds.delete(owner)
     if (this.size === 0) this.free()

@@ -9,7 +9,10 @@ interface Taken {
   endsAt: number
   /** When its owner acquired them, in µs. */
   readonly sinceUs: number
-  /** The permits of the owner: fewer than the owner id says if some were released by their ids. */
+  /**
+   * The ids of the permits that the owner still holds. Permits that were released by their ids are
+   * missing here, so there may be fewer than the owner id says.
+   */
   readonly ids: readonly string[]
 }
 
@@ -19,14 +22,11 @@ interface Taken {
  */
 export class SemaphoreRecord {
   #available: number | null = null
-  /** Until when the number counts. */
+  /** When the number of permits expires. */
   #endsAt = Infinity
-  /**
-   * The permits of each owner: as many as the owner id says, unless some were released by their
-   * ids.
-   */
+  /** The permits of each owner. Permits that were released by their ids are missing here. */
   readonly #taken = new Map<string, Taken>()
-  /** Until when any of these permits counts. */
+  /** When all of these permits expire together with the semaphore. */
   #takenEndsAt = Infinity
   /** The kind of semaphore that has set the number. */
   kind: Exclude<NumberKind, 'latch'> = 'semaphore'
@@ -62,7 +62,7 @@ export class SemaphoreRecord {
     return this.#available
   }
 
-  /** The semaphore expires then, with all permits that are taken from now on. */
+  /** Sets when the semaphore expires. Permits that are taken after this call expire with it. */
   endAt(endsAt: number): void {
     this.#endsAt = endsAt
   }
@@ -94,14 +94,14 @@ export class SemaphoreRecord {
     return [...this.#taken].sort(([, a], [, b]) => a.endsAt - b.endsAt)
   }
 
-  /** When the first taken permits expire; Infinity if none are taken. */
+  /** The earliest end of a lease among the taken permits; Infinity if none are taken. */
   get firstEndsAt(): number {
     let first = Infinity
     for (const { endsAt } of this.#taken.values()) first = Math.min(first, endsAt)
     return first
   }
 
-  /** True if the owner has any of its permits. */
+  /** True if the owner still holds any of its permits. */
   has(owner: string): boolean {
     return this.#taken.has(owner)
   }
@@ -119,7 +119,7 @@ export class SemaphoreRecord {
     if (this.#endsAt !== Infinity) this.#takenEndsAt = this.#endsAt
   }
 
-  /** The owner keeps its permits at least until then; never shortens the time. */
+  /** Lets the owner keep its permits at least until `endsAt`; never shortens the time. */
   lengthen(owner: string, endsAt: number): void {
     const taken = this.#taken.get(owner)
     if (taken !== undefined) taken.endsAt = Math.max(taken.endsAt, endsAt)

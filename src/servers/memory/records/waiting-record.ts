@@ -1,13 +1,14 @@
 import { isUpgradable, isWriter, UPGRADABLE_SUFFIX } from '../../read-write-server.ts'
 
 /**
- * Earlier than all times: the place of an owner that has the upgradable lock and waits to write.
+ * Stored as `sinceUs`, instead of a time, for the holder of the upgradable lock that waits to
+ * write. It is smaller than every time, so this waiter comes first.
  */
 export const GOES_ON = 3
 
 /**
  * The place of a waiter. Each client has one place to read or to write, and one for the upgradable
- * lock. An owner that holds the lock as another kind has its own place.
+ * lock. An owner that already holds the lock as another kind has its own place.
  */
 export interface Place {
   readonly member: string
@@ -16,23 +17,25 @@ export interface Place {
 }
 
 export interface Waiting extends Place {
-  /** In µs of the server's time; {@link GOES_ON} for an upgrade. */
+  /** When the wait began, in µs of the server's time; {@link GOES_ON} for an upgrade. */
   readonly sinceUs: number
 }
 
-/** Waiters in one order: either all that wait to read, or all that wait for something else. */
+/** One queue: of the waiters to read, or of the waiters to write and for the upgradable lock. */
 interface Queue {
   readonly members: Map<string, Waiting>
   endsAt: number
 }
 
-/** The clients that wait for a read-write lock, and until when their places count. */
+/** The clients that wait for a read-write lock, and until when each place counts. */
 export class WaitingRecord {
   readonly #readers: Queue = { members: new Map(), endsAt: Infinity }
   readonly #writers: Queue = { members: new Map(), endsAt: Infinity }
   readonly #untilMs = new Map<string, number>()
   #endsAt = Infinity
-  /** The end of the phase for readers that waited when a writer left. */
+  /**
+   * The end of the phase in which the readers acquire the lock that waited for a writer to leave.
+   */
   #phaseEndsAt = -Infinity
 
   expire(now: number): void {
@@ -52,7 +55,7 @@ export class WaitingRecord {
     return this.#queueOf(queue).members.size
   }
 
-  /** How many expiry times are stored. A time is unused while its place is in no queue. */
+  /** How many expiry times are stored. Some may belong to places that no queue has any more. */
   get marks(): number {
     return this.#untilMs.size
   }
@@ -62,7 +65,7 @@ export class WaitingRecord {
     return this.#inOrder(queue).filter((waiting) => this.#counts(waiting, now))
   }
 
-  /** The first of these places. Places before it no longer count, and are removed. */
+  /** The first place in that queue that still counts. Removes the places before it. */
   first(queue: 'read' | 'write', now: number): Waiting | undefined {
     return this.#inOrder(queue).find((waiting) => {
       if (this.#counts(waiting, now)) return true
@@ -83,11 +86,12 @@ export class WaitingRecord {
   }
 
   /**
-   * Notes that a waiter waits, until its next request. The waiter keeps its place.
+   * Stores that a waiter waits. The place then counts for `aliveMs`. If the waiter already has a
+   * place, the place keeps its position.
    *
    * @param nowUs the server's time in µs
    * @param aliveMs for how long the place counts, in milliseconds
-   * @returns since when the waiter waits, in µs
+   * @returns when the wait began, in µs
    */
   enter(place: Place, nowUs: number, now: number, aliveMs: number): number {
     const { member, wanted } = place
@@ -115,12 +119,12 @@ export class WaitingRecord {
     return Math.max(0, Math.ceil((this.#untilMs.get(member) ?? now) - now))
   }
 
-  /** True during the phase for readers that waited when a writer left. */
+  /** True while readers that waited for a writer to leave come before the next writer. */
   get isPhase(): boolean {
     return this.#phaseEndsAt !== -Infinity
   }
 
-  /** The rest of that phase in milliseconds; 0 if it is over. */
+  /** The remaining time of that phase in milliseconds; 0 if it is over. */
   phaseLeftMs(now: number): number {
     return Math.max(0, Math.ceil(this.#phaseEndsAt - now))
   }
@@ -133,7 +137,11 @@ export class WaitingRecord {
     this.#phaseEndsAt = -Infinity
   }
 
-  /** True if a reader must wait behind the first of the queue. @param place the reader's place */
+  /**
+   * True if a reader must wait behind the first waiter of the writers' queue.
+   *
+   * @param place the reader's place
+   */
   isShut({ member, wanted }: Place, now: number): boolean {
     const first = this.first('write', now)
     if (first === undefined) return false
@@ -149,7 +157,7 @@ export class WaitingRecord {
 /**
  * The place of a waiting owner.
  *
- * @param client '' if it does not wait
+ * @param client the id of the client; '' if the owner does not wait
  * @param beside the owner id with which the owner holds the lock as another kind; '' for none
  */
 export function placeOf(client: string, owner: string, beside: string): Place {

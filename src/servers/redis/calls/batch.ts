@@ -29,8 +29,9 @@ interface Batched {
   /** The indices of the arguments that `batch` takes for each call, and not once for all calls. */
   readonly own: readonly number[]
   /**
-   * The index of `longestMs`, which `batch` takes once although the connection does not know it. The
-   * RedLocks of several clients vote on one connection, so the values may differ: the largest counts.
+   * The index of `longestMs`. `batch` takes this argument once for all calls. The calls may have
+   * different values, because RedLocks of several clients vote on one connection. Then the largest
+   * value is sent.
    */
   readonly longestMs: number
 }
@@ -89,8 +90,8 @@ export class Batch<C extends Call> {
   }
 
   /**
-   * Sends the waiting calls if one has such a key. A later request for a lock must not overtake
-   * them.
+   * Sends the waiting calls if one of them uses one of these keys. Otherwise a later request for
+   * the same lock would overtake them.
    */
   sendBefore(keys: readonly string[]): void {
     if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()
@@ -103,7 +104,7 @@ export class Batch<C extends Call> {
     const now = performance.now()
     while (calls.length > 0) {
       const longestMs = calls.reduce((ms, call) => Math.max(ms, call.endsAt - now), -Infinity)
-      // After a blocked event loop, the time of all calls may be over.
+      // After a blocked event loop, `longestMs` may be below 0, and half of it would be larger.
       const leastMs = Math.min(longestMs, longestMs / 2)
       const isHasty = (call: C) => call.endsAt - now < leastMs
       const others = calls.filter((call) => !isHasty(call))

@@ -17,7 +17,7 @@ export function slotOf(key: string): number {
   return crc % 16_384
 }
 
-/** A text to sort locks by. Locks of one slot are neighbours. */
+/** The sort key of a lock: its slot. So the locks of one slot are sorted together. */
 export function orderBySlot(rawName: string): string {
   return String(slotOf(rawName)).padStart(5, '0')
 }

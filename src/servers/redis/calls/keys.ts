@@ -23,7 +23,7 @@ export function lockKeys(rawName: string): LockKeys {
 interface QueueKeys {
   /** Owners in the order in which they came. */
   readonly queue: string
-  /** Until when the places of each client count, and the label of the client. */
+  /** For each client its label, and until when its places count. */
   readonly waiting: string
   /** The queue of Redisson's fair lock, and when each waiter in it counts as dead. */
   readonly javaQueue: string
@@ -49,7 +49,7 @@ export function readWriteKeys(rawName: string) {
     five,
     six: [...five, derived('holdfast_phase', rawName)],
     channel: derived('redisson_rwlock', rawName),
-    /** The prefix of its timeout keys. */
+    /** The prefix of the timeout keys. */
     prefix: rawName.includes('{') ? rawName : `{${rawName}}`,
   }
 }
@@ -85,9 +85,7 @@ export function waitingKeys(rawName: string) {
   }
 }
 
-/**
- * The key of the note that names the kind of a number. Latches and semaphores look alike in Redis.
- */
+/** The key that names the kind of a number, because latches and semaphores look alike in Redis. */
 export function kindKey(rawName: string): string {
   return derived('holdfast_kind', rawName)
 }
@@ -119,7 +117,7 @@ export function permitKeys(rawName: string) {
   }
 }
 
-/** The key in which one master of several stores the owners that lost the lock by force. */
+/** The key in which one master of several stores the owners whose holds were ended by force. */
 export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)
 }
@@ -138,8 +136,8 @@ export function electionChannelOf(rawName: string): string {
 export const BIRTH = 'holdfast_birth'
 
 /**
- * The prefix of the inbox of a client, followed by its id. It receives the grants of all fair
- * locks.
+ * The prefix of the inbox of a client. The client id follows. The inbox receives the grants of all
+ * fair locks.
  */
 export const INBOX = 'holdfast_inbox:'
 

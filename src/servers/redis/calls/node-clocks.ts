@@ -6,9 +6,9 @@ interface Node {
 }
 
 /**
- * The clocks of the nodes of a cluster, which can differ by seconds. A clock is learned from the
- * refusal of the first request. It is forgotten with the connection, because the next connection
- * may lead to another server.
+ * The clocks of the nodes of a cluster, which can differ by seconds. A node refuses the first
+ * request, and the refusal contains the node's time. The clock is forgotten when the connection
+ * closes, because the next connection may lead to another server.
  */
 export class NodeClocks {
   readonly #clocks = new Map<Node, ServerClock>()

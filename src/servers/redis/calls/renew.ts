@@ -12,7 +12,7 @@ export interface Renewing {
   readonly script: Script
   keysOf(rawName: string): readonly string[]
   args(group: readonly LeaseToRenew[], terms: Terms): Args
-  /** The rest of each lease in milliseconds; undefined for an invalid value. */
+  /** Reads the remaining time of each lease in milliseconds; undefined for an invalid value. */
   read(reply: unknown): (number | undefined)[]
 }
 
@@ -21,7 +21,7 @@ interface RenewingServer extends ScriptServer {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** @returns for each lease the rest of it, or the failure of its request */
+/** @returns for each lease its remaining time in milliseconds, or the failure of its request */
 export async function renew(
   server: RenewingServer,
   leases: readonly LeaseToRenew[],

@@ -14,18 +14,21 @@ import { isWrongType } from './wrong-type.ts'
 interface Sender {
   send(call: ScriptCall<unknown>): void
   sendAlone(call: ScriptCall<unknown>): void
-  /** Adds to a refusal which thing has the refused name. */
+  /** Adds to the failure what already has the refused name. */
   explain(failure: CallFailure, request: Request<unknown>): Promise<CallFailure>
   /** The estimated clock of the server, or of one node of a cluster. */
   clockOf(node?: Redis): ServerClock
-  /** The terms of a request that may run until `endsAt`, on `performance.now()`, by that clock. */
+  /**
+   * The arguments that the connection provides, for a request that may run until `endsAt` on
+   * `performance.now()`. The clock converts `endsAt` to server time.
+   */
   termsUntil(endsAt: number, clock: ServerClock): Terms
 }
 
 /**
  * One run of a script, by its hash. A server may not know the hash: after a restart, SCRIPT FLUSH,
- * a failover, or an eviction. Then it gets the source, once. If the server refuses the call as
- * late, because the clocks have drifted apart, the call is sent once more.
+ * a failover, or an eviction. Then the call is sent once more, with the source. If the server
+ * refuses the call as late, because the clocks have drifted apart, the call is also sent once more.
  */
 export class ScriptCall<A> extends DueCall {
   readonly request: Request<A>
@@ -62,8 +65,9 @@ export class ScriptCall<A> extends DueCall {
   }
 
   /**
-   * A cluster client comes from the user's own copy of ioredis. It may send the command to several
-   * nodes.
+   * The cluster client may come from another copy of ioredis, so this calls its methods instead of
+   * building a `Command`. After a redirection, the client sends the command to another node. So the
+   * arguments are made again before each write.
    */
   #sendToNode(client: Cluster, name: 'eval' | 'evalsha', all: string[]): Promise<unknown> {
     const { length } = all
@@ -124,7 +128,7 @@ export class ScriptCall<A> extends DueCall {
     if (now >= this.endsAt || !asksAgain) {
       throw new CallFailure('unsent', 'the request arrived too late, so the server did not do it')
     }
-    // After a second 'late', the server may have run the script in spite of its answer.
+    // After a second 'late', the answer is not trusted: the server may have run the script.
     if (this.#wasLate) throw new OddAnswer(script.name, reply)
     this.#wasLate = true
     this.#bySource = false

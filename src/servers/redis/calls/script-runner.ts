@@ -14,10 +14,10 @@ import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
 import { explained } from './wrong-type.ts'
 
-/** The longest time to find out which thing has a refused name, in milliseconds. */
+/** The longest time to find out what already has a refused name, in milliseconds. */
 const EXPLAIN_MS = 500
 
-/** Is called at each request. */
+/** Receives the time of each request. */
 interface OnSend {
   touch(now: number): void
 }

@@ -1,7 +1,9 @@
 /** Two readings of one clock over a network differ by at most about this, in milliseconds. */
 const SLACK_MS = 50
 
-/** The longest time that a request may be under way, in milliseconds. Later it is sent again. */
+/**
+ * The longest time until a deadline, in milliseconds. A request that takes longer is sent again.
+ */
 const LONGEST_WAY_MS = 90_000
 
 /** A deadline that every server refuses as late. */
@@ -13,7 +15,9 @@ const LONG_PAST_US = 1
  */
 const DRIFT = 0.001
 
-/** A bound of the server's clock minus `performance.now()`, from one answer. */
+/**
+ * A bound of the difference between the server's clock and `performance.now()`, from one answer.
+ */
 interface Bound {
   readonly offsetMs: number
   /** When that answer came, on `performance.now()`. */
@@ -46,8 +50,9 @@ export class ServerClock {
   }
 
   /**
-   * The server reported its time in the answer to a request that was sent at `sentAt`, on
-   * `performance.now()`. If the time contradicts the estimate, the clock was set forward or back.
+   * Called when the server has reported its time, in the answer to a request that was sent at
+   * `sentAt` on `performance.now()`. If the time contradicts the estimate, the clock was set
+   * forward or back.
    */
   heard(serverUs: number, sentAt: number): void {
     const wayMs = performance.now() - sentAt
@@ -63,12 +68,12 @@ export class ServerClock {
   }
 
   /**
-   * The server's time in µs when `ms` from now have passed. If the clock is unknown, it is a time
-   * in the past. Then the server refuses the request and reports its time.
+   * The server's time in µs, `ms` from now. If the clock is unknown, it is a time in the past. Then
+   * the server refuses the request and reports its time.
    *
-   * The last three digits are the limit of how far ahead of the server's clock this time is, in
-   * tenths of a second. If it is further ahead, the server's clock was set back, and the request
-   * could run long after its deadline.
+   * The last three digits limit how far this time may be ahead of the server's clock, in tenths of
+   * a second. If it is further ahead, the server's clock was set back, and the server refuses the
+   * request. Otherwise the request could run long after its deadline.
    */
   inUs(ms: number): number {
     if (Number.isNaN(this.#offsetMs)) return LONG_PAST_US
@@ -98,7 +103,10 @@ export class ServerClock {
     return at - driftMs(this.#most, at)
   }
 
-  /** Keeps the better bounds. If the bounds contradict each other, the clock was set. */
+  /**
+   * Keeps the better bounds. If the new bounds contradict the old ones, the clock was set, and only
+   * the new bounds count.
+   */
   #refine(offsetMs: number, wayMs: number): void {
     const at = performance.now()
     const [least, most] = [

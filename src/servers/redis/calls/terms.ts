@@ -13,7 +13,7 @@ interface Connection {
  * time.
  */
 export class ConnectionTerms implements Terms {
-  /** Belongs to the request that is being sent, and is invalid after that. */
+  /** The deadline of the request that is being sent. The next request changes it. */
   notAfterUs = 0
   readonly counterMs: number
   readonly birth = BIRTH

@@ -7,7 +7,7 @@ import { kindKey } from './keys.ts'
 /** Sends a command that is no script. Rejects with a `CallFailure`. */
 type Ask = <T>(send: (client: Client) => Promise<T>) => Promise<T>
 
-/** The other types of keys, and their words in errors. */
+/** The words in errors for the types of keys, if a key is not recognised as a lock or semaphore. */
 const OF_OTHERS: Readonly<Record<string, string>> = {
   zset: 'a sorted set',
   set: 'a set',
@@ -20,17 +20,19 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
 /** The owner of a hold, of Holdfast or of Redisson; or the mode of a read-write lock. */
 const OF_LOCK = /^([\w-]{21}|[0-9a-f-]{36}):\d+|^mode$/
 
-/** True if the server refused a key of another type without naming what the key is. */
+/**
+ * True if the server refused a key of another type, and its message does not say what the key is.
+ */
 export function isWrongType({ message }: CallFailure): boolean {
   return codeOf(message) === 'WRONGTYPE' && !/ has (this|the) name/.test(message)
 }
 
 /**
- * Finds out which thing has the name that a script was refused.
+ * Finds out what already has the name that a script was refused.
  *
  * @param script its name
- * @returns the refusal with that thing. Unchanged if the server does not report it, or the key is
- * gone
+ * @returns a refusal that says what has the name. Returns the given failure if the server does not
+ * report it, or the key is gone
  */
 export async function explained(
   failure: CallFailure,
@@ -49,7 +51,7 @@ export async function explained(
       return refusal(reply, failure.cause ?? failure)
     }
   } catch {
-    // The login may have no right to ask.
+    // The login may have no right to this command. Then the given failure is returned.
   }
   return failure
 }

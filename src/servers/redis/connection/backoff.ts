@@ -4,12 +4,16 @@ const [FIRST_MS, LONGEST_MS] = [50, 250]
 /** A connection that lasts this long counts as a success, in milliseconds. */
 const LASTING_MS = 1_000
 
-/** A single connection may break by chance soon after it was made. */
+/**
+ * Connections count as flapping after this many short ones in a row. A single connection may break
+ * by chance.
+ */
 const FEW_SHORT = 3
 
 /**
- * When to connect again: soon, forever, and at random moments, so that many processes do not come
- * at once. A connection that was up and was refused at once counts like a failed attempt.
+ * Decides when to connect again. The pauses are short and random, so that many processes do not
+ * come at once. The attempts never end. If servers refuse connections in a row, the pauses grow,
+ * even if each connection was up for a moment.
  */
 export class Backoff {
   #failed = 0
@@ -19,7 +23,7 @@ export class Backoff {
   /** How many connections in a row broke at once. */
   #short = 0
 
-  /** The server refused the connection, or is the wrong server for what was sent. */
+  /** Called when the server refused the connection, or is the wrong server for what was sent. */
   refused(): void {
     this.#refused += 1
   }

@@ -37,7 +37,8 @@ export function watchNodes(
   const known = new Set<string>()
   const failing = new Set<string>()
   let again: NodeJS.Timeout | undefined
-  // No other code may ask for the nodes. A node may be back, or may have left the cluster.
+  // Asks for the nodes again, because a node may be back, or may have left the cluster. Maybe no
+  // other code asks for them.
   const lookAgain = () => {
     again ??= outsideContexts(() => setTimeout(look, LOOK_MS)).unref()
   }

@@ -1,6 +1,6 @@
 import type { CallFailure } from '../../call-failure.ts'
 
-/** The facts about the server of a connection. */
+/** The values that a new connection reads from its server. */
 export interface ServerFacts {
   /** The major version; NaN if unknown. */
   readonly major: number

@@ -123,7 +123,7 @@ export class Connection {
     this.#untilUp.over(this.#lastError)
   }
 
-  /** The connection may be dead, or another node of a cluster may have the slots. */
+  /** A call had no answer in time. The connection may be dead, or the slots may have moved. */
   suspect(client: Client): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -138,7 +138,7 @@ export class Connection {
     return this.#up && this.#due.silentMs >= this.#settings.silenceMs
   }
 
-  /** A server that is not ready, or is the wrong one, refused a script. */
+  /** Acts on a refusal by a server that is not ready, or is the wrong one. */
   heard(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
     if (!isWrongServer(failure) || !this.#up) return // Once, for any number of refusals.
@@ -155,7 +155,7 @@ export class Connection {
     this.#leave(this.client, why)
   }
 
-  /** Ends the connection, to open another one. Calls that wait for that one get `why`. */
+  /** Ends the connection and opens another one. Calls that time out before that report `why`. */
   #leave(client: Client, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
     this.#down() // Nothing may be sent to a connection that is about to end.
@@ -187,7 +187,7 @@ export class Connection {
     return client
   }
 
-  /** Checks the database, and reads the facts that are needed before the first command. */
+  /** Checks the database, and reads the values that are needed before the first command. */
   async #greet(client: Client): Promise<void> {
     const attempt = this.#attempt
     const { silenceMs, sharded, source } = this.#settings

@@ -14,7 +14,7 @@ export abstract class DueCall extends Linked<DueCall> {
   /** @internal The deadline, on `performance.now()`. */
   givenUpAt = 0
 
-  /** Writes it to the connection. */
+  /** Writes the request to the connection. */
   abstract send(client: Client): Promise<unknown>
   abstract answered(reply: unknown): void
   abstract failed(failure: CallFailure): void
@@ -98,7 +98,10 @@ export class DueCalls {
     return this.#silentSince === undefined ? 0 : performance.now() - this.#silentSince
   }
 
-  /** The connection is gone. ioredis may never settle some of the calls. */
+  /**
+   * Called when the connection is gone. Its calls are counted no longer, because ioredis may never
+   * settle some of them.
+   */
   forget(): void {
     this.#due = 0
     this.#silentSince = undefined
@@ -137,7 +140,7 @@ export class DueCalls {
   /** Called once for each answer. Returns true if its call still waits. */
   #isWaitedFor(call: DueCall): boolean {
     if (this.#due > 0) this.#due -= 1
-    // For the other calls, the silence begins now.
+    // The server has just answered. If other answers are due, a new silence begins now.
     this.#silentSince = this.#due > 0 ? performance.now() : undefined
     if (!this.#calls.has(call)) return false
     this.#calls.remove(call)
@@ -181,7 +184,8 @@ export class DueCalls {
       silent.add(client as Client)
       over.push(call)
     }
-    // Deferred, because a request that repairs a lost answer may still get through this connection.
+    // A request that repairs a lost answer may still get through this connection, so this check
+    // comes later.
     if (silent.size > 0) setImmediate(() => this.#afterSilence(silent))
     if (next !== Infinity) this.#arm(next, now)
     for (const call of over) {
@@ -193,7 +197,8 @@ export class DueCalls {
     for (const client of clients) this.#host.suspect(client)
     const since = this.#silentSince
     if (since === undefined || this.#calls.size > 0) return
-    // The silence may be too short to prove anything, and maybe no later call is made.
+    // The silence may be too short to prove anything now. Maybe no later call is made, so a timer
+    // checks again.
     const look = () => {
       if (this.#silentSince === since) for (const client of clients) this.#host.suspect(client)
     }

@@ -112,7 +112,10 @@ export function connectionFailure(error: Error): CallFailure {
   return new CallFailure('unsent', told || error.name, error)
 }
 
-/** Why nothing is sent. If a greeting has no answer, no later command was sent. */
+/**
+ * The failure of a command that was not sent. If the greeting had no answer, no later command was
+ * sent.
+ */
 export function unsent(failure: CallFailure): CallFailure {
   return failure.kind === 'unknown' ? new CallFailure('unsent', failure.message, failure) : failure
 }

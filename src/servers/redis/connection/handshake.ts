@@ -14,9 +14,9 @@ import {
 const OLDEST = [6, 2] as const
 
 /**
- * Reads what must be known before the first command: the version of the server and its clock. Also
- * selects the database, because ioredis continues in database 0 if its own SELECT is refused. Also
- * sets the user's name for connections.
+ * Reads the version of the server and its clock, which are needed before the first command. Selects
+ * the database too, because ioredis continues in database 0 if its own SELECT is refused. Also sets
+ * the user's name for connections.
  *
  * @returns rejects if the server is too old, or if it refuses the database
  */

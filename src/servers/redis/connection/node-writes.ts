@@ -9,7 +9,10 @@ interface Written {
 /** Called before the command is written to a node of a cluster, which may not be the first node. */
 export type OnWrite = (node: Redis, command: Written) => void
 
-/** For the command that is being made. ioredis makes it and sends it in one step. */
+/**
+ * The callback for the command that is being made. ioredis makes and sends a command in one step,
+ * so the callback is stored here first.
+ */
 let making: OnWrite | undefined
 const watched = new WeakMap<Written, OnWrite>()
 

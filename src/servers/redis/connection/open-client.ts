@@ -72,8 +72,8 @@ const BY_SENTINEL: RedisOptions = {
  * Opens a connection of our own from what the user gave. The user's client is never touched.
  *
  * With these settings, ioredis sends a command at most once. It queues nothing while the connection
- * is down, and repeats nothing after a reconnect. If answers are due, even
- * to the greeting, and a socket is silent for twice `silenceMs`, the socket is closed.
+ * is down, and repeats nothing after a reconnect. If answers are due, even to the greeting, and a
+ * socket is silent for twice `silenceMs`, the socket is closed.
  *
  * @param retryMs how long to pause before the next connect, in milliseconds; null means never
  */
@@ -130,8 +130,8 @@ export function openClient(
 }
 
 /**
- * The options in what the user gave. ioredis reads a URL, and options in the URL never override
- * ours.
+ * The options in what the user gave. ioredis reads a URL. The options of Holdfast override options
+ * in the URL.
  */
 function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOptions } {
   if (typeof source === 'string') return new makeRedis(source, { lazyConnect: true }).options

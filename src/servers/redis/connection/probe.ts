@@ -88,7 +88,10 @@ export class Probe {
     }
   }
 
-  /** The probe was silent too, and may be dead. */
+  /**
+   * Called when the probe got no answer. Opens another one while connections are silent, because
+   * the probe may be dead.
+   */
   #again(): void {
     this.#end()
     for (const one of this.#suspects) {

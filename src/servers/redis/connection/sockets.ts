@@ -45,7 +45,7 @@ function handleErrors(inner: Inner): void {
   }
 }
 
-/** Does the same for the connections of a cluster client to sharded channels. */
+/** Applies `unrefSockets` to the connections of a cluster client to sharded channels. */
 export function unrefShards(cluster: object): void {
   const { shardedSubscribers } = cluster as {
     shardedSubscribers?: { shardedSubscribers?: Map<string, { getInstance(): object | null }> }

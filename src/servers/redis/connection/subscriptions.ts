@@ -22,15 +22,15 @@ const CHUNK = 500
 
 /**
  * The messages of one server, over one connection. A channel has one subscription for all its
- * listeners, and none without listeners. A wake-up is a hint to check again. It comes with a
- * message, when a subscription is confirmed, and when the connection breaks, so that no waiter
- * sleeps through a gap.
+ * listeners, and none without listeners. A wake-up asks a listener to check again. Listeners are
+ * woken by a message, by a confirmed subscription and by a broken connection. So no waiter sleeps
+ * through messages that it missed.
  */
 export class Subscriptions {
   readonly #connection: Connection
   readonly #timeoutMs: number
   readonly #channels = new Map<string, Channel>()
-  /** The server of the commands; '' if unknown. */
+  /** The id of the server process that gets the commands; '' if unknown. */
   #server = ''
   #hears = false
   #closed = false
@@ -77,12 +77,12 @@ export class Subscriptions {
       else this.#connection.connect()
     }
     const listener = new ChannelListener(channel, onWake, this)
-    // The last message may have come after the answer that made the caller listen.
+    // A message may have come before this listener was added, so the listener is woken once.
     if (channel.confirmed) queueMicrotask(() => listener.wake())
     return listener
   }
 
-  /** The last listener has stopped. */
+  /** Called when the last listener of a channel has stopped. */
   forget(channel: Channel): void {
     const { name } = channel
     if (this.#channels.get(name) !== channel) return
@@ -94,8 +94,8 @@ export class Subscriptions {
   }
 
   /**
-   * The commands may go to another server process. Messages must come from there, and listeners be
-   * counted there.
+   * Moves to the server process that gets the commands. Only that process sends their messages and
+   * counts their listeners.
    *
    * @param runId the id of that process; '' if the server does not report it
    */
@@ -110,7 +110,8 @@ export class Subscriptions {
     const { up, clustered, runId } = this.#connection
     if (!up || clustered || this.#server === '' || runId === '' || runId === this.#server)
       return false
-    // It leaves only once, because a proxy may send each connection to another server.
+    // The connection is replaced only once. Otherwise this might never end, because a proxy may
+    // send each connection to another server.
     this.#server = ''
     this.#leave()
     return true
@@ -135,7 +136,8 @@ export class Subscriptions {
     const { client } = this.#connection
     client.on('message', (name: string, message: string) => this.#wake(name, message))
     client.on('smessage', (name: string, message: string) => this.#wake(name, message))
-    // Each shard has a connection of its own, which ioredis replaces.
+    // Each shard has a connection of its own, which ioredis replaces. Messages may be missed
+    // meanwhile.
     client.on('-subscriber', () => this.#missed((channel) => this.#isSharded(channel)))
     if (isCluster(client)) {
       watchSubscriber(client, () => {
@@ -150,15 +152,16 @@ export class Subscriptions {
     })
   }
 
-  // A dead connection does not answer. Then its socket is closed, and the reconnect wakes all
-  // listeners.
+  // Tests the connection. If it is dead, there is no answer. Then its socket is closed, and the
+  // reconnect wakes all listeners.
   #ping(): void {
     if (this.#channels.size === 0) {
       clearInterval(this.#pings)
       this.#pings = undefined
     } else if (this.#connection.up) {
       this.#connection.call(this.#timeoutMs, (client) => client.ping()).catch(() => {})
-      // This client cannot test the connections on which a cluster client listens.
+      // This client cannot test the connections on which a cluster client listens. So all listeners
+      // check again.
       if (this.#connection.clustered) this.#wakeAll()
     }
   }
@@ -227,7 +230,10 @@ export class Subscriptions {
     for (const name of [...this.#channels.keys()]) this.#wake(name)
   }
 
-  /** Messages on these channels may have been missed, and more may be missed. */
+  /**
+   * Wakes the listeners of these channels, because messages may have been missed. Until a new
+   * confirmation, the channels count as unconfirmed.
+   */
   #missed(which: (channel: Channel) => boolean): void {
     for (const [name, channel] of this.#channels) {
       if (!which(channel)) continue

@@ -31,7 +31,11 @@ export class UntilUp {
     })
   }
 
-  /** @param failure why it will not be up; left out if it is up */
+  /**
+   * Settles all waiting calls.
+   *
+   * @param failure why the connection will not be up; left out if it is up
+   */
   over(failure?: CallFailure): void {
     this.tellKnown()
     for (const done of [...this.#waiting]) done(failure)

@@ -15,8 +15,8 @@ export interface Granted {
 }
 
 /**
- * The result of one check: how many replicas have the writes, and the rest of each lease or its
- * failure.
+ * The result of one check: how many replicas have the writes, and for each lease its remaining time
+ * or its failure.
  */
 export interface Confirmed {
   readonly replicas: number
@@ -71,7 +71,7 @@ export async function confirm(
 
 /**
  * How many replicas the master of that key lists as connected; undefined if it does not report
- * them. A former master lists none, and may lack the grants.
+ * them. Rejects if the server has become a replica: it lists no replicas, and may lack the grants.
  */
 export async function connectedReplicas(client: Client, key: string): Promise<number | undefined> {
   const info = await nodeOf(client, key).info('replication')
@@ -95,7 +95,10 @@ function nodeOf(client: Client, key: string): Redis {
   return node
 }
 
-/** The cluster node does not have the key, or not any more. The next attempt asks another node. */
+/**
+ * Makes the failure for a node that does not have the key, or not any more. The next attempt asks
+ * another node.
+ */
 export function moved(client: Client, message: string, cause?: unknown): CallFailure {
   if (isCluster(client)) client.refreshSlotsCache()
   return new CallFailure('refused', message, cause, false)

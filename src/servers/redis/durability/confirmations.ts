@@ -22,8 +22,8 @@ interface Open extends Granted {
 
 /**
  * Checks if replicas have the grants. It uses a connection of its own, because WAIT delays all
- * later commands on its connection. For each node one WAIT runs at a time. Grants that come
- * meanwhile share the next one.
+ * later commands on its connection. For each node, one WAIT runs at a time. Grants that come
+ * meanwhile share the next WAIT.
  */
 export class Confirmations {
   readonly #connection: Connection
@@ -66,11 +66,15 @@ export class Confirmations {
     else this.isUp()
   }
 
-  /** The connection is up, possibly at another server than the commands. */
+  /**
+   * Called when the connection is up. If it reached another server than the commands, it is
+   * replaced by another connection.
+   */
   isUp(): void {
     const { up, runId } = this.#connection
     if (!up || this.#server === '' || runId === '' || runId === this.#server) return
-    // It leaves only once, because a proxy may send each connection to another server.
+    // The connection is replaced only once. Otherwise this might never end, because a proxy may
+    // send each connection to another server.
     this.#server = ''
     this.#leave()
   }
@@ -110,7 +114,7 @@ export class Confirmations {
     const { key } = (all[0] as Open).lease
     try {
       const listed = wanted === 'all' ? await this.#listed(key) : undefined
-      // If no replica is connected, 'all' must not be satisfied by none.
+      // Without a connected replica, 'all' must not mean 0 replicas. So at least one is needed.
       const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
       const { replicas, fsynced, left } = listed === 0 ? NONE : await this.#wait(all, least)
       if (replicas < least || fsynced === false) {
@@ -134,7 +138,10 @@ export class Confirmations {
     )
   }
 
-  /** How many replicas 'all' means. If the master does not report them, one may be missing. */
+  /**
+   * How many replicas 'all' means. Rejects if the master does not report them, because one may be
+   * missing.
+   */
   async #listed(key: string): Promise<number> {
     const listed = await this.#connected(key)
     if (listed !== undefined) return listed
@@ -157,7 +164,7 @@ export class Confirmations {
 
 const NONE: Confirmed = { replicas: 0, fsynced: undefined, left: [] }
 
-/** @param left the rest of the lease, read after the replicas have confirmed it */
+/** @param left the remaining time of the lease, read after the replicas have confirmed the grant */
 function tell(reply: Reply<Confirmation>, left: number | CallFailure): void {
   if (left instanceof CallFailure) reply.failed(left)
   else reply.answered({ kind: left === -2 ? 'gone' : 'confirmed' })

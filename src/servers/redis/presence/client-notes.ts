@@ -29,7 +29,7 @@ export class ClientNotes {
   readonly #notes = new Map<string, OwnNote>()
   /** The changes to send: the texts, and '' for deleted notes. */
   #changes = new Map<string, string>()
-  /** When removed notes end, on `performance.now()`, in that order. */
+  /** When each removed note is deleted, on `performance.now()`, the earliest first. */
   readonly #ending = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #firesAt = Infinity
@@ -70,13 +70,16 @@ export class ClientNotes {
     const changes = [...this.#changes].map(([owner, note]) => ({ owner, note }))
     this.#changes = new Map()
     for (const { owner, note } of changes) {
-      // The note keeps its place in the order of age.
+      // `set` does not move an existing note, so the notes stay in the order of their age.
       if (note !== '') this.#notes.set(owner, { text: note, isThere: true })
     }
     return changes
   }
 
-  /** The server may not have received these changes. Changes that still hold are sent again. */
+  /**
+   * Called when the server may not have received these changes. A change is sent again unless the
+   * note has changed since.
+   */
   giveBack(changes: readonly NoteChange[]): void {
     for (const { owner, note } of changes) {
       if (this.#changes.size >= MOST || this.#changes.has(owner)) continue

@@ -27,8 +27,8 @@ export class Presences {
   }
 
   /**
-   * The connection is up, possibly to a server that knows no client. The calls that waited for the
-   * connection are sent first.
+   * Called when the connection is up, possibly to a server that knows no client. So each client
+   * reports again, after the calls that waited for the connection.
    */
   isUp(): void {
     if (this.#all.size === 0) return
@@ -38,7 +38,7 @@ export class Presences {
     })
   }
 
-  /** A request was sent, at that moment on `performance.now()`. */
+  /** Called when a request was sent, at `now` on `performance.now()`. */
   touch(now: number): void {
     for (const presence of this.#all.values()) presence.touch(now)
   }

@@ -40,7 +40,7 @@ export class RedisPresence implements Presence {
   #isOver: boolean
   #hasWarned = false
 
-  /** @param closed called when it reports nothing any more */
+  /** @param closed called when this client stops reporting */
   constructor(
     connection: Connection,
     timeoutMs: number,
@@ -58,7 +58,10 @@ export class RedisPresence implements Presence {
     this.#isOver = !tells
   }
 
-  /** A request is being sent, at that moment on `performance.now()`. */
+  /**
+   * Called when a request is being sent, at `now` on `performance.now()`. Reports if a report is
+   * due.
+   */
   touch(now: number): void {
     if (now >= this.#dueAt) this.#send(now)
   }
@@ -71,7 +74,8 @@ export class RedisPresence implements Presence {
   renews(leaseMs: number): void {
     if (leaseMs <= this.#leaseMs) return
     this.#leaseMs = leaseMs
-    // The entry may expire before such a lease is renewed.
+    // The next report sets a longer expiry. It is sent now if the entry may expire before such a
+    // lease is renewed.
     if (2 * leaseMs > KNOWN_MS) this.#dueAt = -Infinity
     this.touch(performance.now())
   }

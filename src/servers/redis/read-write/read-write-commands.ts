@@ -146,7 +146,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
         args: (terms) => scripts.releaseArgs(asked, terms, keys),
         read: scripts.readRelease,
         callMs,
-        // The count may have been raised again meanwhile, so only a full release is repeated.
+        // The owner may have raised the count again meanwhile, so only a full release is repeated.
         asksAgain: holds === 0,
       },
       reply,

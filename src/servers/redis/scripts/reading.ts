@@ -54,7 +54,7 @@ export function flag(value: unknown): boolean {
   return number === 1
 }
 
-/** RESP2 has a flat list, and RESP3 may have pairs. */
+/** Reads a list of pairs. RESP2 sends a flat list, and RESP3 may send nested pairs. */
 export function pairs(list: unknown): [string, string][] {
   const flat = listOf(list).flat()
   if (flat.length % 2 !== 0) throw odd()

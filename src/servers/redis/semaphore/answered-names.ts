@@ -1,4 +1,7 @@
-/** After this time without another request, names get a request of their own, in milliseconds. */
+/**
+ * If no other request takes the names within this time, in milliseconds, they get their own
+ * request.
+ */
 const UNUSED_MS = 1_000
 
 /** The number of names in one request. Lua passes at most about 8,000 values. */

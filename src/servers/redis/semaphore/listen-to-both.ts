@@ -24,7 +24,8 @@ export function listenToBoth(
       if (isMeant(message, clientId)) onWake(message)
       return
     }
-    // One wake-up for both channels: when both are confirmed, or neither is.
+    // While only one channel is confirmed, this message does not wake the waiter. The confirmation
+    // of the other channel follows, and wakes the waiter.
     const confirmed = both.filter((one) => one.confirmed).length
     if (confirmed !== 1) onWake()
   }

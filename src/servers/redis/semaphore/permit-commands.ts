@@ -18,7 +18,8 @@ import { listenToBoth } from './listen-to-both.ts'
 import { permitAnswer, permitFacts } from './permit-replies.ts'
 
 /**
- * The longest time for a request to leave the queue, in milliseconds. A place expires by itself.
+ * How long a request to remove a place may take, in milliseconds. If the request fails, the place
+ * expires by itself.
  */
 const LEAVE_MS = 1_000
 
@@ -144,7 +145,7 @@ class RedisPermits implements RemotePermits {
   }
 }
 
-/** The number of listeners does not matter for permits. */
+/** Callers do not use the number of listeners of permits, so it is 0. */
 function releasedOf(reply: unknown): Released {
   const { kind } = scripts.readRelease(reply)
   return kind === 'freed' ? { kind, listeners: 0 } : { kind }

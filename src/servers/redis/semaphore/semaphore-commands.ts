@@ -21,7 +21,10 @@ import { AnsweredNames } from './answered-names.ts'
 import { listenToBoth } from './listen-to-both.ts'
 import { additionOf, semaphoreFacts, takingOf } from './semaphore-replies.ts'
 
-/** A result is stored for this much longer than its request may be repeated, in milliseconds. */
+/**
+ * The server stores a result for this much longer than the request may be sent again, in
+ * milliseconds.
+ */
 const MARGIN_MS = 60_000
 
 /** The parts of the server that semaphores use. */
@@ -42,8 +45,8 @@ export class RedisSemaphoreServer implements SemaphoreServer {
   readonly answered: AnsweredNames
 
   /**
-   * @param timeoutMs how long a call may take for which no caller waits
-   * @param outageMs how long a request is sent again
+   * @param timeoutMs the time limit of a background call, in milliseconds
+   * @param outageMs for how long a request is sent again, in milliseconds
    */
   constructor(server: Server, clientId: string, timeoutMs: number, outageMs: number) {
     this.server = server
@@ -74,8 +77,8 @@ class RedisSemaphore implements RemoteSemaphore {
   readonly #keys: ReturnType<typeof waitingKeys>
   readonly #four: readonly string[]
   /**
-   * The owners and changes of which a request may still run, so that the server must not forget
-   * their results.
+   * The owners and changes whose requests may still run. The server must not forget the results of
+   * these requests.
    */
   readonly #doubtfulOwners = new Set<string>()
   readonly #doubtful = new WeakSet<object>()
@@ -126,7 +129,7 @@ class RedisSemaphore implements RemoteSemaphore {
   abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
     this.#undecided.delete(owner)
     this.#doubtfulOwners.delete(owner)
-    // A late request finds 'returned', and takes nothing.
+    // This stores 'returned' under the owner name. So a late request in that name takes nothing.
     const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
     const release = (callMs: number) =>
       promised<Released>((reply) => this.#giveBack(owner, isLast(), keptMs, callMs, reply))

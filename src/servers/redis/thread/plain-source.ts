@@ -39,7 +39,10 @@ function plain<T>(options: T): T {
   }
 }
 
-/** Functions tune the user's ioredis client. The connections of Holdfast set their own. */
+/**
+ * Removes functions, which cannot be copied to a thread. They only tune the user's ioredis client,
+ * and the connections of Holdfast set their own.
+ */
 function withoutFunctions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFunctions)
   if (value === null || typeof value !== 'object') return value

@@ -7,9 +7,9 @@ export interface Moment {
 const SLOTS = 1_024
 
 /**
- * When each lease was last proved, in memory that two threads share. After its event loop was
- * blocked, the main thread reads what the worker has done, before any message arrives. The table
- * grows by blocks, which never move.
+ * When each lease was last proved, in memory that two threads share. So after its event loop was
+ * blocked, the main thread sees the worker's renewals before any message arrives. The table grows
+ * by blocks, which never move.
  */
 export class ProofTable {
   readonly #blocks: Float64Array[] = []
@@ -35,8 +35,8 @@ export class ProofTable {
     return { monotonic: block?.[i] ?? 0, wall: block?.[i + 1] ?? 0 }
   }
 
-  // Between the two writes, a reader sees one old and one new clock. The reader uses the older of
-  // both.
+  // Between the two writes, a reader may see the new time on one clock and the old time on the
+  // other. The reader uses the older of both.
   write(slot: number, at: Moment): void {
     const block = this.#blocks[Math.floor(slot / SLOTS)]
     if (block === undefined) return

@@ -28,7 +28,7 @@ export type FromWorker =
   | { readonly kind: 'up' }
   /** The worker does not use the slot any more. */
   | { readonly kind: 'freed'; readonly slot: number }
-  /** It has no connection. Sent once until it has connected. */
+  /** The worker has no connection. Sent once, and again only after the worker has connected. */
   | { readonly kind: 'away'; readonly reason: string; readonly refused: boolean }
 
 export interface WorkerData {
@@ -42,9 +42,9 @@ export interface WorkerData {
 }
 
 /**
- * A worker thread that renews leases while this thread is blocked, over a connection of its own. It
- * does nothing while this thread renews in time. If this thread was silent for the limit, the
- * worker lets the leases expire.
+ * A worker thread that renews leases over its own connection while the main thread is blocked. The
+ * worker does nothing while the main thread renews in time. If the main thread is silent for longer
+ * than the limit, the worker lets the leases expire.
  */
 export class RenewalThread {
   readonly #data: WorkerData
@@ -89,7 +89,7 @@ export class RenewalThread {
     return this.#worker === undefined ? this.#start() : this.#starting
   }
 
-  /** Renews this lease in place of this thread, if needed, until `forget()`. */
+  /** Lets the worker renew this lease when this thread is late, until `forget()`. */
   keep(lease: LeaseToRenew, provedAt: Moment, leaseMs: number, limitAt: number) {
     const kept = { lease, leaseMs, limitAt }
     const slot = this.#free.pop() ?? this.#newSlot()
@@ -138,7 +138,9 @@ export class RenewalThread {
     return this.#used - 1
   }
 
-  /** No worker is left that would report a free slot. */
+  /**
+   * Frees the slots of all forgotten leases. Called when no worker is left that would report them.
+   */
   #freeAll(): void {
     const slots = Array.from({ length: this.#used }, (_, slot) => slot)
     this.#free = slots.filter((slot) => !this.#leases.has(slot))

@@ -94,7 +94,7 @@ async function renew(late: readonly [number, KeptLease][], leaseMs: number, sent
   const left = await node.renew(group, leaseMs, Math.min(commandTimeoutMs, leaseMs / 4))
   for (const [i, [slot, kept]] of late.entries()) {
     asked.delete(kept)
-    // A lease that was forgotten meanwhile has no slot any more.
+    // A lease that was forgotten meanwhile has no slot any more. Another lease may use its slot.
     if (Number(left[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
   }
 }

@@ -3,7 +3,10 @@ import { InvalidArgumentError } from '../../../errors.ts'
 import { outsideContexts } from '../../../kit/outside-contexts.ts'
 import { workerUrl } from './worker-url.ts'
 
-/** A program that is not loaded after this time is not the worker's program, in milliseconds. */
+/**
+ * If a program does not report within this time, in milliseconds, it is not the program of the
+ * worker.
+ */
 const LONGEST_START_MS = 10_000
 
 /**
