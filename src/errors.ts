@@ -157,17 +157,11 @@ export interface WhyNotAcquired {
   readonly ageMs: number | null
   /** The remaining lease at the time `at`, in milliseconds; null if unknown, or if the lock has no expiry. */
   readonly ttlMs: number | null
-  /**
-   * For a fair lock: the caller's position in the queue at that time. 1 means the head of the
-   * queue.
-   */
+  /** For a fair lock: the caller's position in the queue then; 1 means the head of the queue. */
   readonly queuePosition: number | null
   /** For a fair lock that was tried once: how many callers queue for it. */
   readonly queueLength: number | null
-  /**
-   * The time of the last answer about the lock, in milliseconds since 1970 by the clock of this
-   * host.
-   */
+  /** When the server reported this, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
   /** The explanation in words. */
   readonly text: string
@@ -204,10 +198,7 @@ export const OF_LOCK: Words = {
   unavailable: 'It is unknown who holds the lock.',
 }
 
-/**
- * Makes the error of an outage. `what` is the step that did not happen, and `heard` says how Redis
- * failed.
- */
+/** Makes the error of an outage: the step that did not happen, and how Redis failed. */
 export function unavailableError(
   lockName: string,
   what: string,

@@ -31,9 +31,7 @@ import type { ClientInfo } from './servers/presence.ts'
  * It emits the events of {@link HoldfastEvents}.
  */
 export class Holdfast extends ClientEmitter implements AsyncDisposable {
-  /**
-   * The id of the client, unique among all clients. Every owner id of the client begins with it.
-   */
+  /** The id of the client. Every owner id of the client begins with it. */
   readonly id: string = nanoid()
   readonly #parts: ClientParts
   readonly #oneServer: OneServer
@@ -80,8 +78,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns a re-entrant FIFO lock: all clients acquire it in the order of their calls. It excludes `getLock` of the
-   * same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free, before
-   * the waiters in the queue.
+   * same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free.
    *
    * A process keeps its place in the queue while it runs. If it crashes, the queue skips it. If the process at the head
    * of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
@@ -119,8 +116,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * lease ends.
    *
    * @param name as for {@link getLock}
-   * @param options `permits`: the total number of permits. The first acquisition sets it, unless a client has set it
-   * before
+   * @param options `permits`: the total number of permits. The first acquisition sets it if no client has
    * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`: one server must hold the number
    */
   getPermitExpirableSemaphore(name: string, options?: PermitSemaphoreOptions) {
@@ -140,8 +136,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns a lock that a majority of the servers of several clients holds, like Redisson's `RedissonRedLock`. Each of
-   * the plain locks is one vote. The returned lock has the methods of every lock, and survives the failure of any
-   * minority of the servers.
+   * the plain locks is one vote. It has all methods of a lock, and survives the failure of any minority of the servers.
    *
    * The client on which you call this provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the events.
    * `close()` of this client releases the lock. If another client is closed, its server counts as down.
@@ -160,7 +155,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns several locks as one: all of them or none. They may be of any kind, client and server. All clients acquire
-   * them in the same order, even if you pass them in different orders.
+   * them in the same order, however you pass them.
    *
    * @throws `InvalidArgumentError` without locks, and for values that are not locks of Holdfast
    */
@@ -185,8 +180,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Runs `fn` in a frame: `lock()` and `unlock()` inside `fn` behave as in a separate thread, at any call depth. The
-   * frame ends when `fn` returns, or when the promise that `fn` returned settles. At that time, locks of the frame that
-   * are still held stay held.
+   * frame ends when `fn` returns, or when the promise that `fn` returned settles. Held locks then stay held.
    *
    * @returns the result of `fn`. If that is a promise, a new promise that settles in the same way
    */
@@ -234,8 +228,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * and waits reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the watchdog renews
    * their leases. The signal of a leader's term aborts when the drain begins.
    *
-   * A further call returns the same promise. It limits the wait to its own `drainMs`. Without `drainMs`, it ends the
-   * wait at once.
+   * A further call returns the same promise. It limits the wait to its `drainMs`; without one, the wait ends at once.
    *
    * @returns the holds that `close()` ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
    */

@@ -16,10 +16,7 @@ interface HoldHost {
   lost(hold: Hold, error: LeaseLostError): void
 }
 
-/**
- * The time of one owner with one lock: from its first acquisition to its last release, or to a
- * loss.
- */
+/** One owner's hold of one lock: from the first acquisition to the last release or the loss. */
 export class Hold extends Linked<Hold> implements Dated {
   /** @internal */
   dueAt = 0
@@ -34,10 +31,7 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lastToken: number
   /** The hold that received the lock from this hold by a hand-over, with the same owner id. */
   heir: Hold | undefined
-  /**
-   * After a hand-over, the time when the new holder's call began, on the monotonic clock. Otherwise
-   * 0.
-   */
+  /** After a hand-over: when the new holder's call began, on the monotonic clock. Otherwise 0. */
   askedAt = 0
   /** True until a re-entry or `extend()` sends a request with this owner id. */
   untouched = true
@@ -46,44 +40,27 @@ export class Hold extends Linked<Hold> implements Dated {
   leaseMs: number
   /** The hold count: the number of acquisitions that are not released yet. */
   count = 1
-  /**
-   * True if the event `acquired` was emitted. Without `acquired`, the release emits no `released`.
-   */
+  /** True if the event `acquired` was emitted. Otherwise the release emits no `released`. */
   told = false
   /** The lease to which the watchdog renews the hold, in milliseconds; 0 without renewals. */
   renewMs = 0
-  /**
-   * The lease of each acquisition that the watchdog renews, in milliseconds. The watchdog uses the
-   * longest lease.
-   */
+  /** The renewed leases of the acquisitions, in milliseconds. The watchdog uses the longest. */
   readonly watched: number[] = []
   /** The sending time of the request for the first acquisition, on the monotonic clock. */
   beganAt: number
-  /**
-   * The time when the hold must have ended, on the monotonic clock. The watchdog does not renew
-   * beyond it.
-   */
+  /** The watchdog does not renew the hold beyond this time on the monotonic clock. */
   limitAt = Infinity
-  /**
-   * The `maxHoldMs` of the hold, in milliseconds. It counts from the first renewed acquisition,
-   * which may be a re-entry.
-   */
+  /** The `maxHoldMs` of the hold, counted from its first renewed acquisition or re-entry. */
   limitMs = Infinity
   /** Set if the holder was asked to end: how long the lease is still renewed, in milliseconds. */
   drainMs: number | undefined
   /** The time of the loss, on the monotonic clock. */
   lostAt: number | undefined
-  /**
-   * The list of leases in which `unlock()` finds the leases of this hold. Some time after a loss,
-   * the list forgets them.
-   */
+  /** The list in which `unlock()` finds the leases. Some time after a loss, it forgets them. */
   keptIn: { lookAfter(): void } | undefined
   /** Set if the diagnostics channel of holds has subscribers. */
   trace: HoldTrace | undefined
-  /**
-   * Until this time on the monotonic clock, a late request with this owner id may still take
-   * effect.
-   */
+  /** A late request with this owner id may take effect until this monotonic time. */
   doubtUntilMs = 0
   readonly #clock: Clock
   readonly #host: HoldHost
@@ -119,26 +96,18 @@ export class Hold extends Linked<Hold> implements Dated {
     this.doubtUntilMs = Math.max(this.doubtUntilMs, ms)
   }
 
-  /**
-   * True if the hold is neither released nor known to be lost. It does not compare the clocks with
-   * the lease.
-   */
+  /** True if the hold is neither released nor known to be lost. It does not read the clocks. */
   get live(): boolean {
     return this.#state === 'live'
   }
 
-  /**
-   * The error that explains why the hold ended before its last release; undefined if it did not.
-   */
+  /** The error of a hold that ended before its last release; otherwise undefined. */
   get loss(): Error | undefined {
     if (typeof this.#loss === 'function') this.#loss = this.#loss()
     return this.#loss
   }
 
-  /**
-   * The remaining validity in milliseconds, at least 0. If the two clocks differ, the smaller value
-   * counts.
-   */
+  /** The remaining validity in milliseconds, at least 0, by the clock that leaves less. */
   remainingMs(): number {
     if (this.#state !== 'live') return 0
     this.#catchUp()
@@ -164,18 +133,12 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.#proof
   }
 
-  /**
-   * The hold that has the lock with this owner id now: this hold, or the last hold after
-   * hand-overs.
-   */
+  /** This hold, or after hand-overs the hold that now has the lock with this owner id. */
   get current(): Hold {
     return this.heir?.current ?? this
   }
 
-  /**
-   * Called when the server has confirmed a lease of `leftMs` for a request that was sent at
-   * `sentAt`. The hold's limit still applies.
-   */
+  /** Called when the server confirmed this lease. The hold's limit still applies. */
   proved(leftMs: number, sentAt: Moment): void {
     const leaseMs = this.upToLimit(leftMs, sentAt)
     this.loseIfOver()
@@ -193,10 +156,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.limitAt = from + maxHoldMs
   }
 
-  /**
-   * Returns the lease to request at the time `at`, in milliseconds: `leaseMs`, or less if the limit
-   * of the hold comes earlier.
-   */
+  /** Returns the lease to request at that time: `leaseMs`, or less near the hold's limit. */
   upToLimit(leaseMs: number, at: Moment): number {
     return leftUntil(this.limitAt, at.monotonic, leaseMs)
   }
@@ -225,10 +185,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (this.#leftOf(later) > this.#leftOf(this.#proof)) this.#proof = later
   }
 
-  /**
-   * The signal that aborts when the hold is lost. Each read of the signal's state checks the
-   * clocks.
-   */
+  /** The signal that aborts at the loss. Each read of its state checks the clocks. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       this.#signal = new LeaseSignal(() => this.loseIfExpired())
@@ -271,10 +228,7 @@ export class Hold extends Linked<Hold> implements Dated {
     this.lose('gone', GONE)
   }
 
-  /**
-   * Ends the hold at its last release. A `reason` aborts the signal, because code of the holder may
-   * still run.
-   */
+  /** Ends the hold at its last release. A `reason` aborts the signal for code that still runs. */
   end(reason?: Error): void {
     if (!this.live) return
     this.#state = 'ended'
@@ -282,10 +236,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
-  /**
-   * Called when an `unlock()`, perhaps of another task, has ended the hold. The error is made only
-   * if it is read.
-   */
+  /** An `unlock()`, perhaps of another task, ended the hold. Makes the error if it is read. */
   endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason

@@ -47,10 +47,7 @@ export class LocalLock extends Linked<LocalLock> {
   closed: ClosedError | undefined
   /** True while a hand-over request is under way. */
   isHandingOver = false
-  /**
-   * Set while an owner of this client waits in the queue on the server, or holds the lock after
-   * such a wait.
-   */
+  /** Set while an owner waits in the server's queue, or holds the lock after such a wait. */
   queued: QueuedWaiters | undefined
   readonly #host: Host
   // Created on first use, because a client may have many locks, and few of them have waiters.
@@ -108,10 +105,7 @@ export class LocalLock extends Linked<LocalLock> {
     return this.isHandingOver || !this.holds.isEmpty
   }
 
-  /**
-   * True if the request must wait until an owner of this client releases the lock, or until a
-   * hand-over is complete.
-   */
+  /** True if a hold of this client or a hand-over in flight prevents the request. */
   keepsOut(request: Pick<Hold, 'owner' | 'kind'>): boolean {
     return this.isHandingOver || this.holds.keepsOut(request)
   }
@@ -132,10 +126,7 @@ export class LocalLock extends Linked<LocalLock> {
     return this.waiters.has(owner)
   }
 
-  /**
-   * Makes a retry budget for a waiter. All waiters of one lock share what is known about the health
-   * of the server.
-   */
+  /** Makes a retry budget. All waiters of one lock share the known health of the server. */
   newSharedBudget({ kind, waitMs }: Pick<Waiter['request'], 'kind' | 'waitMs'>): RetryBudget {
     this.#health ??= new ServerHealth(this.services.clock)
     return new RetryBudget(this.name, this.services.limits, this.#health, kind.words, waitMs)
@@ -182,10 +173,7 @@ export class LocalLock extends Linked<LocalLock> {
     return this.#releases
   }
 
-  /**
-   * True if the subscription is confirmed, so that this client receives a message for each release
-   * by another client.
-   */
+  /** True if this client receives a message for each release by another client. */
   get hearsReleases(): boolean {
     return this.#releases?.isConfirmed === true
   }
@@ -200,10 +188,7 @@ export class LocalLock extends Linked<LocalLock> {
     return this.hearsReleases || this.services.freeWatches.hears(this.rawName) ? 1 : 0
   }
 
-  /**
-   * Wakes the first waiter of each line. @param message the message of the release, if there was
-   * one
-   */
+  /** Wakes the first waiter of each line. @param message the message of the release, if any */
   mayBeFree(message?: string): void {
     const { first, firstAside, firstBeside } = this.waiters
     if (first?.isMeant(message)) first.wakeEvent.set()
@@ -241,10 +226,7 @@ export class LocalLock extends Linked<LocalLock> {
     else if (following === undefined && !this.isOccupied) this.queued?.lookAgain()
   }
 
-  /**
-   * Called after `forceUnlock()` ended this hold on the server. If the hold is of this client, it
-   * ends at once.
-   */
+  /** Called after `forceUnlock()`. If the hold is of this client, it ends at once. */
   forced(seen: SeenHold): void {
     this.holds.forced(seen)
     this.lookAgain()

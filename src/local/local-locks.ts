@@ -242,9 +242,7 @@ export class LocalLocks {
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }
 
-  /**
-   * Forgets the holds that are still being released, because `close()` no longer waits for them.
-   */
+  /** Forgets the holds that are not released yet, because `close()` no longer waits. */
   closed(): void {
     this.#releasing.clear()
   }

@@ -72,9 +72,7 @@ export abstract class LocalWaiter extends Waiter {
   }
 }
 
-/**
- * Waits in the queue of this client. Sends requests to the server when no other waiter is ahead.
- */
+/** Waits in the queue of its client. The first waiter sends requests to the server. */
 export class RacingWaiter extends LocalWaiter {
   #splits = 0
   /** The time when the last refusal arrived, on the monotonic clock. */

@@ -170,9 +170,9 @@ export interface LockOptions {
   maxHoldMs?: number
   /**
    * The longest wait in milliseconds. At its end the call rejects with `WaitTimeoutError`. `Infinity`: no limit, even
-   * when the client has a `waitMs`. 0 is invalid. In an outage the call rejects with `RedisUnavailableError`: at the
-   * end of `waitMs`, or after 30 s without a `waitMs`. If the client has an `outageMs`, it rejects at the end of that
-   * time.
+   * when the client has a `waitMs`. 0 is invalid. In an outage the call rejects with `RedisUnavailableError` at the end
+   * of `waitMs`, or after 30 s without a `waitMs`. If the client has an `outageMs`, that time is a limit too, instead
+   * of the 30 s.
    *
    * @default the `waitMs` of the client
    */

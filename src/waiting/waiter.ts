@@ -20,10 +20,7 @@ export interface AcquireRequest {
   /** The lease in milliseconds: fixed, or renewed by the watchdog. */
   readonly leaseMs: number
   readonly watched: boolean
-  /**
-   * The longest time for which the watchdog renews the hold, in milliseconds; Infinity for no
-   * limit.
-   */
+  /** How long the watchdog renews the hold at most, in milliseconds; Infinity for no limit. */
   readonly maxHoldMs: number
   readonly kind: HoldKind
   /** The longest wait in milliseconds; 0 for no wait, Infinity for no limit. */
@@ -33,24 +30,15 @@ export interface AcquireRequest {
   readonly known: boolean
   /** True if the waiter asks once, even if `waitMs` is longer. */
   readonly asksOnce: boolean
-  /**
-   * Sends the request together with requests for other locks; undefined if the lock is requested
-   * alone.
-   */
+  /** Sends one request for several locks; undefined if the lock is requested alone. */
   readonly together: Asker | undefined
   /** Stores the lease, so that `unlock()` finds it. */
   readonly holder: Holder
   /** True if other code of Holdfast releases the lease, so that `unlock()` does not. */
   readonly scoped: boolean
-  /**
-   * The time when the call began, on the monotonic clock; Infinity if its owner may make other
-   * calls.
-   */
+  /** When the call began, on the monotonic clock; Infinity if its owner may make other calls. */
   readonly askedAt: number
-  /**
-   * The stack trace of the user's call; undefined if the waiter records it itself, or if no warning
-   * needs it.
-   */
+  /** The stack trace of the call, if warnings need it and the waiter does not record it. */
   readonly calledFrom?: Error | undefined
   readonly askedBy?: {
     /** Called when the waiter waits, and the server reported that this owner holds the lock. */
@@ -73,10 +61,7 @@ export interface Sight {
   readonly at: Moment
   /** The time when the hold began; null if unknown. */
   readonly heldSince: number | null
-  /**
-   * The time when the lease ends without a renewal; null if it has no expiry, or if the expiry is
-   * unknown.
-   */
+  /** When the lease ends without a renewal; null if it has no expiry or if that is unknown. */
   readonly endsAt: number | null
   /** For a fair lock, the number of its waiters. */
   readonly queueLength: number | null
@@ -107,10 +92,7 @@ export abstract class Waiter extends Linked<Waiter> {
   queued = false
   /** True while a request of this waiter is in flight. */
   asking = false
-  /**
-   * Set while the waiter waits for something other than a release. It makes the error for the wait
-   * timeout.
-   */
+  /** Set while the waiter waits for something else than a release: makes its timeout error. */
   notYet: ((what: string) => Error) | undefined
   /** Until this time on the monotonic clock, a request without an answer may still be granted. */
   doubtUntilMs = 0
@@ -180,19 +162,13 @@ export abstract class Waiter extends Linked<Waiter> {
     return this.retryBudget.clock.monotonic() - this.#startedAt
   }
 
-  /**
-   * The remaining part of `waitMs` in milliseconds; Infinity if the call does not wait or waits
-   * forever.
-   */
+  /** The rest of `waitMs` in milliseconds; Infinity if the call does not wait or has no limit. */
   get leftMs(): number {
     const { waitMs } = this.request
     return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)
   }
 
-  /**
-   * @param path how the lock was acquired; default: `raced` if the waiter was announced, otherwise
-   *   `free`
-   */
+  /** @param path how the lock was acquired; default: `raced` after a wait, otherwise `free` */
   resolve(hold: Hold | null, path?: AcquirePath): void {
     if (!this.#settle(hold !== null)) return
     if (hold === null) this.request.askedBy?.gotNothing(this)
@@ -242,10 +218,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return true
   }
 
-  /**
-   * After a blocked event loop, the time limits of a request and its waiter may both be over. Then
-   * the waiter must end first.
-   */
+  /** After a blocked event loop, a late request must not fail before its waiter times out. */
   endIfTimeIsUp(): void {
     if (this.leftMs <= 1) this.#timeIsUp()
   }

@@ -21,15 +21,10 @@ import { MOST_IN_ONE, type Places } from './places.ts'
  */
 const BEAT_MS = CLAIM_MS / 3
 
-/**
- * The largest number of heartbeats in flight at a time. Redis answers other clients between them.
- */
+/** The largest number of heartbeats in flight. Redis answers other clients between them. */
 const AT_A_TIME = 4
 
-/**
- * The work that one lock adds to a heartbeat, apart from its places. The unit is the work for one
- * place.
- */
+/** The work for one lock in a heartbeat, beside its places, in units of one place. */
 const LOCK_COSTS = 10
 
 /**
@@ -93,8 +88,7 @@ export class Heartbeat {
       this.#beat(0)
     })
     this.#inbox ??= this.#queues.listen((grant) => {
-      // Without a grant, this call means that messages may have been lost. A heartbeat finds missed
-      // grants.
+      // Without a grant, messages may have been lost. A heartbeat finds missed grants.
       if (grant === undefined) this.#beat(0)
       else this.#granted(grant)
     })
@@ -124,10 +118,7 @@ export class Heartbeat {
     else this.refuse(this.#queues.lock(rawName), owner, token)
   }
 
-  /**
-   * Releases a grant that no waiter wants. If the release fails, the grant ends with its claim
-   * window.
-   */
+  /** Releases a grant that no waiter wants. If that fails, the grant ends with its claim window. */
   refuse(lock: RemoteFairLock, owner: string, token: number): void {
     lock.release(owner, token, CLAIM_MS, {
       answered: (released) => {
@@ -146,19 +137,14 @@ export class Heartbeat {
     this.#beat(BEAT_MS / 2)
   }
 
-  /**
-   * Called when a grant could not be used without a request. Sends a heartbeat for the first places
-   * now, so that the next grants can be used without a request.
-   */
+  /** After an unusable grant, sends a heartbeat now, so that the next grants can be used. */
   hurry(line: LocalQueue): void {
     const now = this.#clock.now()
     const places = line.places.firstDue(now, BEAT_MS / 2)
     if (places.length > 0) void this.#send([[line, places]], now)
   }
 
-  /**
-   * @param olderMs leaves out places whose last answer is more recent than this, in milliseconds
-   */
+  /** @param olderMs leaves out places with a more recent answer, in milliseconds */
   #beat(olderMs: number): void {
     const now = this.#clock.now()
     const due: Due[] = []

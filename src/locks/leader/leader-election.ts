@@ -17,8 +17,7 @@ import type { Term } from './term.ts'
 export interface LeaderElectionEvents {
   /**
    * Another candidate leads; null if there is no leader. The first event reports the current leader. Each term is
-   * reported at most once, and never after a later term. A term that ended before the client checked the election is
-   * not reported.
+   * reported at most once, and never after a later term. A term that ended before a check is not reported.
    */
   changed: (leader: LeaderInfo | null) => void
 }
@@ -224,20 +223,14 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       .catch(() => {})
   }
 
-  /**
-   * Called with the holder that the server reports. If this candidate believes that it leads, but
-   * is not that holder, asks the server if its term was lost.
-   */
+  /** If this candidate seems to lead, but is not the holder, asks the server which is right. */
   async #verify(holder: string | null): Promise<void> {
     const campaign = this.#campaign
     if (holder !== null && campaign?.owner.isNamed(holder)) return
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /**
-   * True if the reported holder agrees with the state of this candidate, so listeners may receive
-   * the report.
-   */
+  /** True if this candidate's state agrees with that holder, so it may be reported. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.isNamed(holder)) {

@@ -10,15 +10,10 @@ import { HoldingTime } from './holding-time.ts'
 import type { Wanted } from './joint-request.ts'
 import { groupsOf, JointRequest } from './joint-request.ts'
 
-/**
- * If leases are lost this many times in a row while other locks are acquired, the call rejects,
- * because its leases are too short.
- */
+/** The call rejects after this many lost leases in a row, because its leases are too short. */
 const MOST_LOSSES = 5
 
-/**
- * When all locks are held, a fixed lease is extended if less than this share of its time is left.
- */
+/** When all locks are held, a fixed lease with less than this share left is extended. */
 const FRESH = 0.85
 
 /**
@@ -39,10 +34,7 @@ export class AllOrNone {
   readonly #clock: Clock
   readonly #reach: HoldingTime
   #wanted: Wanted[] = []
-  /**
-   * True if an answer showed that another owner holds one of the locks. At the end of the wait, a
-   * short silence of the server then counts as a timeout and not as an outage.
-   */
+  /** True if another owner was found to hold a lock. A short silence is then no outage. */
   #known = false
   /** The losses since another owner was last found to hold one of the locks. */
   #losses = 0
@@ -128,10 +120,7 @@ export class AllOrNone {
     return null
   }
 
-  /**
-   * True if this call already holds the lock through another client of the same server. Such a
-   * duplicate is not removed before if the server does not report its identity.
-   */
+  /** True if this call already holds the lock, through another client of the same server. */
   async #hasAlready({ lock }: Wanted): Promise<boolean> {
     const twins = [...this.#taken].filter(([taken]) => taken.lock.rawName === lock.rawName)
     if (twins.length === 0) return false
@@ -139,10 +128,7 @@ export class AllOrNone {
     return twins.some(([, lease]) => lease.owner === holder)
   }
 
-  /**
-   * Requests locks that fit in one request, once. Returns a lock that is not acquired; null if all
-   * are acquired.
-   */
+  /** Sends one request for several locks. Returns a lock that is not acquired, or null. */
   async #try(group: readonly Wanted[]): Promise<Wanted | null> {
     const { server } = (group[0] as Wanted).lock.registry
     const names = group.map(({ lock }) => lock.rawName)
@@ -169,8 +155,7 @@ export class AllOrNone {
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
-    // The busy lock may have been re-entered since, because another call of its owner acquired it.
-    // Then another missing lock is returned.
+    // The owner of the busy lock may have acquired it since, so another lock may be returned.
     return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 
@@ -191,10 +176,7 @@ export class AllOrNone {
     }
   }
 
-  /**
-   * Keeps the held locks during a wait for another lock. Releases them when the holding time is
-   * over.
-   */
+  /** Keeps the held locks during a wait for another lock, until the holding time is over. */
   async #keepWhile(waiting: Promise<unknown>, busy: Wanted): Promise<void> {
     const kept = [...this.#taken.keys()]
     if (kept.length === 0) return

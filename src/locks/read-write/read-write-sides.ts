@@ -38,10 +38,7 @@ interface WholeLock {
   readonly kinds: Kinds
 }
 
-/**
- * The lock object's number, and the object about which warnings are given once. All sides of a lock
- * share both.
- */
+/** The number that all sides share, and the object for which a warning is given once. */
 interface OneObject {
   readonly number: number
   readonly whole: object
@@ -167,10 +164,7 @@ class Side extends HoldfastLock {
     return watchable as Watchable<unknown>
   }
 
-  /**
-   * Tells if this side is free. If not, it also returns the longest remaining lease of the owners
-   * that keep others out.
-   */
+  /** Returns if this side is free; otherwise the longest lease that keeps others out. */
   #keptOutBy({ holders }: ReadWriteFacts): Seen {
     const { reading, writing } = this.#kinds
     const keepsOut = ({ owner }: ReadWriteHolder) =>
@@ -196,10 +190,7 @@ class Side extends HoldfastLock {
     })
   }
 
-  /**
-   * Throws if the owner holds the read lock and requests another side. A reader would wait for
-   * itself, and several readers would wait for each other.
-   */
+  /** Throws for a reader, which would wait for itself or for another such reader. */
   #refuseReader(owner: Owner): void {
     const { reading, writing } = this.#kinds
     if (this.kind === reading) return
@@ -245,10 +236,7 @@ class UpgradableSide extends Side implements Upgrader {
   }
 }
 
-/**
- * Adds the signal `released` to the acquisition. So the release of the upgradable lease ends a
- * waiting upgrade.
- */
+/** Adds `released` as a signal: the release of the upgradable lease ends the upgrade. */
 function until(released: AbortSignal, meant: Acquisition): Acquisition {
   const { signal } = meant
   return { ...meant, signal: signal ? AbortSignal.any([signal, released]) : released }

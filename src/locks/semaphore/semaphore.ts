@@ -94,7 +94,7 @@ export class HoldfastSemaphore {
    * Takes permits if they are available in the given time. A call without `waitMs` takes none while another caller
    * waits.
    *
-   * @returns true if the permits were acquired. Rejects as {@link acquire} does, so an outage never returns false
+   * @returns true if the permits were acquired. Rejects as {@link acquire} does, even for an outage
    */
   async tryAcquire(
     options?: TryAcquirePermitsOptions,
@@ -107,8 +107,7 @@ export class HoldfastSemaphore {
   /**
    * Runs the work with permits, and releases them when the work has ended, even with an error, or when the client is
    * closed. If Redis does not confirm the release, the client's `error` event reports it, and the client retries in the
-   * background. If the semaphore no longer exists then, for example because it expired, the release does not create it
-   * again.
+   * background. If the semaphore no longer exists then, for example because it expired, it is not created again.
    *
    * @returns the result of the work. Rejects with the error of the work, and as {@link acquire} does
    */
@@ -137,8 +136,8 @@ export class HoldfastSemaphore {
   /**
    * Releases permits, or adds new ones: the server does not check who took them. Waiters are notified.
    *
-   * Rejects with `RedisUnavailableError` if Redis did not confirm the release, which may or may not have happened. The
-   * client retries in the background for ten minutes, and the release counts once. Do not release these permits again.
+   * Rejects with `RedisUnavailableError` if Redis did not confirm the release, which may have happened. The client
+   * retries in the background for ten minutes, and the release counts once. Do not release these permits again.
    *
    * @param permits a whole number from 0; 0 does nothing
    */
@@ -164,8 +163,7 @@ export class HoldfastSemaphore {
    * acquires any until enough are released.
    *
    * @param permits a whole number, even below 0
-   * @returns how many permits are available after the call. If the call rejects for an outage, it may have changed the
-   * number
+   * @returns how many permits are available then. If it rejects for an outage, the number may have changed
    */
   async addPermits(permits: number, ...others: readonly never[]): Promise<number> {
     assertNoMore(others)
@@ -201,8 +199,7 @@ export class HoldfastSemaphore {
 
   /**
    * Deletes the semaphore. Waiting calls wait for new permits. `using()` releases no permits into a deleted semaphore,
-   * but `release()` creates it again. If new permits are set before the work of `using()` ends, `using()` adds its
-   * permits to them.
+   * but `release()` creates it again. If new permits are set before the work of `using()` ends, `using()` adds its own.
    *
    * @returns true if there was such a semaphore. If the call rejects for an outage, the semaphore may be deleted
    */
