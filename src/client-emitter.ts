@@ -30,7 +30,7 @@ export abstract class ClientEmitter extends EventEmitter<HoldfastEvents> {
   }
 
   /**
-   * A listener of `releaseRequested` was added.
+   * Called when a listener of `releaseRequested` was added.
    *
    * @internal
    */

@@ -55,7 +55,7 @@ export class ClientParts {
     this.redLocks = new RedLocks(client, newQuorum)
   }
 
-  /** For logs: the address of the servers, and counts of locks. */
+  /** For logs: the address of the servers, and the numbers of held and awaited locks. */
   get facts(): Record<string, unknown> {
     return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
   }
@@ -66,7 +66,10 @@ export class ClientParts {
     return together(parts.map((part) => part.holdings))
   }
 
-  /** The event `releaseRequested` has a listener now, so requests are received from now on. */
+  /**
+   * Called when the event `releaseRequested` has a listener. From now on the client receives
+   * release requests.
+   */
   listenerAdded(): void {
     this.#requests.listenerAdded()
     for (const { registry } of [this.backend, ...this.redLocks.backends]) {
@@ -74,14 +77,14 @@ export class ClientParts {
     }
   }
 
-  /** Returns the key of a lock, or of another object with a name. */
+  /** Returns the key in Redis of a lock, or of another object with a name. */
   rawName(name: string, what?: string): string {
     return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
   }
 
   /**
-   * @param drainMs how long to wait until nothing is held, in milliseconds from now
-   * @returns the holds that were left after the wait
+   * @param drainMs the longest wait until the client holds nothing, in milliseconds from now
+   * @returns the holds that still existed after the wait, which the call ended
    */
   close(drainMs: number, oneServer: OneServer): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)

@@ -7,13 +7,13 @@ export type KindName = 'lock' | 'fair' | 'read' | 'write' | 'upgradable' | 'perm
 export interface ClientFact {
   /** The id of the client. */
   readonly client: string
-  /** The `label` of the client: host and pid, unless it was given another. */
+  /** The `label` of the client. Its default is host and pid. */
   readonly label: string
 }
 
 /** The client that reports facts about locks. */
 export interface FactSource extends ClientFact {
-  /** The notes that clients of the same Redis share, by owner; undefined where clients cannot share notes. */
+  /** The notes that clients of the same Redis share, by owner; undefined if clients cannot share notes. */
   readonly notes: Notes | undefined
 }
 
@@ -25,13 +25,16 @@ export interface LockFact extends FactSource {
 }
 
 /**
- * A line of text that a client keeps about a hold of one of its owners, for other clients to read. No lock depends on
- * it.
+ * Lines of text that a client stores about the holds of its owners. Other clients can read them, and no lock depends on
+ * them.
  */
 export interface Notes {
-  /** Sends the line soon, together with others; no call waits for it. With undefined it removes the line. */
+  /**
+   * Stores the line soon, in one request with others. No call waits for that request. With undefined, it removes the
+   * line.
+   */
   set(owner: string, text: string | undefined): void
-  /** @returns the line; undefined if there is none or it cannot be read. Never rejects */
+  /** @returns the line; undefined if there is none or it cannot be read. It never rejects */
   get(owner: string): Promise<string | undefined>
 }
 
@@ -42,7 +45,7 @@ export interface Notes {
  */
 export type AcquirePath = 'free' | 'reentered' | 'local' | 'granted' | 'raced'
 
-/** `timeout`: a wait ended, or a single try found the lock taken. `outage`: Redis could not answer. */
+/** `timeout`: a wait ended, or a single try found the lock held. `outage`: Redis did not answer. */
 export type AcquireOutcome = 'granted' | 'timeout' | 'aborted' | 'outage' | 'closed' | 'failed'
 
 /** The fact of `tracing:holdfast:acquire`: one call to acquire, from its start to its lease, null or error. */
@@ -57,7 +60,7 @@ export interface AcquireFact extends LockFact {
   outcome?: AcquireOutcome
   /** Set if the lock was granted, as are `owner` and `token`. */
   path?: AcquirePath
-  /** From the call to its outcome, in milliseconds. */
+  /** The time from the call to its outcome, in milliseconds. */
   waitedMs?: number
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   owner?: string
@@ -65,7 +68,10 @@ export interface AcquireFact extends LockFact {
   error?: unknown
 }
 
-/** `forced`: `forceUnlock()` of this client ended the hold. If another client does it, the outcome is `gone`. */
+/**
+ * `forced`: `forceUnlock()` of this client ended the hold. If another client's `forceUnlock()` ended it, the outcome is
+ * `gone`.
+ */
 export type HoldOutcome = 'released' | 'expired' | 'gone' | 'forced' | 'closed'
 
 /** The fact of `tracing:holdfast:hold`: one hold, from the grant to the last release or the loss. */
@@ -84,9 +90,9 @@ export interface HoldFact extends LockFact {
   readonly acquire: AcquireFact | undefined
   // The fields below are set at `asyncEnd`.
   outcome?: HoldOutcome
-  /** From the grant to the last call of `release()`, or to the loss, in milliseconds. */
+  /** The time from the grant to the last call of `release()`, or to the loss, in milliseconds. */
   heldMs?: number
-  /** For a loss that a blocked event loop caused: how long the event loop was blocked, in milliseconds. */
+  /** Set if a blocked event loop caused the loss: how long the event loop was blocked, in milliseconds. */
   stalledMs?: number
   error?: unknown
 }
@@ -96,8 +102,8 @@ export interface ReleaseFact extends LockFact {
   readonly owner: string
   readonly token: number
   /**
-   * `local`: the next caller in this client holds the lock. `unknown`: not confirmed; the client retries in the
-   * background.
+   * `local`: the next caller in this client holds the lock. `unknown`: the server did not confirm the release, and the
+   * client retries in the background.
    */
   outcome?: 'freed' | 'local' | 'gone' | 'unknown'
   error?: unknown
@@ -109,7 +115,10 @@ export interface RenewFact extends ClientFact {
   /** How late the request was sent, in milliseconds. */
   readonly latenessMs: number
   // The fields below are set at `asyncEnd`.
-  /** How many holds were renewed, and how many no longer existed. The state of the others is unknown. */
+  /**
+   * The number of holds that were renewed. `gone` is the number of holds that no longer existed. The state of the other
+   * holds is unknown.
+   */
   renewed?: number
   gone?: number
   error?: unknown
@@ -124,7 +133,7 @@ export interface OutageFact extends ClientFact {
   // The fields below are set at `asyncEnd`.
   /** `closed`: the client was closed before the server answered. */
   outcome?: 'recovered' | 'closed'
-  /** From the first failure until the server answered, in milliseconds. */
+  /** The time from the first failure until the server answered, in milliseconds. */
   outageMs?: number
   /** How many attempts have failed. */
   attempts?: number
@@ -148,14 +157,17 @@ export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage'
 export const settledChannel = channel('holdfast:settled')
 
 /**
- * True if any of the five channels has a subscriber. Bun has no answer for all of them, so the
- * first and the last channel are checked there.
+ * True if any of the five channels of the trace has a subscriber. Bun has no property for that, so
+ * the first and the last channel are checked there.
  */
 export function isTraced<F extends object>(trace: TracingChannel<unknown, F>): boolean {
   return trace.hasSubscribers ?? (trace.start.hasSubscribers || trace.asyncEnd.hasSubscribers)
 }
 
-/** Publishes the end of an operation, with its complete fact. It is called once. */
+/**
+ * Publishes the end of an operation, with its complete fact. It must be called once for each
+ * operation.
+ */
 export function tellEnd<F extends { error?: unknown }>(
   trace: TracingChannel<unknown, F>,
   fact: F,

@@ -44,14 +44,14 @@ export class HoldfastError extends Error {
   }
 }
 
-/** Holdfast refused an argument before it sent anything. The message contains the value. */
+/** Holdfast refused an argument and sent nothing. The message contains the value. */
 export class InvalidArgumentError extends HoldfastError {
   constructor(message: string, lockName?: string) {
     super('HOLDFAST_INVALID_ARGUMENT', message, { lockName })
   }
 }
 
-/** The error for a call of a lease that was released before. */
+/** Makes the error for a call of a lease that has been released. */
 export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgumentError {
   return new InvalidArgumentError(
     `The lease of ${noun.toLowerCase()} "${lockName}" was released, by its release() or at the end of using(). ` +
@@ -60,22 +60,22 @@ export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgu
   )
 }
 
-/** The owner that called `unlock()` holds nothing. Nothing was changed. */
+/** The owner that called `unlock()` holds nothing. The call changed nothing. */
 export class NotHeldError extends HoldfastError {
   constructor(message: string, lockName: string) {
     super('HOLDFAST_NOT_HELD', message, { lockName })
   }
 }
 
-/** How a lease was lost. */
+/** The reason why a lease was lost. */
 export type LossReason =
   /** Its time ended: a fixed lease expired, or no renewal was confirmed in time. */
   | 'expired'
   /** The server answered that the owner no longer holds the lock. */
   | 'gone'
   /**
-   * This client ended it: by `forceUnlock()`, by an `unlock()` that may belong to another task, or
-   * by `release()` or `delete()` of a semaphore.
+   * This client ended the hold: by `forceUnlock()`, by an `unlock()` that may belong to another
+   * task, or by `release()` or `delete()` of a semaphore.
    */
   | 'forced'
 
@@ -123,9 +123,9 @@ export class NotReleasedError extends HoldfastError {
 
 /** How a client describes itself to other clients of the same Redis. */
 export interface ClientInfo {
-  /** The id of the client: the first part of the names of its owners. */
+  /** The id of the client. The owner ids of its owners begin with it. */
   readonly client: string
-  /** Its `label`: host and pid, unless it was given another. */
+  /** The `label` of the client. Its default is host and pid. */
   readonly label: string
   readonly host: string
   readonly pid: number
@@ -140,36 +140,36 @@ export interface WhyNotAcquired {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
   /**
-   * `held`: another owner holds the lock, or is ahead in the queue. `free`: the lock is free by now. `unset`: the
+   * `held`: another owner holds the lock, or is ahead in the queue. `free`: the lock is free now. `unset`: the
    * semaphore has no permits, because no client set their number. `outage`: Redis did not answer. `failed`: another
    * reason, described in `text`.
    */
   readonly outcome: 'held' | 'free' | 'unset' | 'outage' | 'failed'
-  /** The holder when the lock was last seen, as `<clientId>:<owner>`; null if unknown. */
+  /** The holder in the last answer of the server, as `<clientId>:<owner>`; null if unknown. */
   readonly holder: string | null
   /** The client of the holder; null if unknown. */
   readonly process: ClientInfo | null
   /**
-   * How long the holder had held the lock at that time, in milliseconds. Null if unknown. It is unknown for a majority
-   * of masters, for clients of Redisson, and for readers of an older Holdfast. It is also unknown if `why()` had to
-   * ask Redis for the current holder.
+   * How long the holder had held the lock at the time `at`, in milliseconds; null if unknown. It is unknown for a
+   * majority of masters, for clients of Redisson, and for readers of an older Holdfast. It is also unknown if `why()`
+   * had to ask Redis for the current holder.
    */
   readonly ageMs: number | null
-  /** The remaining time of the lease then, in milliseconds; null if unknown, or if the lock has no expiry. */
+  /** The remaining lease at the time `at`, in milliseconds; null if unknown, or if the lock has no expiry. */
   readonly ttlMs: number | null
-  /** For a fair lock: the place in its queue at that time. 1 means the head of the queue. */
+  /** For a fair lock: the caller's position in the queue then; 1 means the head of the queue. */
   readonly queuePosition: number | null
   /** For a fair lock that was tried once: how many callers queue for it. */
   readonly queueLength: number | null
-  /** When the lock was seen in this state, in milliseconds since 1970 by the clock of this host. */
+  /** When the server reported this, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
   /** The explanation in words. */
   readonly text: string
 }
 
-/** Redis could not be reached, or did not answer in time. Contention never causes it. */
+/** Redis could not be reached, or did not answer in time. Contention never causes this error. */
 export class RedisUnavailableError extends HoldfastError {
-  /** For an acquisition: the last known holder, if any. */
+  /** For an acquisition: explains who held the lock, if known. */
   declare why?: WhyNotAcquired
   /**
    * For the events `error` and `outage`: the server that is down, for how long in milliseconds, and how many attempts
@@ -189,7 +189,7 @@ export class RedisUnavailableError extends HoldfastError {
 /** The words of error messages for one sort of object: locks, semaphores or latches. */
 export interface Words {
   readonly noun: string
-  /** A sentence: what is unknown in an outage. */
+  /** A sentence about the state that is unknown in an outage. */
   readonly unavailable: string
 }
 
@@ -198,7 +198,7 @@ export const OF_LOCK: Words = {
   unavailable: 'It is unknown who holds the lock.',
 }
 
-/** The error of an outage, for people. `what` did not happen, and `heard` is how Redis failed. */
+/** Makes the error of an outage: the step that did not happen, and how Redis failed. */
 export function unavailableError(
   lockName: string,
   what: string,
@@ -221,7 +221,7 @@ export function unavailableError(
  */
 export let refusalPasses: (error: RedisRefusedError) => boolean
 
-/** Redis answered with an error. The message and `cause` contain its text. */
+/** Redis answered with an error. The message and `cause` contain the text of that error. */
 export class RedisRefusedError extends HoldfastError {
   readonly #passes: boolean
 
@@ -242,7 +242,7 @@ export class UnsupportedServerError extends HoldfastError {
   }
 }
 
-/** `close()` closed the client: before the call, or while the call was waiting. */
+/** `close()` closed the client before the call, or while the call was waiting. */
 export class ClosedError extends HoldfastError {
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_CLOSED', message, { lockName, cause })

@@ -1,10 +1,10 @@
 import type { LeaseLostError, RedisUnavailableError } from './errors.ts'
 
-/** The fields of all events about one hold of a lock. */
+/** The fields of each event about one hold of a lock. */
 export interface HoldEvent {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
-  /** The owner as Redis knows it: `<clientId>:<owner>`. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
   /** The fencing token of the hold. */
   readonly token: number
@@ -36,26 +36,29 @@ export interface OutageEvent {
 export interface Requester {
   /** The id of the client. */
   readonly client: string
-  /** Its `label`. Control characters are escaped, and the text is cut to 200 characters. */
+  /**
+   * The `label` of the client. Control characters are escaped, and the text is cut to 200
+   * characters.
+   */
   readonly label: string
 }
 
 /** Another client or an operator asks the holder to release soon. */
 export interface ReleaseRequestedEvent extends HoldEvent {
-  /** The reason in the words of the requester, escaped and cut like its label; null if it gave none. */
+  /** The reason in the words of the requester; null if there is none. It is escaped and cut like the label. */
   readonly reason: string | null
   readonly by: Requester
 }
 
 /** The events of a client, with the arguments of their listeners. */
 export interface HoldfastEvents {
-  /** A lock was acquired. A re-entry emits no event. `waitedMs` counts from the call. */
+  /** A lock was acquired. A re-entry emits no event. `waitedMs` is the time since the call. */
   acquired: (event: HoldEvent & { readonly waitedMs: number }) => void
   /** The last acquisition of a hold was released. */
   released: (event: HoldEvent) => void
-  /** An acquisition found the lock taken and waits. */
+  /** An acquisition found that another owner holds the lock, and waits. */
   wait: (event: { readonly name: string }) => void
-  /** A renewal was confirmed for this many holds in one request. */
+  /** One request has renewed the leases of this many holds. */
   renewed: (event: { readonly holds: number }) => void
   /**
    * A renewal, or a check of a fixed lease, was not confirmed. The lease continues for `remainingMs`, and the client
@@ -77,13 +80,13 @@ export interface HoldfastEvents {
    */
   releaseRequested: (event: ReleaseRequestedEvent) => void
   /**
-   * A failure that no call can reject with: an outage, or a release in the background. Without a listener it is
-   * silent; it never crashes the process.
+   * A failure that no call reports: an outage, or a release in the background. Without a listener, the event has no
+   * effect; it never crashes the process.
    */
   error: (error: Error) => void
 }
 
-/** Emits an event. An error of a listener does not reach the code that emits. */
+/** Emits an event. An error of a listener is not thrown to the caller. */
 export type Emit = <E extends keyof HoldfastEvents>(
   event: E,
   ...args: Parameters<HoldfastEvents[E]>

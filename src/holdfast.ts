@@ -31,7 +31,7 @@ import type { ClientInfo } from './servers/presence.ts'
  * It emits the events of {@link HoldfastEvents}.
  */
 export class Holdfast extends ClientEmitter implements AsyncDisposable {
-  /** Unique among all clients. Every owner in Redis begins with it. */
+  /** The id of the client. Every owner id of the client begins with it. */
   readonly id: string = nanoid()
   readonly #parts: ClientParts
   readonly #oneServer: OneServer
@@ -39,7 +39,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /** @throws `InvalidArgumentError` for unknown or invalid options */
   constructor(options: HoldfastOptions)
   /**
-   * @param newPlace makes the place of its locks, instead of Redis
+   * @param newPlace connects to another place of the locks, instead of Redis
    * @internal
    */
   constructor(options: Omit<HoldfastOptions, 'redis' | 'masters'>, newPlace: NewPlace)
@@ -78,10 +78,10 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns a re-entrant FIFO lock: all clients acquire it in the order of their calls. It excludes `getLock` of the
-   * same name. Callers of `getLock`, and of Redisson, do not queue: they may take the lock when it is free.
+   * same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free.
    *
-   * A process keeps its place while it lives. The queue skips a crashed process. A frozen process at the head of the
-   * queue delays the queue by 1.5 s and keeps its place.
+   * A process keeps its place in the queue while it runs. If it crashes, the queue skips it. If the process at the head
+   * of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name
@@ -116,7 +116,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * lease ends.
    *
    * @param name as for {@link getLock}
-   * @param options `permits`: the total number of permits. The first acquisition sets it if no client did before
+   * @param options `permits`: the total number of permits. The first acquisition sets it if no client has
    * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`: one server must hold the number
    */
   getPermitExpirableSemaphore(name: string, options?: PermitSemaphoreOptions) {
@@ -136,14 +136,14 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns a lock that a majority of the servers of several clients holds, like Redisson's `RedissonRedLock`. Each of
-   * the plain locks is one vote. It has the methods of every lock, and survives the failure of any minority of the
-   * servers.
+   * the plain locks is one vote. It has all methods of a lock, and survives the failure of any minority of the servers.
    *
-   * The client on which you call this provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the
-   * events. Its `close()` releases the lock. If another client is closed, it counts as a server that is down.
+   * The client on which you call this provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the events.
+   * `close()` of this client releases the lock. If another client is closed, its server counts as down.
    *
-   * It excludes every RedLock that shares a majority of its locks, in any order. It does not exclude a plain lock on a
-   * minority of the servers. If two clients use the same server, acquiring rejects with `InvalidArgumentError`.
+   * The lock excludes every RedLock that shares a majority of its locks, in any order. It does not exclude a plain lock
+   * on a minority of the servers. If two of the clients use the same server, an acquisition rejects with
+   * `InvalidArgumentError`.
    *
    * @param locks one `getLock()` lock from each client, each client on its own server; the names may differ
    * @throws `InvalidArgumentError` without locks, for two locks of one client, and for values that are not locks. Fair
@@ -155,7 +155,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns several locks as one: all of them or none. They may be of any kind, client and server. All clients acquire
-   * them in the same order, in whatever order you pass them.
+   * them in the same order, however you pass them.
    *
    * @throws `InvalidArgumentError` without locks, and for values that are not locks of Holdfast
    */
@@ -179,8 +179,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Runs `fn` in a frame: `lock()` and `unlock()` inside `fn` behave as on a thread of its own, at any call depth. The
-   * frame ends when `fn` returns, or when the promise that `fn` returned settles. Its locks then stay held.
+   * Runs `fn` in a frame: `lock()` and `unlock()` inside `fn` behave as in a separate thread, at any call depth. The
+   * frame ends when `fn` returns, or when the promise that `fn` returned settles. Held locks then stay held.
    *
    * @returns the result of `fn`. If that is a promise, a new promise that settles in the same way
    */
@@ -201,7 +201,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Asks each of the `masters` for its state, in one round trip. The result has the order of that option.
+   * Asks each of the `masters` for its state, in one round trip. The result has the order of the option `masters`.
    *
    * @returns rejects with `InvalidArgumentError` if there is one server, and with `ClosedError` after `close()`. If a
    * master does not answer, the result reports it; the call does not reject
@@ -224,13 +224,13 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * Connections that you opened stay open. If Redis does not answer, it resolves soon after twice `commandTimeoutMs`,
    * and the locks end with their leases.
    *
-   * With `drainMs` it first waits until nothing is held, for at most that long. Meanwhile new acquisitions and waits
-   * reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the watchdog renews their
-   * leases. The signal of a leader's term aborts when the drain begins.
+   * With `drainMs`, it first waits until the client holds nothing, for at most that time. Meanwhile new acquisitions
+   * and waits reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the watchdog renews
+   * their leases. The signal of a leader's term aborts when the drain begins.
    *
-   * A further call returns the same promise. It ends the waiting after its own `drainMs`, or without one at once.
+   * A further call returns the same promise. It limits the wait to its `drainMs`; without one, the wait ends at once.
    *
-   * @returns the holds that it ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
+   * @returns the holds that `close()` ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
    */
   close(options?: CloseOptions): Promise<readonly CutOffHold[]>
   close(options?: CloseOptions, ...others: never[]): Promise<readonly CutOffHold[]> {

@@ -37,8 +37,8 @@ interface Client {
 }
 
 /**
- * The parts of a client that need a single server. With independent masters, the methods that make
- * these objects throw, and the error names an alternative.
+ * The parts of a client that need a single server. With independent masters, the methods that
+ * create these objects throw an error, which names an alternative.
  */
 export class OneServer {
   readonly #client: Client
@@ -137,26 +137,26 @@ export class OneServer {
   }
 
   /**
-   * The holds and waits that are not of locks: work with permits without leases, and calls that
-   * await latches.
+   * The holds and waits that do not belong to locks: work with permits that have no leases, and
+   * calls that await latches.
    */
   get holdings(): Holdings {
     return { held: this.#semaphores?.held ?? [], waiting: this.#latches.waiting }
   }
 
-  /** Asks leaders to end their terms. @returns when no work has permits without leases */
+  /** Asks leaders to end their terms. @returns resolves when no work has permits without leases */
   async drain(): Promise<void> {
     this.#elections.drain(closingError())
     await this.#semaphores?.drain()
   }
 
-  /** Closes the parts that are not locks. The locks are closed afterwards. */
+  /** Closes the parts that are not locks. The locks are closed later. */
   async closeOthers(): Promise<void> {
     this.#elections.close()
     await Promise.all([this.#latches.close(), this.#semaphores?.close()])
   }
 
-  /** Called after all locks were released. */
+  /** Called when all locks have been released. */
   close(): void {
     this.#fairKind?.close()
   }
@@ -170,7 +170,9 @@ refuseDetached(HoldfastPermitExpirableSemaphore, 'semaphore')
 const SETS_PERMITS =
   'trySetPermits() sets the number of permits; getPermitExpirableSemaphore(name, { permits }) takes it as an option.'
 
-/** Refuses what similar methods take after the name, because it would be ignored here. */
+/**
+ * Refuses arguments after the name. Similar methods accept them, but here they would be ignored.
+ */
 function assertAlone(get: string, others: readonly unknown[], how: string): void {
   if (others.length === 0) return
   throw new InvalidArgumentError(`${get}(name) takes only a name; got ${show(others[0])}. ${how}`)

@@ -15,7 +15,7 @@ import {
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 
-/** Connects a client to the place of its locks. */
+/** Connects a client to the server or quorum that has its locks. */
 export type NewPlace = (settings: Settings, events: PlaceEvents) => ClientPlace
 
 /** Connects to the servers that the options name. */
@@ -60,7 +60,7 @@ function majority(settings: Settings, events: PlaceEvents): ClientPlace {
  * Combines the servers of several clients into one quorum. If the quorum is closed, these servers
  * stay open.
  *
- * @param servers each can be a vote
+ * @param servers the servers, each of which can vote
  * @param nameOf returns the raw name of a lock on one of the servers
  */
 export function majorityOf(

@@ -15,9 +15,9 @@ export type { MemoryClientOptions } from './memory-client.ts'
 /** The options of `createMemoryServer`. */
 export interface MemoryServerOptions {
   /**
-   * With true, time stands still for the server and all of its clients, until {@link MemoryServer.advance} moves it.
-   * There is no real wait, and fake timers of a test do not matter. With false, they use `Date.now()`,
-   * `performance.now()` and `setTimeout()`, as these are at the time of each call. False by default.
+   * With true, time stands still for the server and all of its clients, until {@link MemoryServer.advance} moves time
+   * forward. There is no real wait, and fake timers of a test have no effect. With false, the server and its clients
+   * use `Date.now()`, `performance.now()` and `setTimeout()`, as these are at the time of each call. False by default.
    */
   readonly virtualTime?: boolean
 }
@@ -25,7 +25,7 @@ export interface MemoryServerOptions {
 /** A server for locks in the tests of one process. It needs no Redis, and opens no connection. */
 export interface MemoryServer {
   /**
-   * Returns a client of this server, which represents its own process: its locks exclude the locks of the other
+   * Returns a client of this server. It represents a separate process, so its locks exclude the locks of the other
    * clients of this server. It behaves like a client of one Redis, but its locks cannot be votes of a RedLock. Like
    * every client, it keeps no process alive that has no pending work.
    *
@@ -160,7 +160,8 @@ class TestServer implements MemoryServer {
     }
     const ending = { owner: hold.id.wireOwner, holds: 0, token: hold.lastToken, callMs: 1 }
     lock.remoteOf(hold).release(ending, {
-      // The next holder may be in the same client. The server sends no message to that client.
+      // The next holder may be in the same client. The server sends no message to that client, so
+      // this call wakes the waiter.
       answered: (released) =>
         lock.lookAgain(released.kind === 'freed' ? released.following : undefined),
       failed: () => {},

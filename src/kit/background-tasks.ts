@@ -1,7 +1,7 @@
 interface Host {
-  /** Called with a failure that no other caller receives. */
+  /** Called with a failure that is not reported to any other caller. */
   taskFailed(error: Error): void
-  /** Called when no task is under way any longer. */
+  /** Called when no task is in progress any longer. */
   tasksEnded(): void
 }
 
@@ -18,9 +18,9 @@ export class BackgroundTasks {
   }
 
   /**
-   * Counts a task. No other caller receives its failure.
+   * Counts a task until it has ended. Its failure is passed to the host.
    *
-   * @param whose rejected with the failure too, so that its caller does not wait forever
+   * @param whose also rejected with the failure, so that its caller does not wait forever
    */
   run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1
@@ -34,7 +34,7 @@ export class BackgroundTasks {
     )
   }
 
-  /** Begins a task, which ends with `end()`. */
+  /** Counts a task until `end()` is called. */
   begin(): void {
     this.#running += 1
   }
@@ -44,7 +44,10 @@ export class BackgroundTasks {
     this.settle()
   }
 
-  /** Counts a task. Another caller receives its failure. */
+  /**
+   * Counts a task until it has ended. Its failure is ignored here, because another caller receives
+   * it.
+   */
   count(work: Promise<unknown>): void {
     this.#running += 1
     const end = () => this.end()
@@ -55,7 +58,10 @@ export class BackgroundTasks {
     return this.#running === 0
   }
 
-  /** If no task is under way, wakes the callers of `quiet()` and calls the host. */
+  /**
+   * If no task is in progress, resolves the promises of `quiet()` and calls `tasksEnded` of the
+   * host.
+   */
   settle(): void {
     if (!this.isQuiet) return
     const waiting = this.#waiting

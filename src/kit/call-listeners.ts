@@ -1,8 +1,9 @@
 import { outsideFrames } from './frame-storage.ts'
 
 /**
- * Calls listeners outside all frames, so that they act for no owner. The error of a listener
- * becomes an uncaught exception and does not fail the caller.
+ * Calls listeners outside all frames, so that their acquisitions are not for the owner of the
+ * running code. If a listener throws, the error becomes an uncaught exception, and the caller
+ * continues.
  */
 export function callListeners(call: () => void): void {
   try {
@@ -32,7 +33,8 @@ interface Emitter {
 
 /**
  * Returns a function that calls the listeners of the emitter, as {@link callListeners} does. If one
- * throws, the later listeners are still called: `emit` of eventemitter3 leaves them out.
+ * listener throws, the later listeners are still called. `emit` of eventemitter3 would leave them
+ * out.
  */
 export function emitBy(emitter: object): (event: string, ...args: unknown[]) => void {
   const one = emitter as Emitter
@@ -44,7 +46,8 @@ export function emitBy(emitter: object): (event: string, ...args: unknown[]) => 
       callListeners(() => one.emit(event, ...args))
       return
     }
-    // A copy, because a listener may add others, which are not called for this event.
+    // The list is copied, because a listener may add other listeners. They are not called for this
+    // event.
     for (const { fn, context, once } of [...(entries as Entry[])]) {
       if (once) one.removeListener(event, fn, undefined, true)
       callListeners(() => fn.apply(context, args))

@@ -8,29 +8,32 @@ export interface Moment {
 }
 
 export interface Timer {
-  /** The timer no longer keeps the process alive. */
+  /** From now on, the timer does not keep the process alive. */
   unref(): Timer
 }
 
 /**
- * The time of one client, for all its waits and measurements. There are two clocks, because each
- * can be wrong. The monotonic clock stands still while a machine is suspended. NTP and people
+ * The clocks of one client, for all its waits and measurements. There are two clocks, because each
+ * can be wrong. The monotonic clock stops while a machine is suspended. NTP or an operator can
  * change the wall clock.
  */
 export interface Clock {
   now(): Moment
-  /** The monotonic part of `now()`. */
+  /** The monotonic time of `now()`. */
   monotonic(): number
   /** Calls `work` once, after `ms` milliseconds. */
   after(ms: number, work: () => void): Timer
-  /** Calls `work` every `ms` milliseconds, outside the async contexts of callers. */
+  /** Calls `work` every `ms` milliseconds, in no async context of a caller. */
   every(ms: number, work: () => void): Timer
   clear(timer: Timer | undefined): void
-  /** Calls `work` in a later turn of the event loop, after data that has arrived was read. */
+  /**
+   * Calls `work` in a later turn of the event loop, when the data that has arrived has been read.
+   */
   nextTurn(work: () => void): void
 }
 
-// Kept here, because fake timers of tests replace the global function but not the reading of data.
+// The real function is stored here. Fake timers of tests replace the global function, but the
+// reading of data does not follow fake timers.
 const nextTurn = setImmediate
 
 /** The real time, or the fake timers of a test. */
@@ -48,7 +51,7 @@ export function elapsedMs(since: Moment, now: Moment): number {
   return Math.max(now.monotonic - since.monotonic, now.wall - since.wall)
 }
 
-/** How far the two clocks drifted apart between two moments, in milliseconds. */
+/** How much more one clock has advanced than the other between two moments, in milliseconds. */
 export function disagreementMs(since: Moment, now: Moment): number {
   return Math.abs(now.monotonic - since.monotonic - (now.wall - since.wall))
 }

@@ -1,6 +1,9 @@
 import type { Clock, Timer } from './clock.ts'
 
-/** The end of a wait. It moves earlier, never later. A waiting caller keeps the process alive. */
+/**
+ * The end of a wait. It can be moved earlier, but not later. While a caller waits, the process
+ * stays alive.
+ */
 export class Deadline {
   readonly #passed: Promise<void>
   #pass!: () => void
@@ -21,7 +24,7 @@ export class Deadline {
     return this.#isOver
   }
 
-  /** @param ms from now, in milliseconds; 0 ends the wait at once */
+  /** @param ms the latest end, in milliseconds from now; 0 ends the wait at once */
   notAfter(ms: number): void {
     const at = this.#clock.monotonic() + ms
     if (this.#isOver || at >= this.#at) return
@@ -31,7 +34,7 @@ export class Deadline {
     else this.#timer = this.#clock.after(ms, () => this.#end())
   }
 
-  /** Waits for the work until the deadline. The work itself continues. */
+  /** Waits until the work has ended or the deadline is over. The work is not stopped. */
   async awaits(work: Promise<unknown>): Promise<void> {
     await Promise.race([work, this.#passed])
     this.#end()

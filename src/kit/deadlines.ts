@@ -1,4 +1,4 @@
-/** An item with a due time. It is in one heap at most. */
+/** An item with a due time. It can be in one heap at a time. */
 export interface Dated {
   dueAt: number
   /** The index in the heap; -1 outside a heap. */
@@ -6,8 +6,9 @@ export interface Dated {
 }
 
 /**
- * Items by due time, in a binary heap. A new item is usually due last, so adding and removing it
- * takes one or two steps. In general, each takes log n steps.
+ * Items in the order of their due times, in a binary heap. An addition or a removal takes log n
+ * steps. A new item usually has the latest due time, so its addition and its removal take only one
+ * or two steps.
  */
 export class Deadlines<T extends Dated> {
   readonly #heap: T[] = []

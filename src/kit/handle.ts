@@ -3,19 +3,19 @@ import { INSPECT, type Inspect } from './printed.ts'
 import { publicCall } from './public-call.ts'
 import { VERSION } from './version.ts'
 
-/** Every copy of the package marks its handles with this symbol. */
+/** The symbol with which every copy of the package marks its handles. */
 const COPY = Symbol.for('holdfast.copy')
 
-/** One copy of the package, as messages of another copy name it. */
+/** One copy of the package, as the error messages of another copy describe it. */
 interface Copy {
   readonly version: string
-  /** The folder of the files, which shows if the copy is the ESM or the CommonJS build. */
+  /** The folder of the copy's files. It shows if the copy is the ESM or the CommonJS build. */
   readonly path: string
 }
 
 let readInner: (handle: Handle) => object | undefined
 
-/** The object that users get: only the public members of an internal object. */
+/** The object that users receive. It has only the public members of an internal object. */
 class Handle {
   readonly #inner: object
 
@@ -37,9 +37,11 @@ class Handle {
 }
 
 interface Naming {
-  /** The variable that messages use for such a handle. */
+  /** The variable name that error messages use for such a handle. */
   readonly variable: string
-  /** Methods that other libraries have, each with its replacement here. */
+  /**
+   * Methods of other libraries that a handle does not have, each with the method to use instead.
+   */
   readonly instead?: Readonly<Record<string, string>>
 }
 
@@ -65,7 +67,7 @@ export function handleClassOf<T extends object, M extends keyof T>(
       if (inner === undefined) throw detachedError(name, variable)
       return inner as Record<PropertyKey, (...args: unknown[]) => unknown>
     }
-    // A member that is a field of each object is not in the prototype.
+    // A field is not found in the prototype, so it is treated as a property.
     const isMethod = typeof valueIn(Inner.prototype, name) === 'function'
     if (isMethod) {
       const value = function (this: unknown, ...args: unknown[]): unknown {
@@ -109,7 +111,8 @@ export function behind<T extends object>(
 }
 
 /**
- * Why a handle of another copy is refused, without a period at the end; undefined for other values.
+ * The reason why a handle of another copy is refused, without a period at the end; undefined for
+ * other values.
  */
 export function otherCopy(value: unknown): string | undefined {
   const copy = Object(value)[COPY] as Copy | undefined
@@ -133,7 +136,10 @@ function valueIn(prototype: object, name: PropertyKey): unknown {
   return undefined
 }
 
-/** The path comes from a stack, because no expression names this file in both module systems. */
+/**
+ * Describes this copy of the package. The path comes from a stack trace, because no expression for
+ * the path of this file works in both module systems.
+ */
 function ownCopy(): Copy {
   const [, line = ''] = (new Error().stack ?? '').split('\n')
   const file = /(?:\(|at )([^()]+?)(?::\d+)*\)?$/.exec(line)?.[1] ?? 'unknown'
@@ -143,7 +149,10 @@ function ownCopy(): Copy {
   }
 }
 
-/** For calls such as `const { lock } = holdfast.getLock('x'); lock()`. */
+/**
+ * The error for a method that is called without its object, as in `const { lock } =
+ * holdfast.getLock('x'); lock()`.
+ */
 function detachedError(method: PropertyKey, variable: string): InvalidArgumentError {
   const call = typeof method === 'symbol' ? `[${method.description}]` : `.${String(method)}`
   return new InvalidArgumentError(
@@ -153,9 +162,10 @@ function detachedError(method: PropertyKey, variable: string): InvalidArgumentEr
 }
 
 /**
- * Makes each method of a class throw the error above if the method is called without its object.
+ * Changes each method of a class so that it throws a clear error if it is called without its
+ * object.
  *
- * @param variable the variable that messages use for such an object
+ * @param variable the variable name that error messages use for such an object
  */
 export function refuseDetached(
   Class: abstract new (...args: never) => object,

@@ -7,7 +7,8 @@ export abstract class Linked<T extends Linked<T>> {
   /** @internal */
   declare after: T | undefined
 
-  // Assigned here, because fields of a class with many subclasses are slow to define.
+  // Assigned here and not as class fields, because fields of a class with many subclasses are slow
+  // to define.
   constructor() {
     this.list = undefined
     this.before = undefined
@@ -16,9 +17,9 @@ export abstract class Linked<T extends Linked<T>> {
 }
 
 /**
- * Items in the order of their addition, made for thousands of short-lived items. A `Set` makes a
- * new table after every few changes. An old table keeps all later items alive until a full garbage
- * collection: `npm run bench -- --only a,b`.
+ * Items in the order of their addition, for thousands of short-lived items. A `Set` makes a new
+ * table after every few changes. The old table refers to all later items, so no item is freed
+ * before a full garbage collection. Measured with `npm run bench -- --only a,b`.
  */
 export class LinkedList<T extends Linked<T>> {
   #first: T | undefined
@@ -42,8 +43,8 @@ export class LinkedList<T extends Linked<T>> {
   }
 
   /**
-   * Adds the item at the end, and removes it from its previous list. An item of this list keeps its
-   * place.
+   * Adds the item at the end, and removes it from its previous list. An item that is already in
+   * this list keeps its position.
    */
   add(member: T): void {
     if (member.list === this) return
@@ -69,7 +70,9 @@ export class LinkedList<T extends Linked<T>> {
     this.#size -= 1
   }
 
-  /** Iterates in the order of addition. To remove items meanwhile, iterate over a copy. */
+  /**
+   * Iterates in the order of addition. To remove items during the iteration, iterate over a copy.
+   */
   *[Symbol.iterator](): Generator<T> {
     for (let member = this.#first; member !== undefined; member = member.after) yield member
   }

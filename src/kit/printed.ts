@@ -1,7 +1,7 @@
-/** Node.js calls the method of this name to log an object. */
+/** Node.js calls the method with this name to log an object. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never
 
-/** The function that `util.inspect`, and so `console.log`, passes to that method. */
+/** The function that `util.inspect` passes to that method. `console.log` uses `util.inspect`. */
 export type Inspect = (value: unknown, options: object) => string
 
 /** An object that logs show as the result of its `toJSON()`, because its fields are internal. */
@@ -14,7 +14,7 @@ export abstract class Printed {
   }
 }
 
-/** As {@link Printed}, for objects that extend another class. */
+/** Does the same as {@link Printed} for objects that extend another class. */
 export function printed(
   one: { toJSON(): Record<string, unknown> },
   options: object,

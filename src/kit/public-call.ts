@@ -2,7 +2,7 @@
 type PublicMethod = (...args: never) => unknown
 
 /**
- * The public method that is running, until it returns. Stack traces of its callers begin after it.
- * It is undefined after an `await` and in callbacks.
+ * The public method that is running; undefined when it has returned, after an `await`, and in
+ * callbacks. A recorded stack begins with the caller of this method.
  */
 export const publicCall: { method: PublicMethod | undefined } = { method: undefined }

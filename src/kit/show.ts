@@ -1,4 +1,4 @@
-/** A value as an error message shows it. */
+/** Returns a value as error messages show it. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'object' && value !== null) return `an object (${value.constructor?.name})`

@@ -6,8 +6,8 @@ interface Woken {
 }
 
 /**
- * An event that at most one caller waits for at a time. A wake-up without a waiting caller is kept
- * for the next wait. So no wake-up between a check and a wait is lost.
+ * An event that at most one caller waits for at a time. If no caller waits at a wake-up, the
+ * wake-up is kept for the next wait. So no wake-up between a check and a wait is lost.
  */
 export class WakeEvent {
   #isSet = false
@@ -29,15 +29,14 @@ export class WakeEvent {
     return this.#awaitedBy !== undefined
   }
 
-  /**
-   * Forgets earlier wake-ups, because the caller is about to check the state that they reported.
-   */
+  /** Forgets earlier wake-ups, because the caller is about to check the state that caused them. */
   reset(): void {
     this.#isSet = false
   }
 
   /**
-   * Calls `woken` once, at the next wake-up or after `ms` milliseconds, and never synchronously.
+   * Calls `woken` once: at the next wake-up, or after `ms` milliseconds. It never calls `woken`
+   * synchronously.
    */
   wake(one: Woken, ms = LONGEST_TIMER_MS): void {
     if (this.#isSet) {

@@ -1,4 +1,4 @@
-/** Emits a process warning about a use that works, but probably not as the user meant it. */
+/** Emits a process warning about code that works, but probably does not do what the user wants. */
 export function warn(code: `HOLDFAST_${string}`, text: string): void {
   process.emitWarning(text, { type: 'HoldfastWarning', code })
 }

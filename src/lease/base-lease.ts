@@ -4,7 +4,7 @@ import type { LinkedList } from '../kit/linked-list.ts'
 import { Printed } from '../kit/printed.ts'
 import type { Kept } from '../owner/holder.ts'
 
-/** The result of `release()` if an `unlock()` ended the lease, perhaps for another task. */
+/** The result of `release()` after an `unlock()`, perhaps of another task, has ended the lease. */
 const ENDED = Promise.resolve(false)
 
 /** Returns the internal object behind a lease that users hold. */
@@ -34,7 +34,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
     this.askedAt = askedAt
   }
 
-  /** The greatest fencing token of its locks. */
+  /** The greatest fencing token of the lease's locks. */
   abstract readonly token: number
 
   /** True if this acquisition is valid now, for each of its locks. */
@@ -42,17 +42,17 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
     return this.remaining() > 0
   }
 
-  /** How long it remains valid without a renewal, in milliseconds. */
+  /** How long the acquisition remains valid without a renewal, in milliseconds. */
   abstract remaining(): number
 
   /**
    * Ends this acquisition. A lock is free when all acquisitions of its hold are released. Each of several locks is
    * released, even when another one fails. A further call returns the same promise and changes nothing.
    *
-   * @returns true if the lock was still held, or all of several. False if a lease had been lost before, so that a
-   * `finally` does not hide the error of the work. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
-   * Redis did not confirm the release within `outageMs`, with `NotReleasedError` for several locks. The client then
-   * retries in the background, and the lock ends with its lease at the latest.
+   * @returns true if the lock was still held; for several locks, if all of them were still held. False if a lease had
+   * been lost before, so that a `finally` does not hide the error of the work. Rejects with `RedisUnavailableError` or
+   * `RedisRefusedError` if Redis did not confirm the release within `outageMs`, or with `NotReleasedError` for several
+   * locks. The client then retries in the background, and the lock ends with its lease at the latest.
    */
   release(): Promise<boolean> {
     this.#released ??= this.#release()
@@ -77,7 +77,8 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   protected abstract undo(): Promise<boolean>
 
   /**
-   * True if one of its leases was lost before a release that the server did not confirm.
+   * True if one of the locks had been lost, although the release rejects because the server did not
+   * confirm it for another lock.
    *
    * @internal
    */
@@ -86,8 +87,8 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   }
 
   /**
-   * An `unlock()` released this lease, perhaps for another task. The signal of the lease aborts,
-   * for code that still relies on it.
+   * Called when an `unlock()`, perhaps of another task, has released this lease. Aborts the signal
+   * of the lease, because code may still rely on the lease.
    *
    * @internal
    */

@@ -4,7 +4,8 @@ import { type Clock, disagreementMs, type Moment, type Timer } from '../kit/cloc
 const CHECK_MS = 250
 
 /**
- * The clocks disagree if they drift apart by more than this between two checks, in milliseconds.
+ * The two clocks disagree if they drift apart by more than this between two checks, in
+ * milliseconds.
  */
 export const DISAGREEMENT_MS = 250
 
@@ -15,7 +16,8 @@ export class ClockWatch {
   #checks: Timer | undefined
   #lastSeen: Moment = { monotonic: 0, wall: 0 }
   /**
-   * The last stall: the time between two checks that were too far apart, on the monotonic clock.
+   * The last stall of the event loop, as a time on the monotonic clock. It lies between two checks
+   * that were too far apart.
    */
   #stall = { from: 0, until: 0 }
 
@@ -28,7 +30,7 @@ export class ClockWatch {
     this.#check = check
   }
 
-  /** @returns false if it runs already */
+  /** @returns false if the checks have already started */
   start(): boolean {
     if (this.#checks !== undefined) return false
     this.#lastSeen = this.#clock.now()

@@ -7,27 +7,27 @@ import type { Hold } from './hold.ts'
 import { limitOf } from './loss.ts'
 
 /**
- * A stack is recorded with at least this many lines, because lines of Holdfast are removed later.
- * Node.js records 10 by default.
+ * A stack is recorded with at least this many lines, because the lines of Holdfast are removed
+ * later. Node.js records 10 lines by default.
  */
 const STACK_LINES = 20
 
 /**
- * The stack of a lease becomes text after this long, in milliseconds. Short holds skip this step,
- * because it is slower than everything else that a lock does. Until then the stack can keep the
- * objects of its calls in memory, even the lock object.
+ * The stack of a lease is converted to text after this time, in milliseconds. The conversion is
+ * slower than all other steps of a lock, so it is left out for short holds. Until then, the stack
+ * may keep the objects of its calls in memory, even the lock object.
  */
 const WRITE_DOWN_MS = 250
 
 /**
- * The folder of all files of Holdfast. Undefined in a bundle, because the program of the user is in
- * the same file.
+ * The folder of all files of Holdfast. Undefined in a bundle, where the user's program is in the
+ * same file.
  */
 const OWN_FOLDER = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(new Error().stack ?? '')?.[1]
 
 /**
- * Returns the stack from the caller of Holdfast on. Lines of Node.js between lines of Holdfast are
- * removed too.
+ * Returns the lines of the stack from the caller of Holdfast on. Lines of Node.js between lines of
+ * Holdfast are removed too.
  */
 function linesOfCaller(stack: string): string[] {
   const [, ...lines] = stack.split('\n')
@@ -51,8 +51,8 @@ function endOf(hold: Hold, now: number): string {
 }
 
 /**
- * One acquisition that is not released yet. It has no reference to its lease, so the lease can be
- * garbage-collected.
+ * One acquisition that is not released yet. It does not refer to its lease, so that an unused lease
+ * can be garbage-collected.
  */
 class Held extends Linked<Held> {
   readonly hold: Hold
@@ -73,7 +73,7 @@ class Held extends Linked<Held> {
     this.#trace = undefined
   }
 
-  /** The text of a warning. `what` is the end of the sentence "The lease …". */
+  /** Returns the text of a warning. `what` is the end of the sentence "The lease …". */
   about(what: string, now: number): string {
     const { lockName, token, kind } = this.hold
     const { noun } = kind.words ?? OF_LOCK
@@ -86,17 +86,18 @@ class Held extends Linked<Held> {
 }
 
 /**
- * Warns about leases that are held for too long, and about leases that no code can release. It ends
- * none, because a lease may be meant for the life of its process. Clients without `heldWarningMs`
- * have no held watch, because each acquisition costs a stack.
+ * Warns about leases that are held for too long, and about leases that no code can release any
+ * more. It ends no lease, because a lease may be meant for the life of its process. Only clients
+ * with `heldWarningMs` have a held watch, because it records a stack for each acquisition.
  */
 export class HeldWatch {
   readonly #clock: Clock
   readonly #afterMs: number
   readonly #writeDownMs: number
   /**
-   * In `#fresh` the stack is not text yet. In `#written` it is, and no warning was given. The
-   * earliest is first.
+   * Acquisitions in `#fresh` still have their stack as an object. Acquisitions in `#written` have
+   * it as text, and no warning was given about them. In both lists, the earliest acquisition is
+   * first.
    */
   readonly #fresh = new LinkedList<Held>()
   readonly #written = new LinkedList<Held>()
@@ -111,16 +112,16 @@ export class HeldWatch {
   }
 
   /**
-   * Records the stack of a call. Call it before the first wait, because a later stack does not show
-   * the caller.
+   * Records the stack of a call. It must be called before the first `await`, because a later stack
+   * does not show the caller.
    */
   trace(): Error {
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     const trace = new Error()
     Error.stackTraceLimit = Math.max(stackTraceLimit, STACK_LINES)
-    // All lines of a bundle name one file. So the stack begins below the public method that was
-    // called.
+    // In a bundle, all lines name one file, so lines of Holdfast cannot be recognized. So the stack
+    // begins with the caller of the public method.
     Error.captureStackTrace(trace, publicCall.method)
     Error.stackTraceLimit = stackTraceLimit
     return trace
@@ -174,7 +175,7 @@ export class HeldWatch {
     for (let held = this.#written.first; held; held = this.#written.first) {
       if (held.since > now - this.#afterMs) break
       this.#written.remove(held)
-      // A lost lease needs no warning, because its signal reports the loss.
+      // A lost lease needs no warning, because the signal of the lease reports the loss.
       if (!held.hold.live) continue
       const text = held.about('is held for longer than `heldWarningMs`', now)
       warn('HOLDFAST_HELD_LONG', text)
@@ -183,8 +184,8 @@ export class HeldWatch {
   }
 
   /**
-   * The lease was garbage-collected before its release. A fixed lease gets no warning, because it
-   * ends by itself.
+   * Called when the lease was garbage-collected before its release. Warns only if the lease is
+   * renewed, because a fixed lease ends by itself.
    */
   #leaked(held: Held): void {
     this.#forget(held)

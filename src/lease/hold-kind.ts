@@ -7,17 +7,20 @@ export interface HoldKind {
   readonly name: KindName
   /** True if several owners may hold the lock at once, each with a hold of this kind. */
   readonly isShared: boolean
-  /** Set if acquisitions are independent, as with permits: none re-enters another. */
+  /** Set if acquisitions are independent, as with permits. They never re-enter each other. */
   readonly isCounted?: true
   /**
-   * Set if its waiters have a line of their own. They do not delay waiters of their client for
-   * other kinds, because the server knows the order of both.
+   * Set if the waiters of this kind have a separate line. The server orders them with the waiters
+   * of other kinds, so the client need not.
    */
   readonly waitsAside?: true
   /** The words of error messages for this kind; undefined for a lock. */
   readonly words?: Words
-  /** The end of its owner names in Redis, such as a number of permits that scripts read. */
+  /** The end of the owner ids of this kind, such as a number of permits that scripts read. */
   readonly nameSuffix?: string
-  /** Set if its leases are renewed by their own requests, which no stand-in sends. */
+  /**
+   * Set if the leases of this kind are renewed by separate requests. No stand-in sends these
+   * requests.
+   */
   readonly renewal?: object | undefined
 }

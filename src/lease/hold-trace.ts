@@ -2,8 +2,8 @@ import { type HoldFact, type HoldOutcome, holdTrace, tellEnd } from '../diagnost
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * Publishes the fact of one hold to the diagnostics channels: at the grant, and when its outcome is
- * known.
+ * Publishes the fact of one hold to the diagnostics channels: once at the grant, and once when the
+ * outcome is known.
  */
 export class HoldTrace {
   readonly #fact: HoldFact
@@ -18,12 +18,14 @@ export class HoldTrace {
     holdTrace.end.publish(fact)
   }
 
-  /** The holder has called the last `release()`. The server has not confirmed it yet. */
+  /**
+   * Called when the holder has called the last `release()`, before the server confirms the release.
+   */
   letGo(): void {
     this.#fact.heldMs ??= this.#clock.monotonic() - this.#beganAt
   }
 
-  /** Only the first call counts. */
+  /** Publishes the outcome of the hold. Only the first call has an effect. */
   ended(outcome: HoldOutcome, error?: unknown, stalledMs?: number): void {
     const fact = this.#fact
     if (fact.outcome !== undefined) return

@@ -11,12 +11,12 @@ import { GONE, howItRanOut, lossOf } from './loss.ts'
 import type { Backing, HoldId, Proof, StandIn } from './stand-in.ts'
 import { validityMs } from './validity.ts'
 
-/** Receives the loss of a hold. */
+/** Called when a hold is lost. */
 interface HoldHost {
   lost(hold: Hold, error: LeaseLostError): void
 }
 
-/** From the first acquisition of an owner to its last release or its loss. */
+/** One owner's hold of one lock: from the first acquisition to the last release or the loss. */
 export class Hold extends Linked<Hold> implements Dated {
   /** @internal */
   dueAt = 0
@@ -25,42 +25,42 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lockName: string
   readonly owner: Owner
   readonly id: HoldId
-  /** The fencing token. Each write of an upgradable owner raises it. */
+  /** The fencing token. It rises with each write of an upgradable owner. */
   token: number
   /** The last token that the server reserved with this grant, for hand-overs. */
   readonly lastToken: number
-  /** The hold that received the lock by a hand-over, with the same name in Redis. */
+  /** The hold that received the lock from this hold by a hand-over, with the same owner id. */
   heir: Hold | undefined
-  /** After a hand-over: when its caller called, on the monotonic clock. Otherwise 0. */
+  /** After a hand-over: when the new holder's call began, on the monotonic clock. Otherwise 0. */
   askedAt = 0
-  /** True until a re-entry or `extend()` sends a request with this owner name. */
+  /** True until a re-entry or `extend()` sends a request with this owner id. */
   untouched = true
   readonly kind: HoldKind
-  /** The longest lease that was requested so far, in milliseconds. */
+  /** The longest lease that was requested for this hold, in milliseconds. */
   leaseMs: number
-  /** The hold count: acquisitions that are not released yet. */
+  /** The hold count: the number of acquisitions that are not released yet. */
   count = 1
-  /** True if `acquired` was emitted. Only then the release emits `released`. */
+  /** True if the event `acquired` was emitted. Otherwise the release emits no `released`. */
   told = false
   /** The lease to which the watchdog renews the hold, in milliseconds; 0 without renewals. */
   renewMs = 0
-  /** The renewed leases of its acquisitions, in milliseconds. The longest one counts. */
+  /** The renewed leases of the acquisitions, in milliseconds. The watchdog uses the longest. */
   readonly watched: number[] = []
-  /** When the request of its first acquisition was sent, on the monotonic clock. */
+  /** The sending time of the request for the first acquisition, on the monotonic clock. */
   beganAt: number
-  /** When it ends at the latest, on the monotonic clock. */
+  /** The watchdog does not renew the hold beyond this time on the monotonic clock. */
   limitAt = Infinity
-  /** Its `maxHoldMs`. It counts from the first renewed acquisition, which may be a re-entry. */
+  /** The `maxHoldMs` of the hold, counted from its first renewed acquisition or re-entry. */
   limitMs = Infinity
-  /** Set if the holder was asked to end: how long renewals continue, in milliseconds. */
+  /** Set if the holder was asked to end: how long the lease is still renewed, in milliseconds. */
   drainMs: number | undefined
-  /** When it was lost, on the monotonic clock. */
+  /** The time of the loss, on the monotonic clock. */
   lostAt: number | undefined
-  /** Keeps its leases for `unlock()`, and forgets them some time after a loss. */
+  /** The list in which `unlock()` finds the leases. Some time after a loss, it forgets them. */
   keptIn: { lookAfter(): void } | undefined
   /** Set if the diagnostics channel of holds has subscribers. */
   trace: HoldTrace | undefined
-  /** A late request with this name may take effect until then, on the monotonic clock. */
+  /** A late request with this owner id may take effect until this monotonic time. */
   doubtUntilMs = 0
   readonly #clock: Clock
   readonly #host: HoldHost
@@ -96,18 +96,18 @@ export class Hold extends Linked<Hold> implements Dated {
     this.doubtUntilMs = Math.max(this.doubtUntilMs, ms)
   }
 
-  /** True if it is neither released nor known to be lost. It does not check the time. */
+  /** True if the hold is neither released nor known to be lost. It does not read the clocks. */
   get live(): boolean {
     return this.#state === 'live'
   }
 
-  /** Why the hold ended before its last release, or undefined. */
+  /** The error of a hold that ended before its last release; otherwise undefined. */
   get loss(): Error | undefined {
     if (typeof this.#loss === 'function') this.#loss = this.#loss()
     return this.#loss
   }
 
-  /** The remaining validity in milliseconds, at least 0. The clock that leaves less decides. */
+  /** The remaining validity in milliseconds, at least 0, by the clock that leaves less. */
   remainingMs(): number {
     if (this.#state !== 'live') return 0
     this.#catchUp()
@@ -119,26 +119,26 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /**
-   * The validity that the monotonic clock leaves, in milliseconds. If it is more than
-   * `remainingMs()`, the clocks disagree, and the server must decide.
+   * The remaining validity by the monotonic clock, in milliseconds. If `remainingMs()` is smaller,
+   * the clocks disagree, and the client must ask the server.
    */
   remainingMonotonicMs(): number {
     this.#catchUp()
     return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
   }
 
-  /** The last proof of the lease. A hand-over passes it to the next hold. */
+  /** The last proof of the lease. A hand-over without a request passes it to the next hold. */
   get proof(): Proof {
     this.#catchUp()
     return this.#proof
   }
 
-  /** The hold that has the lock under this name now: this one, or the last after hand-overs. */
+  /** This hold, or after hand-overs the hold that now has the lock with this owner id. */
   get current(): Hold {
     return this.heir?.current ?? this
   }
 
-  /** The server confirmed `leftMs` for a request sent at `sentAt`. The limit still applies. */
+  /** Called when the server confirmed this lease. The hold's limit still applies. */
   proved(leftMs: number, sentAt: Moment): void {
     const leaseMs = this.upToLimit(leftMs, sentAt)
     this.loseIfOver()
@@ -150,18 +150,18 @@ export class Hold extends Linked<Hold> implements Dated {
     if (backing && leaseMs >= this.upToLimit(backing.leaseMs, sentAt)) backing.proved(sentAt)
   }
 
-  /** The hold ends `maxHoldMs` after `from`, on the monotonic clock. */
+  /** Limits the hold to `maxHoldMs` after `from`, which is a time on the monotonic clock. */
   limit(maxHoldMs: number, from: number): void {
     this.limitMs = maxHoldMs
     this.limitAt = from + maxHoldMs
   }
 
-  /** The lease to request at `at`, in milliseconds: `leaseMs`, or less near the limit. */
+  /** Returns the lease to request at that time: `leaseMs`, or less near the hold's limit. */
   upToLimit(leaseMs: number, at: Moment): number {
     return leftUntil(this.limitAt, at.monotonic, leaseMs)
   }
 
-  /** From now on the stand-in proves the hold too, for the lease of its renewals. */
+  /** From now on, the stand-in renews the hold too, and its proofs count. */
   backBy(standIn: StandIn): void {
     const { renewMs: leaseMs, limitAt } = this
     if (this.#backing?.leaseMs === leaseMs && this.#backing.limitAt === limitAt) return
@@ -181,11 +181,11 @@ export class Hold extends Linked<Hold> implements Dated {
     const sentAt = backing?.provedAt()
     if (!backing || !sentAt || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
     const later = { sentAt, validForMs: validityMs(this.upToLimit(backing.leaseMs, sentAt)) }
-    // The older proof counts if it leaves more time, because its lease was longer.
+    // The older proof counts if it leaves more time. Its lease may have been longer.
     if (this.#leftOf(later) > this.#leftOf(this.#proof)) this.#proof = later
   }
 
-  /** Aborts at the loss. Reading it checks the clocks. */
+  /** The signal that aborts at the loss. Each read of its state checks the clocks. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       this.#signal = new LeaseSignal(() => this.loseIfExpired())
@@ -195,8 +195,8 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /**
-   * Called before requests and after replies. An expiry on the monotonic clock is final. After an
-   * expiry on the wall clock alone, the reply decides.
+   * Called before requests and after replies. If the lease has expired by the monotonic clock, the
+   * hold is lost. If it has expired only by the wall clock, the server's reply decides.
    */
   loseIfOver(): void {
     if (this.live && this.remainingMonotonicMs() <= 0) this.#loseByTime()
@@ -206,7 +206,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (this.live && this.remainingMs() === 0) this.#loseByTime()
   }
 
-  /** Also called when the final release finds the lock already gone. */
+  /** Marks the hold as lost. Also called when the last release finds the lock already gone. */
   lose(reason: LossReason, how: string): void {
     if (this.#state === 'lost') return
     const error = lossOf(this, reason, how)
@@ -218,17 +218,17 @@ export class Hold extends Linked<Hold> implements Dated {
     this.#signal?.abort(error)
   }
 
-  /** The error for code that uses a hold which is over. */
+  /** Returns the error for code that uses the hold after its end. */
   over(): Error {
     return this.loss ?? releasedError(this.lockName, this.kind.words)
   }
 
-  /** The server answered that the hold is over. */
+  /** Called when the server answered that this owner no longer holds the lock. */
   loseGone(): void {
     this.lose('gone', GONE)
   }
 
-  /** The last release. A `reason` aborts the signal, for code that still works. */
+  /** Ends the hold at its last release. A `reason` aborts the signal for code that still runs. */
   end(reason?: Error): void {
     if (!this.live) return
     this.#state = 'ended'
@@ -236,7 +236,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
-  /** An `unlock()` ended it, perhaps for another task. The error is made only if it is read. */
+  /** An `unlock()`, perhaps of another task, ended the hold. Makes the error if it is read. */
   endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason

@@ -1,8 +1,8 @@
 import { outsideFrames } from '../kit/frame-storage.ts'
 
 /**
- * An AbortController whose signal checks the clocks when it is read. After a blocked event loop,
- * user code runs before any timer. It must not see an outdated `aborted: false`.
+ * An `AbortController` whose signal checks the clocks when its state is read. After a blocked event
+ * loop, user code may run before any timer, and must not read an outdated `aborted: false`.
  */
 export class LeaseSignal {
   readonly #controller = new AbortController()
@@ -33,8 +33,8 @@ export class LeaseSignal {
   }
 
   /**
-   * Listeners run in no frame, because the code that notices the loss is usually not code of the
-   * holder.
+   * Aborts the signal. Its listeners run in no frame, because the code that finds the loss is
+   * usually not the holder's code.
    */
   abort(reason: Error): void {
     outsideFrames(() => this.#controller.abort(reason))

@@ -46,17 +46,17 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * The owner as Redis stores it: `<clientId>:<owner>`, the field of the lock's hash. If the client passed the lock on
-   * internally, it is the name of the previous owner; `token` distinguishes the holds.
+   * The owner as Redis stores it: `<clientId>:<owner>`, the field of the lock's hash. After a hand-over inside the
+   * client, it is still the owner of the previous hold. `token` distinguishes the holds.
    */
   get owner(): string {
     return this.#hold.id.wireOwner
   }
 
   /**
-   * The fencing token: greater than the token of every earlier hold of this lock. All acquisitions of one hold share
-   * it. It is a safe integer until the year 2255. On the upgradable side of a read-write lock it rises with each write
-   * of its owner, so read it when you use it.
+   * The fencing token: greater than the token of every earlier hold of this lock. All acquisitions of one hold have the
+   * same token. The token is a safe integer until the year 2255. On the upgradable side of a read-write lock, the token
+   * rises with each write of the owner, so read it when you use it.
    */
   get token(): number {
     return this.#hold.token
@@ -83,9 +83,9 @@ export abstract class HeldLease extends BaseLease {
   abstract readonly releaseRequested: AbortSignal
 
   /**
-   * How long the lease is still valid without a renewal, in milliseconds; 0 if it is lost or released. It counts from
-   * before the request was sent, by the monotonic or the wall clock, whichever leaves less. From that it subtracts 1 %
-   * + 2 ms for drift, and a margin of 5 % (at most 100 ms).
+   * How long the lease is still valid without a renewal, in milliseconds; 0 if it is lost or released. The lease counts
+   * from just before its request was sent. If the monotonic clock and the wall clock differ, the clock that leaves less
+   * time counts. The result is reduced by 1 % + 2 ms for drift, and by a margin of 5 % (at most 100 ms).
    */
   remaining(): number {
     return this.released ? 0 : this.#hold.remainingMs()
@@ -94,8 +94,8 @@ export abstract class HeldLease extends BaseLease {
   /**
    * Throws unless the lease is valid. Call it right before an important write.
    *
-   * @throws {@link LeaseLostError} if the lease is lost, {@link InvalidArgumentError} if it was released. It cannot
-   * promise that the *next* write arrives in time: pass the {@link token} with the write for that.
+   * @throws {@link LeaseLostError} if the lease is lost, {@link InvalidArgumentError} if it was released. It does not
+   * guarantee that the *next* write arrives in time. For that, pass the {@link token} with the write.
    */
   assertValid(): void {
     this.assertNotReleased()
@@ -111,7 +111,8 @@ export abstract class HeldLease extends BaseLease {
    * @param leaseMs a positive whole number of milliseconds
    * @returns rejects with {@link LeaseLostError} if the lock is no longer held. Rejects with {@link
    * InvalidArgumentError} for an invalid time, a time beyond `maxHoldMs`, or a released lease. Rejects with
-   * `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm it; the lease then stays as it was.
+   * `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the extension; the lease then stays as it
+   * was.
    */
   async extend(leaseMs: number): Promise<void> {
     this.assertNotReleased()
@@ -124,15 +125,14 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * For `await using`: like {@link release}, but rejects if the lease had been lost before, as `unlock()` does. It
-   * reports nothing twice: it does nothing for a released lease, and stays silent about a loss that {@link
-   * assertValid} or {@link extend} has reported. An error of the block is not hidden: JavaScript makes a
-   * `SuppressedError` of both.
+   * For `await using`: like {@link release}, but rejects if the lease had been lost before, as `unlock()` does. It does
+   * nothing for a released lease, and does not report a loss again that {@link assertValid} or {@link extend} has
+   * reported. An error of the block is not hidden: JavaScript makes a `SuppressedError` of both.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if ((this.released && !this.endedByAnother) || (await this.release()) || this.told) return
-    // After `close()` the loss is a `ClosedError`. The caller of `close()` knows that nothing is
-    // held.
+    // After `close()` the loss is a `ClosedError`. It is not thrown, because the caller of
+    // `close()` knows that the client holds nothing.
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }
 

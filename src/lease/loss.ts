@@ -24,7 +24,7 @@ export const GONE =
   'the server reports that this owner no longer holds it. The server may have restarted, failed over, been flushed or ' +
   'evicted the key, or another client used force'
 
-/** @param how the cause of the loss, for people */
+/** @param how the cause of the loss, in words for the error */
 export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostError {
   const { lockName, token } = hold
   const { noun } = hold.kind.words ?? OF_LOCK
@@ -38,8 +38,8 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
 }
 
 /**
- * True if the lease of this proof reached the limit of the hold. The hold is not renewed beyond its
- * limit.
+ * True if the validity ended because of the hold's limit: its last lease reached that limit, and
+ * the watchdog does not renew beyond the limit.
  */
 export function isAtLimit({ leaseMs, limitAt }: Hold, overAt: number): boolean {
   return overAt + leaseMs - validityMs(leaseMs) >= limitAt
@@ -51,10 +51,10 @@ export function limitOf({ drainMs }: Pick<Hold, 'drainMs'>): 'maxHoldMs' | 'maxD
 }
 
 /**
- * Explains why the validity of a hold ended.
+ * Returns the reason why the validity of a hold ended, in words for the error.
  *
  * @param proof the last proof
- * @param agoMs how long ago its request was sent, in milliseconds
+ * @param agoMs the time since the request of that proof was sent, in milliseconds
  */
 export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, agoMs: number): string {
   const { leaseMs, limitMs, drainMs, renewMs } = hold

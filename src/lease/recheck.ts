@@ -1,8 +1,8 @@
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * Checks items again soon. An item is due only once, even after several missing answers. Otherwise
- * each tick of an outage would start one more series of checks.
+ * Checks items again after a delay. An item that already waits for a check is not added again.
+ * Otherwise each tick of an outage would start another series of checks.
  */
 export class Recheck<T> {
   readonly #due = new Set<T>()

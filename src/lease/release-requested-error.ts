@@ -2,12 +2,13 @@ import { HoldfastError } from '../errors.ts'
 import type { ReleaseRequestedEvent, Requester } from '../events.ts'
 
 /**
- * Another client asks the holder to release the lock soon: the reason of the signal `releaseRequested` of its leases.
+ * Another client asked the holder to release the lock soon. The signal `releaseRequested` of the holder's leases aborts
+ * with this error.
  */
 export class ReleaseRequestedError extends HoldfastError {
   /** The fencing token of the hold. */
   readonly token: number
-  /** The reason in the words of the requester; null if it gave none. */
+  /** The reason in the words of the requester; null if the requester gave none. */
   readonly reason: string | null
   readonly by: Requester
 

@@ -13,7 +13,7 @@ export class RenewTrace {
     renewTrace.end.publish(this.#fact)
   }
 
-  /** @param error why the state of some holds is unknown */
+  /** @param error why the state of some holds is unknown; undefined if none is unknown */
   ended(renewed: number, gone: number, error: Error | undefined): void {
     const fact = this.#fact
     fact.renewed = renewed
@@ -23,7 +23,7 @@ export class RenewTrace {
   }
 }
 
-/** @returns undefined if the channel has no subscribers */
+/** @returns undefined if the diagnostics channel has no subscribers */
 export function traceRenewal(
   { client, label }: ClientFact,
   holds: number,

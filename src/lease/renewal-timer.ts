@@ -10,19 +10,20 @@ interface Renewed<H extends Renewed<H>> extends Linked<H> {
   remainingMonotonicMs(): number
 }
 
-/** Sends the requests: the watchdog. */
+/** Sends the requests. The watchdog implements it. */
 interface Host<H extends Renewed<H>> {
   tick(timer: RenewalTimer<H>): void
   verify(holds: readonly H[]): void
 }
 
 /**
- * One timer for all holds with the same renewed lease. It ticks after every third of that lease.
+ * One timer for all holds whose renewed lease has the same length. It ticks after every third of
+ * that lease.
  */
 export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number
   readonly holds = new LinkedList<H>()
-  /** Checks holds again if their last request had no answer. */
+  /** Checks holds again soon if their last request was not answered. */
   readonly unheard: Recheck<H>
   readonly #clock: Clock
   readonly #host: Host<H>
@@ -39,15 +40,16 @@ export class RenewalTimer<H extends Renewed<H>> {
   }
 
   /**
-   * Yields which lease to request for these holds, in milliseconds. Near its limit, a hold gets the
-   * time until the limit. If its lease already lasts until then, 0 only checks the hold.
+   * Yields groups of these holds, each with the lease to request, in milliseconds. A hold near its
+   * limit gets only the time until the limit. If its lease already lasts until the limit, the
+   * request has 0, which only checks the hold.
    */
   *wants(some: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
     const holds = some.filter((hold) => this.holds.has(hold))
     const now = this.#clock.now()
     const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
-    // The validity is shorter than the lease by this margin. A smaller gap means that the lease
-    // already lasts until the limit.
+    // The validity is shorter than the lease by this margin. If the difference is not larger, the
+    // current lease already lasts until the limit.
     const marginMs = this.leaseMs - validityMs(this.leaseMs)
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
     for (const hold of holds.filter(isNear)) {

@@ -1,6 +1,6 @@
 import type { Moment } from '../kit/clock.ts'
 
-/** The key and the owner name with which the watchdog checks a hold. */
+/** The key and the owner id that identify a hold on the server. */
 export interface HoldId {
   /** The key of the lock in Redis. */
   readonly key: string
@@ -8,26 +8,32 @@ export interface HoldId {
   readonly wireOwner: string
 }
 
-/** When the request that proved the lease was sent, and how long the lease is valid from then. */
+/**
+ * The sending time of the request that proved the lease, and how long the lease is valid from that
+ * time.
+ */
 export interface Proof {
   readonly sentAt: Moment
   readonly validForMs: number
 }
 
-/** The proofs that a stand-in adds, in memory that this thread reads without waiting. */
+/** The proofs that a stand-in adds, in memory that the main thread reads without waiting. */
 export interface Backing {
   provedAt(): Moment
   proved(at: Moment): void
   forget(): void
 }
 
-/** Renews leases while the watchdog cannot, as the renewal thread does. */
+/** Renews leases while the watchdog cannot run. The renewal thread is a stand-in. */
 export interface StandIn {
-  /** Settles when the stand-in is ready, or when it cannot start. Undefined while it is ready. */
+  /**
+   * Returns a promise that settles when the stand-in is ready, or cannot start. Undefined if the
+   * stand-in is already ready.
+   */
   ready(): Promise<void> | undefined
   /**
-   * @param leaseMs the lease that each renewal requests
-   * @param limitAt when the lease ends at the latest, on the monotonic clock
+   * @param leaseMs the lease that each renewal requests, in milliseconds
+   * @param limitAt the time after which the lease is not renewed, on the monotonic clock
    */
   keep(id: HoldId, provedAt: Moment, leaseMs: number, limitAt: number): Backing
 }

@@ -14,8 +14,8 @@ type HoldTimer = RenewalTimer<Hold>
 
 interface WatchdogEvents {
   /**
-   * The watchdog renews this many holds now, `lateMs` late. @returns undefined if no code
-   * subscribes to it
+   * Called when the watchdog renews this many holds, `lateMs` later than planned. @returns
+   * undefined if no code subscribes to the channel
    */
   renewing(holds: number, lateMs: number): RenewTrace | undefined
   renewed(holds: number): void
@@ -26,26 +26,28 @@ interface WatchdogEvents {
 const CHUNK = 500
 
 /**
- * If a lease is over by the wall clock only, the server has this long to confirm it, in
+ * If a lease has ended by the wall clock only, the server has this long to confirm the lease, in
  * milliseconds.
  */
 const ANSWER_MS = 250
 
 /**
- * The watchdog of one client. Each lease has one timer, which renews all holds with that lease
- * after every third of it. The timer for the `leaseMs` of the client also checks the fixed leases.
- * An alarm ends holds that were not renewed in time, without a request. No timer keeps the process
- * alive.
+ * The watchdog of one client. It has one timer for each length of a lease, which renews all holds
+ * with that lease after every third of it. The timer for the client's `leaseMs` also checks the
+ * fixed leases. An alarm ends holds that were not renewed in time, without a request. No timer
+ * keeps the process alive.
  */
 export class Watchdog {
   readonly #renewer: Renewer<Hold>
   readonly #clock: Clock
   readonly #events: WatchdogEvents
   readonly #standIn: StandIn | undefined
-  /** The timer for the `leaseMs` of the client and for fixed leases. It is also in `#timers`. */
+  /**
+   * The timer for the client's `leaseMs`, which also checks fixed leases. It is also in `#timers`.
+   */
   readonly #ownTimer: HoldTimer
   readonly #timers = new Map<number, HoldTimer>()
-  /** The holds that only `extend()` renews. */
+  /** The holds with a fixed lease. Only `extend()` renews them. */
   readonly #fixed = new LinkedList<Hold>()
   readonly #clockWatch: ClockWatch
   readonly #alarm: Alarm
@@ -67,26 +69,27 @@ export class Watchdog {
     this.#clockWatch = new ClockWatch(clock, (now, disagree) => this.#clocksSeen(now, disagree))
   }
 
-  /** True if a stand-in renews while this thread cannot. */
+  /** True if a stand-in renews leases while this thread is blocked. */
   get hasStandIn(): boolean {
     return this.#standIn !== undefined
   }
 
   /**
-   * Settles when a hold of this kind can be watched as promised. Undefined if that is possible now.
+   * Returns a promise that settles when the stand-in can renew holds of this kind. Undefined if no
+   * wait is needed.
    */
   readyFor({ renewal }: Hold['kind']): Promise<void> | undefined {
     return renewal === undefined ? this.#standIn?.ready() : undefined
   }
 
-  /** From now on the alarm ends the hold when its validity is over. */
+  /** Begins to check the hold. From now on, the alarm ends the hold when its validity is over. */
   track(hold: Hold): void {
     this.#fixed.add(hold)
     this.#alarm.track(hold)
     if (this.#clockWatch.start()) this.#ownTimer.start()
   }
 
-  /** From now on the hold is renewed to its `renewMs`. */
+  /** Begins to renew the hold, each time to its `renewMs`. */
   watch(hold: Hold): void {
     const timer = this.#timerOf(hold.renewMs)
     timer.holds.add(hold)
@@ -99,7 +102,7 @@ export class Watchdog {
     hold.standAlone()
   }
 
-  /** The hold was released or lost, so it is never renewed again. */
+  /** Called when the hold was released or lost. The watchdog no longer checks or renews it. */
   untrack(hold: Hold): void {
     hold.list?.remove(hold)
     this.#alarm.untrack(hold)
@@ -107,8 +110,9 @@ export class Watchdog {
   }
 
   /**
-   * How long the event loop was blocked when the validity of the hold ended, in milliseconds.
-   * Undefined if renewals could be sent in time, or if none was due.
+   * Returns how long the event loop was blocked when the validity of the hold ended, in
+   * milliseconds. Undefined if the event loop was not blocked for long enough to prevent a renewal,
+   * or if no renewal was due.
    */
   stalledMs(hold: Hold): number | undefined {
     const { renewMs, proof } = hold
@@ -120,13 +124,14 @@ export class Watchdog {
   }
 
   /**
-   * Renews or checks all holds now, because the server may be a new one, or may have lost its data.
+   * Called when the server may be a new one, or may have lost its data. Renews or checks all holds
+   * now.
    */
   verifyAll(): void {
     this.verify(this.#all)
   }
 
-  /** Skips holds that are in no list, because the watchdog no longer tracks them. */
+  /** Renews or checks these holds now. Holds that the watchdog no longer tracks are left out. */
   verify(holds: readonly Hold[]): void {
     for (const timer of this.#timers.values()) {
       for (const [some, leaseMs] of timer.wants(holds)) this.#ask(timer, some, leaseMs)
@@ -140,9 +145,9 @@ export class Watchdog {
     this.#stopIfIdle()
   }
 
-  // Fixed leases are checked too. They can end early: deleted, evicted, ended by force, or expired
-  // on a server whose clock was set. A fixed lease that is shorter than a tick usually ends before
-  // any check.
+  // Fixed leases are checked too, because they can end early. Their key may be deleted, evicted or
+  // released by force, or expire early because the server's clock was set. A fixed lease that is
+  // shorter than a tick usually ends before any check.
   tick(timer: HoldTimer): void {
     this.#stopIfIdle()
     if (timer === this.#ownTimer) this.verify([...timer.holds, ...this.#fixed])
@@ -165,8 +170,8 @@ export class Watchdog {
     return [...[...this.#timers.values()].flatMap(({ holds }) => [...holds]), ...this.#fixed]
   }
 
-  // The timers stop at the next tick or clock check after the last hold. So a series of short holds
-  // does not create them again each time.
+  // The timers are stopped at the next tick or clock check, not directly after the last hold. So a
+  // series of short holds does not create them again each time.
   #stopIfIdle(): void {
     if (this.#fixed.size > 0) return
     for (const { holds } of this.#timers.values()) if (holds.size > 0) return
@@ -183,7 +188,8 @@ export class Watchdog {
     this.#endDistrusted(now.monotonic + ANSWER_MS)
   }
 
-  // The alarm uses the monotonic clock, which stops while the machine is suspended.
+  // Ends holds that have expired by the wall clock and were not confirmed. The alarm cannot do
+  // that, because its monotonic clock stops while the machine is suspended.
   #endDistrusted(notBefore: number): void {
     this.#clock.clear(this.#distrust)
     const waitMs = notBefore - this.#clock.now().monotonic
@@ -228,8 +234,8 @@ export class Watchdog {
         failure ??= answer.cause
         unknown.push(hold)
         this.#events.late(hold, answer.cause)
-        // If only the clocks disagree, the server could have confirmed the lease, but it did not
-        // answer.
+        // If the lease has expired by the wall clock only, the server could have confirmed it.
+        // Without an answer, the hold is lost.
         hold.loseIfExpired()
       } else {
         hold.proved(answer.leaseMs, sentAt)

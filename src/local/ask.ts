@@ -14,30 +14,33 @@ import type { LocalLock } from './local-lock.ts'
 export type Answer = AcquireAnswer | HandOverAnswer | QueueAnswer | ReenterAnswer
 
 /**
- * The answer of the server. Without an answer, `grant` is null, and the next attempt follows after
- * `pauseMs`.
+ * The answer of the server. If no answer arrived, `grant` is null, and the next attempt follows
+ * after `pauseMs`.
  */
 export interface Asked<A extends Answer> {
   readonly grant: A | null
-  /** When the request was about to be sent: the lease counts from this moment. */
+  /** The moment just before the request was sent. The lease counts from this moment. */
   readonly sentAt: Moment
   readonly pauseMs: number
-  /** True if the server may have granted the request although no answer arrived. */
+  /** True if no answer arrived, and the server may have granted the request. */
   readonly unknown: boolean
 }
 
 /**
- * A request may take this long after the wait timeout of its waiter, in milliseconds. So the waiter
- * ends first, and the error names the wait timeout.
+ * The time limit of a request is this much later than the wait timeout of its waiter, in
+ * milliseconds. So the waiter ends first, and the error names the wait timeout.
  */
 const AFTER_THE_WAIT_MS = 20
 
-/** How long the next request of the waiter may take, in milliseconds. */
+/** The time limit of the waiter's next request, in milliseconds. */
 export function callMsFor({ retryBudget, leftMs }: Waiter): number {
   return Math.min(retryBudget.callMs, leftMs + AFTER_THE_WAIT_MS)
 }
 
-/** The owner id of the waiter's requests. The waiter keeps it until it is granted or abandoned. */
+/**
+ * Returns the owner id for the waiter's requests. The waiter keeps this id until a grant uses it or
+ * the waiter abandons it.
+ */
 export function nameOf(waiter: Waiter): string {
   const { owner, kind } = waiter.request
   waiter.wireOwner ??= owner.newName() + (kind.nameSuffix ?? '')
@@ -45,16 +48,17 @@ export function nameOf(waiter: Waiter): string {
 }
 
 /**
- * One request of a waiter. A failure that uses up the retry budget rejects the waiter. If the
- * outcome is unknown, a background release follows when the owner id is abandoned.
+ * One request of a waiter. If a failure uses up the retry budget, the waiter is rejected. If the
+ * outcome is unknown, the client releases the owner id in the background when the waiter abandons
+ * it.
  */
 export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   readonly #lock: LocalLock
   readonly #waiter: Waiter
   readonly #callMs: number
   /**
-   * How long after its deadline this request could still run, in milliseconds, as known when it was
-   * sent.
+   * How long after its time limit this request could still run, in milliseconds, as known at the
+   * sending.
    */
   readonly #lateMs: number
   readonly #then: (asked: Asked<A>) => void
@@ -79,12 +83,14 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   answered(grant: A): void {
     const waiter = this.#waiter
     const { sentAt } = this
-    // `Holds.granted` counts a grant as an answer, and only if its lease is still valid.
+    // A grant is counted as an answer later, by `Holds.granted`, and only if its lease is still
+    // valid then.
     const unasked = grant.kind === 'held' && grant.unasked
     if (grant.kind !== 'granted' && !unasked) waiter.retryBudget.answered(sentAt.monotonic)
     waiter.asking = false
     if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
-      // Some masters granted the lock, or may still grant it, so the owner id is not used again.
+      // Some masters granted the lock, or may still grant it. So the owner id is abandoned, and the
+      // next request uses a new one.
       abandonName(this.#lock, waiter)
     }
     this.#settle({ grant, sentAt, pauseMs: 0, unknown: false })
@@ -95,10 +101,12 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
     const { sentAt } = this
     const unknown = failure.kind === 'unknown'
     const now = this.#lock.services.clock.monotonic()
-    // A joint request is sent only after all its locks have asked, which may be now.
+    // A joint request is sent only when all its locks have called. It may be sent as late as now,
+    // so this later time counts.
     if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)
     if (unknown || failure.kind === 'unsent') waiter.endIfTimeIsUp()
-    // The waiter gave up before an answer was due, so the failure says nothing about the server.
+    // The waiter gave up before answers usually arrive, so the failure says nothing about the
+    // server.
     const silentMs = now - sentAt.monotonic
     const saysNothing = unknown && waiter.settled && !waiter.retryBudget.isUnusual(silentMs)
     const pauseMs = saysNothing ? 0 : waiter.retryBudget.failed(failure, sentAt.monotonic)
@@ -113,8 +121,8 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   }
 
   #inDoubt(latestMs: number): void {
-    // The delay may have become known since then, and the next server may be nearer: the longer
-    // delay counts.
+    // The longer of the two delays counts. Since the request was sent, the delay may have become
+    // known, or the connection may have changed to a nearer server.
     const lateMs = Math.max(this.#lateMs, this.#lock.services.server.lateAtMostMs)
     const untilMs = latestMs + this.#callMs + lateMs
     this.#waiter.doubtUntilMs = Math.max(this.#waiter.doubtUntilMs, untilMs)
@@ -134,8 +142,8 @@ export function ask<A extends Answer>(
 }
 
 /**
- * Gives up the owner id of the waiter. A request without an answer may have been granted, or may
- * still be granted, so a background release follows.
+ * Abandons the waiter's owner id. A request without an answer may have been granted, or may still
+ * be granted, so a background release follows.
  */
 export function abandonName(lock: LocalLock, waiter: Waiter): void {
   const { wireOwner, doubtUntilMs, request, queued } = waiter

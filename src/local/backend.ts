@@ -25,7 +25,7 @@ import { Revocations } from './revocations.ts'
 import { ServerRenewer } from './server-renewer.ts'
 import { ShortLeases } from './short-leases.ts'
 
-/** Shared by all locks of one client, on every server or quorum. */
+/** The parts that all locks of one client share, on every server or quorum. */
 export interface Client {
   readonly owners: Owners
   readonly frames: Frames
@@ -34,7 +34,7 @@ export interface Client {
   readonly requests: HolderRequests
 }
 
-/** Shared by all locks of one client on one server or quorum. */
+/** The parts that all locks of one client share on one server or quorum. */
 export class Backend {
   readonly registry: LocalLocks
   readonly #server: LockServer
@@ -80,7 +80,8 @@ export class Backend {
       },
       standIn,
     )
-    // After a reconnect, the server may be another server, or may have lost its data.
+    // After a reconnect, the server may be another server, or may have lost its data. So all holds
+    // are renewed or checked.
     this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
     const responseTime = new ResponseTime()
     const limits = {
@@ -121,9 +122,9 @@ export class Backend {
   }
 
   /**
-   * Grants nothing new.
+   * Acquires no new locks.
    *
-   * @returns resolves when the client holds nothing
+   * @returns resolves when the client holds no locks
    */
   drain(): Promise<void> {
     return this.registry.drain()
@@ -137,7 +138,8 @@ export class Backend {
   async close(): Promise<CutOffHold[]> {
     const { cutOff, released } = this.registry.close()
     if (this.#server.everUp) {
-      // The extra 50 ms let unanswered requests time out first, so that their outcome is settled.
+      // Unanswered requests time out during the extra 50 ms, so their outcome is settled before the
+      // client waits for background releases.
       await within(this.#closeMs + 50, released)
       // After a blocked event loop, requests that have timed out fail only in the next turn.
       await turn()

@@ -6,7 +6,7 @@ import type { LocalLocks } from './local-locks.ts'
 
 const OF_CLIENT = { noun: 'Client', unavailable: 'Its label and its process are unknown.' }
 
-/** @returns null if the client is unknown; rejects like every other request to Redis */
+/** @returns the client; null if it is unknown. Rejects like every other request to Redis */
 export async function clientInfo(
   locks: Pick<LocalLocks, 'ask' | 'clients'>,
   clientOrOwner: unknown,

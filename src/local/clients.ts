@@ -3,13 +3,16 @@ import { clientOf, isOfHoldfast } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
 
-/** At most this many clients are remembered. */
+/** The largest number of clients whose processes are remembered. */
 const MOST = 100
 
-/** At most this many background requests about clients run at once. */
+/** The largest number of background requests about clients at a time. */
 const MOST_AT_ONCE = 10
 
-/** After this time, in milliseconds, the server is asked again about an unknown client. */
+/**
+ * If a client is unknown, the next background request about that client follows after this time, in
+ * milliseconds.
+ */
 const ASK_AGAIN_MS = 10_000
 
 /** The open clients of this process, by client id. */
@@ -24,7 +27,8 @@ interface Services {
 }
 
 /**
- * This client, and the clients that it asked about. Answers are kept, because they never change.
+ * Knows this client, the other clients of this process, and the clients that the server has
+ * reported. Answers are kept, because they never change.
  */
 export class Clients {
   readonly #presence: Presence
@@ -53,7 +57,8 @@ export class Clients {
   }
 
   /**
-   * `here`: the owner is of this client. `process`: the owner is of another client in this process.
+   * Tells which client the owner belongs to. `here`: this client. `process`: another client in this
+   * process.
    */
   nearnessOf(owner: string): 'here' | 'process' | 'elsewhere' {
     const client = clientOf(owner)
@@ -62,8 +67,8 @@ export class Clients {
   }
 
   /**
-   * Asks the server. Rejects only with a `CallFailure`; returns null if the server does not know
-   * the client.
+   * Asks the server about the owner's client. Rejects only with a `CallFailure`; returns null if
+   * the server does not know the client.
    */
   async ask(owner: string, callMs: number): Promise<ClientInfo | null> {
     const info = await this.#presence.clientInfo(clientOf(owner), callMs)
@@ -80,11 +85,7 @@ export class Clients {
     return this.find(owner) === null && this.#clock.monotonic() - askedAt >= ASK_AGAIN_MS
   }
 
-  /**
-   * Asks once about the client of that owner, because a waiter waits for that owner.
-   *
-   * @returns resolves when the request is answered or has failed; undefined if no request is sent
-   */
+  /** Sends one request about the owner's client, because a waiter waits for that owner. */
   learn(owner: string): Promise<void> | undefined {
     if (!this.mayLearn(owner)) return undefined
     const client = clientOf(owner)
@@ -104,8 +105,8 @@ export class Clients {
       await this.ask(owner, this.#callMs)
     } catch (error) {
       const { kind, permanent } = error as CallFailure
-      // A login without the right stops asking, because each refusal adds a line to the server's
-      // log.
+      // If the login has no right to ask, the client stops asking, because each refusal adds a line
+      // to the server's log.
       this.#isRefused ||= kind === 'refused' && permanent
     } finally {
       this.#asking -= 1

@@ -7,8 +7,8 @@ import { type Answer, type Asked, abandonName } from './ask.ts'
 import type { LocalLock } from './local-lock.ts'
 
 /**
- * With `confirm`, a grant reaches `then` only after replicas confirmed it. Other answers pass at
- * once.
+ * Returns a callback for answers. With `confirm`, it passes a grant to `then` only after replicas
+ * have confirmed the grant. It passes all other answers at once.
  */
 export function whenConfirmed<A extends Answer>(
   lock: LocalLock,
@@ -21,10 +21,11 @@ export function whenConfirmed<A extends Answer>(
 }
 
 /**
- * Finds out if a grant counts. In these cases it does not count, and the result has no grant:
+ * Waits until replicas have confirmed a grant. In these cases the grant does not count, and the
+ * result contains no grant:
  * - Fewer replicas than wanted have the grant. The waiter is rejected.
  * - The number of replicas is unknown. The waiter asks again under the same owner id.
- * - The waiter no longer wants the lock.
+ * - The waiter has been settled, for example by an abort.
  *
  * The grant is released when the waiter gives up its owner id.
  */
@@ -52,7 +53,8 @@ export async function confirmed<A extends Answer>(
   const nothing = { grant: null, sentAt: asked.sentAt, pauseMs: 0, unknown: true }
   if (waiter.settled) return nothing
   if (answer.kind === 'short') {
-    // The release goes before the request of the next waiter of this client.
+    // The owner id is abandoned first, so that its release is sent before the request of the next
+    // waiter of this client.
     abandonName(lock, waiter)
     waiter.reject(new NotDurableError(lock.name, answer, request.kind.words))
     return nothing
@@ -65,5 +67,5 @@ export async function confirmed<A extends Answer>(
 
 const GONE = 'the lock was granted, but was gone before the replicas confirmed it'
 
-/** The waiter was aborted, closed or timed out. */
+/** The result for a waiter that was aborted, closed or timed out during the confirmation. */
 const wantedNoMore = (): Confirmation => ({ kind: 'gone' })

@@ -1,5 +1,5 @@
 interface Used {
-  /** True if this client neither holds nor wants the lock. */
+  /** True if this client neither holds the lock nor waits for it. */
   readonly isIdle: boolean
 }
 
@@ -17,7 +17,7 @@ export class Draining {
     if (this.#inUse.size === 0) this.#end()
   }
 
-  /** Called when this client neither holds nor wants the lock any longer. */
+  /** Called when this client neither holds the lock nor waits for it any longer. */
   free(lock: Used): void {
     if (this.#inUse.delete(lock) && this.#inUse.size === 0) this.#end()
   }

@@ -3,13 +3,13 @@ import { CallFailure } from '../servers/call-failure.ts'
 import { renewalOf, toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/** Makes the lease last at least `leaseMs` from now; rejects if the server did not confirm that. */
+/** Extends the lease to at least `leaseMs` from now. Rejects if the server did not confirm that. */
 export async function extend(lock: LocalLock, hold: Hold, leaseMs: number): Promise<void> {
   if (!(await lengthen(lock, hold, leaseMs))) throw hold.over()
 }
 
 /**
- * As {@link extend}, for a hold that may end meanwhile.
+ * Like {@link extend}, but does not reject if the hold ends meanwhile.
  *
  * @param longestCallMs the longest time of one request before a retry, in milliseconds
  * @returns true if the lease was extended; false if the hold has ended
@@ -25,7 +25,8 @@ export async function lengthen(
   for (hold.loseIfOver(); hold.live; ) {
     const sentAt = clock.now()
     const callMs = Math.min(retryBudget.callMs, longestCallMs)
-    // The request may reach the server even if its answer is lost.
+    // The request may reach the server even if its answer is lost. So the hold can no longer be
+    // handed over without a request.
     hold.untouched = false
     // A retry must not extend the lease beyond the limit of the hold.
     const wantedMs = hold.upToLimit(leaseMs, sentAt)

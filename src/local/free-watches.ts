@@ -5,12 +5,12 @@ import { FreeListener, FreeWait, type Reading } from '../waiting/free-watchers.t
 import { type Limits, RetryBudget } from '../waiting/retry-budget.ts'
 import type { WaitLimits } from '../waiting/timed-wait.ts'
 
-/** One lock, and how its watchers check if it is free. */
+/** One lock that callers watch, with the functions that check if it is free. */
 export interface Watchable<S> extends Watched<S>, Reading<S> {
   readonly name: string
   /**
-   * Locks with the same key share one subscription and one check. For a plain lock it is the raw
-   * name.
+   * Locks with the same key share one subscription and one check. The key of a plain lock is its
+   * raw name.
    */
   readonly watchKey: string
 }
@@ -72,5 +72,5 @@ export class FreeWatches {
   }
 }
 
-/** The key of a read-write lock. All its sides share one watch. */
+/** The watch key of a read-write lock. All its sides share one watch. */
 export const sidesOf = (rawName: string): string => `${rawName}\0sides`

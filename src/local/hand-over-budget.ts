@@ -1,32 +1,35 @@
 import { type Clock, pause, type Timer } from '../kit/clock.ts'
 
 /**
- * While other clients wait, a turn ends after this many acquisitions, or after this many
- * milliseconds.
+ * While other clients wait, the turn of a client ends after this many acquisitions, or after this
+ * many milliseconds.
  */
 const MOST_ACQUISITIONS = 64
 const LONGEST_MS = 5
 
-/** The number of tokens that a turn requests in addition to its first token. */
+/**
+ * The number of tokens that an acquisition reserves for hand-overs, in addition to its own token.
+ */
 export const RESERVE = MOST_ACQUISITIONS - 1
 
 /**
- * A client whose turn has ended pauses for a random time, in milliseconds, so that others ask
- * first.
+ * The random pause of a client whose turn has ended, in milliseconds: `least` plus a part of
+ * `spread`. Other clients ask during the pause.
  */
 const STEP_BACK_MS = { least: 1, spread: 1 }
 const LONGEST_POLITENESS_MS = 1_000
 
 /**
  * Waiters of other clients that cannot subscribe only poll the lock, so the server does not count
- * them. After hand-overs for this time, in milliseconds, the client pauses for a part of that time.
+ * them. After hand-overs for `UNBROKEN_MS`, in milliseconds, the client therefore pauses for a part
+ * of the elapsed time.
  */
 const UNBROKEN_MS = 1_000
 const AWAY = { part: 0.04, longestMs: 250 }
 
 /**
- * One client's turn at a lock, from its first acquisition until it gives other clients a chance.
- * Without a limit, a client could hand the lock over forever. It could also acquire the lock again
+ * Limits one client's turn at a lock, from its first acquisition until the client gives other
+ * clients a chance. Without a limit, a client could hand the lock over forever, or acquire it again
  * before woken waiters ask. After its turn, the client pauses for about as long as the other
  * clients need for their turns. Measured with `node bench/probes/lock/hand-over.mjs`.
  */
@@ -52,8 +55,8 @@ export class HandOverBudget {
       this.#acquisitions = 0
     }
     this.#acquisitions += 1
-    // A call that did not wait may acquire the lock during the pause: then other clients had no
-    // chance.
+    // The lock may be acquired during the pause by a call that did not wait. Then other clients had
+    // no chance, and the unbroken time continues.
     if (this.#awayUntil !== 0 && now >= this.#awayUntil) this.#unbrokenSince = now
     else this.#unbrokenSince ??= now
     this.#awayUntil = 0
@@ -64,23 +67,28 @@ export class HandOverBudget {
     return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS
   }
 
-  /** True if waiters that only poll must get a chance now. */
+  /**
+   * True if the client must pause, because waiters that only poll have had no chance for too long.
+   */
   get isUnbroken(): boolean {
     return this.isUsedUp && this.#unbrokenMs >= UNBROKEN_MS
   }
 
-  /** The lock was released, and any client may acquire it. */
+  /** Called when the lock was released, so any client may acquire it. */
   letGo(): void {
     this.#unbrokenSince = undefined
   }
 
-  /** The lock is released, and the waiters of this client pause before their next request. */
+  /**
+   * Called when the lock is released for waiters that only poll. The waiters of this client then
+   * pause before their next request.
+   */
   stayAway(): void {
     const ms = Math.min(this.#unbrokenMs * AWAY.part, AWAY.longestMs)
     this.#awayUntil = this.#clock.monotonic() + ms
   }
 
-  /** How long the waiters of this client still pause, in milliseconds. */
+  /** The rest of this pause, in milliseconds. */
   get awayMs(): number {
     return Math.max(0, this.#awayUntil - this.#clock.monotonic())
   }
@@ -97,9 +105,9 @@ export class HandOverBudget {
   }
 
   /**
-   * True if nothing about the turn needs to be remembered.
+   * True if the client need not remember this turn, because its pause is over.
    *
-   * @param later called when the answer may have changed, if it is false
+   * @param later called at the end of the pause, if the result is false
    */
   isForgotten(later: () => void): boolean {
     const politeMs = this.#politeMs
@@ -109,12 +117,12 @@ export class HandOverBudget {
     return false
   }
 
-  /** True if other clients should ask first. */
+  /** True if other clients should send their requests first. */
   get isPolite(): boolean {
     return this.#politeMs > 0
   }
 
-  /** Resolves when other clients have had time to ask. */
+  /** Resolves after a pause in which other clients can send their requests. */
   async stepBack(): Promise<void> {
     const ms = STEP_BACK_MS.least + Math.random() * STEP_BACK_MS.spread
     await pause(this.#clock, ms)

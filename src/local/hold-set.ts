@@ -6,7 +6,7 @@ const NONE: readonly Hold[] = []
 
 /**
  * The holds of one lock in one client: several shared holds, or one exclusive hold. The owner of
- * the exclusive hold may also have a shared hold. No other owner has a hold then.
+ * the exclusive hold may also have a shared hold, but then no other owner has a hold.
  */
 export class HoldSet {
   #exclusive: Hold | undefined
@@ -17,7 +17,7 @@ export class HoldSet {
     return this.#exclusive
   }
 
-  /** No hold in the set is released or known to be lost. */
+  /** Returns the holds that are neither released nor known to be lost. */
   get all(): Hold[] {
     const shared = this.#shared ?? NONE
     return this.#exclusive === undefined ? [...shared] : [this.#exclusive, ...shared]
@@ -27,7 +27,10 @@ export class HoldSet {
     return this.#exclusive === undefined && !this.#shared?.size
   }
 
-  /** The hold that an acquisition of this kind and this owner re-enters. */
+  /**
+   * The hold that an acquisition by this owner and of this kind re-enters; undefined if there is
+   * none.
+   */
   of(owner: Owner, { isShared, isCounted }: HoldKind): Hold | undefined {
     if (isCounted) return undefined
     if (!isShared) return this.#exclusive?.owner === owner ? this.#exclusive : undefined
@@ -36,7 +39,8 @@ export class HoldSet {
   }
 
   /**
-   * The owner's hold of the other sort: an exclusive hold for a shared request, and the reverse.
+   * Returns the owner's hold of the other sort: an exclusive hold if the request is shared, a
+   * shared hold if it is exclusive.
    */
   beside({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): Hold | undefined {
     if (this.isEmpty || kind.isCounted) return undefined
@@ -44,7 +48,7 @@ export class HoldSet {
   }
 
   /**
-   * True if a hold of another owner excludes this request. Shared holds do not exclude shared
+   * True if a hold of another owner prevents this request. Shared holds do not prevent shared
    * requests.
    */
   keepsOut({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): boolean {
@@ -54,7 +58,7 @@ export class HoldSet {
     return false
   }
 
-  /** The holds that must have ended, because the server granted this hold. */
+  /** Returns the holds that cannot exist any longer, because the server granted this hold. */
   protected notBeside({ owner, kind }: Hold): Hold[] {
     return this.all.filter((hold) => {
       if (kind.isShared && hold.kind.isShared) return false

@@ -10,22 +10,22 @@ interface Client {
   hasListeners(): boolean
 }
 
-/** The number of requests that are remembered, because a request may arrive twice. */
+/** The number of remembered requests. A request that arrives a second time gets the same answer. */
 const MOST_REMEMBERED = 100
 
 /**
- * The requests to release holds of one client, on all servers. A request counts as heard if the
- * hold exists and its holder listens. A holder listens to the event, or to the signal of a lease.
+ * Passes release requests to the holders of one client, on all servers. A request counts as heard
+ * if the hold exists and its holder listens to the event, or to the signal of a lease.
  */
 export class HolderRequests {
   readonly #client: Client
-  /** For each server or quorum, a function that returns its holds. */
+  /** One function for each server or quorum. It returns the holds on that server or quorum. */
   readonly #places = new Set<() => readonly Hold[]>()
   /** One controller for each hold whose signal a caller read. */
   readonly #signals = new WeakMap<Hold, AbortController>()
-  /** The first request for each hold. */
+  /** The first request for each hold, for signals that are read later. */
   readonly #requested = new WeakMap<Hold, ReleaseRequestedError>()
-  /** The owners whose holders heard a request, by the id of the request. */
+  /** For each request id: the owners whose holders heard the request. */
   readonly #remembered = new Map<string, readonly string[]>()
   #mayHaveListeners = false
 
@@ -38,24 +38,27 @@ export class HolderRequests {
     this.#mayHaveListeners = true
   }
 
-  /** Each acquisition reads this, so it is fast if the event never had a listener. */
+  /** Each acquisition reads this, so it does not count listeners if the event never had one. */
   get hasListeners(): boolean {
     this.#mayHaveListeners &&= this.#client.hasListeners()
     return this.#mayHaveListeners
   }
 
-  /** @returns a function that removes the holds again */
+  /** @returns a function that removes the server or quorum again */
   add(holds: () => readonly Hold[]): () => void {
     this.#places.add(holds)
     return () => this.#places.delete(holds)
   }
 
-  /** True if a listener would receive a request for that hold. */
+  /** True if a holder listens to requests for that hold. */
   isHeardBy(hold: Hold): boolean {
     return this.#signals.has(hold) || this.hasListeners
   }
 
-  /** Aborts when the release of the hold is requested, or at once if it was requested before. */
+  /**
+   * Returns the signal that aborts when the release of the hold is requested. If that was requested
+   * before, the signal has already aborted.
+   */
   signalOf(hold: Hold): AbortSignal {
     let controller = this.#signals.get(hold)
     if (controller === undefined) {
@@ -67,7 +70,7 @@ export class HolderRequests {
     return controller.signal
   }
 
-  /** @returns the owners whose holders heard the request, now or when it arrived before */
+  /** @returns the owners whose holders heard the request, now or at its first arrival */
   hear(request: RevocationRequest): readonly string[] {
     const before = this.#remembered.get(request.id)
     if (before !== undefined) return before
@@ -75,7 +78,7 @@ export class HolderRequests {
     const wanted = new Set(request.owners)
     const meant = holds.filter(({ id }) => wanted.has(id.wireOwner))
     const heard = meant.filter((hold) => this.#tell(hold, request)).map(({ id }) => id.wireOwner)
-    // If no holder heard the request, a retry may reach a new listener.
+    // A request that no holder heard is not remembered, because a retry may reach a new listener.
     if (heard.length > 0) this.#remember(request.id, heard)
     return heard
   }

@@ -15,11 +15,11 @@ export interface HeldEntry {
   readonly token: number | null
   /** The hold count: how many acquisitions are not released yet. */
   readonly holdCount: number
-  /** How long it has been held, in milliseconds. */
+  /** How long the owner has held the lock, in milliseconds. */
   readonly heldMs: number
   /**
-   * How long the lease is still valid without a renewal, in milliseconds. It is 0 while `close()` releases it.
-   * It is null for permits of `getSemaphore`, which have no lease.
+   * How long the lease is still valid without a renewal, in milliseconds. 0 while `close()` releases the hold. Null for
+   * permits of `getSemaphore`, which have no lease.
    */
   readonly remainingMs: number | null
   /** The number of permits; only for a semaphore. */
@@ -39,7 +39,10 @@ export interface WaitingEntry {
   readonly owner: string | null
   /** How long the call has waited, in milliseconds. */
   readonly waitedMs: number
-  /** Its longest wait, in milliseconds: 0 if it does not wait, null if it waits forever. */
+  /**
+   * The longest wait of the call, in milliseconds: 0 if the call does not wait, null if it waits
+   * forever.
+   */
   readonly waitMs: number | null
   /** The last known holder; null if unknown. */
   readonly holder: string | null
@@ -47,7 +50,7 @@ export interface WaitingEntry {
   readonly label?: string
 }
 
-/** All that one client holds and waits for at one moment, the longest first. It is plain data, for logs. */
+/** All locks that one client holds or waits for at one moment, the longest times first. It is plain data, for logs. */
 export interface Holdings {
   readonly held: readonly HeldEntry[]
   readonly waiting: readonly WaitingEntry[]

@@ -21,7 +21,10 @@ interface Lock {
   lookAgain(): void
 }
 
-/** The holds of one lock in this client, each from its grant to its end or loss. */
+/**
+ * The holds of one lock in this client. A hold is in this set from its grant until it ends or is
+ * lost.
+ */
 export class Holds extends HoldSet {
   readonly #lock: Lock
   readonly #services: Services
@@ -36,7 +39,8 @@ export class Holds extends HoldSet {
 
   /**
    * @param leaseMs the lease that the server granted, in milliseconds
-   * @returns the new hold; null if the grant arrived after its lease expired, or arrived before
+   * @returns the new hold; null if the lease expired before the grant arrived, or if the grant was
+   *   handled before
    */
   granted(
     waiter: Waiter,
@@ -62,7 +66,7 @@ export class Holds extends HoldSet {
       this,
     )
     if (hold.remainingMs() > 0) {
-      // The hold takes over the owner id, and the requests under that id that have no answer.
+      // The hold now has the waiter's owner id, and the unanswered requests with that id.
       hold.inDoubtUntil(waiter.doubtUntilMs)
       waiter.doubtUntilMs = 0
       waiter.wireOwner = undefined
@@ -70,8 +74,8 @@ export class Holds extends HoldSet {
       onHeld?.(() => toRenew(hold))
       return hold
     }
-    // The next request renews this grant. If that request fails, the background release ends the
-    // grant.
+    // The next request of the waiter has the same owner id, so it renews this grant. If that
+    // request fails, the background release ends the grant.
     hold.end()
     waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#services.clock.monotonic())
     if (waiter.retryBudget.failed(new LateGrant(), sentAt.monotonic) === null) {
@@ -83,12 +87,13 @@ export class Holds extends HoldSet {
   begin(hold: Hold): void {
     // The lease may have expired just now.
     if (!hold.live) return
-    // Permits are independent: a new hold of permits ends no other hold.
+    // Permits are independent of each other, so a new hold of permits ends no other hold.
     if (!this.isEmpty && !hold.kind.isCounted) {
       for (const other of this.notBeside(hold)) {
         other.lose('gone', 'the server gave the lock to another owner')
       }
-      // A store has seen this token from this owner, and would reject a lower token.
+      // A store may have received this token from the owner, and would reject the lower token of
+      // the other hold. So both holds get the higher token.
       const beside = this.beside(hold)
       if (beside?.kind.isShared) beside.token = Math.max(beside.token, hold.token)
     }
@@ -99,7 +104,10 @@ export class Holds extends HoldSet {
     this.#laterCallers.look()
   }
 
-  /** The rest of the lease in milliseconds, or -2 if the server has no hold with this owner id. */
+  /**
+   * Returns the remaining lease in milliseconds, or -2 if the server has no hold with this owner
+   * id.
+   */
   async look(hold: Hold): Promise<number | CallFailure> {
     const { server, limits } = this.#services
     const asked = renewalOf(hold, server).renew([hold.id], 0, limits.commandTimeoutMs)
@@ -107,7 +115,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * `forceUnlock()` ended this hold. The client may have the grant, but not have begun the hold.
+   * Called after `forceUnlock()` ended this hold on the server. If the grant has arrived, but the
+   * hold begins later in this turn, the hold is then lost at its beginning.
    */
   forced(seen: SeenHold): void {
     const own = this.all.find((hold) => isOf(hold, seen))
@@ -123,13 +132,15 @@ export class Holds extends HoldSet {
 
   /**
    * @param waitedMs how long the caller waited, in milliseconds
-   * @param acquire the fact of the acquiring call, if the channel has a listener
+   * @param acquire the fact of the acquiring call; undefined if its diagnostics channel has no
+   *   listener
    */
   tell(hold: Hold, waitedMs: number, acquire: AcquireFact | undefined): void {
     hold.told = true
     this.#services.revocations.began()
     if (isTraced(holdTrace)) traceHold(this.#lock, hold, acquire)
-    // Written out: a spread with an added property takes longer than the rest of the acquisition.
+    // The fields are written out, because a spread with an added property takes longer than the
+    // other steps of the acquisition.
     const { lockName: name, id, token } = hold
     this.#services.emit('acquired', { name, owner: id.wireOwner, token, waitedMs })
     const from = this.#forcedFrom
@@ -137,8 +148,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Adds an acquisition for the watchdog to renew, if it wants that. The first acquisition sets the
-   * limit.
+   * Makes the watchdog renew the hold for this acquisition, unless its lease is fixed. The first
+   * renewed acquisition sets the limit `maxHoldMs`.
    *
    * @param sentAt when the request was sent, on the monotonic clock
    */
@@ -170,7 +181,7 @@ export class Holds extends HoldSet {
     }
   }
 
-  /** Ends the hold for its owner at once. The caller then sends the release to the server. */
+  /** Ends the hold in this client at once. The caller must then send the release to the server. */
   end(hold: Hold, reason: ClosedError | undefined): void {
     this.#services.watchdog.untrack(hold)
     // The hold leaves the set first, because `hold.end` calls listeners.
@@ -204,7 +215,7 @@ export class Holds extends HoldSet {
   }
 }
 
-/** The token is compared too, because a hand-over inside the client keeps the owner id. */
+/** The token is compared too, because a hand-over without a request keeps the owner id. */
 function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {
   return id.wireOwner === owner && (token === null || token === lastToken)
 }

@@ -8,28 +8,37 @@ import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
 export interface KindVerbs
   extends Pick<RemoteLock, 'acquire' | 'reenter' | 'release' | 'abandon' | 'ranOut' | 'listen'>,
     Partial<Pick<RemoteLock, 'handOver'>> {
-  /** Shared by kinds whose waiters receive the same messages. Default: these verbs. */
+  /**
+   * The key for the subscription. Kinds whose waiters receive the same messages share one object.
+   * Default: these verbs.
+   */
   readonly listensWith?: object
-  /** A waiter gave up before its first request. The place of the client may have no waiter left. */
+  /**
+   * Called when a waiter gave up before its first request, because the client's place in a queue
+   * may have no waiter left.
+   */
   leave?(): void
 }
 
-/** Renews leases, groups leases for one request, and confirms grants if that is wanted. */
+/**
+ * Renews leases, groups leases for one request, and confirms grants on replicas if the client
+ * requires it.
+ */
 export type Renewal = Pick<LockServer, 'renew' | 'groups' | 'confirm'>
 
-/** A lock, as the verbs of a kind see it. */
+/** The members of a local lock that the verbs of a kind use. */
 export interface LockThere {
-  /** As it was given to `getLock`. */
+  /** The name that was given to `getLock`. */
   readonly name: string
   readonly rawName: string
   readonly remote: RemoteLock
   readonly services: { readonly clock: Clock }
-  /** The waiters of this client. `first` asks next. */
+  /** The waiters of this client. `first` sends the next request. */
   readonly waiters: {
     readonly first:
       | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
       | undefined
-    /** As `first`, of the waiters that wait aside. */
+    /** The first of the waiters that wait aside. */
     readonly firstAside: object | undefined
   }
   /**
@@ -44,22 +53,26 @@ export interface LockThere {
 /** How a kind of lock is acquired, released and renewed on its server or quorum. */
 export interface RemoteKind extends HoldKind {
   /**
-   * Creates the requests of one lock: called once for each lock. Default: the requests that every
-   * kind can use. Without `handOver`, no release hands the lock over inside the client.
+   * Creates the requests of one lock. It is called once for each lock. Default: the requests that
+   * every kind can use. If the result has no `handOver`, releases do not hand the lock over inside
+   * the client.
    */
   newVerbs?(lock: LockThere): KindVerbs
   /** True if the server keeps a list of waiters and must learn when a waiter gives up. */
   readonly announcesWaits?: true
-  /** Default: its leases are renewed together with the leases of other kinds. */
+  /** Renews the leases of this kind. Default: one renewal for all kinds without their own. */
   readonly renewal?: Renewal
 }
 
-/** @param ofAll the renewal of kinds that have none of their own */
+/** @param ofAll the renewal for kinds that have no `renewal` */
 export function renewalOf(one: Pick<Hold, 'kind'>, ofAll: Renewal): Renewal {
   return kindOf(one).renewal ?? ofAll
 }
 
-/** Getters, because a master that lost the hold later gets its state of that later time. */
+/**
+ * `holds` and `isHeld` are read later, because a master that lost the hold must get the state at
+ * the time of its request.
+ */
 export function toRenew(hold: Hold): LeaseToRenew {
   return {
     ...hold.id,
@@ -71,7 +84,10 @@ export function toRenew(hold: Hold): LeaseToRenew {
   }
 }
 
-/** Every kind is a `RemoteKind`; folders that know no server use the narrower type. */
+/**
+ * Every kind is a `RemoteKind`. Folders that must not import server types use the narrower type
+ * `HoldKind`.
+ */
 export function kindOf({ kind }: { readonly kind: HoldKind }): RemoteKind {
   return kind as RemoteKind
 }

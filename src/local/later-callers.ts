@@ -5,24 +5,28 @@ import { CallFailure } from '../servers/call-failure.ts'
 
 interface Holds {
   readonly exclusive: Hold | undefined
-  /** The rest of the lease in milliseconds, or -2 if the server has no hold with this owner id. */
+  /**
+   * Returns the remaining lease in milliseconds, or -2 if the server has no hold with this owner
+   * id.
+   */
   look(hold: Hold): Promise<number | CallFailure>
 }
 
-/** The pause after a check without an answer, in milliseconds. */
+/** If a check was not answered, the next check follows after this pause, in milliseconds. */
 const LOOK_AGAIN_MS = 50
 
 /**
- * A hand-over inside the client may reach a call that is newer than the server's last confirmation.
- * Another client may hold the lock by then. So the client checks at once, while the new holder
- * works. At most one check is under way. It covers all earlier calls.
+ * Checks that the client still holds the lock after a hand-over without a request. Such a hand-over
+ * may reach a call that is newer than the server's last confirmation, and another client may hold
+ * the lock by then. So the client checks at once, while the new holder works. At most one check is
+ * in flight, and it covers all earlier calls.
  */
 export class LaterCallers {
   readonly #holds: Holds
   readonly #clock: Clock
   #looking = false
   #id: HoldId | undefined
-  /** When the last check that found `#id` held was sent, on the monotonic clock. */
+  /** The sending time of the last check that found `#id` held, on the monotonic clock. */
   #seenAt = 0
 
   constructor(holds: Holds, clock: Clock) {

@@ -54,12 +54,12 @@ function waitingEntry(lock: Lock, waiter: Waiter): WaitingEntry {
   }
 }
 
-/** JSON has no `Infinity`. */
+/** Converts Infinity to null, because JSON has no `Infinity`. */
 export function finite(ms: number): number | null {
   return ms === Infinity ? null : ms
 }
 
-/** Merges the lists, the longest times first. */
+/** Merges the lists. The longest times come first. */
 export function together(all: readonly Holdings[]): Holdings {
   return {
     held: all.flatMap(({ held }) => held).sort((a, b) => b.heldMs - a.heldMs),
@@ -67,7 +67,7 @@ export function together(all: readonly Holdings[]): Holdings {
   }
 }
 
-/** The fields that differ between kinds. */
+/** Returns the fields that differ between kinds. */
 function kindAndMore({ kind, owner }: Pick<Hold, 'kind' | 'owner'>) {
   const { name, isCounted, nameSuffix } = kind
   if (owner.label !== undefined) return { kind: 'election', label: owner.label } as const

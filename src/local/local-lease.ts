@@ -56,7 +56,8 @@ export class LocalLease extends HeldLease {
 }
 
 /**
- * Creates the lease of a granted request. `unlock()` finds it by the holder of the request.
+ * Creates the lease of a granted request. The lease is stored for `unlock()` in the list of the
+ * request's holder.
  *
  * @param calledFrom the stack trace of the call, if warnings need it
  * @param lease default: a `LocalLease`
@@ -74,8 +75,8 @@ export function newLease(
   if (heldWatch === undefined) hold.keptIn = kept
   else {
     heldWatch.held(lease, hold, calledFrom)
-    // The hold is reachable while it is renewed; the lease only while a caller can still release
-    // it.
+    // The watchdog keeps the hold in memory. If the hold kept the lease too, the lease could not be
+    // garbage-collected after its caller drops it.
     const known = new WeakRef(kept)
     hold.keptIn = { lookAfter: () => known.deref()?.lookAfter() }
   }

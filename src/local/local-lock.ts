@@ -19,40 +19,40 @@ import type { QueuedWaiters } from './queued-waiters.ts'
 import type { Services } from './services.ts'
 
 interface Host {
-  /** This client neither holds nor wants the lock. */
+  /** Called when this client neither holds the lock nor waits for it. */
   becameFree(lock: LocalLock): void
-  /** As `becameFree`, and nothing about the lock needs to be remembered. */
+  /** Called after `becameFree`, if the client need not remember anything about the lock. */
   becameIdle(lock: LocalLock): void
 }
 
 /**
- * One lock in this client: its holds and its waiters. Only the first waiter asks the server. A
- * release hands the lock over to a waiter of this client directly. `acquire`, `reenter`, `release`
- * and `extend` build on this.
+ * One lock in this client: its holds and its waiters. Only the first waiter sends requests. A
+ * release hands the lock over to a waiter of this client directly, if possible. `acquire`,
+ * `reenter`, `release` and `extend` use this object.
  */
 export class LocalLock extends Linked<LocalLock> {
-  /** As it was given to `getLock`. */
+  /** The name that was given to `getLock`. */
   readonly name: string
   readonly rawName: string
-  /** The requests that every kind can use. */
+  /** The requests that every kind of lock can use. */
   readonly remote: RemoteLock
   readonly services: Services
   readonly holds: Holds
-  /** The last state that the server reported. Waiters that do not ask use it too. */
+  /** The last state that the server reported. Waiters that send no request use it too. */
   sight: Sight | undefined
   readonly waiters = new WaitQueue()
   readonly handOverBudget: HandOverBudget
   readonly tasks = new BackgroundTasks(this)
-  /** Set when the client closes: the error for waiters. */
+  /** Set when the client closes. New waiters reject with this error. */
   closed: ClosedError | undefined
   /** True while a hand-over request is under way. */
   isHandingOver = false
-  /** Set while an owner of this client waits in turn, or holds the lock after that. */
+  /** Set while an owner waits in the server's queue, or holds the lock after such a wait. */
   queued: QueuedWaiters | undefined
   readonly #host: Host
-  // Created on first use, because a client holds many locks, and few of them have waiters.
+  // Created on first use, because a client may have many locks, and few of them have waiters.
   #releases: ReleaseListener | undefined
-  /** The requests of kinds that have their own. */
+  /** The requests of kinds that create their own requests. */
   #verbs: WeakMap<RemoteKind, KindVerbs> | undefined
   #health: ServerHealth | undefined
 
@@ -82,7 +82,7 @@ export class LocalLock extends Linked<LocalLock> {
     this.#host.becameIdle(this)
   }
 
-  /** The requests of the kind of this hold or request. */
+  /** Returns the requests for the kind of this hold or request. */
   remoteOf(one: Pick<Hold, 'kind'>): KindVerbs {
     const kind = kindOf(one)
     if (kind.newVerbs === undefined) return this.remote
@@ -95,38 +95,38 @@ export class LocalLock extends Linked<LocalLock> {
     return verbs
   }
 
-  /** True if this client neither holds nor wants the lock. */
+  /** True if this client neither holds the lock nor waits for it. */
   get isIdle(): boolean {
     return this.waiters.isEmpty && !this.isOccupied && this.tasks.isQuiet
   }
 
-  /** True if this client holds the lock, or a hand-over is under way. */
+  /** True if this client holds the lock, or a hand-over is in flight. */
   get isOccupied(): boolean {
     return this.isHandingOver || !this.holds.isEmpty
   }
 
-  /** True if the request must wait for an owner of this client. */
+  /** True if a hold of this client or a hand-over in flight prevents the request. */
   keepsOut(request: Pick<Hold, 'owner' | 'kind'>): boolean {
     return this.isHandingOver || this.holds.keepsOut(request)
   }
 
-  /** True if the owner holds the lock, as far as this client knows. */
+  /** True if this client knows that the owner holds the lock. */
   isHeldBy(owner: Owner): boolean {
     return this.holds.all.some((hold) => hold.owner === owner)
   }
 
-  /** The first matching owner whose hold excludes requests of this kind. */
+  /** Returns the first matching owner whose hold prevents requests of this kind. */
   holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined {
     const keepsOut = (hold: Hold) => !hold.kind.isShared || !kind.isShared
     return this.holds.all.find((hold) => keepsOut(hold) && isMeant(hold.owner))?.owner
   }
 
-  /** True if an acquisition of this owner is under way. */
+  /** True if an acquisition by this owner is waiting. */
   isPending(owner: Owner): boolean {
     return this.waiters.has(owner)
   }
 
-  /** The waiters of one lock share their knowledge about the server. */
+  /** Makes a retry budget. All waiters of one lock share the known health of the server. */
   newSharedBudget({ kind, waitMs }: Pick<Waiter['request'], 'kind' | 'waitMs'>): RetryBudget {
     this.#health ??= new ServerHealth(this.services.clock)
     return new RetryBudget(this.name, this.services.limits, this.#health, kind.words, waitMs)
@@ -136,7 +136,7 @@ export class LocalLock extends Linked<LocalLock> {
     return new RetryBudget(this.name, this.services.limits, undefined, words)
   }
 
-  /** Called when the waiter must wait for another owner. */
+  /** Called when the waiter must wait for another owner. Reports the wait once. */
   announce(waiter: Waiter): void {
     // A waiter that has settled waits for no owner.
     if (waiter.announced || waiter.settled) return
@@ -153,12 +153,13 @@ export class LocalLock extends Linked<LocalLock> {
     waiters.leave(waiter)
     if (waiters.isEmpty) {
       this.services.waitReports.ended(this)
-      // A clear state holds nothing that the next waiter needs.
+      // A clear state has no information that the next waiter needs.
       if (this.#health?.isClear) this.#health = undefined
-      // Otherwise the end of the task under way calls `tasksEnded`.
+      // If a task is still under way, its end calls `tasksEnded`.
       if (!tasks.isQuiet && !this.#releases?.isListening) return
     }
-    // Later, because one signal, or `close()`, may make all waiters leave at once.
+    // The next waiter starts later, because one signal, or `close()`, may make all waiters leave at
+    // once.
     this.advanceLater()
   }
 
@@ -172,21 +173,22 @@ export class LocalLock extends Linked<LocalLock> {
     return this.#releases
   }
 
-  /** True if this client cannot miss a release by another client. */
+  /** True if this client receives a message for each release by another client. */
   get hearsReleases(): boolean {
     return this.#releases?.isConfirmed === true
   }
 
   /**
-   * How many listeners of a release are this client: 1 or 0. It is -1 if the server counts too few
-   * listeners. Then the difference always leaves one more listener.
+   * The number of this client's subscriptions among the listeners of a release: 1 or 0. It is -1 if
+   * the server may count too few listeners. The client then always assumes at least one other
+   * listener.
    */
   get listeners(): number {
     if (!this.services.server.countsListeners) return -1
     return this.hearsReleases || this.services.freeWatches.hears(this.rawName) ? 1 : 0
   }
 
-  /** @param message the message that reported it, if any */
+  /** Wakes the first waiter of each line. @param message the message of the release, if any */
   mayBeFree(message?: string): void {
     const { first, firstAside, firstBeside } = this.waiters
     if (first?.isMeant(message)) first.wakeEvent.set()
@@ -224,15 +226,15 @@ export class LocalLock extends Linked<LocalLock> {
     else if (following === undefined && !this.isOccupied) this.queued?.lookAgain()
   }
 
-  /** Called after a forced release. If the hold is of this client, it ends at once. */
+  /** Called after `forceUnlock()`. If the hold is of this client, it ends at once. */
   forced(seen: SeenHold): void {
     this.holds.forced(seen)
     this.lookAgain()
   }
 
   /**
-   * Releases the owner id in the background until the server confirms that. The id is not used
-   * again.
+   * Releases the owner id in the background, and repeats that until the server confirms it. The id
+   * is not used again.
    *
    * @param of a hold or request with this owner id
    * @param untilMs until when a delayed request with this id may still run, on the monotonic clock

@@ -29,7 +29,7 @@ import { leasesOf, type Services } from './services.ts'
 /** The local locks of one client on one server or quorum: one for each name in use. */
 export class LocalLocks {
   readonly frames: Frames
-  /** The leases of multi-locks, whose type only their kind knows. */
+  /** The leases of multi-locks. Only the code of multi-locks knows their type. */
   readonly multiLeases: HeldLeases<Kept>
   readonly defaults: Defaults
   readonly clients: Clients
@@ -100,7 +100,8 @@ export class LocalLocks {
   }
 
   /**
-   * Sends a request to Redis that changes no hold. Failures are handled as in every other request.
+   * Sends a request to Redis that changes no hold. If the request fails, it is retried and rejected
+   * like every other request.
    *
    * @param failed names the failed step for the error; a function if that depends on the failure
    */
@@ -149,7 +150,7 @@ export class LocalLocks {
     return this.#all.size
   }
 
-  /** The lock if this client holds or wants it. */
+  /** Returns the local lock if this client holds the lock or waits for it. */
   find(rawName: string): LocalLock | undefined {
     return this.#all.inUse(rawName)
   }
@@ -160,12 +161,12 @@ export class LocalLocks {
     )
   }
 
-  /** Called by a lock that this client neither holds nor wants. */
+  /** Called by a lock that this client neither holds nor waits for. */
   becameFree(lock: LocalLock): void {
     this.#draining?.free(lock)
   }
 
-  /** Called after `becameFree`, if nothing about the lock needs to be remembered. */
+  /** Called after `becameFree`, if the client need not remember anything about the lock. */
   becameIdle(lock: LocalLock): void {
     this.#all.becameIdle(lock)
   }
@@ -182,7 +183,10 @@ export class LocalLocks {
     throw closingError(lockName)
   }
 
-  /** Limits a watched hold with one acquisition to this time from now, in milliseconds. */
+  /**
+   * Limits a hold to `maxHoldMs` milliseconds from now. Only for a hold that the watchdog renews
+   * for exactly one acquisition.
+   */
   limit(hold: Hold, maxHoldMs: number): void {
     if (maxHoldMs === Infinity || hold.watched.length !== 1 || !hold.live) return
     hold.limit(maxHoldMs, this.clock.monotonic())
@@ -190,7 +194,7 @@ export class LocalLocks {
   }
 
   /**
-   * Limits the renewals of a hold whose release was requested to this time from now, in
+   * From now on, the watchdog renews the hold of a leader that must end for at most `maxDrainMs`
    * milliseconds.
    */
   limitDrain(hold: Hold, maxDrainMs: number): void {
@@ -205,9 +209,9 @@ export class LocalLocks {
   }
 
   /**
-   * Grants nothing new. Rejects the waiters, except owners that already hold the lock.
+   * Acquires no new locks. Rejects all waiters, except waiters whose owner already holds the lock.
    *
-   * @returns resolves when this client holds nothing
+   * @returns resolves when this client holds no locks
    */
   drain(): Promise<void> {
     if (this.#draining === undefined) {
@@ -238,7 +242,7 @@ export class LocalLocks {
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }
 
-  /** `close()` no longer waits for the releases. */
+  /** Forgets the holds that are not released yet, because `close()` no longer waits. */
   closed(): void {
     this.#releasing.clear()
   }

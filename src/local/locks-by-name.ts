@@ -1,7 +1,7 @@
 import { LinkedList } from '../kit/linked-list.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/** At most this many idle locks are kept for their next use: the most recently used. */
+/** The largest number of idle locks that are kept. The most recently used locks are kept. */
 const MOST_IDLE = 512
 
 /** The locks of one client by name: the locks in use, and recently used idle locks. */
@@ -18,13 +18,15 @@ export class LocksByName {
     return this.#all.values()
   }
 
-  /** The lock, if this client holds or wants it. */
+  /** Returns the local lock, if this client holds the lock or waits for it. */
   inUse(rawName: string): LocalLock | undefined {
     const lock = this.#all.get(rawName)
     return lock?.isIdle ? undefined : lock
   }
 
-  /** The lock, which is no longer idle, because the caller is about to use it. */
+  /**
+   * Returns the local lock and marks it as no longer idle, because the caller is about to use it.
+   */
   get(rawName: string): LocalLock | undefined {
     const known = this.#all.get(rawName)
     if (known !== undefined) this.#idle.remove(known)
@@ -37,14 +39,16 @@ export class LocksByName {
   }
 
   /**
-   * Called when this client neither holds nor wants the lock, and need remember nothing about it.
+   * Called when this client neither holds the lock nor waits for it, and need not remember anything
+   * about it.
    */
   becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle
     if (this.#idle.size <= MOST_IDLE || first === undefined) return
     this.#idle.remove(first)
-    // A lock in use is added again later. A forgotten lock may have a successor of the same name.
+    // The lock stays in the map if it is in use again. A new lock object of the same name also
+    // stays.
     if (first.isIdle && this.#all.get(first.rawName) === first) this.#all.delete(first.rawName)
   }
 }

@@ -1,7 +1,10 @@
 import { InvalidArgumentError } from '../errors.ts'
 import type { Services } from './services.ts'
 
-/** A master that may have lost its data does not vote until the longest lease has passed. */
+/**
+ * Throws if the lease is longer than `longestLeaseMs`. A master that may have lost its data waits
+ * for the longest lease before it votes, so no lease may be longer.
+ */
 export function assertNotLonger(
   { longestLeaseMs }: Pick<Services, 'longestLeaseMs'>,
   lockName: string,

@@ -10,16 +10,16 @@ interface Lock {
   readonly services: Pick<Services, 'clock'>
 }
 
-/** A lease of which a larger part has passed is not handed over without a request. */
+/**
+ * A hand-over without a request needs a recent lease: at most this share of the lease may have
+ * passed.
+ */
 const MOST_USED = 0.02
 
 /**
- * Hands the lock over to the waiter without a request. The waiter's hold keeps the owner id in
- * Redis. The wanted lease must be the same and must have just begun, and a reserved token must be
- * left. If the waiter's call is newer than the server's last confirmation, the client checks the
- * lock at once.
- *
- * @returns the hold of the waiter; null if the hand-over needs a request
+ * Hands the lock over to the waiter without a request. The waiter's hold uses the same owner id in
+ * Redis. It needs a reserved token, and a lease of the same length that has just begun. If the
+ * waiter's call is newer than the server's last confirmation, the client checks the lock at once.
  */
 export function passedOn({ holds, services }: Lock, hold: Hold, waiter: Waiter): Hold | null {
   const { clock } = services

@@ -4,7 +4,10 @@ import type { Emit } from '../events.ts'
 import type { Outage, OutageListener } from '../servers/outage.ts'
 import { nextStep } from '../waiting/next-step.ts'
 
-/** The error's words for each kind of failure: when an outage begins, and while it continues. */
+/**
+ * The words for each kind of failure in the error of an outage: first when the outage begins, then
+ * while it continues.
+ */
 const WRONG = {
   unsent: ['cannot be reached', 'has not been reached'],
   unknown: ['gives no answer', 'has given no answer'],
@@ -24,7 +27,7 @@ interface Client {
  */
 export class PlaceEvents implements OutageListener {
   readonly #client: Client
-  /** The outages that began while the channel had a listener, by address. */
+  /** The facts of outages that began while the diagnostics channel had a listener, by address. */
   readonly #facts = new Map<string, OutageFact>()
 
   constructor(client: Client) {

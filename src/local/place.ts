@@ -7,7 +7,7 @@ export interface Place {
   readonly server: LockServer
   /** The longest lease that clients may request, in milliseconds. Default: no limit. */
   readonly longestLeaseMs?: number
-  /** The client warns about shorter leases, in milliseconds. Default: no warning. */
+  /** Clients warn about leases that are shorter than this, in milliseconds. Default: no warning. */
   readonly leastLeaseMs?: number
   /** Default: the system clock. */
   readonly clock?: Clock
@@ -23,6 +23,8 @@ export interface ClientPlace extends Place {
   readonly clustered: boolean
   /** The address for errors and logs, without a login. */
   readonly address?: string
-  /** Closes all that was opened for the client. The client holds no locks by then. */
+  /**
+   * Closes everything that was opened for the client. The client must hold no locks at this time.
+   */
   close(): Promise<void>
 }

@@ -15,13 +15,14 @@ import { reenter } from './reenter.ts'
 import { release } from './release.ts'
 
 /**
- * A waiter with `asksOnce` asks this often again after split votes, because the lock may be free.
+ * After split votes, a waiter with `asksOnce` sends its request again at most this many times,
+ * because the lock may be free.
  */
 const MOST_SPLITS = 3
 
 export abstract class LocalWaiter extends Waiter {
   readonly lock: LocalLock
-  /** The stack trace of the call, if warnings need it. */
+  /** The stack trace of the user's call; undefined if no warning needs it. */
   declare calledFrom?: Error
 
   constructor(lock: LocalLock, request: AcquireRequest) {
@@ -41,7 +42,8 @@ export abstract class LocalWaiter extends Waiter {
       return
     }
     holds.watch(hold, request)
-    // Before the events: a listener may abort, although the caller already holds the lock.
+    // The waiter is resolved before the events are emitted. A listener may abort the call, but the
+    // caller already holds the lock then.
     this.resolve(hold, path)
     holds.tell(hold, this.waitedMs, request.fact)
     // A listener may have released the hold.
@@ -60,7 +62,7 @@ export abstract class LocalWaiter extends Waiter {
     }
   }
 
-  /** Confirms a grant on replicas; undefined if grants count without that. */
+  /** Confirms a grant on replicas; undefined if grants need no confirmation. */
   get confirm(): Confirm | undefined {
     return renewalOf(this.request, this.lock.services.server).confirm
   }
@@ -70,10 +72,10 @@ export abstract class LocalWaiter extends Waiter {
   }
 }
 
-/** Waits in the queue of its client, and asks the server when no other waiter is before it. */
+/** Waits in the queue of its client. The first waiter sends requests to the server. */
 export class RacingWaiter extends LocalWaiter {
   #splits = 0
-  /** When the last refusal arrived, on the monotonic clock. */
+  /** The time when the last refusal arrived, on the monotonic clock. */
   protected refusedAt = -Infinity
 
   start(): void {
@@ -100,16 +102,16 @@ export class RacingWaiter extends LocalWaiter {
   }
 
   /**
-   * Takes the next step until the waiter holds the lock or is settled: asks, or waits until it may
-   * ask.
+   * Takes the next step: sends a request, or waits until the waiter may send one. It is called
+   * again after each step, until the waiter holds the lock or is settled.
    */
   woken(): void {
     this.#safely(() => this.#goOn())
   }
 
   /**
-   * An unexpected error rejects the waiter. Without that, the waiter and `close()` would wait
-   * forever.
+   * Runs a step. An unexpected error rejects the waiter, because otherwise the waiter and `close()`
+   * would wait forever.
    */
   #safely(step: () => void): void {
     try {
@@ -149,7 +151,7 @@ export class RacingWaiter extends LocalWaiter {
     }
   }
 
-  /** How long a hold of this client delays the next request, in milliseconds. */
+  /** How long the next request must wait because of holds of this client, in milliseconds. */
   protected get keptOutMs(): number {
     return this.lock.keepsOut(this.request) ? Infinity : 0
   }
@@ -205,17 +207,18 @@ export class RacingWaiter extends LocalWaiter {
     } else if (!this.asksOnce) {
       lock.announce(this)
       const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
-      // If several waiters may hold the lock together, only the first asks again.
+      // If several waiters may hold the lock together, only the first of them sends further
+      // requests.
       if (this.list?.first !== this) this.#sleepHere()
-      // After split votes: a client with a majority may hand the lock over while it sees no
-      // waiters.
+      // After split votes, the waiter asks again without waiting for a message. A client with a
+      // majority may not know of this waiter and hand the lock over without a message.
       else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
       else lock.services.clock.after(splitMs, () => this.woken())
     } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
       this.#splits += 1
       lock.services.clock.after(splitMs, () => this.woken())
     } else {
-      // If its owner acquired the lock meanwhile, the waiter re-enters.
+      // If the owner has acquired the lock meanwhile, the waiter re-enters instead of giving up.
       if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
       this.woken()
     }
@@ -228,9 +231,11 @@ export class RacingWaiter extends LocalWaiter {
 
   #end(): void {
     const { lock, request } = this
-    // A waiter that never asked may leave its client's place in the queue without a waiter.
+    // If the waiter never sent a request, the client's place in the server's queue may have no
+    // waiter left.
     if (this.wireOwner === undefined) lock.remoteOf(request).leave?.()
-    // A hand-over that is under way to this waiter still uses the owner id.
+    // While a hand-over to this waiter is in flight, its request still uses the owner id, so the id
+    // is not abandoned yet.
     else if (!this.asking) abandonName(lock, this)
     lock.tasks.end()
   }

@@ -6,10 +6,11 @@ import { toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 import { release } from './release.ts'
 
-/** Re-enters the hold that the waiter's owner already has. */
+/** Makes the waiter re-enter the hold that its owner already has. */
 export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   lock.waiters.unqueue(waiter)
-  // Not recursively: the next waiters may be of the same owner, and may be many.
+  // The next waiters may have the same owner, and there may be many. So they are started later and
+  // not by recursion.
   if (lock.waiters.isQueueEmpty) lock.advance()
   else lock.advanceLater()
   lock.tasks.begin()
@@ -20,7 +21,7 @@ export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   ask(lock, hold, waiter)
 }
 
-/** Asks until the waiter has re-entered the hold or is settled. */
+/** Sends requests until the waiter has re-entered the hold or is settled. */
 function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   if (waiter.settled || !hold.live) {
     giveUp(lock, hold, waiter)
@@ -28,7 +29,8 @@ function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   }
   const leaseMs = hold.upToLimit(waiter.request.leaseMs, lock.services.clock.now())
   const callMs = callMsFor(waiter)
-  // The request may reach the server even if its answer is lost.
+  // The request may reach the server even if its answer is lost, so the longer lease is recorded
+  // now.
   hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
   lock
     .remoteOf(hold)
@@ -68,7 +70,7 @@ function heard(
   giveUp(lock, hold, waiter)
 }
 
-/** Lowers the hold count that was raised for the waiter. */
+/** Ends the re-entry without success: releases the acquisition that was counted for the waiter. */
 function giveUp(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   hold.inDoubtUntil(waiter.doubtUntilMs)
   if (!waiter.settled) waiter.reject(hold.over())

@@ -9,10 +9,13 @@ import { tellRelease } from './lock-facts.ts'
 
 /**
  * Sends the lowered hold count until the server confirms it. Each attempt sends the current count,
- * so that retries and other releases at the same time agree.
+ * because other releases of the same hold may be in flight.
  */
 abstract class ReleaseRequest implements Reply<Released> {
-  /** True if the lock was still held; rejects if the server did not confirm the release. */
+  /**
+   * Resolves with true if the lock was still held. Rejects if the server did not confirm the
+   * release.
+   */
   readonly result: Promise<boolean>
   protected readonly lock: LocalLock
   protected readonly hold: Hold
@@ -24,7 +27,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   #resolve!: (wasHeld: boolean) => void
   #reject!: (error: Error) => void
 
-  /** @param what for the error: the step that the server did not confirm */
+  /** @param what the step that the server did not confirm, for the error */
   constructor(lock: LocalLock, hold: Hold, what: string) {
     this.lock = lock
     this.hold = hold
@@ -51,7 +54,7 @@ abstract class ReleaseRequest implements Reply<Released> {
       return
     }
     if (hold.count <= 0) {
-      // The state of the server is unknown until the background release settles it.
+      // The server's state is unknown, so a background release of the owner id follows.
       hold.inDoubtUntil(lock.services.clock.monotonic())
       lock.abandonHold(hold)
     }
@@ -77,7 +80,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   }
 }
 
-/** The final release of a hold: it frees the lock. */
+/** The last release of a hold. It frees the lock on the server. */
 export class FreeRequest extends ReleaseRequest {
   readonly #firstSentAt: number
   readonly #staysAway: boolean
@@ -85,9 +88,9 @@ export class FreeRequest extends ReleaseRequest {
 
   /**
    * @param fact receives the outcome
-   * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock. Then
-   * "gone" is no loss. It is undefined without such a request, or if the request was never sent or
-   * was refused.
+   * @param options.mayBeDoneAt the sending time of an earlier request that may have freed the lock.
+   *   The answer "gone" is then no loss. Undefined if there was no such request, or if it was not
+   *   sent or was refused.
    * @param options.staysAway true if the waiters of this client pause, so that other clients can
    * ask
    */
@@ -113,7 +116,8 @@ export class FreeRequest extends ReleaseRequest {
     const { holds, handOverBudget, listeners } = lock
     ended(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
-    // The server assigns freed permits to waiters, so no client needs to step back.
+    // The server gives freed permits to waiters directly, so this client need not pause for other
+    // clients.
     handOverBudget.released(hold.kind.isCounted ? 0 : (freed?.listeners ?? 0) - listeners)
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
@@ -130,7 +134,7 @@ export class FreeRequest extends ReleaseRequest {
   }
 }
 
-/** The release of one of several acquisitions. */
+/** Releases one of several acquisitions of a hold, which stays held. */
 export class LowerRequest extends ReleaseRequest {
   constructor(lock: LocalLock, hold: Hold) {
     super(lock, hold, 'one of its acquisitions was not released')
@@ -143,7 +147,7 @@ export class LowerRequest extends ReleaseRequest {
       this.settle(true)
       return
     }
-    // If the final release came first, that release has reported any loss.
+    // If the last release was answered first, it has already reported a loss.
     if (hold.live) hold.loseGone()
     this.settle(hold.loss === undefined)
   }
@@ -156,8 +160,8 @@ export class LowerRequest extends ReleaseRequest {
 }
 
 /**
- * Called when the server no longer has the hold. A delayed re-entry may still acquire it again
- * after the release, so the owner id is then released in the background.
+ * Called when the server no longer has the hold. If a delayed re-entry may still acquire the lock
+ * again, the client releases the owner id in the background.
  *
  * @param sentAtMs when the first request that may have ended the hold was sent, on the monotonic
  * clock

@@ -17,8 +17,8 @@ import { traceRelease } from './tracing.ts'
 /**
  * Releases one acquisition of the hold.
  *
- * @param renewMs the lease that the watchdog renews for this acquisition, in milliseconds; 0 if
- * none
+ * @param renewMs the lease that the watchdog renews for this acquisition, in milliseconds; 0 if the
+ *   lease is fixed
  * @returns true if the lock was still held; rejects if the server did not confirm the release
  */
 export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<boolean> {
@@ -28,7 +28,7 @@ export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<b
     if (hold.count === 0) lock.abandonHold(hold)
     return Promise.resolve(false)
   }
-  // `end` also removes the hold from the watchdog.
+  // `end` also removes the hold from the watchdog, so only the other case needs `unwatch`.
   if (hold.count <= 0) return end(lock, hold)
   if (renewMs > 0) lock.holds.unwatch(hold, renewMs)
   return new LowerRequest(lock, hold).result
@@ -64,7 +64,7 @@ function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] 
   lock.waiters.rejectAll(reason)
   return held.flatMap(({ hold, entry }) => {
     hold.loseIfExpired()
-    // A listener to the end of one hold may have released the next.
+    // A listener that was called for one hold may have released the next hold.
     if (!hold.live) return []
     hold.count = 0
     lock.tasks.run(end(lock, hold, reason))
@@ -73,8 +73,8 @@ function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] 
 }
 
 /**
- * Ends the hold. The client hands the lock over without a request, hands it over in one request, or
- * frees it.
+ * Ends the hold in this client. Then hands the lock over to a waiter of this client without a
+ * request, hands it over with one request, or frees the lock.
  *
  * @param reason set if no waiter of this client may get the lock
  * @returns true if the lock was still held; rejects if the server did not confirm the release
@@ -94,7 +94,8 @@ function letGo(
 ): Promise<boolean> {
   const { holds, handOverBudget } = lock
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
-  // A waiter that is awake is about to ask by itself. Only one hand-over may be under way.
+  // A waiter that is awake is about to send its own request. At most one hand-over may be in
+  // flight.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver)
     return new FreeRequest(lock, hold, fact).result
   if (handOverBudget.isUnbroken) {
@@ -114,7 +115,8 @@ function letGo(
 }
 
 /**
- * The waiter that gets the lock directly: the first, if its kind is the same and has a hand-over.
+ * Returns the waiter that may get the lock by a hand-over: the first waiter, if it wants the same
+ * kind and the kind has hand-overs.
  */
 function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
   const { first } = lock.waiters
@@ -127,12 +129,14 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
 }
 
 /**
- * The answer is handled in one synchronous step, so an abort or a close comes before or after it.
+ * Hands the lock over to the waiter with one request. Its answer is handled in one synchronous
+ * step, so an abort or a close comes either before or after that step.
  */
 function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact): Promise<boolean> {
   const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
-  // Queued waiters of this client share its subscription, but count as other waiters.
+  // Waiters of this client in the server's queue share the client's subscription. They count as
+  // other waiters, because the queue serves them in turn with other clients.
   const others = queued?.isEmpty === false ? 1 : 0
   const listening = handOverBudget.isUsedUp ? lock.listeners - others : null
   const { callMs } = lock.newBudget(hold.kind)
@@ -158,8 +162,8 @@ function handedOver(
   fact?: ReleaseFact,
 ): boolean | Promise<boolean> {
   const { holds, handOverBudget } = lock
-  // Separate requests lose nothing: a release and an acquisition are safe to repeat after a partial
-  // hand-over.
+  // The hand-over has failed or its outcome is unknown. A separate release and a separate
+  // acquisition follow, because both are safe even after a hand-over that has happened.
   if (grant === null) {
     if (next.settled) abandonName(lock, next)
     next.wakeEvent.set()

@@ -13,7 +13,7 @@ interface Host {
 }
 
 /**
- * Receives messages to one client, with a subscription that lasts while the client needs messages.
+ * Receives messages to one client. The subscription exists only while the client needs messages.
  */
 export class RequestInbox {
   readonly #channel: RequestChannel
@@ -22,7 +22,10 @@ export class RequestInbox {
   readonly #host: Host
   #subscription: Subscription | undefined
   #check: Timer | undefined
-  /** Woken when the subscription may be confirmed. */
+  /**
+   * The callers that wait until the subscription is confirmed. Each event is set when that may have
+   * happened.
+   */
   readonly #waiting = new Set<WakeEvent>()
   isClosed = false
 
@@ -44,7 +47,10 @@ export class RequestInbox {
     })
   }
 
-  /** @returns true if no message can be missed; false if that is not confirmed within `ms` */
+  /**
+   * @returns true if the subscription is confirmed, so that no message is missed; false if that
+   *   takes longer than `ms`
+   */
   async isConfirmed(ms: number): Promise<boolean> {
     this.open()
     const endsAt = this.#clock.monotonic() + ms

@@ -17,13 +17,15 @@ interface RevocationAnswer {
   /** The id of the request. */
   readonly id: string
   readonly client: string
-  /** The owners whose holders heard the request. */
+  /** The owners whose holders heard the request: they listen to the event or to a signal. */
   readonly heard: readonly string[]
 }
 
-/** Longer text is cut. */
+/** Longer text from other clients is cut to this many characters. */
 const MOST_CHARACTERS = 200
-/** No client of Holdfast names more owners in one message. */
+/**
+ * Messages with more owners are ignored. No client of Holdfast names more owners in one message.
+ */
 const MOST_OWNERS = 10_000
 
 const CLIENT_ID = /^[\w-]{1,64}$/
@@ -32,7 +34,10 @@ export function written(message: RevocationRequest | RevocationAnswer): string {
   return JSON.stringify(message)
 }
 
-/** @returns undefined for other text, because every client that may publish can send anything */
+/**
+ * @returns undefined for text that is no such message. Any client with the right to publish can
+ *   send any text
+ */
 export function readMessage(text: string): RevocationRequest | RevocationAnswer | undefined {
   const message = parsed(text)
   if (typeof message?.id !== 'string') return undefined
@@ -54,7 +59,7 @@ export function readMessage(text: string): RevocationRequest | RevocationAnswer 
   }
 }
 
-/** Cuts and cleans the text of another client for logs and errors. */
+/** Cuts text from another client, and escapes characters that could harm logs and errors. */
 export const shown = (text: string): string => oneLine(text, MOST_CHARACTERS)
 
 function parsed(text: string): Record<string, unknown> | undefined {

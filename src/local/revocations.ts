@@ -14,12 +14,12 @@ interface Client extends Requester {
   holds(): readonly Hold[]
 }
 
-/** Calls `send` with its time limit in milliseconds, and again if that failed. */
+/** Calls `send` with a time limit in milliseconds, and again after a failure. */
 type Sender = (send: (callMs: number) => Promise<number | null>) => Promise<number | null>
 
 /**
- * Polite revocation: a client asks another client to release a lock soon. No lock is taken by
- * force.
+ * Polite revocation: a client asks another client to release a lock soon. The holder decides, and
+ * the lock is not taken by force.
  */
 export class Revocations {
   readonly #channel: RequestChannel
@@ -27,7 +27,7 @@ export class Revocations {
   readonly #limits: Limits
   readonly #inbox: RequestInbox
   readonly #leave: () => void
-  /** The requests of this client that wait for answers. */
+  /** This client's requests that still wait for answers, by request id. */
   readonly #open = new Map<string, OpenRevocation>()
 
   constructor(channel: RequestChannel, client: Client, limits: Limits) {
@@ -51,7 +51,10 @@ export class Revocations {
     if (this.#isHeard()) this.#inbox.open()
   }
 
-  /** Aborts when the release of the hold is requested. */
+  /**
+   * Returns the signal that aborts when the release of the hold is requested. Begins to listen for
+   * requests.
+   */
   signalOf(hold: Hold): AbortSignal {
     if (hold.live) this.#inbox.open()
     return this.#client.requests.signalOf(hold)
@@ -61,7 +64,7 @@ export class Revocations {
    * Asks the holders to release the holds of these owners.
    *
    * @param id unique among all requests
-   * @returns how many owners' holders heard the request
+   * @returns the number of owners whose holders heard the request
    */
   async request(
     id: string,
@@ -101,7 +104,7 @@ export class Revocations {
     for (const open of this.#open.values()) open.end()
   }
 
-  /** True if a listener would receive a request for a hold of this client. */
+  /** True if a holder in this client listens for requests. */
   #isHeard(): boolean {
     const { requests } = this.#client
     return this.#client.holds().some((hold) => requests.isHeardBy(hold))
@@ -115,7 +118,7 @@ export class Revocations {
       const { id, by } = message
       const heard = this.#client.requests.hear(message)
       const answer = written({ kind: 'answer', id, client: this.#client.client, heard })
-      // Without the answer, the requester counts the request as not heard.
+      // A lost answer is ignored. The requester then counts the request as not heard.
       this.#channel.send(by.client, answer, this.#limits.commandTimeoutMs).catch(() => {})
     }
   }
@@ -137,7 +140,7 @@ export class Revocations {
 function byClient(owners: readonly string[]): Map<string, string[]> {
   const all = new Map<string, string[]>()
   for (const owner of new Set(owners)) {
-    // Owners of Redisson cannot receive requests.
+    // Owners of Redisson cannot receive requests, so they are left out.
     if (!isOfHoldfast(owner)) continue
     const client = clientOf(owner)
     all.set(client, [...(all.get(client) ?? []), owner])
@@ -159,7 +162,7 @@ class OpenRevocation {
     })
   }
 
-  /** The first answer of each client counts. */
+  /** Called with the answer of one client. Only its first answer counts. */
   answered(client: string, heard: number): void {
     if (!this.#due.delete(client)) return
     this.heard += heard

@@ -2,7 +2,10 @@ import type { Hold } from '../lease/hold.ts'
 import type { Answer, Renewer } from '../lease/renewer.ts'
 import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
 
-/** Renews leases on one server. Kinds with their own renewal use separate requests. */
+/**
+ * Renews the leases of holds on one server. Kinds with their own renewal are renewed by separate
+ * requests.
+ */
 export class ServerRenewer implements Renewer<Hold> {
   readonly #server: Renewal
 

@@ -12,32 +12,35 @@ import type { ClientInfo, Presence } from '../servers/presence.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
 import type { WaitReports } from '../waiting/wait-reports.ts'
 
-/** Shared by all locks of one client on one server or quorum. */
+/** The objects that all locks of one client share on one server or quorum. */
 export interface Services {
   readonly source: FactSource
   readonly server: LockServer
   readonly watchdog: Watchdog
   readonly clock: Clock
-  /** Undefined if the client does not warn about leases that are held for long. */
+  /** Undefined if the client gives no warnings about leases that are held for long. */
   readonly heldWatch: HeldWatch | undefined
   readonly limits: Limits
   readonly emit: Emit
-  /** Receives requests of other clients to release holds. */
+  /** Passes release requests from other clients to the holders. */
   readonly revocations: { began(): void; signalOf(hold: Hold): AbortSignal }
-  /** The locks that callers watch without acquiring them. */
+  /**
+   * The locks that callers watch without acquiring them. `hears` is true if this client receives a
+   * message for each release.
+   */
   readonly freeWatches: { hears(rawName: string): boolean }
   readonly own: ClientInfo
   /** Reports this client to others, and finds other clients. */
   readonly presence: Presence
   readonly waitReports: WaitReports
-  /** The leases of exclusive kinds, which `unlock()` can mean. */
+  /** The leases of exclusive kinds, where `unlock()` finds them. */
   readonly leases: HeldLeases<HeldLease>
   /**
-   * The leases of shared kinds. An owner with both releases each through a lock object of that
-   * kind.
+   * The leases of shared kinds, in a separate list. If an owner has an exclusive and a shared
+   * lease, `unlock()` of each lock object finds the lease of its own kind.
    */
   readonly sharedLeases: HeldLeases<HeldLease>
-  /** Called for each granted lease. */
+  /** Called for each granted lease. Warns once if leases are too short. */
   readonly shortLeases: { granted(lockName: string, kind: HoldKind, leaseMs: number): void }
   /** The longest lease that is allowed, in milliseconds. */
   readonly longestLeaseMs: number

@@ -2,15 +2,19 @@ import { OF_LOCK } from '../errors.ts'
 import { warn } from '../kit/warning.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 
-/** A process or a network can easily pause for this long, in milliseconds. */
+/**
+ * The shortest lease without a warning, in milliseconds. A process or a network can easily pause
+ * for this long.
+ */
 export const LEAST_LEASE_MS = 200
 
 /**
- * A lease needs this many response times. A shorter lease is rarely renewed or released in time.
+ * A lease should last for at least this many response times. A shorter lease is rarely renewed or
+ * released in time.
  */
 const LEAST_ANSWERS = 10
 
-/** A lease below this, in milliseconds, was perhaps meant as seconds. */
+/** If the lease is below this number of milliseconds, the warning asks if seconds were meant. */
 const MAYBE_SECONDS = 1_000
 
 /** The shortest response time of a server, in milliseconds; 0 while it is unknown. */

@@ -7,7 +7,7 @@ import type { LocalLock } from './local-lock.ts'
 import { type FactLock, factOf } from './lock-facts.ts'
 
 /**
- * Reports an acquisition, which ends when its waiter settles. @param begin starts the acquisition
+ * Publishes an acquisition, which ends when its waiter settles. @param begin starts the acquisition
  */
 export function traceAcquire(
   lock: FactLock,
@@ -27,8 +27,8 @@ export function traceAcquire(
 }
 
 /**
- * A listener to the start may have aborted the call before the waiter listened, or closed the
- * client.
+ * True if the call is over before it begins. A listener to the start may have aborted the call
+ * before the waiter listened to the signal, or may have closed the client.
  */
 export function isOver({ closed }: Pick<LocalLock, 'closed'>, waiter: Waiter): boolean {
   const { signal } = waiter.request
@@ -37,7 +37,10 @@ export function isOver({ closed }: Pick<LocalLock, 'closed'>, waiter: Waiter): b
   return waiter.settled
 }
 
-/** Reports the release of a hold. @param release reports the outcome by `tellRelease` */
+/**
+ * Publishes the release of a hold. @param release releases the hold, and reports the outcome with
+ * `tellRelease`
+ */
 export function traceRelease(
   lock: FactLock,
   hold: Hold,

@@ -4,7 +4,10 @@ import type { LocalLock } from './local-lock.ts'
 
 const DUE = 'the watchdog thread had not been started yet'
 
-/** Sends no request before the watchdog can renew its lease as promised. */
+/**
+ * Begins the acquisition only when the renewal thread is ready. Until then no request is sent,
+ * because no thread could renew its lease.
+ */
 export async function whenReady(
   ready: Promise<void>,
   lock: LocalLock,

@@ -12,13 +12,16 @@ import {
 } from './input.ts'
 import type { LockOptions, TryLockOptions } from './options.ts'
 
-/** The option names of `lock`, `tryLock` and `using`. `tryUsing` has one more. */
+/** The options of `lock`, `tryLock` and `using`. `tryUsing` has one more option. */
 const LOCK_OPTIONS = ['leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
 const TRY_USING_OPTIONS = [...LOCK_OPTIONS, 'otherwise']
 
 /** The options of one acquisition, from any form of `lock`, `tryLock` and `using`. */
 export interface Acquisition {
-  /** Undefined if the lease is renewed and has the `leaseMs` of the client. */
+  /**
+   * The lease in milliseconds; undefined for the `leaseMs` of the client, which the watchdog
+   * renews.
+   */
   readonly leaseMs: number | undefined
   /** True if the watchdog renews the lease. */
   readonly renew: boolean
@@ -29,12 +32,12 @@ export interface Acquisition {
   readonly signal: AbortSignal | undefined
 }
 
-/** The options of acquisitions without options. */
+/** The options of acquisitions whose caller gives none. */
 export interface Defaults {
   readonly leaseMs: number
-  /** For `lock` and `using`. */
+  /** The options of `lock` and `using`. */
   readonly untilHeld: Acquisition
-  /** For `tryLock` and `tryUsing`. */
+  /** The options of `tryLock` and `tryUsing`. */
   readonly once: Acquisition
 }
 
@@ -55,7 +58,7 @@ const OF_ACQUISITION = 'The options of an acquisition'
 const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).'
 const WAIT_NOT = 'To try once without waiting, use tryLock() or tryUsing(fn).'
 
-/** Reads the arguments of `lock`: options, or only a lease. */
+/** Reads the arguments of `lock`: options, or a lease alone. */
 export function lockArguments(
   options: unknown,
   others: readonly unknown[],
@@ -66,7 +69,7 @@ export function lockArguments(
   return usingOptions(isLease ? { leaseMs: options } : options, defaults)
 }
 
-/** Reads the arguments of `tryLock`: options, or a wait and a lease. */
+/** Reads the arguments of `tryLock`: options, or the longest wait and a lease. */
 export function tryLockArguments(
   first: unknown,
   leaseMs: unknown,

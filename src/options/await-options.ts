@@ -4,8 +4,8 @@ import type { AwaitOptions } from './options.ts'
 /**
  * Reads the options of a wait that acquires nothing.
  *
- * @param call the name of the call, as in `whenFree()`
- * @param instead the call that answers without waiting
+ * @param call the call as error messages show it, such as `whenFree()`
+ * @param instead advice for a `waitMs` of 0: the call that does not wait
  */
 export function awaitOptionsOf(
   options: unknown,

@@ -5,14 +5,14 @@ import { assertNoMore, optionsOf, wholeMsNotZero } from './input.ts'
 export interface CloseOptions {
   /**
    * How long to wait until all locks are released, in milliseconds. Meanwhile the client acquires nothing new. Without
-   * it all locks are released at once.
+   * `drainMs`, all locks are released at once.
    */
   drainMs?: number
 }
 
 /**
- * Reads the arguments of `close`. Returns how long holders may keep their locks, in milliseconds; 0
- * for not at all.
+ * Reads the arguments of `close`. Returns how long holders may keep their locks, in milliseconds. 0
+ * releases all locks at once.
  */
 export function drainMsOf(options: unknown, others: readonly unknown[]): number {
   assertNoMore(others)

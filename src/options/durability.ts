@@ -4,22 +4,22 @@ import { assertBoolean, optionsOf, wholeMs } from './input.ts'
 
 export interface DurabilityOptions {
   /**
-   * How many replicas must have an acquisition before it counts. With `'all'`: all replicas that the master lists as
-   * connected when it is asked, at least one.
+   * How many replicas must have an acquisition before it counts. With `'all'`, all replicas must have it that the
+   * master then lists as connected, and at least one.
    */
   replicas: number | 'all'
   /**
-   * How long the replicas have to confirm it, in milliseconds: less than `leaseMs`. Earlier acquisitions that wait for
-   * their confirmation come first, so it may take twice as long. If `leaseMs` is below 2,000, the default is half of
-   * `leaseMs`.
+   * How long the replicas have to confirm an acquisition, in milliseconds. It must be less than `leaseMs`. Earlier
+   * acquisitions are confirmed first, so a confirmation may take twice as long. If `leaseMs` is below 2,000, the
+   * default is half of `leaseMs`.
    *
    * @default 1_000
    */
   timeoutMs?: number
   /**
-   * With true, a copy counts only when it is on disk, and the master must have it on disk too. It uses `WAITAOF`,
-   * which exists in Redis 7.2 and every Valkey, with `appendonly yes`. `replicas` may be 0 with it. With `appendfsync
-   * everysec` it takes up to 2 s: set `timeoutMs` accordingly.
+   * With true, a replica counts only when it has the acquisition on disk, and the master must have it on disk too. The
+   * server needs `appendonly yes` and `WAITAOF`, which exists in Redis 7.2 and every Valkey. With `fsync`, `replicas`
+   * may be 0. With `appendfsync everysec`, a confirmation takes up to 2 s: set `timeoutMs` accordingly.
    *
    * @default false
    */
@@ -35,7 +35,8 @@ const TIMEOUT_MS = 1_000
 /**
  * Reads the option `durability`.
  *
- * @param leaseMs the lease of the client. A confirmation after its end is useless
+ * @param leaseMs the lease of the client in milliseconds. `timeoutMs` must be shorter, because a
+ *   later confirmation is useless
  */
 export function durabilityOf(
   given: unknown,
@@ -66,26 +67,26 @@ export function durabilityOf(
   }
 }
 
-/** The numbers of a grant that fewer replicas have than required. */
+/** The numbers for the error after a grant that too few replicas confirmed. */
 type Shortfall = Pick<
   NotDurableError,
   'wanted' | 'confirmed' | 'connected' | 'fsynced' | 'timeoutMs'
 >
 
 /**
- * The lock was granted, but fewer replicas confirmed it in time than the client's `durability` requires. So it is not
- * acquired, and the grant is undone. Never used if the number of replicas is unknown.
+ * The lock was granted, but fewer replicas confirmed it in time than the client's `durability` requires. So the lock is
+ * not acquired, and the grant is undone. If the number of confirmations is unknown, another error is used.
  */
 export class NotDurableError extends HoldfastError {
-  /** How many replicas had to confirm it. */
+  /** How many replicas had to confirm the grant. */
   readonly wanted: number | 'all'
-  /** How many replicas confirmed it. */
+  /** How many replicas confirmed the grant. */
   readonly confirmed: number
   /** How many replicas the master listed as connected; undefined if the master does not report it. */
   readonly connected: number | undefined
-  /** True if the master has it on disk; undefined without `fsync`, and if the master was not asked. */
+  /** True if the master has the grant on disk; undefined without `fsync`, and if the master was not asked. */
   readonly fsynced: boolean | undefined
-  /** How long the replicas had, in milliseconds. */
+  /** How long the replicas had to confirm the grant, in milliseconds. */
   readonly timeoutMs: number
 
   constructor(lockName: string, shortfall: Shortfall, { noun } = OF_LOCK) {

@@ -1,24 +1,32 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { show } from '../kit/show.ts'
 
-/** A lease must leave room for a round trip, and for drift and margin. */
+/**
+ * The shortest lease, in milliseconds. A lease must be long enough for a round trip, drift and
+ * margin.
+ */
 const SHORTEST_LEASE_MS = 10
 /**
- * About 28,000 years. The end of a longer lease is not an exact number in a reply of Redis. If a
- * permit ends after the year 31,000, Redisson treats it as a permit without a lease.
+ * The longest lease, in milliseconds: about 28,000 years. A reply of Redis cannot represent the end
+ * of a longer lease exactly. Redisson treats a permit that ends after the year 31,000 as a permit
+ * without a lease.
  */
 const LONGEST_LEASE_MS = 900_000_000_000_000
 
 /**
- * @param what the subject of the message
- * @throws `InvalidArgumentError`. It is called before any step that `fn` was to follow
+ * @param what the subject of the error message
+ * @throws `InvalidArgumentError` if `fn` is not a function. Callers check this before their first
+ *   step
  */
 export function assertFunction(fn: unknown, what = 'The work to be done'): void {
   if (typeof fn === 'function') return
   throw new InvalidArgumentError(`${what} must be a function; got ${show(fn)}.`)
 }
 
-/** @throws `InvalidArgumentError` for arguments that would be ignored, such as a unit of time */
+/**
+ * @throws `InvalidArgumentError` for extra arguments. They would be ignored, and may be meant as a
+ *   unit of time
+ */
 export function assertNoMore(args: readonly unknown[], hint = 'All times are milliseconds.'): void {
   if (args.length === 0) return
   throw new InvalidArgumentError(`Too many arguments; got ${show(args[0])} as well. ${hint}`)
@@ -36,7 +44,7 @@ export function assertKnown(names: readonly string[], known: readonly string[], 
 /**
  * Returns the options of a call. Unknown names are refused.
  *
- * @param what the subject of the message
+ * @param what the subject of the error message
  */
 export function optionsOf(options: unknown, what: string, known: readonly string[]): object {
   if (typeof options !== 'object' || options === null) {
@@ -48,7 +56,7 @@ export function optionsOf(options: unknown, what: string, known: readonly string
   return options
 }
 
-/** Returns a list in words, as in "`permits`, `waitMs` or `signal`". */
+/** Returns a list in words, such as "`permits`, `waitMs` or `signal`". */
 function anyOf(names: readonly string[]): string {
   const quoted = names.map((name) => `\`${name}\``)
   const last = quoted.pop() ?? ''
@@ -60,7 +68,9 @@ export function assertBoolean(value: unknown, what: string): asserts value is bo
   throw new InvalidArgumentError(`${what} must be true or false; got ${show(value)}.`)
 }
 
-/** Returns a positive whole number of milliseconds. An error shows any other value. */
+/**
+ * Returns the value if it is a positive whole number of milliseconds. Throws for any other value.
+ */
 export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
   const isWhole = Number.isSafeInteger(value) && (value as number) > 0
   if (isWhole && (value as number) <= most) return value as number
@@ -71,9 +81,9 @@ export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INT
 }
 
 /**
- * Like `wholeMs`, with advice for 0, because the caller may mean "not at all".
+ * Like `wholeMs`, but for 0 the error contains advice, because the caller may mean "not at all".
  *
- * @param instead how to get that
+ * @param instead the advice: how to do that
  */
 export function wholeMsNotZero(
   value: unknown,
@@ -87,12 +97,12 @@ export function wholeMsNotZero(
   )
 }
 
-/** @param instead the advice for a call that should not wait */
+/** @param instead the advice for a caller that does not want to wait */
 export function wholeWaitMs(value: unknown, instead: string): number {
   return wholeMsNotZero(value, '`waitMs`', instead)
 }
 
-/** Like `wholeWaitMs`, but `Infinity` is allowed: it means no limit. */
+/** Like `wholeWaitMs`, but also accepts `Infinity` for no limit. */
 export function waitMs(value: unknown, instead: string): number {
   return value === Infinity ? value : wholeWaitMs(value, instead)
 }
@@ -106,7 +116,7 @@ export function assertSignal(signal: unknown): asserts signal is AbortSignal | u
   throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
 }
 
-/** Returns a lease in milliseconds. A lease beyond the longest is cut to the longest. */
+/** Returns a lease in milliseconds. A value above the longest lease becomes the longest lease. */
 export function leaseMs(value: unknown, what: string, most?: number): number {
   const ms = wholeMs(value, what, most)
   if (ms >= SHORTEST_LEASE_MS) return Math.min(ms, LONGEST_LEASE_MS)

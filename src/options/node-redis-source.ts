@@ -10,7 +10,7 @@ export interface NodeRedisClient {
   sendCommand(...args: never[]): unknown
 }
 
-/** The options of such a client that say where, and with which login, it connects. */
+/** The options of such a client that define its server and its login. */
 interface Options {
   readonly url?: string
   readonly username?: string
@@ -22,8 +22,8 @@ interface Options {
 }
 
 /**
- * These options are ignored. They concern only the commands of that client, and how its own
- * connection fails.
+ * Options that are ignored. They concern only the commands of the user's client, and failures of
+ * its own connection.
  */
 const OF_ITS_OWN = [
   'RESP',
@@ -63,7 +63,7 @@ export function isNodeRedis(source: object): source is NodeRedisClient {
 }
 
 /**
- * Reads where, and with which login, a client of node-redis connects.
+ * Returns the server and the login of a client of node-redis, as options for ioredis.
  *
  * @throws `InvalidArgumentError` for options that ioredis cannot follow
  */
@@ -83,7 +83,8 @@ export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptio
   const { socket = {}, name, ...own } = options as Options
   // As in node-redis, the URL overrides the options.
   const { username, password, database = 0 }: Options = { ...own, ...byUrl }
-  // If it has a login, node-redis itself creates such a provider for it.
+  // If the client has a login, node-redis itself adds such a provider. It contains only that login,
+  // so it can be ignored.
   const isOwn =
     password !== undefined && own.credentialsProvider?.type === 'async-credentials-provider'
   const known = [...TAKEN, ...OF_ITS_OWN, ...(isOwn ? ['credentialsProvider'] : [])]

@@ -14,8 +14,8 @@ export interface HoldfastOptions {
   redis?: string | RedisOptions | Redis | Cluster | ServerList | NodeRedisClient
   /**
    * Independent masters instead of one server. A majority of them holds every lock, so a lock survives the failure of
-   * any minority. Each is given like `redis`, but not as a cluster. Take 3 or 5 that fail independently, the same for
-   * all clients.
+   * any minority. Give each master like `redis`, but not as a cluster. Use 3 or 5 masters that fail independently. All
+   * clients must use the same masters.
    */
   masters?: readonly (string | RedisOptions | Redis | NodeRedisClient)[]
   /**
@@ -28,20 +28,20 @@ export interface HoldfastOptions {
   longestLeaseMs?: number
   /**
    * With true, `masters` (or the servers of a RedLock) that have never been used vote at once. It is for the first
-   * start of a deployment. It counts only while all of them can be reached and none has ever voted.
+   * start of a deployment. It has an effect only if all masters can be reached and none has ever voted.
    *
    * @default false
    */
   newDeployment?: boolean
   /**
-   * The lease of acquisitions without a `leaseMs`, in milliseconds. The watchdog renews it after every third of it
-   * until the release. A lock also outlives a crashed process by this time.
+   * The lease of acquisitions without a `leaseMs`, in milliseconds. Until the release, the watchdog renews the lease
+   * after every third of it. If a process crashes, its locks stay held for at most this time.
    *
    * @default 30_000
    */
   leaseMs?: number
   /**
-   * The longest wait of `lock`, `using` and `acquire` without a `waitMs`, in milliseconds: then they reject with
+   * The longest wait of `lock`, `using` and `acquire` without a `waitMs`, in milliseconds. At its end they reject with
    * `WaitTimeoutError`. Candidates of an election always wait without a limit.
    *
    * @default Infinity
@@ -61,38 +61,38 @@ export interface HoldfastOptions {
    */
   keyPrefix?: string
   /**
-   * The name that `inspect()` shows for this process when it waits for a fair lock. It is also the label of its
-   * candidates in elections that have none of their own.
+   * The name that `inspect()` shows for this process when it waits for a fair lock. Candidates in elections that have
+   * no label of their own also use this label.
    *
    * @default the host's name and the process id, `host:4711`
    */
   label?: string
   /**
-   * With true, this client reports its label, host and process id to others, in a key of its own, with requests that
-   * it sends anyway. No lock depends on it.
+   * With true, this client reports its label, host and process id to others, in a separate key, together with other
+   * requests. No lock depends on this report.
    *
    * @default true
    */
   presence?: boolean
   /**
-   * With true, fencing token counters stay in Redis permanently, as Redisson's do. You need it if Redisson's
-   * `RFencedLock` shares a lock, because it counts from 1 again when the counter is gone. Otherwise a counter ends
-   * after `counterTtlMs`, and the next token is still greater.
+   * With true, fencing token counters stay in Redis permanently, like the counters of Redisson. You need this option if
+   * Redisson's `RFencedLock` shares a lock, because it counts from 1 again when the counter is gone. Without this
+   * option, a counter is deleted after `counterTtlMs`, and the next token is still greater.
    *
    * @default false
    */
   keepCounters?: boolean
   /**
-   * How long the token counter of a lock outlives its last use, in milliseconds. It always stays while the lock is
-   * held. Tokens rise even after it has ended, unless the clock of the server was set back by more than this. It
-   * cannot be combined with `keepCounters`.
+   * How long the token counter of a lock outlives its last use, in milliseconds. The counter always stays while the
+   * lock is held. Tokens rise even after the counter was deleted, unless the clock of the server was set back by more
+   * than this time. This option cannot be combined with `keepCounters`.
    *
    * @default 3_600_000
    */
   counterTtlMs?: number
   /**
-   * With true, releases in a cluster of Redis 7 or later are published on sharded channels, like Redisson does it. All
-   * clients that share locks must use the same value. It needs ioredis 5.9 or later.
+   * With true, releases in a cluster of Redis 7 or later are published on sharded channels, as Redisson does. All
+   * clients that share locks must use the same value. Sharded channels need ioredis 5.9 or later.
    *
    * @default true
    */
@@ -106,32 +106,33 @@ export interface HoldfastOptions {
   commandTimeoutMs?: number
   /**
    * How long a call tolerates a Redis that cannot be reached, does not answer, or refuses temporarily (loading, full,
-   * failing over), in milliseconds. Then it rejects. Without this option, a call that waits tolerates an outage for
-   * its `waitMs`, at most ten minutes. If it has no `waitMs`, that is 30 s.
+   * failing over), in milliseconds. Then the call rejects. Without this option, a call that waits tolerates an outage
+   * for its `waitMs`, but at most for ten minutes. Without a `waitMs`, it tolerates an outage for 30 s.
    *
    * @default 5_000
    */
   outageMs?: number
   /**
-   * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`). It also warns of a
-   * lease that can no longer be released, because the program dropped the lease and its lock
-   * (`HOLDFAST_LEASE_LEAKED`). It ends no lease. Each call then costs a stack trace.
+   * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`). Also warns of a
+   * lease that can no longer be released, because the program dropped the lease and its lock (`HOLDFAST_LEASE_LEAKED`).
+   * The warning ends no lease. With this option, each call records a stack trace.
    *
    * @default off
    */
   heldWarningMs?: number
   /**
-   * A worker thread with its own connection renews the leases while the event loop of the main thread is blocked. Turn
-   * it on if synchronous work can take longer than half of the lease. If the thread cannot start, acquisitions reject
-   * with `InvalidArgumentError`.
+   * A worker thread with its own connection renews the leases while the event loop of the main thread is blocked. Use
+   * this option if synchronous work can take longer than half of the lease. If the thread cannot start, acquisitions
+   * reject with `InvalidArgumentError`.
    *
    * @default off
    */
   watchdogThread?: boolean | WatchdogThreadOptions
   /**
    * The replicas that must have an acquisition before it counts: for locks of every kind and permits with leases. If
-   * fewer confirm in time, the call rejects with `NotDurableError`, and the acquisition is undone. It costs a
-   * connection, and a round trip to the slowest of the required replicas. It cannot be combined with `masters`.
+   * fewer confirm in time, the call rejects with `NotDurableError`, and the acquisition is undone. This option needs
+   * another connection, and each acquisition takes another round trip, to the slowest of the required replicas. It
+   * cannot be combined with `masters`.
    *
    * @default off: an acquisition counts when the master has it
    */
@@ -141,8 +142,8 @@ export interface HoldfastOptions {
 /** The options of `getLock`. */
 export interface GetLockOptions {
   /**
-   * The owner of all acquisitions through this object, from `holdfast.owner()`. Without it, the frame of the running
-   * code decides. Without a frame, each acquisition has its own owner.
+   * The owner of all acquisitions through this object, from `holdfast.owner()`. Without this option, the owner is the
+   * owner of the frame in which the code runs. Outside all frames, each acquisition has its own owner.
    */
   owner?: Owner
 }
@@ -168,9 +169,10 @@ export interface LockOptions {
    */
   maxHoldMs?: number
   /**
-   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity`: no limit, even when
-   * the client has a `waitMs`. 0 is invalid. In an outage the call rejects with `RedisUnavailableError`: at the same
-   * time unless the client has an `outageMs`, and after 30 s without a `waitMs`.
+   * The longest wait in milliseconds. At its end the call rejects with `WaitTimeoutError`. `Infinity`: no limit, even
+   * when the client has a `waitMs`. 0 is invalid. In an outage the call rejects with `RedisUnavailableError` at the end
+   * of `waitMs`, or after 30 s without a `waitMs`. If the client has an `outageMs`, that time is a limit too, instead
+   * of the 30 s.
    *
    * @default the `waitMs` of the client
    */
@@ -186,8 +188,8 @@ export interface TryLockOptions extends LockOptions {
 
 export interface TryUsingOptions<U = null> extends TryLockOptions {
   /**
-   * The result of the call if the lock is not available: your own value, one that `fn` cannot return. It is never
-   * called.
+   * The result of the call if the lock is not available: a value of your choice that `fn` cannot return. If the value
+   * is a function, it is not called.
    *
    * @default null
    */
@@ -205,7 +207,8 @@ export interface RequestReleaseOptions {
   /** The reason, for the holder: text for its event, its error and its logs. It is cut to 200 characters. */
   reason?: string
   /**
-   * Asks only this owner, `<clientId>:<owner>` as `inspect()` shows it, without asking Redis for the holder first.
+   * Sends the request only to this owner, and does not ask Redis for the holder first. It is `<clientId>:<owner>`, as
+   * `inspect()` shows it.
    *
    * @default all who hold the lock
    */
@@ -214,7 +217,10 @@ export interface RequestReleaseOptions {
 
 /** The options of `await` of a latch and `whenFree` of a lock. */
 export interface AwaitOptions {
-  /** The round to await, as `inspect()` of the latch returns it. Without it, the round at the time of the call. */
+  /**
+   * The round to await, as `inspect()` of the latch returns it. Without it, the call awaits the round at the time of
+   * the call.
+   */
   round?: number
   /** The longest wait in milliseconds. Without it, or with `Infinity`, there is no limit. 0 is invalid. */
   waitMs?: number

@@ -5,12 +5,12 @@ import { isNodeRedis, readNodeRedis } from './node-redis-source.ts'
 import { readRedisUrl, showServer } from './redis-url.ts'
 import { type ClusterList, readCluster, readSentinels, type SentinelList } from './server-lists.ts'
 
-/** The address of a server or a cluster, in any form that the option allows. */
+/** One server or one cluster, in any form that the option `redis` allows. */
 export type Source = string | RedisOptions | Redis | Cluster | ClusterList
 
 /**
- * The options of ioredis 6, which include all options of ioredis 5. An unknown name is refused.
- * With a misspelt `host`, ioredis would connect to this machine without any error.
+ * The options of ioredis 6, which include all options of ioredis 5. Holdfast refuses other names,
+ * because with a misspelt `host`, ioredis would connect to this machine without an error.
  */
 const OPTIONS: Record<keyof RedisOptions, true> = {
   Connector: true,
@@ -72,18 +72,22 @@ const OPTIONS: Record<keyof RedisOptions, true> = {
   username: true,
 }
 
-/** Added to the error for a plain list, because the list does not say what its servers are. */
+/**
+ * The end of the error for a plain list, because a list does not show which kind of servers it
+ * contains.
+ */
 const FOR_SEVERAL =
   ' For the nodes of a cluster, use `redis: { cluster: [...] }`. For Sentinels, use `redis: { sentinels: [...], name }`. ' +
   'For independent masters, of which a majority holds each lock, use `masters: [...]`.'
 
-/** The further options of a cluster. */
+/** The additional options of a cluster. */
 const CLUSTER_OPTIONS = ['cluster', 'dnsLookup']
-/** Options that only a single server has. */
+/** Options that a cluster does not have. */
 const NOT_OF_CLUSTER = ['host', 'port', 'path', 'db', 'name', 'sentinels']
 
 /**
- * Checks the option. It refuses a value with which ioredis would connect to another server.
+ * Checks the option. Refuses values with which ioredis would connect to a server that the user does
+ * not mean.
  *
  * @param what the name of the option
  * @throws `InvalidArgumentError` for such a value
@@ -129,7 +133,10 @@ export function readSource(source: unknown, what: string): Source {
   return sentinels ? readSentinels(source as SentinelList, what) : source
 }
 
-/** The address must consist of text and numbers. ioredis uses `null` for a missing value. */
+/**
+ * Throws unless the parts of the address are text or numbers. `null` is allowed, because ioredis
+ * uses it for a missing value.
+ */
 function assertPlain(options: RedisOptions, what: string): void {
   for (const name of ['host', 'port', 'path', 'db', 'keyPrefix', 'name'] as const) {
     const value: unknown = options[name]
@@ -140,7 +147,10 @@ function assertPlain(options: RedisOptions, what: string): void {
   }
 }
 
-/** Both classes of ioredis have `isCluster`. Clients of node-redis do not, nor do mocks. */
+/**
+ * True for a client of ioredis. Both client classes of ioredis have `isCluster`; clients of
+ * node-redis and mocks do not.
+ */
 function isIoredis(source: object): source is Redis | Cluster {
   return 'isCluster' in source && typeof source.isCluster === 'boolean' && 'duplicate' in source
 }

@@ -2,7 +2,7 @@ import type { ClusterOptions, RedisOptions } from 'ioredis'
 import { InvalidArgumentError } from '../errors.ts'
 import { readRedisUrl, showServer, withoutUndefined } from './redis-url.ts'
 
-/** One server of a list: a URL, `host:port`, or both by name. */
+/** One server of a list: a URL, `host:port`, or an object with `host` and `port`. */
 export type ListedServer = string | { readonly host: string; readonly port?: number }
 
 /** A cluster, given by some of its nodes. All other options apply to each node. */
@@ -12,16 +12,18 @@ export interface ClusterList
   cluster: readonly ListedServer[]
 }
 
-/** A master, given by its Sentinels and its name there. All other options apply as for one server. */
+/**
+ * A master, given by its Sentinels and by its name in their configuration. All other options apply as for one server.
+ */
 export interface SentinelList extends Omit<RedisOptions, 'host' | 'port' | 'path' | 'sentinels'> {
   sentinels: readonly ListedServer[]
   name: string
 }
 
-/** Servers that Holdfast finds through a list of others. */
+/** A cluster or a master that Holdfast finds through the servers of a list. */
 export type ServerList = ClusterList | SentinelList
 
-/** The servers of a list, and the login and TLS that all of their URLs have. */
+/** The servers of a list, with the login and the TLS setting that all their URLs share. */
 interface Listed {
   readonly servers: { host: string; port: number }[]
   readonly username: string | undefined
@@ -40,9 +42,9 @@ export function readCluster(
 }
 
 /**
- * Returns the options for ioredis. The login and the TLS in a URL of a Sentinel are for the
- * Sentinels. With `tls` for the master, `enableTLSForSentinelMode` is set too, because ioredis
- * would connect without TLS.
+ * Returns the options for ioredis. The login and TLS in the URLs of Sentinels apply to the
+ * Sentinels. If the options have `tls` for the master, `enableTLSForSentinelMode` is set too,
+ * because ioredis would otherwise connect to the master without TLS.
  */
 export function readSentinels(options: SentinelList, what: string): RedisOptions {
   const { servers, isTls, ...login } = readList(options.sentinels, `${what}.sentinels`, 26379)
@@ -98,7 +100,7 @@ function readServer(one: unknown, what: string, defaultPort: number) {
   return { host, port, username, password, isTls }
 }
 
-/** Refuses a database or a query, because a list would ignore them. */
+/** Refuses a URL with a database or a query, because both would be ignored in a list. */
 function urlOf(text: string): ReturnType<typeof readRedisUrl> {
   if (/\s/.test(text)) return undefined
   const url = readRedisUrl(text.includes('://') ? text : `redis://${text}`)

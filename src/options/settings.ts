@@ -12,9 +12,9 @@ import { isClusterList, readSource, type Source } from './redis-source.ts'
 import { showServer } from './redis-url.ts'
 import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
-/** All of a client's options, each with a value. */
+/** All options of a client. Options that the user left out have their default. */
 export interface Settings {
-  /** One server, or independent masters. Empty if the locks are not in Redis. */
+  /** One server, or several independent masters. Empty if the locks are not in Redis. */
   readonly sources: readonly Source[]
   readonly isQuorum: boolean
   readonly longestLeaseMs: number
@@ -37,13 +37,16 @@ export interface Settings {
   readonly outageMs: number
   /** How long a call with this `waitMs` tolerates an outage, in milliseconds. */
   readonly patienceMs: (waitMs: number) => number
-  /** Undefined without warnings about leases that are held for long. */
+  /** Undefined if the client gives no warnings about leases that are held for long. */
   readonly heldWarningMs: number | undefined
-  /** Undefined without a watchdog thread. */
+  /**
+   * After this time of silence of the main thread, the watchdog thread stops, in milliseconds.
+   * Undefined without a watchdog thread.
+   */
   readonly silenceLimitMs: number | undefined
   /** The program of the watchdog thread; undefined for the file in the package. */
   readonly workerUrl: URL | undefined
-  /** Undefined if an acquisition counts when the master has it. */
+  /** Undefined if an acquisition counts as soon as the master has it. */
   readonly durability: Durability | undefined
 }
 
@@ -51,9 +54,9 @@ export interface Settings {
 const COUNTER_MS = 3_600_000
 
 /**
- * Without an `outageMs`, a call that waits outlasts a usual failover. It tolerates an outage for
- * its `waitMs`, or for `without` if it has none. `most` is how long semaphores remember requests.
- * In milliseconds.
+ * How long a waiting call of a client without `outageMs` tolerates an outage, in milliseconds. It
+ * is the `waitMs` of the call, or `without` if the call has no `waitMs`, so that the call outlasts
+ * a usual failover. `most` is the limit, because semaphores remember requests for this time.
  */
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
 
@@ -77,7 +80,10 @@ const CLIENT_OPTIONS = [
   'heldWarningMs',
 ]
 
-/** Added to the error if a caller passes the client or its options without `redis`. */
+/**
+ * The end of the error if the options have no `redis`. The caller may have passed a client of
+ * Redis, or its options, instead.
+ */
 const GIVEN_AS_REDIS =
   ' Give a URL, ioredis options or a client as `redis`: new Holdfast({ redis: ... }).'
 
@@ -112,7 +118,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
   const { waitMs: wait = Infinity, maxHoldMs: longestHold = Infinity } = options
   const { watchdogThread = false } = options
   if (options.masters !== undefined && watchdogThread !== false) {
-    // The thread renews on one server, and the vote of one master proves nothing.
+    // The thread renews leases on one server only, and one master's vote does not prove a lease.
     throw new InvalidArgumentError('`watchdogThread` cannot be combined with `masters` yet.')
   }
   const ownLeaseMs = leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS)

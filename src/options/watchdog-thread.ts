@@ -1,7 +1,7 @@
 export interface WatchdogThreadOptions {
   /**
-   * If the main thread is silent for this long, in milliseconds, the worker stops renewing, because the main thread
-   * may hang permanently.
+   * If the main thread is silent for this long, in milliseconds, the worker thread stops its renewals, because the main
+   * thread may hang permanently.
    *
    * @default 60_000
    */

@@ -4,7 +4,7 @@ import type { HeldLeases } from './held-leases.ts'
 import { Holder, type Kept } from './holder.ts'
 import type { Owner } from './owner.ts'
 
-/** The locks of one client on one server or quorum that are held or waited for. */
+/** The locks that one client holds or waits for, on one server or quorum. */
 interface LocksInUse {
   readonly frames: Frames
   readonly clock: Pick<Clock, 'monotonic'>
@@ -19,33 +19,36 @@ interface LockInUse {
 }
 
 /**
- * Why an `unlock()` may belong to another task. `loss`: that task lost its lease. `others`: that
- * task got no lease, or still waits.
+ * The reason why an `unlock()` may be the call of another task. `loss`: another task lost its
+ * lease. `others`: another task got no lease, or still waits for one.
  */
 export type Doubt = 'loss' | 'others'
 
 interface EndedInDoubt {
   readonly token: number
-  /** On the monotonic clock, like all moments in this file. */
+  /** A time on the monotonic clock, like all times in this file. */
   readonly endedAt: number
 }
 
 /**
- * Finds the owner for which the running code uses one lock object. It also keeps the leases that
- * the lock object acquires outside all frames, each for a new owner.
+ * Finds the owner for which the running code uses one lock object. It also stores the leases that
+ * the lock object acquired outside all frames, each for a new owner.
  */
 export class CurrentOwner<L extends Kept> extends Holder {
-  /** The owner that `getLock` received. It comes before all frames. */
+  /** The owner that `getLock` received. It takes precedence over all frames. */
   readonly explicit: Owner | undefined
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
-  /** How many calls outside frames are under way, and when the last call without a lease ended. */
+  /**
+   * The number of calls outside frames that are in progress. `#gotNothingAt` is the time when the
+   * last call without a lease ended.
+   */
   #underWay = 0
   #gotNothingAt = -Infinity
-  /** The last lease that an `unlock()` ended although it may have been another task's. */
+  /** The last lease that an `unlock()` ended although the lease may belong to another task. */
   #endedInDoubt: EndedInDoubt | undefined
-  /** True if the task of that lease may still call `unlock()`. */
+  /** True if the task that lost this lease to the `unlock()` may still call `unlock()` itself. */
   #mayYetCome = false
 
   constructor(
@@ -62,8 +65,8 @@ export class CurrentOwner<L extends Kept> extends Holder {
   }
 
   /**
-   * The owner that re-enters: the explicit owner, or the owner of an enclosing frame that holds the
-   * lock.
+   * Returns the owner for which an acquisition re-enters: the explicit owner, or the owner of an
+   * enclosing frame that holds the lock.
    */
   enclosing(): Owner | undefined {
     if (this.explicit !== undefined) return this.explicit
@@ -71,27 +74,30 @@ export class CurrentOwner<L extends Kept> extends Holder {
     return lock && this.#find((owner) => lock.isHeldBy(owner))
   }
 
-  /** The owner of a bare acquisition; undefined if the acquisition needs a new owner. */
+  /** Returns the owner of a bare acquisition; undefined if the acquisition needs a new owner. */
   ofBareCall(): Owner | undefined {
     const holder = this.enclosing()
     if (holder !== undefined) return holder
     const thread = this.#registry.frames.thread()
     if (thread === undefined) return undefined
-    // Two at once in one frame cannot be sequential code.
+    // A second acquisition during the first cannot be sequential code, so it gets a new owner.
     const isPending =
       thread.isGathering(this.#rawName) || this.#registry.find(this.#rawName)?.isPending(thread)
     return isPending ? undefined : thread
   }
 
   /**
-   * `unlock()` finds the lease of a new owner under this holder: the innermost frame for this lock,
-   * or this object.
+   * Returns the object that stores the lease of a new owner for `unlock()`: the innermost frame for
+   * this lock, or this object.
    */
   leaseHolder(): Holder {
     return this.#find() ?? this
   }
 
-  /** The lease that an `unlock()` of the running code releases, live or lost. */
+  /**
+   * Returns the lease that an `unlock()` of the running code releases. The lease may already be
+   * lost.
+   */
   leaseToUndo(): L | undefined {
     const latestOf = (owner: Owner) =>
       this.#heldLeases.latest(owner, this.#rawName, ({ scoped }) => !scoped)
@@ -107,29 +113,31 @@ export class CurrentOwner<L extends Kept> extends Holder {
     if (!gotLease) this.gotNothing()
   }
 
-  /** Also called for a call that was refused before it began. */
+  /** Called when a call ended without a lease, even if the call was refused before it began. */
   gotNothing(): void {
     this.#gotNothingAt = this.#registry.clock.monotonic()
   }
 
   /**
-   * Why the `unlock()` that is about to release this lease may belong to another task; undefined if
-   * there is no doubt. It also forgets the other lost leases of this object.
+   * Returns why the `unlock()` that is about to release this lease may be the call of another task;
+   * undefined if there is no doubt. It also forgets the lost leases of this object.
    *
-   * The client cannot refuse such a call, because it cannot know the task. The call has no lease.
-   * The async context of Node.js is the context of the caller, and an `await` before does not
-   * change it. Counting calls does not help either. Only the last `unlock()` finds nothing, so the
-   * client learns too late of one call too many.
+   * The client cannot refuse such a call, because it cannot know which task makes the call. The
+   * call names no lease. The async context of Node.js does not help, because tasks may share it,
+   * and an acquisition does not change the context of its caller. Counting calls does not help
+   * either. Only the last `unlock()` finds nothing, so the client learns too late that there was
+   * one call too many.
    *
-   * But one task makes its calls one after the other. After its call for the lease and before its
-   * `unlock()`, no other call of this object is under way or ends without a lease.
+   * But if only one task uses the object, its calls follow each other. Between its call for the
+   * lease and its `unlock()`, no other call of this object is in progress or ends without a lease.
    */
   doubtAbout(lease: L): Doubt | undefined {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined
     const hasLost = this.#heldLeases.forgetLost(this, this.#rawName)
     const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt
     const doubt = hasLost ? 'loss' : hasOthers || this.#mayYetCome ? 'others' : undefined
-    // Otherwise each `unlock()` in doubt would put the next in doubt, forever.
+    // The flag is cleared if no other call was seen. Otherwise each doubtful `unlock()` would make
+    // the next one doubtful, forever.
     this.#mayYetCome = hasOthers
     if (doubt !== undefined) {
       this.#endedInDoubt = { token: lease.token, endedAt: this.#registry.clock.monotonic() }
@@ -138,8 +146,8 @@ export class CurrentOwner<L extends Kept> extends Holder {
   }
 
   /**
-   * The lease that an `unlock()` in doubt ended, for the later `unlock()` that finds nothing.
-   * Returned once.
+   * Returns the lease that a doubtful `unlock()` ended, for the error of a later `unlock()` that
+   * finds nothing. It returns each lease once.
    */
   takeEndedInDoubt(): { readonly token: number; readonly agoMs: number } | undefined {
     const ended = this.#endedInDoubt
@@ -150,15 +158,15 @@ export class CurrentOwner<L extends Kept> extends Holder {
     return { token: ended.token, agoMs }
   }
 
-  /** A lease that the running code holds. */
+  /** Returns a lease that the running code holds. */
   heldLease(): L | undefined {
     const liveOf = (holder: Holder) => this.#heldLeases.live(holder, this.#rawName)
     return this.#of(liveOf, () => liveOf(this))
   }
 
   /**
-   * The lease of the explicit owner, or of the innermost frame with a lease. If no frame is for
-   * this lock, the lease that this object keeps.
+   * Returns the lease of the explicit owner, or of the innermost frame with a lease. If no frame is
+   * for this lock, returns the lease that this object stores.
    */
   #of(leaseOf: (owner: Owner) => L | undefined, own: () => L | undefined): L | undefined {
     if (this.explicit !== undefined) return leaseOf(this.explicit)

@@ -3,15 +3,15 @@ import type { Owner } from './owner.ts'
 
 /** A lock that code in a frame of `using` re-enters, and its owner. */
 export interface Carried {
-  /** Identifies one client with one server or quorum. */
+  /** Identifies one client and one of its servers or quorums. */
   readonly place: object
   readonly lock: string
   readonly owner: Owner
 }
 
-/** The code inside `run` or `using`, and all that this code has started, until the frame ends. */
+/** The code inside `run` or `using`, and all code that it starts, until the frame ends. */
 interface Frame {
-  /** Only for `run`: the client of the frame, and the owner of all acquisitions inside it. */
+  /** Only for `run`: the client of the frame, and the owner of all acquisitions in the frame. */
   thread: { readonly of: Frames; readonly owner: Owner } | undefined
   /** Only for `using`: the locks of the frame. */
   carried: readonly Carried[]
@@ -20,13 +20,17 @@ interface Frame {
 }
 
 /**
- * The frames of one client: the owners of the running code, the innermost first.
+ * Finds the owners for which the running code acts, from the innermost frame outwards, for one
+ * client.
  *
- * `run` opens a frame with `AsyncLocalStorage.run`. `enterWith` would leak the frame into the
- * caller and its other tasks, which would then share the lock.
+ * Frames use `AsyncLocalStorage.run`. With `enterWith`, the caller and its other tasks would also
+ * be in the frame, and would share its locks.
  */
 export class Frames {
-  /** Calls `fn` in a frame that acts for this owner with every lock. The frame ends with `fn`. */
+  /**
+   * Calls `fn` in a frame. In the frame, all acquisitions of all locks are for this owner. The
+   * frame ends with `fn`.
+   */
   run<T>(owner: Owner, fn: () => T): T {
     const frame = newFrame({ of: this, owner }, [])
     const end = () => endOf(frame)
@@ -41,7 +45,8 @@ export class Frames {
       end()
       return result
     }
-    // Returns the chained promise: a rejection beside it would be reported twice, or never.
+    // The chained promise is returned. If the original promise were returned, a rejection of the
+    // chained promise would be reported a second time, or not at all.
     return result.then(
       (value) => {
         end()
@@ -62,7 +67,7 @@ export class Frames {
     return undefined
   }
 
-  /** The first accepted owner that acts for this lock, from the innermost frame outwards. */
+  /** Returns the first accepted owner for this lock, from the innermost frame outwards. */
   find(
     place: object,
     lock: string,
@@ -80,7 +85,10 @@ export class Frames {
   }
 }
 
-/** A frame of `using` for these locks, of any clients, until `end` is called. */
+/**
+ * Makes a frame of `using` for these locks, which may belong to several clients. It lasts until
+ * `end` is called.
+ */
 export function frameOf(carried: readonly Carried[]) {
   const frame = newFrame(undefined, carried)
   return {
@@ -89,7 +97,7 @@ export function frameOf(carried: readonly Carried[]) {
   }
 }
 
-/** The innermost frame of the running code, of any client; undefined outside all frames. */
+/** Returns the innermost frame of the running code, of any client; undefined outside all frames. */
 export function innermostFrame(): object | undefined {
   return current()
 }
@@ -104,13 +112,17 @@ export function isInside(wanted: object): boolean {
 
 function newFrame(thread: Frame['thread'], carried: readonly Carried[]): Frame {
   const outer = current()
-  // Skips ended frames, which would otherwise stay in memory while frames open inside each other.
+  // Ended frames are removed from the chain. Otherwise they would stay in memory while frames open
+  // inside each other.
   for (let frame = outer; frame !== undefined; frame = frame.outer)
     frame.outer = ongoing(frame.outer)
   return { thread, carried, over: false, outer }
 }
 
-/** Timers and connections may keep an ended frame in memory, so the frame drops its owners. */
+/**
+ * Ends a frame. Timers and connections may keep the ended frame in memory, so its owners are
+ * removed from it.
+ */
 function endOf(frame: Frame): void {
   frame.over = true
   frame.thread = undefined
@@ -121,7 +133,10 @@ function current(): Frame | undefined {
   return ongoing(frameStorage.getStore() as Frame | undefined)
 }
 
-/** Code that outlives its frame acts in the enclosing frames only. */
+/**
+ * Returns the first frame that has not ended, from this frame outwards. So code that outlives its
+ * frame acts only in the enclosing frames.
+ */
 function ongoing(frame: Frame | undefined): Frame | undefined {
   let one = frame
   while (one?.over) one = one.outer

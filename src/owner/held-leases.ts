@@ -1,28 +1,34 @@
 import { type Clock, systemClock, type Timer } from '../kit/clock.ts'
 import type { Holder, Kept, LeaseList } from './holder.ts'
 
-/** The last lost lease is remembered for this time, in milliseconds: one hour. */
+/**
+ * The last lost lease of a list is remembered for at least this time, in milliseconds: one hour.
+ */
 const LAST_KEPT_MS = 3_600_000
 
-/** At most this many lost leases of a list are remembered. */
+/** The largest number of lost leases that are remembered in a list. */
 const MOST_LOST = 100
 
-/** The shortest and the longest pause between two sweeps of the lists, in milliseconds. */
+/**
+ * The shortest pause between two sweeps of the lists, in milliseconds. `LONGEST_PAUSE_MS` is the
+ * longest pause.
+ */
 const LEAST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * The leases that an `unlock()` can mean: the leases of an owner, or of a lock object outside all
- * frames. Each list has the leases of one lock, in the order of acquisition.
+ * The leases that `unlock()` can find: the leases of an owner, or of a lock object outside all
+ * frames. Each list contains the leases of one lock, in the order of acquisition.
  *
- * A lost lease stays until an `unlock()` reports it, but not forever. It stays for the length of
- * its lease. It stays longer while a lease is held whose call began before the loss, because that
- * is another task's lease. The last lost lease stays for an hour.
+ * A lost lease stays in its list until an `unlock()` reports the loss, but not forever. It is
+ * removed when a time as long as its lease has passed since the loss. While another lease is held
+ * whose call began before the loss, the lost lease stays longer, because the two leases belong to
+ * different tasks. The last lost lease stays for at least an hour.
  */
 export class HeldLeases<L extends Kept> {
   /**
-   * The lists with lost leases. Weak, so that an unreachable holder is collected with all its
-   * leases.
+   * The lists with lost leases. The references are weak, so that an unreachable holder is
+   * garbage-collected with all its leases.
    */
   #lookedAfter: WeakRef<LeaseList>[] = []
   #timer: Timer | undefined
@@ -33,7 +39,7 @@ export class HeldLeases<L extends Kept> {
     this.#clock = clock
   }
 
-  /** @returns the list of the lease until it is released or forgotten */
+  /** @returns the list that contains the lease until the lease is released or forgotten */
   add(holder: Holder, rawName: string, lease: L): LeaseList {
     const list = holder.listFor(this, rawName)
     list.add(lease)
@@ -42,8 +48,8 @@ export class HeldLeases<L extends Kept> {
   }
 
   /**
-   * Called if a lease in the list is lost, or may be lost. Sweeps then forget it, even if no call
-   * uses the list.
+   * Called if a lease in the list is lost, or may be lost. Sweeps then remove the lease later, even
+   * if no call uses the list.
    */
   lookAfter(list: LeaseList): void {
     if (list.isLookedAfter || list.size === 0) return
@@ -52,14 +58,16 @@ export class HeldLeases<L extends Kept> {
     this.#arm(LEAST_PAUSE_MS)
   }
 
-  /** The latest lease that is held, if any. */
+  /** Returns the latest lease that is held, if there is one. */
   live(holder: Holder, rawName: string): L | undefined {
     return findLast<L>(holder.leasesOf(this, rawName), ({ live }) => live)
   }
 
   /**
-   * Nested code releases its latest acquisition first. If a lease was lost after the latest call
-   * began, the calls are not nested. Then the lost lease comes first, as in {@link earliest}.
+   * Returns the lease that an `unlock()` in a frame or with an explicit owner releases: the latest,
+   * because nested code releases its latest acquisition first. But if a lease was lost after the
+   * call for the latest lease began, the calls are not nested. Then the lost lease is returned, as
+   * in {@link earliest}.
    */
   latest(holder: Holder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -69,9 +77,10 @@ export class HeldLeases<L extends Kept> {
   }
 
   /**
-   * Tasks that share a lock object cannot be distinguished. If a lease was lost after the call for
-   * the held lease began, there are two tasks. The late task then gets its own loss and not the
-   * other task's lock. In all other cases the held lease comes first.
+   * Returns the lease that an `unlock()` outside all frames releases. Tasks that share a lock
+   * object cannot be distinguished. If a lease was lost after the call for the held lease began,
+   * there are two tasks. The lost lease is then returned, so that the late task receives its own
+   * loss and does not release the other task's lock. In all other cases the held lease is returned.
    */
   earliest(holder: Holder, rawName: string): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -82,7 +91,7 @@ export class HeldLeases<L extends Kept> {
   }
 
   /**
-   * Forgets the lost leases. Returns true if there were any, because their tasks may still call
+   * Removes the lost leases. Returns true if there were any, because their tasks may still call
    * `unlock()`.
    */
   forgetLost(holder: Holder, rawName: string): boolean {
@@ -124,11 +133,14 @@ export class HeldLeases<L extends Kept> {
   }
 }
 
-/** @returns when to check again, on the monotonic clock; Infinity if no lease is left */
+/**
+ * Removes old lost leases. @returns when to check again, on the monotonic clock; Infinity if no
+ * lease is left
+ */
 function forget(leases: LeaseList, clock: Clock): number {
   const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
   let excess = leases.size - MOST_LOST
-  // When the earliest call for a lease that is held began.
+  // The time when the earliest call began whose lease is still held.
   let askedAt = Infinity
   for (let lease = leases.first; lease !== undefined; lease = lease.after) {
     if (!lease.live) continue

@@ -1,25 +1,25 @@
 import { type Linked, LinkedList } from '../kit/linked-list.ts'
 
-/** A lease of one lock, or of several, that is kept for `unlock()`. */
+/** A lease of one lock or of several locks, as it is stored for `unlock()`. */
 export interface Kept extends Linked<Kept> {
-  /** True if other code than `unlock()` releases it. */
+  /** True if other code of Holdfast releases the lease, so that `unlock()` does not. */
   readonly scoped: boolean
-  /** True if it is neither released nor lost. */
+  /** True if the lease is neither released nor lost. */
   readonly live: boolean
-  /** When it was lost, on the monotonic clock; undefined if it is not lost. */
+  /** The time of the loss, on the monotonic clock; undefined if the lease is not lost. */
   readonly lostAt: number | undefined
   /**
-   * When its call began, on the monotonic clock. It is Infinity if the calls of the owner follow
-   * each other.
+   * The time when the call for the lease began, on the monotonic clock. Infinity if the calls of
+   * its owner follow each other.
    */
   readonly askedAt: number
   readonly leaseMs: number
   readonly token: number
-  /** The same object for all acquisitions of one hold, which are lost together. */
+  /** An object that all acquisitions of one hold share, because they are lost together. */
   readonly of: object
 }
 
-/** Separates leases by server and kind, and forgets lost leases. */
+/** Separates the leases by server and kind, and removes lost leases. */
 interface Keeper {
   lookAfter(list: LeaseList): void
 }
@@ -29,7 +29,7 @@ export class LeaseList extends LinkedList<Kept> {
   readonly holder: Holder
   readonly keeper: Keeper
   readonly lock: string
-  /** True if sweeps check the list, even when it is empty. */
+  /** True if sweeps check the list, even if the list is empty. */
   isLookedAfter = false
 
   constructor(holder: Holder, keeper: Keeper, lock: string) {
@@ -45,24 +45,24 @@ export class LeaseList extends LinkedList<Kept> {
   }
 
   /**
-   * Called if a lease in the list is lost, or may be lost. Sweeps then forget it, even if no call
-   * uses the list.
+   * Called if a lease in the list is lost, or may be lost. Sweeps then remove the lease later, even
+   * if no call uses the list.
    */
   lookAfter(): void {
     this.keeper.lookAfter(this)
   }
 }
 
-/** Keeps the leases of one owner or one lock object. */
+/** Stores the leases of one owner or one lock object, so that `unlock()` finds them. */
 export abstract class Holder {
-  // Not in a `WeakMap` of holders. Most holders are short-lived, and a `WeakMap` costs the garbage
-  // collector more than the rest of an acquisition. Most holders use one lock only, again and
-  // again.
+  // The lists are fields of the holder and not in a `WeakMap` of holders. Most holders are
+  // short-lived, and the garbage collector would spend more time on a `WeakMap` than on all other
+  // steps of an acquisition. One field is enough for most holders, because they use only one lock.
   #first: LeaseList | undefined
   #others: Map<Keeper, Map<string, LeaseList>> | undefined
 
   /**
-   * Called when a call begins whose lease this holder would keep.
+   * Called when a call begins whose lease this holder will store.
    *
    * @internal
    */
@@ -83,7 +83,7 @@ export abstract class Holder {
   }
 
   /**
-   * The list for a new lease.
+   * Returns the list for a new lease, and makes it if needed.
    *
    * @internal
    */
@@ -105,8 +105,8 @@ export abstract class Holder {
 
   /** @internal */
   dropEmpty(list: LeaseList): void {
-    // Sweeps drop their lists themselves. Dropped here, a list would be added to the sweeps again
-    // each time.
+    // Sweeps remove their empty lists themselves. If the list were removed here, it would be added
+    // to the sweeps again after each loss.
     if (list !== this.#first && !list.isLookedAfter) {
       this.#others?.get(list.keeper)?.delete(list.lock)
     }

@@ -6,7 +6,10 @@ import { Holder } from './holder.ts'
 
 const MEMBERS = ['clientId', 'id'] as const
 
-/** An owner for users: `holdfast.owner()` returns it, and `getLock(name, { owner })` takes it. */
+/**
+ * An owner as users have it: `holdfast.owner()` returns it, and `getLock(name, { owner })` accepts
+ * it.
+ */
 export interface OwnerHandle extends Pick<Owner, (typeof MEMBERS)[number]> {}
 
 /**
@@ -15,7 +18,7 @@ export interface OwnerHandle extends Pick<Owner, (typeof MEMBERS)[number]> {}
  */
 export class Owner extends Holder {
   readonly clientId: string
-  /** Unique in the client. */
+  /** The id of the owner, unique among the owners of its client. */
   readonly id: string
   /**
    * For an owner of one acquisition: the innermost frame around that acquisition.
@@ -24,9 +27,9 @@ export class Owner extends Holder {
    */
   madeIn: object | undefined
   /**
-   * For an owner of one acquisition: the number of the lock object that made it. Not the object
-   * itself: renewals keep the owner reachable, and only code that can release the lock may keep the
-   * object reachable.
+   * For an owner of one acquisition: the number of the lock object that made the owner. The owner
+   * does not refer to the object, because renewals keep the owner in memory. The object must be
+   * garbage-collected when no code can release the lock any more.
    *
    * @internal
    */
@@ -48,17 +51,17 @@ export class Owner extends Holder {
     this.id = id
   }
 
-  /** The handle of this owner for users. */
+  /** The object that users receive for this owner. */
   get handle(): OwnerHandle {
     this.#handle ??= new HandleOfOwner(this)
     return this.#handle
   }
 
   /**
-   * A new owner id for one attempt at a lock: `<clientId>:<id>`, and later with a number after it.
-   * No id is used twice, so a late request of one attempt cannot change what another attempt
-   * acquired. And a server that forgot a release cannot mistake the next attempt for the released
-   * one.
+   * Returns a new owner id for one attempt at a lock: `<clientId>:<id>`, and for later attempts
+   * with a number after it. No owner id is used twice. So a late request of one attempt cannot
+   * change a hold of another attempt. Also, a server that has lost a release cannot count the next
+   * attempt as a re-entry.
    *
    * @internal
    */
@@ -69,7 +72,7 @@ export class Owner extends Holder {
   }
 
   /**
-   * True if `wireOwner` is the owner id of one of its attempts.
+   * True if `wireOwner` is an owner id that this owner has used.
    *
    * @internal
    */
@@ -102,7 +105,7 @@ export class Owner extends Holder {
 const HandleOfOwner = handleClassOf(Owner, MEMBERS, { variable: 'owner' })
 
 /**
- * The owner that `getLock` received, or undefined.
+ * Returns the owner that `getLock` received; undefined without that option.
  *
  * @throws `InvalidArgumentError` for another option, or an owner of another client
  */

@@ -4,7 +4,7 @@ interface Abortable {
   reject(reason: unknown): void
 }
 
-/** All watches of one signal, while there are any. */
+/** All watches of one signal. The object exists while the signal has watches. */
 class Shared {
   readonly all = new LinkedList<AbortWatch>()
   readonly #signal: AbortSignal
@@ -27,8 +27,9 @@ class Shared {
 const shared = new Map<AbortSignal, Shared>()
 
 /**
- * Rejects its target if the signal aborts, until `stop()`. All watches of a signal share one
- * listener. Removing one of many listeners is slow, and Node.js warns about more than ten.
+ * Rejects its target if the signal aborts before `stop()`. All watches of a signal share one
+ * listener, because removing one of many listeners is slow, and Node.js warns about more than ten
+ * listeners.
  */
 export class AbortWatch extends Linked<AbortWatch> {
   readonly target: Abortable

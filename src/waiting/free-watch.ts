@@ -6,27 +6,29 @@ import { ReleaseListener, untilLookMs } from './release-listener.ts'
 import { OpenRequest, ServerHealth } from './server-health.ts'
 
 /**
- * After a failure that ended one wait, the other waits ask again after this time, in milliseconds.
+ * If a failure ends one wait, the next check for the other waits follows after this time, in
+ * milliseconds.
  */
 const AFTER_FAILURE_MS = 250
 
 /**
- * A busy lock is released and acquired all the time. After `looks` checks in quick succession, the
- * pause before each check doubles, up to `longestMs`. After `calmMs` milliseconds without a check,
- * the count starts again.
+ * Limits the checks of a lock that is released and acquired very often. After `looks` checks in
+ * quick succession, the pause before each check doubles, up to `longestMs`. After `calmMs`
+ * milliseconds without a check, the count starts again.
  */
 const BUSY = { looks: 8, longestMs: 64, calmMs: 250 }
 
 /** The requests for a lock that callers watch without acquiring it. */
 export interface Watched<S> {
   look(callMs: number): Promise<S>
-  /** As in `RemoteLock`. */
+  /** Listens to the messages of the lock, as `RemoteLock.listen` does. */
   listen(onWake: (message?: string) => void): Subscription
 }
 
 /**
  * All calls and listeners of one client that wait until one lock is free. They share one
- * subscription and each check. A message only starts a check, and the answer of the server decides.
+ * subscription, and each check serves all of them. A message only starts a check. The answer to the
+ * check decides if the lock is free.
  */
 export class FreeWatch<S> {
   readonly health: ServerHealth
@@ -38,7 +40,7 @@ export class FreeWatch<S> {
   #isLooking = false
   /** True if another check must follow the current one. */
   #looksAgain = false
-  /** The messages since the last check. */
+  /** The messages that arrived since the last check. */
   #messages = new Set<string>()
   #lookedAt = -Infinity
   #looksInARow = 0
@@ -53,7 +55,7 @@ export class FreeWatch<S> {
     this.#listener = new ReleaseListener({ mayBeFree: () => this.look() })
   }
 
-  /** True if no release can be missed. */
+  /** True if the subscription is confirmed, so that no release is missed. */
   get isConfirmed(): boolean {
     return this.#listener.isConfirmed
   }
@@ -109,7 +111,7 @@ export class FreeWatch<S> {
 
   /** @returns how long to wait for a message before the next check, in milliseconds */
   async #look(): Promise<number> {
-    // A watcher that is added after the request was sent needs another check.
+    // A watcher that is added after this moment needs the answer to another check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as FreeWatcher<S>
     const messages = this.#messages
@@ -141,11 +143,15 @@ export class FreeWatch<S> {
       }
     }
     if (pauseMs !== null) return pauseMs
-    // Listeners continue after each failure, even after a permanent one.
+    // Listeners continue after every failure, even if a retry cannot help. Without a waiting call,
+    // the next check comes later.
     return this.#isWaitedFor ? AFTER_FAILURE_MS : untilLookMs()
   }
 
-  /** True if a call waits; false if there are only listeners. */
+  /**
+   * True if a call waits, so the timer must keep the process alive. False if there are only
+   * listeners.
+   */
   get #isWaitedFor(): boolean {
     return [...this.#all].some(({ keepsAlive }) => keepsAlive)
   }

@@ -7,29 +7,34 @@ import { TimedWait, type WaitLimits } from './timed-wait.ts'
 export interface Seen {
   readonly isFree: boolean
   /**
-   * When the lock is free if no client renews the lease, in milliseconds from now; -1 if unknown.
+   * The time in milliseconds until the lock is free, if no client renews the lease; -1 if unknown.
    */
   readonly ttlMs: number
 }
 
-/** Decides when a lock is free for one watcher. */
+/** Interprets the state and the messages of a lock for one watcher. */
 export interface Reading<S> {
   readFree(state: S): Seen
-  /** True if the message shows that the lock was free for this watcher for a moment. */
+  /** True if the message shows that this watcher could have acquired the lock for a moment. */
   isRelease(message: string): boolean
 }
 
 /** A call or a listener that waits until a lock is free. */
 export interface FreeWatcher<S> {
   readonly retryBudget: RetryBudget
-  /** True if it keeps the process alive. */
+  /** True if the watcher keeps the process alive. */
   readonly keepsAlive: boolean
-  /** @param messages the messages since the last check */
+  /**
+   * Called with the state that a check found. @param messages the messages since the check before
+   */
   saw(state: S, messages: ReadonlySet<string>): Seen
   reject(reason: unknown): void
 }
 
-/** One call of `whenFree()`. Its result has `waited`: true if the lock was not free at first. */
+/**
+ * One call of `whenFree()`. In its result, `waited` is false if the first check found the lock
+ * free.
+ */
 export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> implements FreeWatcher<S> {
   readonly keepsAlive = true
   protected readonly notSeen = 'not seen to be free'
@@ -59,8 +64,8 @@ export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> impleme
 }
 
 /**
- * One listener of `onFree()`. It is called for each change to free, and not if the lock is free at
- * first.
+ * One listener of `onFree()`. It is called each time the lock becomes free. If the first check
+ * finds the lock free, it is not called for that.
  */
 export class FreeListener<S> implements FreeWatcher<S> {
   readonly keepsAlive = false
@@ -73,8 +78,9 @@ export class FreeListener<S> implements FreeWatcher<S> {
   #isFailing = false
 
   /**
-   * @param newBudget makes the retry budget for a series of failures
-   * @param failed called once for a series of failures; without an error if the client was closed
+   * @param newBudget makes a new retry budget after each series of failures
+   * @param failed called once for each series of failures; without an error if the client was
+   *   closed
    */
   constructor(
     reading: Reading<S>,

@@ -1,4 +1,4 @@
-/** Advice for common error replies, by their first word. */
+/** Advice for common error replies of Redis, by the first word of the reply. */
 const STEPS: Readonly<Record<string, string>> = {
   WRONGTYPE: 'Another kind of key has this name: use another name.',
   NOAUTH: 'Give a username and a password that the server knows.',
@@ -20,7 +20,7 @@ const STEPS: Readonly<Record<string, string>> = {
     'The cluster has no master for this lock, or no majority of masters: see `CLUSTER INFO`.',
 }
 
-/** The advice for a reply, with a space before it; empty if there is none. */
+/** Returns the advice for a reply, with a space before it; empty if there is none. */
 export function nextStep(reply: string): string {
   const known = Object.keys(STEPS).find((word) => new RegExp(`\\b${word} `).test(reply))
   if (known !== undefined) return ` ${STEPS[known]}`
@@ -30,7 +30,7 @@ export function nextStep(reply: string): string {
     : ''
 }
 
-/** Advice for the reasons why masters do not vote. */
+/** Advice for common reasons why masters do not vote. */
 const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
   [
     /may have lost|only just learned/,
@@ -52,7 +52,7 @@ const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** The advice for the reasons of several masters. */
+/** Returns the advice for the reasons of several masters. */
 export function stepOfMasters(reasons: string): string {
   const steps = OF_MASTERS.flatMap(([reason, step]) => (reason.test(reasons) ? [step] : []))
   const words = nextStep(reasons).trim()

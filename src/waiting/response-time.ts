@@ -1,19 +1,19 @@
 /** A silence is unusual if it is this many times longer than the mean response time. */
 const TIMES = 4
 
-/** A shorter silence is always usual, in milliseconds, because there may be no mean yet. */
+/** A silence shorter than this is always usual, in milliseconds, even if there is no mean yet. */
 const SHORT_MS = 50
 
 /** The weight of the newest answer in the mean. */
 const WEIGHT = 1 / 8
 
 /**
- * The shortest time counts after this many answers, each to a request that was sent after the
- * answer before. Fewer answers may all be late for one reason.
+ * The shortest response time is used only after this many answers, each to a request that was sent
+ * after the answer before. Fewer answers may all be late for the same reason.
  */
 const ENOUGH = 10
 
-/** The response time of one client's server. */
+/** The response times of one client's server. */
 export class ResponseTime {
   #meanMs: number | undefined
   #quickestMs = Infinity
@@ -32,7 +32,10 @@ export class ResponseTime {
     this.#rounds++
   }
 
-  /** Called when a caller gives up an answer and then sends another request. */
+  /**
+   * Called when a caller no longer waits for an answer and then sends another request. Until the
+   * next answer, every silence is unusual.
+   */
   missed(): void {
     this.#isDue = true
   }
@@ -42,8 +45,8 @@ export class ResponseTime {
   }
 
   /**
-   * The shortest response time in milliseconds; 0 after few answers. A busy process does not raise
-   * it.
+   * The shortest response time in milliseconds; 0 while there are too few answers. A busy process
+   * does not raise this value.
    */
   get quickestMs(): number {
     return this.#rounds < ENOUGH ? 0 : this.#quickestMs

@@ -22,8 +22,8 @@ export interface Limits {
   /** How long a call tolerates a Redis server that is silent or refuses, in milliseconds. */
   readonly outageMs: number
   /**
-   * As `outageMs`, for a waiting call in an outage. A `waitMs` of 0 is no wait, Infinity is no
-   * limit.
+   * How long a waiting call tolerates an outage, in milliseconds. A `waitMs` of 0 is no wait,
+   * Infinity is no limit.
    */
   readonly patienceMs: (waitMs: number) => number
   readonly responseTime: ResponseTime
@@ -33,7 +33,7 @@ export interface Limits {
   readonly whyDown: () => CallFailure | undefined
 }
 
-/** A request with less time than this is not sent, in milliseconds. */
+/** A request whose time limit would be shorter than this is not sent, in milliseconds. */
 const LEAST_CALL_MS = 20
 
 /**
@@ -49,7 +49,7 @@ export class RetryBudget {
   readonly #patienceMs: number
 
   /**
-   * @param health shared with other operations; default: its own
+   * @param health the health that this operation shares with other operations; default: a new one
    * @param words the words of errors for this kind of lock
    * @param waitMs the longest wait of the call, in milliseconds; 0 is no wait
    */
@@ -77,19 +77,19 @@ export class RetryBudget {
     return this.#health
   }
 
-  /** How long the next request may take, in milliseconds. */
+  /** The time limit of the next request, in milliseconds. */
   get callMs(): number {
     return Math.max(1, Math.min(this.#limits.commandTimeoutMs, this.#leftMs))
   }
 
-  /** True if the operation must give up. */
+  /** True if the operation must stop its retries. */
   get isUsedUp(): boolean {
     const failure = this.#failure
     return failure !== undefined && (failure.permanent || this.#leftMs < LEAST_CALL_MS)
   }
 
   /**
-   * True if the holder of the lock cannot be known now.
+   * True if the holder of the lock is unknown now, because Redis does not answer.
    *
    * @param known true if the holder was known at the start
    */
@@ -98,12 +98,13 @@ export class RetryBudget {
     const { silentMs, answeredAt } = this.health
     const longMs = this.#limits.commandTimeoutMs / 2
     if (known || answeredAt >= this.#startedAt) return silentMs >= longMs
-    // No answer has named the holder. If the answer is not later than usual, there is no outage.
+    // No answer has named the holder since the start. If answers usually take as long as the
+    // silence so far, this is no outage.
     if (this.#limits.whyDown() !== undefined) return true
     return this.isUnusual(silentMs)
   }
 
-  /** True if answers usually arrive sooner. */
+  /** True if answers usually arrive within a shorter time than this silence. */
   isUnusual(silentMs: number): boolean {
     return silentMs > Math.min(this.#limits.commandTimeoutMs / 2, this.#limits.responseTime.usualMs)
   }
@@ -116,7 +117,8 @@ export class RetryBudget {
 
   /**
    * @param sentAt when the failed request was sent, on the monotonic clock
-   * @returns the pause before the next attempt in milliseconds; null if the operation must give up
+   * @returns the pause before the next attempt in milliseconds; null if the operation must stop its
+   *   retries
    */
   failed(failure: CallFailure, sentAt: number): number | null {
     this.health.failed(failure, sentAt)
@@ -127,10 +129,11 @@ export class RetryBudget {
   }
 
   /**
-   * Calls until there is an answer. A permanent failure rejects with the error for the caller. An
-   * error that is no `CallFailure` rejects unchanged.
+   * Repeats the call until there is an answer. After a permanent failure, or when the retry budget
+   * is used up, it rejects with the error for the caller. An error that is no `CallFailure` rejects
+   * unchanged.
    *
-   * @param whatFailed for the error: returns the failed step
+   * @param whatFailed returns the failed step, for the error
    */
   async ask<T>(
     call: (callMs: number) => Promise<T>,
@@ -148,10 +151,10 @@ export class RetryBudget {
   }
 
   /**
-   * Pauses before the next attempt, or throws the error for the caller if the operation must give
-   * up.
+   * Pauses before the next attempt, or throws the error for the caller if the operation must stop
+   * its retries.
    *
-   * @param what for the error: the failed step
+   * @param what the failed step, for the error
    * @param giveUp called before the error is thrown
    */
   async pauseAfter(
@@ -169,7 +172,7 @@ export class RetryBudget {
   }
 
   /**
-   * The error for the caller: the last failure in plain words.
+   * Returns the error for the caller, with the last failure in plain words.
    *
    * @param what the failed step
    * @param due the missing answer, if no request has failed
@@ -213,7 +216,7 @@ export class RetryBudget {
     )
   }
 
-  /** Ignores a failure from before this operation began. */
+  /** The last failure; undefined if it happened before this operation began. */
   get #failure(): CallFailure | undefined {
     const health = this.#health
     return health !== undefined && health.failedAt >= this.#startedAt ? health.failure : undefined
@@ -226,7 +229,8 @@ export class RetryBudget {
   get #leftMs(): number {
     const failure = this.#failure
     if (failure === undefined) return this.#limits.outageMs
-    // If a client never had an answer, a wrong address is more likely than an outage.
+    // If the client has never received an answer, a wrong address is more likely than an outage. So
+    // the shorter limit applies.
     const isPatient = failure.isOutage && this.#limits.responseTime.hasAnswer
     return (isPatient ? this.#patienceMs : this.#limits.outageMs) - this.#failingMs
   }
@@ -234,7 +238,7 @@ export class RetryBudget {
 
 const isOfMasters = (words: string): boolean => words.startsWith('no majority')
 
-/** The original error of ioredis or the network. */
+/** Returns the original error of ioredis or the network. */
 function causeOf(failure: unknown): unknown {
   let cause = failure
   while (cause instanceof CallFailure && cause.cause !== undefined) cause = cause.cause

@@ -5,7 +5,7 @@ import { OddAnswer } from '../servers/call-failure.ts'
 
 /** A request that has no answer yet. */
 export class OpenRequest extends Linked<OpenRequest> {
-  /** Just before the request was sent. */
+  /** The moment just before the request was sent. */
   readonly sentAt: Moment
 
   constructor(sentAt: Moment) {
@@ -19,15 +19,15 @@ export class OpenRequest extends Linked<OpenRequest> {
   }
 }
 
-/** The health of Redis, as the waiters of one lock know it together. */
+/** The health of Redis, according to the answers and failures of all waiters of one lock. */
 export class ServerHealth {
   /** Requests that have no answer yet, earliest first. */
   readonly #open = new LinkedList<OpenRequest>()
   /** The failure since the last proper answer, or undefined. */
   failure: CallFailure | undefined
   /**
-   * How many calls have failed since the last answer, when the first was sent, and when the last
-   * failed.
+   * The number of calls that have failed since the last answer. `failingSince` is the sending time
+   * of the first of them, `failedAt` is the time of the last failure.
    */
   failures = 0
   failingSince = 0
@@ -39,18 +39,18 @@ export class ServerHealth {
     this.#clock = clock
   }
 
-  /** The caller closes the request when it is settled. */
+  /** Records a request. The caller must close it when the request is settled. */
   sent(request: OpenRequest): OpenRequest {
     this.#open.add(request)
     return request
   }
 
-  /** True if no answer is due and no call has failed. */
+  /** True if no request is unanswered and no call has failed since the last answer. */
   get isClear(): boolean {
     return this.#open.size === 0 && this.failure === undefined
   }
 
-  /** How long the oldest answer has been due, in milliseconds; 0 if none is due. */
+  /** The time since the oldest unanswered request was sent, in milliseconds; 0 if there is none. */
   get silentMs(): number {
     const { first } = this.#open
     return first === undefined ? 0 : this.#clock.monotonic() - first.sentAt.monotonic
@@ -64,7 +64,7 @@ export class ServerHealth {
 
   failed(failure: CallFailure, sentAt: number): void {
     if (this.failure === undefined) this.failingSince = sentAt
-    // An odd answer says more than the missing answer to a last, short attempt.
+    // An odd answer explains more than a missing answer to a later, short attempt, so it is kept.
     const saysLess = this.failure instanceof OddAnswer && failure.kind === 'unknown'
     if (!saysLess) this.failure = failure
     this.failures += 1

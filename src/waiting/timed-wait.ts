@@ -40,10 +40,10 @@ export abstract class TimedWait<T> {
     if (waitMs !== Infinity) this.#armDeadline()
   }
 
-  /** True if a check was answered. */
+  /** True if at least one check was answered. */
   protected abstract get isKnown(): boolean
 
-  /** The failed step, for the error of an outage. */
+  /** The failed step in words, for the error of an outage. */
   protected abstract get notSeen(): string
 
   resolve(result: T | null): void {
@@ -71,12 +71,16 @@ export abstract class TimedWait<T> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
       if (this.#leftMs > 1) this.#armDeadline()
-      // After a blocked event loop, the answer may have arrived without being read yet.
+      // After a blocked event loop, an answer may have arrived that was not read yet. The next turn
+      // reads it first.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  /** Null says that the state was not seen in time. During an outage that is unknown. */
+  /**
+   * Resolves with null, because the awaited state was not seen in time. During an outage the state
+   * is unknown, so it rejects.
+   */
   #timeIsUp(): void {
     if (this.retryBudget.isOutage(this.isKnown)) {
       this.reject(this.retryBudget.error(`${this.notSeen} within ${Math.round(this.#waitMs)} ms`))

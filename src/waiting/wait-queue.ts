@@ -3,19 +3,20 @@ import type { Owner } from '../owner/owner.ts'
 import type { Waiter } from './waiter.ts'
 
 /**
- * Up to this many waiters are searched one by one. For more, the waiters of each owner are counted.
+ * Up to this many waiters, a search looks at each waiter. With more waiters, the waiters of each
+ * owner are counted.
  */
 const FEW = 32
 
 /**
- * All waiters of one client for one lock. Some are in its lines. The others ask once, re-enter, or
- * wait in turn in Redis.
+ * All waiters of one client for one lock. Some are in a line of this object. The other waiters ask
+ * once, re-enter, or are in the queue on the server.
  */
 export class WaitQueue {
   readonly #queue = new LinkedList<Waiter>()
   /**
-   * More lines, which most locks never have: for kinds that wait aside, and for owners that hold
-   * the lock as another kind.
+   * Two more lines, which most locks never have. `aside`: waiters of kinds that wait aside.
+   * `beside`: waiters whose owner holds the lock as another kind.
    */
   #more: { readonly aside: LinkedList<Waiter>; readonly beside: LinkedList<Waiter> } | undefined
   readonly #others = new LinkedList<Waiter>()
@@ -31,19 +32,22 @@ export class WaitQueue {
     return this.size > 1
   }
 
-  /** True if every other waiter of this kind at the front of the queue is asking already. */
+  /**
+   * True unless another waiter of this kind, at the front of the queue, must still send its
+   * request. So the server knows if the client needs its place after this request.
+   */
   isLastOfKind(waiter: Waiter): boolean {
     if (this.#queue.size < 2) return true
     const { kind } = waiter.request
     for (const one of this.#queue) {
-      // Waiters behind a waiter of another kind do not ask before that waiter.
+      // Waiters behind a waiter of another kind send no request before that waiter.
       if (!kind.isCounted && one.request.kind !== kind) return true
       if (one !== waiter && !one.asking) return false
     }
     return true
   }
 
-  /** The waiters at the front that may hold the lock together. */
+  /** Returns the waiters at the front of the queue that may hold the lock together. */
   sharedAtFront(): Waiter[] {
     const some: Waiter[] = []
     for (const one of this.#queue) {
@@ -53,25 +57,25 @@ export class WaitQueue {
     return some
   }
 
-  /** The waiter that asks next. */
+  /** The waiter that sends the next request. */
   get first(): Waiter | undefined {
     return this.#queue.first
   }
 
-  /** As `first`, of the waiters that wait aside. */
+  /** The first of the waiters that wait aside. */
   get firstAside(): Waiter | undefined {
     return this.#more?.aside.first
   }
 
   /**
-   * As `first`, of waiters whose owner holds the lock as another kind. Waiters in the queue may
-   * wait for it.
+   * The first of the waiters whose owner holds the lock as another kind. Waiters in the queue may
+   * have to wait until that owner releases the lock.
    */
   get firstBeside(): Waiter | undefined {
     return this.#more?.beside.first
   }
 
-  /** The longest waiter among the first of each line. */
+  /** The waiter that has waited for the longest, among the first waiters of all lines. */
   get oldest(): Waiter | undefined {
     const firsts = [this.first, this.firstAside, this.firstBeside, this.#others.first]
     return firsts.reduce((a, b) => (a && b ? (b.waitedMs > a.waitedMs ? b : a) : (a ?? b)))
@@ -105,7 +109,7 @@ export class WaitQueue {
     return this.#more
   }
 
-  /** Takes the waiter out of its line, but keeps it as a waiter. */
+  /** Removes the waiter from its line, but keeps it as a waiter of the lock. */
   unqueue(waiter: Waiter): void {
     if (waiter.list !== undefined) this.#others.add(waiter)
   }
@@ -122,14 +126,14 @@ export class WaitQueue {
     return this.all.some(({ request }) => request.owner === owner)
   }
 
-  /** The other waiters in line with the same owner. */
+  /** Returns the other waiters of the same owner that are in a line. */
   queuedWith(waiter: Waiter): Waiter[] {
     const { owner } = waiter.request
     if (this.isEmpty || !this.has(owner)) return []
     return this.#inLines.filter((one) => one !== waiter && one.request.owner === owner)
   }
 
-  /** @param isMeant default: all waiters */
+  /** @param isMeant selects the waiters to reject; default: all waiters */
   rejectAll(reason: Error, isMeant?: (waiter: Waiter) => boolean): void {
     for (const waiter of this.all) if (isMeant?.(waiter) !== false) waiter.reject(reason)
   }

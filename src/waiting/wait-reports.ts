@@ -3,14 +3,15 @@ import { outsideContexts } from '../kit/outside-contexts.ts'
 import type { Presence } from '../servers/presence.ts'
 
 /**
- * Shorter waits are not reported, and there is at least this time between reports, in milliseconds.
+ * Shorter waits are not reported. This is also the shortest time between two reports, in
+ * milliseconds.
  */
 const REPORT_MS = 1_000
 
-/** At most this many locks are in one report: the locks with the longest waits. */
+/** The largest number of locks in one report. The locks with the longest waits are reported. */
 const MOST = 100
 
-/** Locks with longer names are left out. */
+/** Locks with names longer than this are not reported. */
 const LONGEST_NAME = 255
 
 interface Lock {
@@ -29,8 +30,8 @@ interface Since {
 }
 
 /**
- * Reports which locks this client waits for, and since when. So tools can list the waiters of a
- * plain lock, whose keys do not contain them. No lock depends on these reports.
+ * Reports which locks this client waits for, and since when. With these reports, tools can list the
+ * waiters of a plain lock, whose keys do not name its waiters. No lock depends on them.
  */
 export class WaitReports {
   readonly #presence: Presence

@@ -2,8 +2,8 @@ import type { WhyNotAcquired } from '../errors.ts'
 import { HoldfastError } from '../errors.ts'
 
 /**
- * The lock or the permits were not available within `waitMs`. Nothing is held or left behind. Never used for an
- * outage.
+ * The lock or the permits were not available within `waitMs`. The call holds nothing and leaves nothing behind. An
+ * outage never causes this error.
  */
 export class WaitTimeoutError extends HoldfastError {
   /** How long the call waited, in milliseconds. */
@@ -18,7 +18,7 @@ export class WaitTimeoutError extends HoldfastError {
   }
 }
 
-/** @param why the holder of the lock, or of one lock of several, if known */
+/** @param why explains who holds the lock, or one of several locks; undefined if unknown */
 export function lockTimeout(
   lockName: string,
   waitMs: number,

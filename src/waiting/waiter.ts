@@ -26,81 +26,81 @@ export interface AcquireRequest {
   /** The longest wait in milliseconds; 0 for no wait, Infinity for no limit. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
-  /** True if an earlier attempt found another holder. */
+  /** True if an earlier attempt found that another owner holds the lock. */
   readonly known: boolean
-  /** True if the waiter asks only once, although it has time. */
+  /** True if the waiter asks once, even if `waitMs` is longer. */
   readonly asksOnce: boolean
-  /** Set if the lock is requested together with other locks. */
+  /** Sends one request for several locks; undefined if the lock is requested alone. */
   readonly together: Asker | undefined
-  /** `unlock()` finds the lease under this holder. */
+  /** Stores the lease, so that `unlock()` finds it. */
   readonly holder: Holder
-  /** True if other code than `unlock()` releases the lease. */
+  /** True if other code of Holdfast releases the lease, so that `unlock()` does not. */
   readonly scoped: boolean
-  /** When the call began, on the monotonic clock; Infinity if its owner makes other calls too. */
+  /** When the call began, on the monotonic clock; Infinity if its owner may make other calls. */
   readonly askedAt: number
-  /** The stack trace of the call, if warnings need it and the waiter cannot take it. */
+  /** The stack trace of the call, if warnings need it and the waiter does not record it. */
   readonly calledFrom?: Error | undefined
   readonly askedBy?: {
-    /** Called when the waiter waits, and this owner holds the lock. */
+    /** Called when the waiter waits, and the server reported that this owner holds the lock. */
     waitsFor(holder: string): void
-    /** Called when the waiter ends without the lock, with a reason if it failed. */
+    /** Called when the waiter settles without the lock. `reason` is set if it was rejected. */
     gotNothing(waiter: Waiter, reason?: unknown): void
   }
-  /** Set if the diagnostics channel has a listener. */
+  /** The fact of the call; undefined if the diagnostics channel has no listener. */
   fact?: AcquireFact
 }
 
 /**
- * The last observation of a lock that another owner holds. Moments are on the monotonic clock,
- * unless both clocks are given.
+ * The last report of the server about a lock that another owner holds. Times are on the monotonic
+ * clock, except `at`, which has both clocks.
  */
 export interface Sight {
-  /** `<clientId>:<owner>` */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly holder: string
-  /** When this holder was seen. */
+  /** The time when the server reported this holder. */
   readonly at: Moment
-  /** When the hold began, if known. */
+  /** The time when the hold began; null if unknown. */
   readonly heldSince: number | null
   /** When the lease ends without a renewal; null if it has no expiry or if that is unknown. */
   readonly endsAt: number | null
-  /** Only of a fair lock: the number of its waiters. */
+  /** For a fair lock, the number of its waiters. */
   readonly queueLength: number | null
 }
 
-/** Acquires one lock, or several together. */
+/** Sends the request for one lock, or one request for several locks. */
 export type Asker = Pick<RemoteLock, 'acquire'>
 
 /**
- * A request until it settles, once: by a grant, its wait timeout, an abort or a failure. If a grant
- * arrives after that, the code that finds the waiter settled releases the lock.
+ * One acquisition in progress. It settles once: by a grant, its wait timeout, an abort or a
+ * failure. If a grant arrives after that, the client releases the lock again.
  */
 export abstract class Waiter extends Linked<Waiter> {
   readonly request: AcquireRequest
   readonly promise: Promise<Lease | null>
   readonly retryBudget: RetryBudget
-  /** Set when the lock is worth another request. */
+  /** Set when the waiter should send another request, or has settled. */
   readonly wakeEvent: WakeEvent
-  /** True if its turn has come and it asks by itself. */
+  /** True if the waiter has been started as the first of its line, and sends its own requests. */
   contending = false
-  /** True while it sleeps until a hold of this client ends, or until it is first. */
+  /** True while the waiter sleeps until a hold of this client ends, or until it is the first. */
   waitsHere = false
-  /** True if it was reported that it waits for another owner. */
+  /** True if the client has reported that this waiter waits for another owner. */
   announced = false
-  /** The owner id of its requests; undefined before the first request. */
+  /** The owner id of the waiter's requests; undefined before the first request. */
   wireOwner: string | undefined
-  /** True if this owner id may be in the queue in Redis. */
+  /** True if the queue on the server may contain this owner id. */
   queued = false
-  /** True while one of its requests is under way. */
+  /** True while a request of this waiter is in flight. */
   asking = false
-  /** Set if it waits for something other than a release: makes its wait timeout error. */
+  /** Set while the waiter waits for something else than a release: makes its timeout error. */
   notYet: ((what: string) => Error) | undefined
-  /** Until when a request without an answer could still be granted, on the monotonic clock. */
+  /** Until this time on the monotonic clock, a request without an answer may still be granted. */
   doubtUntilMs = 0
-  /** The last observation of the holder. */
+  /** The last state with a holder that the server reported. */
   sight: Sight | undefined
-  /** Only of a fair lock: the place when it joined the queue; 1 when it is next. */
+  /** For a fair lock, the position at which the waiter joined the queue; 1 when it is next. */
   queuePosition: number | undefined
-  /** True if another lock of a multi-lock was not available. */
+  /** True if the lock was not acquired because another lock of a multi-lock was not available. */
   isForAnother = false
   #settled = false
   #resolve!: (lease: Lease | null) => void
@@ -110,7 +110,7 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly #abort: AbortWatch | undefined
   readonly #settledIn: { settled(waiter: Waiter): void }
 
-  /** @param settledIn called when the waiter settles, in any way */
+  /** @param settledIn notified when the waiter settles, with or without the lock */
   constructor(
     request: AcquireRequest,
     retryBudget: RetryBudget,
@@ -132,19 +132,19 @@ export abstract class Waiter extends Linked<Waiter> {
     if (waitMs > 0 && waitMs !== Infinity) this.#armDeadline()
   }
 
-  /** Starts to wait, or to ask. */
+  /** Begins to wait, or sends the first request. */
   abstract start(): void
 
-  /** Asks and waits until the waiter holds the lock or is settled. */
+  /** Sends requests and waits until the waiter holds the lock or is settled. */
   abstract contend(): void
 
   /** Called when the waiter holds the lock. @param path as in `resolve` */
   abstract granted(hold: Hold, path?: AcquirePath): void
 
-  /** The caller gets the handle of this lease. */
+  /** Makes the lease of a granted hold. The caller receives its handle. */
   abstract newLease(hold: Hold): { readonly handle: Lease }
 
-  /** True if the lock is worth another request after this message. */
+  /** True if the waiter should send another request after this message. */
   isMeant(_message?: string): boolean {
     return true
   }
@@ -153,7 +153,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return this.#settled
   }
 
-  /** True if it does not wait for other holders. */
+  /** True if the waiter does not wait until other holders release the lock. */
   get asksOnce(): boolean {
     return this.request.waitMs === 0 || this.request.asksOnce
   }
@@ -162,13 +162,13 @@ export abstract class Waiter extends Linked<Waiter> {
     return this.retryBudget.clock.monotonic() - this.#startedAt
   }
 
-  /** The rest of `waitMs` in milliseconds; Infinity if the call does not wait or waits forever. */
+  /** The rest of `waitMs` in milliseconds; Infinity if the call does not wait or has no limit. */
   get leftMs(): number {
     const { waitMs } = this.request
     return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)
   }
 
-  /** @param path how the lock was acquired, if `announced` does not show that */
+  /** @param path how the lock was acquired; default: `raced` after a wait, otherwise `free` */
   resolve(hold: Hold | null, path?: AcquirePath): void {
     if (!this.#settle(hold !== null)) return
     if (hold === null) this.request.askedBy?.gotNothing(this)
@@ -185,14 +185,15 @@ export abstract class Waiter extends Linked<Waiter> {
     if (fact !== undefined) tellFailure(fact, this, reason)
   }
 
-  /** Records the holder that the waiter waits for, if known. */
+  /** Records what an answer says about the holder and the queue. */
   saw(seen: Seen): void {
     this.queuePosition = seen.position ?? this.queuePosition
     this.isForAnother = seen.isOther === true
     const { holder, ageMs = null, ttlMs = -1, length } = seen
     if (!holder) return
     const at = this.retryBudget.clock.now()
-    // An answer without an age keeps the earlier facts about the same holder.
+    // If an answer has no age, the earlier age of the same holder is kept. The expiry and the queue
+    // length are kept in the same way.
     const before = this.sight?.holder === holder ? this.sight : undefined
     this.sight = {
       holder,
@@ -217,7 +218,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return true
   }
 
-  /** After a blocked event loop, a request may time out before its waiter, which goes first. */
+  /** After a blocked event loop, a late request must not fail before its waiter times out. */
   endIfTimeIsUp(): void {
     if (this.leftMs <= 1) this.#timeIsUp()
   }
@@ -227,13 +228,14 @@ export abstract class Waiter extends Linked<Waiter> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
       if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
-      // After a blocked event loop, the grant may have arrived without being read yet.
+      // After a blocked event loop, a grant may have arrived that was not read yet. The next turn
+      // reads it first.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  // Null says that the lock was not available in time. If Redis is silent for longer than usual,
-  // that is unknown.
+  // Resolves with null, because the lock was not available in time. Rejects if the holder is
+  // unknown, because Redis has been silent for longer than usual.
   #timeIsUp(): void {
     if (this.#settled) return
     const { notYet, retryBudget } = this

@@ -36,7 +36,7 @@ export class FairLocks implements LockKind {
   }
 }
 
-/** Waits in the queue on the server. The heartbeat keeps its place. */
+/** A waiter in the queue on the server. The heartbeat keeps the waiter's place. */
 class FairWaiter extends LocalWaiter {
   readonly #heartbeat: Heartbeat
 

@@ -19,9 +19,10 @@ import { MOST_IN_ONE, Places } from './places.ts'
 import { RequestsInFlight } from './requests-in-flight.ts'
 
 /**
- * The waiters of one client for one fair lock. Each has its own place in the queue in Redis, so
- * that they keep their order among the waiters of all clients. They do not race for the lock. A
- * release grants it to the head of the queue, which receives a message.
+ * The waiters of one client for one fair lock. Each waiter has its own place in the queue in Redis,
+ * so the FIFO order covers the waiters of all clients. The waiters do not race for the lock. A
+ * release grants the lock to the head of the queue, and the client of that waiter receives a
+ * message.
  */
 export class FairQueue implements QueuedWaiters {
   readonly rawName: string
@@ -49,7 +50,10 @@ export class FairQueue implements QueuedWaiters {
     return this.places.size === 0
   }
 
-  /** Asks, queues and waits until the waiter has the lock or is settled. */
+  /**
+   * Requests the lock and a place in the queue. Then waits until the waiter has the lock or is
+   * settled.
+   */
   async wait(waiter: Waiter): Promise<void> {
     const place = new Place(waiter, nameOf(waiter))
     if (!waiter.asksOnce) this.places.add(place)
@@ -68,22 +72,24 @@ export class FairQueue implements QueuedWaiters {
     if (!waiter.asking) abandonName(this.#lock, waiter)
   }
 
-  /** A message, a heartbeat or a release reports this grant. */
+  /** Called when a message, a heartbeat or a release reports that this owner has the lock. */
   granted(owner: string, token: number, path?: AcquirePath): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
       place.granted(token, path)
-      // In a long queue, each waiter would otherwise send a request in its turn.
+      // This grant cannot be used without a request. In a long queue, every waiter would then send
+      // its own request, so one heartbeat refreshes the first places together.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
-    // The waiter has left. It must not hold up the queue, so the late grant is released.
+    // The waiter has left. The late grant is released, because it would block the queue until the
+    // claim window ends.
     else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {
       this.#heartbeat.refuse(this.#inTurn, owner, token)
     }
   }
 
-  /** The answer of a heartbeat, sent at `sentAt`, about some of the places. */
+  /** Called with the answer to a heartbeat that was sent at `sentAt` and listed these places. */
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void {
     const { first, granted, lastToken } = beat
     for (const place of asked) {
@@ -93,25 +99,32 @@ export class FairQueue implements QueuedWaiters {
       place.queued({ ...beat, first: isFirst }, sentAt)
       place.waiter.saw({ holder: beat.holder, ttlMs: beat.ttlMs, position: isFirst ? 1 : null })
     }
-    // The head and the granted place may be missing in `asked`.
+    // The heartbeat may not have listed the head and the granted place, so both are updated here.
     const head = this.places.get(first)
     if (head?.answered) head.queued({ ...beat, first: true }, sentAt)
     this.places.get(granted)?.granted(lastToken)
     if (this.places.size === 0) return
-    // Clients that do not know the queue publish releases too, and long waits listen for them. The
-    // next heartbeat finds a release whose message was missed.
+    // Clients that do not use the queue publish a message at a release. So a client whose wait
+    // lasts until a heartbeat listens for these messages. If a message is lost, the next heartbeat
+    // finds the release.
     this.#listening ??= this.#lock.remote.listen((message) => {
       if (message !== undefined) this.lookAgain()
     })
   }
 
-  /** The lock may be free. The request of the first waiter moves the queue on. */
+  /**
+   * Called when the lock may be free. Wakes the first waiter, whose request makes the server grant
+   * a free lock to the head of the queue.
+   */
   lookAgain(): void {
     const [next] = this.places
     next?.waiter.wakeEvent.set()
   }
 
-  /** An acquisition by this owner may turn its other waiters into re-entries. */
+  /**
+   * Called when this owner has acquired the lock. Wakes the owner's other waiters, because they can
+   * now re-enter.
+   */
   wake(owner: Owner): void {
     if (!this.places.hasOf(owner)) return
     for (const { waiter } of this.places) if (waiter.request.owner === owner) waiter.wakeEvent.set()
@@ -134,21 +147,23 @@ export class FairQueue implements QueuedWaiters {
   #claim(place: Place): boolean {
     const claim = place.claim(this.#lock.services.clock)
     const { watchdog, server } = this.#lock.services
-    // With a stand-in, the caller may block the event loop for longer than a claim lasts. A
-    // confirmation by replicas takes time too. So these waiters ask, and get the whole lease.
+    // With a stand-in, the caller may block the event loop for longer than the claim window. A
+    // confirmation by replicas takes time too. So in these two cases the waiter sends a request,
+    // which gives the lock the whole lease.
     if (claim === null || watchdog.hasStandIn || server.confirm !== undefined) return false
     const { waiter, claimMs } = place
     const hold = this.#hold(place, claim.token, claim.sentAt, claimMs)
     if (hold === null) return false
     hold.beganAt = this.#lock.services.clock.monotonic()
-    // Sent before the caller continues, because it may block the event loop for longer than the
-    // claim window. If this fails, the hold is lost at the end of its claim window.
+    // The request is sent before the caller continues, because the caller may block the event loop
+    // for longer than the claim window. If the request fails, the hold is lost at the end of the
+    // claim window.
     lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
     waiter.granted(hold, place.path)
     return true
   }
 
-  /** @returns the hold of a grant; null if the grant came too late */
+  /** @returns the new hold; null if the grant arrived after its lease had ended */
   #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
     const hold = this.#lock.holds.granted(place.waiter, { token }, sentAt, leaseMs)
     if (hold !== null) this.#leave(place)
@@ -205,7 +220,8 @@ export class FairQueue implements QueuedWaiters {
       place.ticket = grant.ticket
       place.queued(grant, sentAt)
       this.#lock.announce(waiter)
-      // A grant has set the event if it came meanwhile. So has the end of the wait.
+      // If the grant arrived or the wait ended during the request, the wake event is already set,
+      // and this returns at once.
       await waiter.wakeEvent.wait(grant.ttlMs < 0 ? untilLookMs() : undefined)
     } else {
       await waiter.wakeEvent.wait(pauseMs)

@@ -6,8 +6,8 @@ import type { Reply } from '../../servers/reply.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 
 /**
- * The requests of a fair lock. Only the last release differs from other locks: it grants the lock
- * to the head of the queue.
+ * The requests of a fair lock. When the lock becomes free, the last release and `abandon` grant it
+ * to the head of the queue. All other requests are the same as for a plain lock.
  */
 export class FairVerbs implements KindVerbs {
   readonly inTurn: RemoteFairLock
@@ -18,7 +18,7 @@ export class FairVerbs implements KindVerbs {
     this.inTurn = inTurn
   }
 
-  /** Acquires outside the queue. The waiters of the queue ask with `inTurn`. */
+  /** Acquires without a place in the queue. Waiters in the queue use `inTurn` instead. */
   acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
     this.#remote.acquire(attempt, reply)
   }

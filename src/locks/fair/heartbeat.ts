@@ -15,20 +15,21 @@ import type { Place } from './place.ts'
 import { MOST_IN_ONE, type Places } from './places.ts'
 
 /**
- * The interval of heartbeats, in milliseconds: a third of the claim window. So a grant is known to
- * be recent when it arrives, and a lost message is noticed in time.
+ * The interval of heartbeats, in milliseconds. With a third of the claim window, the last answer is
+ * recent enough to use a grant without a request. A grant whose message was lost is found before
+ * its claim window ends.
  */
 const BEAT_MS = CLAIM_MS / 3
 
-/** The number of requests in flight at a time. Redis answers other clients between them. */
+/** The largest number of heartbeats in flight. Redis answers other clients between them. */
 const AT_A_TIME = 4
 
-/** The cost of a lock in a request apart from its places, counted in places. */
+/** The work for one lock in a heartbeat, beside its places, in units of one place. */
 const LOCK_COSTS = 10
 
 /**
- * The inbox stays open for this many beats after the last wait, because waits often follow each
- * other. The server assumes for 0.75 s that it is open.
+ * The subscription to grants stays open for this many heartbeats after the last wait, because
+ * another wait often follows. The server assumes for 0.75 s that the subscription is open.
  */
 const LINGER_BEATS = 3
 
@@ -36,9 +37,9 @@ const LINGER_BEATS = 3
 interface LocalQueue {
   readonly rawName: string
   readonly places: Places
-  /** A message reports that one of its places has the lock. */
+  /** Called when a message reports that this owner has the lock. */
   granted(owner: string, token: number): void
-  /** The answer of a heartbeat, sent at `sentAt`, about some of the places. */
+  /** Called with the answer to a heartbeat that was sent at `sentAt` and listed these places. */
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void
 }
 
@@ -49,9 +50,9 @@ type Due = [LocalQueue, Place[]]
 
 /**
  * Keeps all places of one client in the queues of fair locks, with one timer, one channel for
- * grants, and few requests. The server keeps the places of a client that is known to be alive. So a
- * heartbeat lists the first places of each queue, and some of the others in turn. If some were
- * missing, it lists all places, one request after the other.
+ * grants, and few requests. While a client sends heartbeats, the server keeps all its places, even
+ * places that no heartbeat lists. So a heartbeat lists the first places of each queue, and only
+ * some of the others. If the server had lost listed places, the client then lists all its places.
  */
 export class Heartbeat {
   readonly #server: Server
@@ -76,18 +77,18 @@ export class Heartbeat {
     this.#lines.set(line.rawName, line)
   }
 
-  /** A waiter is in a queue. From now on places are kept, and grants are received. */
+  /** Called when a waiter is in a queue. Starts the heartbeats and the subscription to grants. */
   start(): void {
     this.#idleBeats = 0
     this.#beats ??= this.#clock.every(BEAT_MS, () => this.#tick()).unref()
-    // The server may be a new one, or may have lost its data.
+    // The server may be a new one, or may have lost its data, so all places are listed again.
     this.#ignoreUps ??= this.#server.onUp(() => {
       const now = this.#clock.now()
       for (const { places } of this.#lines.values()) places.wereMissing(now)
       this.#beat(0)
     })
     this.#inbox ??= this.#queues.listen((grant) => {
-      // Without a message, the client may have missed some grants.
+      // Without a grant, messages may have been lost. A heartbeat finds missed grants.
       if (grant === undefined) this.#beat(0)
       else this.#granted(grant)
     })
@@ -97,7 +98,7 @@ export class Heartbeat {
     if (this.#lines.get(line.rawName) === line) this.#lines.delete(line.rawName)
   }
 
-  /** True if grants are received, and the server can count the listeners. */
+  /** True if the subscription to grants is confirmed, and the server can count its listeners. */
   get listens(): boolean {
     return this.#inbox?.confirmed === true && this.#queues.countsListeners
   }
@@ -117,7 +118,7 @@ export class Heartbeat {
     else this.refuse(this.#queues.lock(rawName), owner, token)
   }
 
-  /** Releases a grant that no waiter wants. If that fails, its claim window ends it. */
+  /** Releases a grant that no waiter wants. If that fails, the grant ends with its claim window. */
   refuse(lock: RemoteFairLock, owner: string, token: number): void {
     lock.release(owner, token, CLAIM_MS, {
       answered: (released) => {
@@ -136,14 +137,14 @@ export class Heartbeat {
     this.#beat(BEAT_MS / 2)
   }
 
-  /** A place cannot prove its grant. This beat lets the places behind it prove theirs. */
+  /** After an unusable grant, sends a heartbeat now, so that the next grants can be used. */
   hurry(line: LocalQueue): void {
     const now = this.#clock.now()
     const places = line.places.firstDue(now, BEAT_MS / 2)
     if (places.length > 0) void this.#send([[line, places]], now)
   }
 
-  /** @param olderMs places with an answer within this time are skipped, in milliseconds */
+  /** @param olderMs leaves out places with a more recent answer, in milliseconds */
   #beat(olderMs: number): void {
     const now = this.#clock.now()
     const due: Due[] = []
@@ -166,7 +167,7 @@ export class Heartbeat {
     }
   }
 
-  /** Sends one request after the other; after a missing answer, the rest at once. */
+  /** Sends one request after another. If one fails, sends all remaining requests at once. */
   async #sendAll(chunks: Due[][]): Promise<void> {
     for (let next = chunks.shift(); next !== undefined; next = chunks.shift()) {
       if (await this.#send(next, this.#clock.now())) continue
@@ -174,7 +175,7 @@ export class Heartbeat {
     }
   }
 
-  /** Lists all places that may be missing, one request after the other. */
+  /** Lists all places that the server may have lost, one request after another. */
   async #restore(line: LocalQueue): Promise<void> {
     if (this.#beingRestored.has(line)) return
     this.#beingRestored.add(line)
@@ -182,14 +183,14 @@ export class Heartbeat {
       const missing = line.places.nextMissing()
       if (missing.length === 0) break
       if (await this.#send([[line, missing]], this.#clock.now())) continue
-      // The next beat starts from the beginning.
+      // The next heartbeat begins again with the first place.
       line.places.missingAgain()
       break
     }
     this.#beingRestored.delete(line)
   }
 
-  /** @returns true if the server answered about all of them */
+  /** @returns true if the server answered for all listed locks */
   async #send(due: readonly Due[], sentAt: Moment): Promise<boolean> {
     for (const [, places] of due) for (const place of places) place.beats()
     const heard = await this.#ask(due, sentAt)
@@ -206,7 +207,8 @@ export class Heartbeat {
         continue
       }
       areAllHeard = false
-      // The first waiter asks, and learns what is wrong. The others wake up only to give up.
+      // Wakes the first waiter, whose own request then finds the error. Another waiter is woken
+      // only to give up, when its retry budget is used up.
       const [first] = line.places
       for (const { waiter } of line.places) {
         if (waiter === first?.waiter || waiter.retryBudget.isUsedUp) waiter.wakeEvent.set()
@@ -215,11 +217,12 @@ export class Heartbeat {
     return areAllHeard
   }
 
-  /** @returns the answer about each lock; null if there was no answer */
+  /** @returns the answer for each lock; null if no answer arrived */
   async #ask(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
     const locks = due.map(([{ rawName }, places]) => ({
       rawName,
-      // A waiter that left before the request is sent, or sent again, must not be restored.
+      // Read at each sending of the request. A waiter may have left by then, and its place must not
+      // be restored.
       places: () => places.filter((place) => place.inLine),
     }))
     const healths = due.map(
@@ -231,7 +234,7 @@ export class Heartbeat {
     try {
       const beats = await this.#queues.beat(locks, () => this.listens, CLAIM_MS)
       for (const [i, some] of healths.entries()) {
-        // An error about a lock is not a proper answer.
+        // An error about one lock does not count as an answer.
         if (typeof beats[i] === 'object') for (const health of some) health.answered()
       }
       return beats

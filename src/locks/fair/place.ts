@@ -5,24 +5,33 @@ import type { Queued } from '../../servers/answers.ts'
 import { CLAIM_MS } from '../../servers/fair-server.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 
-/** A grant is confirmed before its use if less than this part of its claim window is left. */
+/**
+ * If less than this share of the claim window is left, the waiter sends a request before it uses
+ * the grant.
+ */
 const LEAST_LEFT = 0.25
 
-/** The place of one waiter in the queue of a fair lock, with what is known about a grant. */
+/**
+ * The place of one waiter in the queue of a fair lock, and the last grant that was reported to this
+ * client.
+ */
 export class Place {
   readonly waiter: Waiter
   readonly wireOwner: string
-  /** How long a grant stands before it is confirmed, in milliseconds. */
+  /** The claim window: how long a grant lasts unless the client confirms it, in milliseconds. */
   readonly claimMs: number
   ticket = ''
-  /** True if its request to queue was answered. */
+  /** True if the server has answered the waiter's own request. */
   answered = false
-  /** True while a heartbeat for it is in flight. */
+  /** True while a heartbeat that lists this place is in flight. */
   beating = false
   /** True while the waiter wants the lock. */
   inLine = true
   #beaten = false
-  /** When the last request was sent that was answered `queued`; undefined before the first. */
+  /**
+   * The sending time of the newest request with the answer `queued`; undefined before the first
+   * such answer.
+   */
   #queuedAt: Moment | undefined
   #path: AcquirePath | undefined
   #lastToken = 0
@@ -36,24 +45,28 @@ export class Place {
     this.claimMs = Math.min(CLAIM_MS, waiter.request.leaseMs)
   }
 
-  /** A request sent at `sentAt` was answered `queued`, because another owner had the lock. */
+  /**
+   * Called after the answer `queued` to a request that was sent at `sentAt`: another owner had the
+   * lock.
+   */
   queued({ lastToken, ttlMs, first }: Omit<Queued, 'kind' | 'ticket'>, sentAt: Moment): void {
-    // An earlier grant is over.
+    // A grant that was reported before this request was sent is over, because the answer is
+    // `queued`.
     if (this.#tokenCameAt < sentAt.monotonic) this.#token = 0
     if (this.#queuedAt === undefined || sentAt.monotonic > this.#queuedAt.monotonic) {
       this.#queuedAt = sentAt
     }
     this.#lastToken = lastToken === 0 ? 0 : Math.max(this.#lastToken, lastToken)
     this.waiter.retryBudget.clock.clear(this.#look)
-    // The head of the queue checks the lock when the lease of the holder ends. The others leave
-    // that to the head.
+    // If the holder's lease ends soon, the head of the queue checks the lock at that time. The
+    // other waiters do not check it.
     if (first && ttlMs >= 0 && ttlMs <= 2 * CLAIM_MS) {
       const { retryBudget, wakeEvent } = this.waiter
       this.#look = retryBudget.clock.after(ttlMs + 1, () => wakeEvent.set()).unref()
     }
   }
 
-  /** Another client or this client reports a grant with this token. */
+  /** Called when another client or this client reports a grant with this token. */
   granted(token: number, path: AcquirePath = 'granted'): void {
     this.#path = path
     this.#token = Math.max(this.#token, token)
@@ -62,11 +75,11 @@ export class Place {
   }
 
   /**
-   * Returns a grant that can be used without a request. It was made after the last request with the
-   * answer `queued` was sent, because that answer knew only older tokens.
+   * Returns the grant if the waiter can use it without a request. The grant's token is newer than
+   * the tokens in all `queued` answers, so the grant was made after those requests were sent.
    *
-   * @returns its token, and a moment before its claim window began. Null if there is no grant, or
-   *   too little of its window is left
+   * @returns the token, and a time before the claim window began. Null if there is no grant, or too
+   *   little of the claim window is left
    */
   claim(clock: Clock): { token: number; sentAt: Moment } | null {
     const sentAt = this.#queuedAt
@@ -86,13 +99,19 @@ export class Place {
     this.#beaten = true
   }
 
-  /** True if no heartbeat listed it yet, or if its last answer is at least `olderMs` old. */
+  /**
+   * True if the next heartbeat should list this place: no heartbeat has listed it, or its last
+   * answer is at least `olderMs` old.
+   */
   isDue(now: Moment, olderMs: number): boolean {
     if (this.beating || this.#queuedAt === undefined) return false
     return !this.#beaten || now.monotonic - this.#queuedAt.monotonic >= olderMs
   }
 
-  /** True if it was in the queue at or after `at`; undefined before its first answer. */
+  /**
+   * True if an answer shows that the place was in the queue at `at` or later; undefined before the
+   * first answer.
+   */
   isQueuedSince(at: number): boolean | undefined {
     return this.#queuedAt && this.#queuedAt.monotonic >= at
   }

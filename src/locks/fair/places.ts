@@ -3,25 +3,28 @@ import type { Owner } from '../../owner/owner.ts'
 import type { Place } from './place.ts'
 
 /**
- * The largest number of places in one request, because Redis does nothing else while it runs the
+ * The largest number of places in one request. Redis serves no other client while it runs the
  * request.
  */
 export const MOST_IN_ONE = 500
 
 /**
- * The places of one client in the queue of one lock, in FIFO order. It selects the places that the
- * next requests list.
+ * The places of one client in the queue of one lock, in FIFO order. The class selects the places
+ * that the next requests list.
  *
- * A place stays in the queue without being listed, because its client is known to be alive. A place
- * goes missing at the head of the queue, or if Redis loses data. So if the first places are there,
- * almost certainly all are.
+ * While a client sends heartbeats, the server keeps its places, even if no heartbeat lists them.
+ * Places are lost only at the head of the queue, or when Redis loses data. So if the first places
+ * still exist, almost certainly all do.
  */
 export class Places implements Iterable<Place> {
   readonly #all = new Map<string, Place>()
   /** How many places each owner has. */
   readonly #owners = new Map<Owner, number>()
   #others: Iterator<Place> = this.#all.values()
-  /** When a request was sent that found places missing, on the monotonic clock. */
+  /**
+   * The sending time of the request that found places missing, on the monotonic clock. Undefined if
+   * no places may be missing.
+   */
   #missingAt: number | undefined
   #missing: Iterator<Place> = this.#all.values()
 
@@ -56,7 +59,10 @@ export class Places implements Iterable<Place> {
     return true
   }
 
-  /** The first places, as far as they are due. The next grant goes to one of them. */
+  /**
+   * Returns the due places among the first {@link MOST_IN_ONE}. The client's next grant goes to one
+   * of the first places.
+   */
   firstDue(now: Moment, olderMs: number): Place[] {
     const due: Place[] = []
     let left = MOST_IN_ONE
@@ -69,8 +75,8 @@ export class Places implements Iterable<Place> {
   }
 
   /**
-   * Some of the other places, as far as they are due. Each call continues where the last call
-   * stopped, and then begins again.
+   * Returns the due places of another part of the queue. Each call continues where the last call
+   * stopped, and after the last place it begins again with the first.
    */
   othersDue(now: Moment, olderMs: number): Place[] {
     if (this.size <= MOST_IN_ONE) return []
@@ -79,19 +85,22 @@ export class Places implements Iterable<Place> {
     return some.filter((place) => place.isDue(now, olderMs))
   }
 
-  /** A request sent at `sentAt` found places missing, so all others must be checked too. */
+  /**
+   * Called when a request that was sent at `sentAt` found places missing. All other places are then
+   * checked too.
+   */
   wereMissing(sentAt: Moment): void {
     if (this.size <= MOST_IN_ONE) return
     this.#missingAt = sentAt.monotonic
     this.#missing = this.#all.values()
   }
 
-  /** True if some places may still be missing. */
+  /** True if the server may have lost places that have not been listed again. */
   get mayBeMissing(): boolean {
     return this.#missingAt !== undefined
   }
 
-  /** The next places that may be missing; empty if all were listed. */
+  /** Returns the next places that the server may have lost; empty if all have been listed again. */
   nextMissing(): Place[] {
     const before = this.#missingAt
     if (before === undefined) return []
@@ -103,13 +112,18 @@ export class Places implements Iterable<Place> {
     return []
   }
 
-  /** The last request may not have arrived. */
+  /**
+   * Called when the last request may not have reached the server. Begins again with the first
+   * place.
+   */
   missingAgain(): void {
     this.#missing = this.#all.values()
   }
 }
 
-/** Takes the next places. If it returns fewer than a request can carry, these are the last. */
+/**
+ * Returns the next places, at most {@link MOST_IN_ONE}. If it returns fewer, these are the last.
+ */
 function take(places: Iterator<Place>): Place[] {
   const taken: Place[] = []
   while (taken.length < MOST_IN_ONE) {

@@ -1,18 +1,24 @@
 import type { Place } from './place.ts'
 
-/** More requests at a time are not faster, because the client and Redis are busy with these. */
+/**
+ * The largest number of requests at a time. More requests are not faster, because the client and
+ * Redis are already busy with these.
+ */
 const MOST = 128
 
 /**
  * Limits how many waiters for one lock request their place at a time, in the order of their calls.
- * Thousands may wait for a connection. If all asked at once, each request would spend its time
- * behind the others.
+ * Thousands may wait for a connection. If all requests were sent at once, each request would spend
+ * most of its time limit behind the others.
  */
 export class RequestsInFlight {
   readonly #asking = new Set<Place>()
   readonly #next = new Set<Place>()
 
-  /** @returns true if it may ask now. Otherwise the event of its waiter is set when it may */
+  /**
+   * @returns true if the waiter may send its request now. After false, the waiter's wake event is
+   *   set when it may
+   */
   admits(place: Place): boolean {
     if (place.answered || this.#asking.has(place)) return true
     if (this.#asking.size < MOST && this.#next.size === 0) this.#asking.add(place)
@@ -20,7 +26,10 @@ export class RequestsInFlight {
     return !this.#next.has(place)
   }
 
-  /** Its request was answered, or is no longer needed. */
+  /**
+   * Called when the request for this place was answered or is no longer needed. The next waiter may
+   * then send its request.
+   */
   done(place: Place): void {
     this.#next.delete(place)
     if (!this.#asking.delete(place)) return

@@ -21,7 +21,10 @@ export class Awaiter extends Linked<Awaiter> {
   readonly #abort: AbortWatch | undefined
   /** The awaited round. Null if it is unknown, undefined before the first check. */
   #round: number | null | undefined
-  /** The first round in which its client counted down before the first check. */
+  /**
+   * The round of the first answered count-down of this client, if it was answered before the first
+   * check.
+   */
   #counted: number | undefined
   #isAnswered = false
   #settled = false
@@ -31,7 +34,7 @@ export class Awaiter extends Linked<Awaiter> {
 
   /**
    * @param requests how many changes its client has requested so far
-   * @param host is called when it is settled
+   * @param host is notified when this call settles
    */
   constructor(
     { round, waitMs = Infinity, signal }: AwaitOptions,
@@ -54,7 +57,7 @@ export class Awaiter extends Linked<Awaiter> {
     if (waitMs !== Infinity) this.#armDeadline()
   }
 
-  /** A request that was sent after the call began found this state. */
+  /** Called with the state from an answer whose request was sent after this call began. */
   saw({ count, round, setAt = -Infinity }: LatchState): void {
     this.#isAnswered = true
     const known = this.#round === undefined ? this.#counted : this.#round
@@ -67,13 +70,13 @@ export class Awaiter extends Linked<Awaiter> {
   }
 
   /**
-   * The change with this number found this state. It does not count if it was requested before the
-   * call.
+   * Called with the state that the change with this number found. The state is ignored if the
+   * change was requested before this call began.
    */
   sawBy(request: number, state: LatchState): void {
     if (request <= this.#requests) return
-    // The answer to a count-down does not say when its round was set. If that was after the call,
-    // only a check shows it.
+    // The answer to a count-down does not say when its round was set. Only a check shows if the
+    // round was set after this call began.
     if (state.count === 0 || this.#round !== undefined) this.saw(state)
     else {
       this.#isAnswered = true
@@ -102,15 +105,16 @@ export class Awaiter extends Linked<Awaiter> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
       if (this.#leftMs > 1) this.#armDeadline()
-      // After a blocked event loop, the answer may have arrived without being read.
+      // After a blocked event loop, an answer may have arrived that was not read yet. The next turn
+      // reads it first.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  // False means that the latch did not open in time. If Redis is silent for longer than usual, the
-  // state is unknown.
+  // Resolves with false, because the latch did not open in time. Rejects instead if the state is
+  // unknown, because Redis has been silent for longer than usual.
   #timeIsUp(): void {
-    // Without an answer the latch may have been open all the time.
+    // Without any answer, the latch may have been open all the time.
     if (!this.#isAnswered || this.retryBudget.isOutage(true)) {
       this.reject(this.retryBudget.error(`not seen to open within ${this.#waitMs} ms`))
     } else {

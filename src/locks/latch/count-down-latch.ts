@@ -50,9 +50,9 @@ export class HoldfastCountDownLatch {
    * Sets the count of an open latch.
    *
    * @param count at least 1
-   * @returns true if this call set it; false if a count is set already, which stays
-   * @throws `InvalidArgumentError` for an invalid count. `RedisUnavailableError` if Redis did not confirm it; the
-   * message says if it may have been set. `RedisRefusedError`, `ClosedError`
+   * @returns true if this call set the count; false if the latch already has a count, which does not change
+   * @throws `InvalidArgumentError` for an invalid count. `RedisUnavailableError` if Redis did not confirm the count;
+   * the message says if the count may have been set. `RedisRefusedError`, `ClosedError`
    */
   async trySetCount(count: number, ...others: readonly never[]): Promise<boolean> {
     if (!Number.isSafeInteger(count) || count < 1) {
@@ -74,20 +74,20 @@ export class HoldfastCountDownLatch {
    * Counts down by one, and opens the latch at zero. It counts once, even when the client has to send the request
    * again. An open latch stays as it is.
    *
-   * A call counts in the round in which it was made. If its request reaches Redis in the next round, it counts nothing
-   * and returns 0. Redis decides this by the time of the call, as exactly as the client knows the server's clock:
-   * mostly within a millisecond. With `round` nothing depends on clocks.
+   * A call counts in the round in which it was made. If the request reaches Redis in the next round, the call counts
+   * nothing and returns 0. Redis decides this by the time of the call. The client estimates that time on the server's
+   * clock, mostly within a millisecond. With `round` nothing depends on clocks.
    *
-   * @returns the count after it, once the server has confirmed it. 0 means that the round is over, by this call or
-   * before it
+   * @returns the count after this call, once the server has confirmed the call. 0 means that the round is over, ended
+   * by this call or earlier
    * @throws `RedisUnavailableError` if Redis did not confirm it; the message says if it may have been counted.
    * `RedisRefusedError`, `ClosedError`
    */
   countDown(): Promise<number>
   /**
-   * Counts down by one in that round only.
+   * Counts down by one, but only if `round` is the current round.
    *
-   * @returns the count after it; null if that round was already over, and nothing was counted
+   * @returns the count after this call; null if the round was already over, so nothing was counted
    * @throws as without a round; `InvalidArgumentError` if `round` is not the number of a round
    */
   countDown(options: LatchRoundOptions, ...others: readonly never[]): Promise<number | null>
@@ -100,8 +100,9 @@ export class HoldfastCountDownLatch {
     const state = await this.#latches.change(this.#self, {
       ...COUNTING,
       ask: (request, callMs) => this.#remote.countDown(request, callMs, round),
-      // Null: the round of the call is over. A named round may have ended before the waiting calls
-      // began, so they learn nothing.
+      // Null means that the round of the call is over. Without `round`, the awaiters then see an
+      // open latch. A round that the caller named may have ended before these awaiters began, so
+      // they ignore the answer.
       found: (answer) => answer ?? (isAny ? OPEN : undefined),
     })
     return state?.count ?? (isAny ? 0 : null)

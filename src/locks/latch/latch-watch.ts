@@ -8,21 +8,21 @@ import { OpenRequest, ServerHealth } from '../../waiting/server-health.ts'
 import type { Awaiter } from './awaiter.ts'
 
 /**
- * Without a message, the latch is checked after this long. The pause then doubles each time, up to
- * the longest. In milliseconds.
+ * Without a message, the latch is checked again after this pause, in milliseconds. The pause
+ * doubles after each check, up to `LONGEST_FALLBACK_MS`.
  */
 const FIRST_FALLBACK_MS = 500
 const LONGEST_FALLBACK_MS = 5_000
 
 /**
- * After a failure that ended the wait of one call, the other calls ask again after this long, in
- * milliseconds.
+ * If a failure ends the wait of one call, the next check for the other calls follows after this
+ * time, in milliseconds.
  */
 const AFTER_FAILURE_MS = 250
 
 /**
  * All calls of one client that await one latch. They share one subscription, and each check serves
- * all of them. A message only starts a check, because the answer of the server decides.
+ * all of them. A message only starts a check. The answer to the check decides if the latch is open.
  */
 export class LatchWatch {
   readonly health: ServerHealth
@@ -60,7 +60,10 @@ export class LatchWatch {
     this.#wakeEvent.set()
   }
 
-  /** The change of this client with this number found this state. */
+  /**
+   * Called with the state that a change of this client found. `request` is the number of the
+   * change.
+   */
   saw(request: number, state: LatchState): void {
     for (const awaiter of [...this.#all]) awaiter.sawBy(request, state)
   }
@@ -70,8 +73,8 @@ export class LatchWatch {
   }
 
   async #run(): Promise<void> {
-    // The first check is sent at once, so that it reaches the server before later requests of the
-    // caller.
+    // No pause comes before the first check, so the check reaches the server before later requests
+    // of the caller.
     while (this.#all.size > 0) {
       this.#wakeEvent.reset()
       const waitMs = await this.#look()
@@ -81,7 +84,7 @@ export class LatchWatch {
 
   /** @returns how long to wait for a message before the next check, in milliseconds */
   async #look(): Promise<number> {
-    // Calls that begin later get the answer to the next check.
+    // Calls that begin during this request need the answer to the next check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as Awaiter
     const sent = this.health.sent(new OpenRequest(this.#clock.now()))

@@ -54,8 +54,8 @@ export class Latches {
     this.#requests += 1
     const number = this.#requests
     const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
-    // No owner has such an id. So a semaphore that gets this name next cannot find the answer to a
-    // latch.
+    // No owner name has this form. So if a semaphore gets the same name next, it cannot mistake the
+    // stored answer of the latch for its own.
     const id = `${this.#clientId}:latch:${number}`
     const request = new OnceRequest(id, keptMs, this.#limits.clock)
     const changed = this.#ask(
@@ -117,8 +117,8 @@ export class Latches {
   }
 
   /**
-   * Rejects all calls that wait. Resolves when all changes are settled, or when the time of one
-   * command is over.
+   * Rejects all calls that wait. Resolves when all changes are settled, or after the timeout of one
+   * command.
    */
   async close(): Promise<void> {
     this.#closed = true

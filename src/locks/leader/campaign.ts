@@ -16,10 +16,13 @@ import type { Leading } from './leader-options.ts'
 import { ResignedError } from './resigned-error.ts'
 import { HeldTerm, type Term } from './term.ts'
 
-/** The pause before it becomes a candidate again after an outage, in milliseconds. */
+/**
+ * The pause before a candidate waits to lead again after an outage, in milliseconds: `least` plus a
+ * random part of `spread`.
+ */
 const PAUSE_MS = { least: 100, spread: 150 }
 
-/** One candidate: from its place in the queue to the end of its term. */
+/** One attempt of a candidate to lead: from the wait in the queue to the end of the term. */
 export class Campaign {
   readonly owner: Owner
   readonly #lock: ElectionLock
@@ -35,7 +38,7 @@ export class Campaign {
   #resigned: Promise<boolean> | undefined
 
   /**
-   * @param lock the lock of the election, for that owner
+   * @param lock the lock object of the election, used by this owner
    * @param closing aborts when this client must no longer lead
    */
   constructor(
@@ -60,12 +63,13 @@ export class Campaign {
     return this.#term
   }
 
-  /** @param began called when it begins to lead */
+  /** @param began called when the candidate begins to lead */
   run<T>(fn: (term: Term) => Promise<T> | T, began: (term: Term) => void): Promise<T> {
     const signal = this.#signal
     const led = this.#lock.using(
       (lease) => this.#lead(lease, fn, began),
-      // Candidates wait and lead without a limit, whatever `waitMs` and `maxHoldMs` the client has.
+      // Candidates wait and lead without a limit, even if the client has a `waitMs` or a
+      // `maxHoldMs`.
       { waitMs: Infinity, maxHoldMs: Infinity, ...(signal && { signal }) },
     )
     const over = () => {}
@@ -74,8 +78,8 @@ export class Campaign {
   }
 
   /**
-   * Ends the term, and hands over when its function has ended. After a loss of the lease it does
-   * not wait for the function.
+   * Ends the term. When the function of `lead` has ended, releases the lock, so that the next
+   * candidate leads. After a loss of the lease, it does not wait for the function.
    */
   resign(): Promise<boolean> {
     const lease = this.#lease
@@ -86,12 +90,15 @@ export class Campaign {
     return this.#resigned
   }
 
-  /** True if it becomes a candidate again after this error. After an outage it pauses first. */
+  /**
+   * True if the candidate should wait to lead again after this error. After an outage, it first
+   * pauses.
+   */
   async standsAgain(error: unknown): Promise<boolean> {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
-      // The loss of the term counts, even if it was found after the function ended. The loss of
-      // another lock, which the function reported, does not count.
+      // The loss of the term counts, even if it was found after the function ended. If the function
+      // reports the loss of another lock, that error goes to the caller of `lead`.
       return this.#lease === undefined || saysNoMore(error, leaseBehind(this.#lease).over())
     }
     if (this.#term !== undefined) return false
@@ -111,8 +118,8 @@ export class Campaign {
   }
 
   /**
-   * Asks the function of the term to end. The lease is renewed until it has ended, for at most
-   * `maxDrainMs`.
+   * Asks the function of the term to end. Until the function has ended, the lease is renewed, for
+   * at most `maxDrainMs`.
    */
   #end(lease: Lease, reason: unknown): void {
     if (!this.#isEnding)
@@ -136,7 +143,8 @@ export class Campaign {
     const ending = { reject: (reason: unknown) => this.#end(lease, reason) }
     const watches = signals.map((one) => new AbortWatch(one, ending))
     if (this.#resignsOnRequest) {
-      // `lead()` reports a failure of the hand-over.
+      // Ignored here: if the release fails, `lead()` reports that error with the client's `error`
+      // event.
       const resigning = { reject: () => void this.resign().catch(() => {}) }
       watches.push(new AbortWatch(lease.releaseRequested, resigning))
     }
@@ -157,7 +165,10 @@ function lossOf({ signal }: Lease): Promise<unknown> {
   return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
-/** True if the error only reports the loss of the term, and no mistake in the function. */
+/**
+ * True if the error only reports the loss of the term. False if the function also failed for
+ * another reason.
+ */
 function saysNoMore(error: LeaseLostError, loss: Error): boolean {
   if (error === loss) return true
   const { cause } = error as { cause?: { name?: unknown } | null }

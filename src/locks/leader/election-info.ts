@@ -5,7 +5,7 @@ import { labelIn } from './candidate-label.ts'
 export interface LeaderInfo {
   /** The label of the candidate; null if the lock was acquired with `getLock`, with `getFairLock`, or by Redisson. */
   readonly label: string | null
-  /** The owner as Redis stores it: `<clientId>:<owner>`. Each term has its own. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. Each term has its own owner. */
   readonly owner: string
   /** The fencing token of the term; null if the server has lost it. */
   readonly token: number | null

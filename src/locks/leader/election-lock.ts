@@ -4,7 +4,7 @@ import type { Lease } from '../../lease/lease.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 
-/** The members of its fair lock that an election needs. */
+/** The members of the election's fair lock that an election needs. */
 export interface ElectionLock {
   readonly name: string
   readonly rawName: string

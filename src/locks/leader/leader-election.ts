@@ -16,8 +16,8 @@ import type { Term } from './term.ts'
 /** The events of a `LeaderElection`, with the arguments of their listeners. */
 export interface LeaderElectionEvents {
   /**
-   * Another candidate leads; null: there is no leader. The first event reports the current leader. Each term is
-   * reported at most once, and never after a later one. Terms that ended before the client looked are left out.
+   * Another candidate leads; null if there is no leader. The first event reports the current leader. Each term is
+   * reported at most once, and never after a later term. A term that ended before a check is not reported.
    */
   changed: (leader: LeaderInfo | null) => void
 }
@@ -25,8 +25,8 @@ export interface LeaderElectionEvents {
 type Listener = LeaderElectionEvents['changed']
 
 /**
- * One candidate of an election. Candidates of one name lead one at a time, in FIFO order. A leader holds the fair lock
- * of that name, and the watchdog renews the lease.
+ * One candidate of an election. The candidates of an election lead one at a time, in FIFO order. The leader holds the
+ * fair lock with the name of the election, and the watchdog renews its lease.
  *
  * The event `changed` reports the leader, even to a client that is not a candidate. The client watches the election
  * only while the event has a listener.
@@ -34,7 +34,7 @@ type Listener = LeaderElectionEvents['changed']
 export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   /** The name that was given to `getLeaderElection`. */
   readonly name: string
-  /** The name of this candidate for others. */
+  /** The name under which other clients see this candidate. */
   readonly label: string
   readonly #host: ElectionHost
   readonly #lock: ElectionLock
@@ -58,8 +58,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       everyMs: lock.registry.leaseMs / 3,
       clock: lock.registry.clock,
       look: () => lock.peek(),
-      // The first channel reports the end of a term without a next leader. The server itself
-      // publishes that.
+      // The channel of the lock reports each release, so it shows the end of a term without a next
+      // leader. The channel of the election reports new leaders.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
       verify: (holder) => this.#verify(holder),
       accepts: (holder) => this.#accepts(holder),
@@ -85,19 +85,19 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   }
 
   /**
-   * Waits for its turn, leads while `fn` runs, and hands over to the next candidate when `fn` ends, with one message.
-   * An object is one candidate at a time.
+   * Waits for its turn and leads while `fn` runs. When `fn` ends, the next candidate becomes the leader, after one
+   * message. An object is one candidate at a time.
    *
-   * `fn` must end when `term.signal` aborts. Until then there is no other leader, unless the term was lost: then
-   * others can lead as soon as the lease has ended. With `maxDrainMs` the lease is renewed for at most that long after
-   * the abort.
+   * `fn` must end when `term.signal` aborts. Until `fn` ends there is no other leader, unless the term was lost. After
+   * a loss, another candidate can lead as soon as the lease has ended. After the abort, the lease is renewed for at
+   * most `maxDrainMs`.
    *
    * @param fn runs in a frame that carries the lock of the election, as with `using` of a lock
    * @returns the result of `fn`. Rejects with the error of `fn`. Rejects with `LeaseLostError` if the term was lost
    * before `fn` ended, with the error of `fn` as the `cause`. Rejects with `signal.reason` if aborted before it led.
    * Rejects with `InvalidArgumentError` for invalid input, and while another call of this object is pending. Rejects
    * with `RedisUnavailableError` or `RedisRefusedError` if Redis was down for `outageMs` during the wait, and with
-   * `ClosedError` after `close()`. With `again` it becomes a candidate again after a loss or an outage instead.
+   * `ClosedError` after `close()`. With `again`, it does not reject after a loss or an outage, but waits to lead again.
    */
   async lead<T>(fn: (term: Term) => Promise<T> | T, options: LeadOptions = {}): Promise<T> {
     assertFunction(fn)
@@ -146,7 +146,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     const { leads } = campaign
     const handedOver = campaign.resign()
     if (this.#lock.currentOwner.leaseHolder() !== campaign.owner) return handedOver
-    // Code that must end does not wait for its own end.
+    // This code runs inside the function of `lead`, so it must not wait until that function has
+    // ended.
     handedOver.catch(() => {})
     return leads
   }
@@ -211,8 +212,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   }
 
   /**
-   * Listeners in this client need no message. Other clients that miss the message find the change
-   * at their next check.
+   * Reports the new leader: to the listeners of this object directly, to other objects and clients
+   * by a message. If the message is lost, they find the new leader at their next check.
    */
   #began({ owner, token }: Term): void {
     const { registry } = this.#lock
@@ -222,16 +223,14 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       .catch(() => {})
   }
 
-  /**
-   * Another candidate leads, or none does. So a term that is valid by the own clocks may be lost.
-   */
+  /** If this candidate seems to lead, but is not the holder, asks the server which is right. */
   async #verify(holder: string | null): Promise<void> {
     const campaign = this.#campaign
     if (holder !== null && campaign?.owner.isNamed(holder)) return
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /** True if the report agrees with what this candidate says about itself. */
+  /** True if this candidate's state agrees with that holder, so it may be reported. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.isNamed(holder)) {

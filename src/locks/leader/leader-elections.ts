@@ -53,8 +53,8 @@ export class LeaderElections {
     })
   }
 
-  // A candidate may give up before it learns of its grant. It then holds the lock until a
-  // background release ends the hold, but it does not lead.
+  // A candidate may give up before its grant arrives. Its owner then holds the lock until a
+  // background release ends the hold, but the candidate does not lead.
   #isOver(holder: string): boolean {
     if (!holder.startsWith(`${this.#client.id}:`) || labelIn(holder) === null) return false
     return ![...this.#campaigns].some(({ owner }) => owner.isNamed(holder))

@@ -44,7 +44,7 @@ export interface LeadOptions {
   resignOnRequest?: boolean
 }
 
-/** @returns the label of the candidate */
+/** Returns the label in the options; without it, the label of the client. */
 export function electionLabel(options: unknown, ofClient: string): string {
   const given = optionsOf(options, 'The options of getLeaderElection()', ['label'])
   const { label = ofClient } = given as { label?: unknown }

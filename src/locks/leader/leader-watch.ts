@@ -12,15 +12,24 @@ import { type LeaderInfo, leaderIn } from './election-info.ts'
 const SHORTEST_MS = 10
 
 interface Host {
-  /** How long a change may stay unseen if its message was lost, in milliseconds. */
+  /**
+   * The longest pause between checks, in milliseconds. If a message is lost, the next check finds
+   * the change.
+   */
   readonly everyMs: number
   readonly clock: Clock
   look(): Promise<HolderFacts>
   /** Calls `onWake` when there may have been a change. */
   listen(onWake: () => void): Subscription[]
-  /** Asks the server if this process still leads, if it says so and `holder` contradicts it. */
+  /**
+   * If this process believes that it leads, but `holder` is another owner or null, asks the server
+   * which is right.
+   */
   verify(holder: string | null): Promise<void>
-  /** True if this process may report this holder now. */
+  /**
+   * True if the holder agrees with the state of this candidate, so listeners may receive the
+   * report.
+   */
   accepts(holder: string | null): boolean
   changed(leader: LeaderInfo | null): void
   failed(error: Error): void
@@ -34,7 +43,10 @@ export class LeaderWatch {
   #isWatching = false
   #isLooking = false
   #looksAgain = false
-  /** An answer is ignored if its request belongs to an earlier epoch. */
+  /**
+   * An answer is ignored if its request was sent in an earlier epoch. Each start, each stop and
+   * each own term begins a new epoch.
+   */
   #epoch = 0
   /** The last reported leader; undefined before the first report. */
   #told: LeaderInfo | null | undefined
@@ -68,8 +80,8 @@ export class LeaderWatch {
   }
 
   /**
-   * Reports a leader that is known without a check. Answers in flight may be older, so they are
-   * ignored.
+   * Reports a term of this client, which needs no check. Answers to requests in flight are ignored,
+   * because they may be older.
    */
   began(leader: LeaderInfo): void {
     if (!this.#isWatching) return

@@ -1,6 +1,9 @@
 import { HoldfastError } from '../../errors.ts'
 
-/** `resign()` ended the term. It is the reason of the term's signal, and of all work that the signal aborted. */
+/**
+ * The error of a term that `resign()` ended. The term's signal aborts with this error, and work that uses the signal
+ * rejects with it.
+ */
 export class ResignedError extends HoldfastError {
   /** The fencing token of the term. */
   readonly token: number

@@ -35,16 +35,16 @@ export class HeldTerm {
     return this.#lease.token
   }
 
-  /** The candidate as Redis stores it: `<clientId>:<owner>`. Each term has its own. */
+  /** The candidate as Redis stores it: `<clientId>:<owner>`. Each term has its own owner. */
   get owner(): string {
     return this.#lease.owner
   }
 
   /**
-   * Aborts if the term ends before its function. With a `LeaseLostError` when the lease is lost or no longer safe, a
-   * margin before another candidate can lead. With a `ResignedError` after `resign()`. With the reason of the signal
-   * that was given to `lead`. With a `ClosedError` when the client is closed or begins to drain. `aborted` checks the
-   * clocks each time you read it.
+   * Aborts if the term ends before its function. The reason is a `LeaseLostError` when the lease is lost or no longer
+   * safe, a margin before another candidate can lead. The reason is a `ResignedError` after `resign()`, and a
+   * `ClosedError` when the client is closed or begins to drain. If the signal that was given to `lead` aborts, its
+   * reason is used. `aborted` checks the clocks each time you read it.
    */
   get signal(): AbortSignal {
     return this.#signal.signal
@@ -63,7 +63,10 @@ export class HeldTerm {
     return !this.#isOver && this.#lease.valid
   }
 
-  /** How long it leads without a renewal of its lease, in milliseconds; 0 if the term is over. */
+  /**
+   * How long the candidate leads without a renewal of its lease, in milliseconds; 0 if the term is
+   * over.
+   */
   remaining(): number {
     return this.#isOver ? 0 : this.#lease.remaining()
   }
@@ -91,7 +94,7 @@ export class HeldTerm {
   }
 
   /**
-   * The term is over from now on. With a `reason`, its signal aborts.
+   * Ends the term. With a `reason`, aborts its signal.
    *
    * @internal
    */
@@ -102,7 +105,7 @@ export class HeldTerm {
   }
 
   /**
-   * Asks the server if it still holds the lock. If not, the answer ends the term.
+   * Asks the server if this candidate still holds the lock. If not, the term ends as lost.
    *
    * @internal
    */
@@ -124,5 +127,8 @@ function overError(name: string): InvalidArgumentError {
   )
 }
 
-/** A lease is never shortened, so any value only checks it. */
+/**
+ * The shortest lease that `extend()` accepts, in milliseconds. `extend()` never shortens a lease,
+ * so with this value it only checks that the lock is held.
+ */
 const LEAST_MS = 10

@@ -54,9 +54,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Acquires the lock. Waits for it for at most `waitMs`, which is one time for all of several
-   * locks. If neither the call nor the client sets `waitMs`, it waits forever. The message of a
-   * release wakes the waiter. If the holder crashes, the end of its lease wakes the waiter.
+   * Acquires the lock. The longest wait is `waitMs`; for several locks, this is the time for all of them. If neither
+   * the call nor the client sets `waitMs`, it waits forever. The message of a release wakes the waiter. If the holder
+   * crashes, the end of its lease wakes the waiter.
    *
    * @param options a fixed lease in milliseconds, or options. Without a lease the watchdog renews it until the release
    * @returns the lease. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of `waitMs`, and
@@ -66,7 +66,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    */
   lock(options?: LockOptions | number): Promise<L>
   lock(options?: LockOptions | number, ...others: never[]): Promise<L> {
-    // Like an `async` method, but each call has one promise less.
+    // Not an `async` function, because that would create one more promise for each call.
     try {
       const meant = lockArguments(options, others, this.registry.defaults)
       const acquiring = this.acquireBare(meant)
@@ -80,11 +80,11 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
 
   /**
    * Acquires the lock if that is possible in the given time, which is one time for all of several locks. `tryLock()`
-   * asks once, `tryLock(waitMs)` waits at most that long, `tryLock(waitMs, leaseMs)` takes a fixed lease.
+   * asks once, `tryLock(waitMs)` waits at most that long, `tryLock(waitMs, leaseMs)` also sets a fixed lease.
    *
-   * @returns the lease. Null if another owner holds the lock, or one of several. Also null if `waitMs` is shorter than
-   * an answer usually takes, and ended before the answer. Never null for an outage: it rejects as {@link lock} does,
-   * by the end of `waitMs` if given.
+   * @returns the lease. Null if another owner holds the lock; for several locks, if another owner holds one of them.
+   * Also null if `waitMs` is shorter than an answer usually takes, and ended before the answer. After an outage it is
+   * never null: the call rejects as {@link lock} does, at the latest at the end of `waitMs`.
    */
   tryLock(waitMs?: number, leaseMs?: number): Promise<L | null>
   tryLock(options: TryLockOptions): Promise<L | null>
@@ -140,15 +140,16 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    * the earliest acquisition that this object made there. Each of several locks is released, even when another one
    * fails. Only acquisitions of all of them together count.
    *
-   * If one acquisition was lost after the call for the held one began, two tasks use the object. It then rejects with
-   * that loss and releases nothing. If one was lost before, the caller is ambiguous: it releases the held one and
-   * aborts its signal, in case another task relies on it. If nothing is held, it rejects with the earliest remembered
-   * loss. Each loss is remembered for as long again as its `leaseMs`, the last one for at least an hour.
+   * The object may have a lost acquisition and a held acquisition. If the loss came after the call for the held
+   * acquisition began, two tasks use the object. `unlock()` then rejects with the loss and releases nothing. If the
+   * loss came earlier, the caller may be either task. `unlock()` then releases the held acquisition and aborts its
+   * signal, in case another task relies on it. If nothing is held, `unlock()` rejects with the earliest remembered
+   * loss. Each loss is remembered for another `leaseMs`, the last loss for at least an hour.
    *
    * @returns rejects with `NotHeldError` if there is no acquisition, and with `LeaseLostError` if the lease had been
-   * lost before. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm it. The client
-   * then retries in the background, and the lock ends with its lease at the latest. For several locks it rejects with
-   * `NotReleasedError`, which contains all failures.
+   * lost before. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the release. The
+   * client then retries in the background, and the lock ends with its lease at the latest. For several locks it rejects
+   * with `NotReleasedError`, which contains all failures.
    */
   async unlock(): Promise<void> {
     this.registry.assertOpen(this.name)
@@ -166,7 +167,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
     throw this.notUnlocked(lease, failure)
   }
 
-  /** @param otherwise returns the result if the lock is not acquired in time */
+  /**
+   * @param otherwise called if the lock is not acquired in time; returns the result instead of `fn`
+   */
   async #use<T, U>(
     fn: (lease: L) => Promise<T> | T,
     meant: Acquisition,
@@ -180,7 +183,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * @returns rejects with `WaitTimeoutError` if it was not acquired
+   * @returns the lease; rejects with `WaitTimeoutError` if the lock was not acquired
    * @internal
    */
   async orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition): Promise<L> {
@@ -209,7 +212,8 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   protected abstract acquireBare(meant: Acquisition): Promise<L | null>
 
   /**
-   * Returns each lock that a frame of `using` carries, with its owner there.
+   * Returns each lock that a frame of `using` carries, and the owner that holds the lock in the
+   * frame.
    *
    * @internal
    */

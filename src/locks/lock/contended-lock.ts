@@ -9,7 +9,9 @@ import type { HolderFacts } from '../../servers/answers.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { BaseLock } from './base-lock.ts'
 
-/** The methods of a lock object for a lock that another owner holds. They do not acquire it. */
+/**
+ * The methods of a lock object for a lock that another owner holds. They do not acquire the lock.
+ */
 export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   /** @internal */
   declare readonly registry: LocalLocks
@@ -17,9 +19,9 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   abstract readonly rawName: string
 
   /**
-   * Waits until the lock is free. It does not acquire the lock, so another owner may hold it when
-   * this resolves. A release wakes it, and so does the end of the holder's lease. If a message is
-   * lost, it notices within 6 s.
+   * Waits until the lock is free. It does not acquire the lock, so another owner may hold it when this resolves. A
+   * release or the end of the holder's lease wakes the caller. If the message of a release is lost, a check finds the
+   * free lock within 6 s.
    *
    * @returns true if the lock is free; false at the end of `waitMs`. Rejects with `signal.reason` when aborted, and
    * with `InvalidArgumentError` for invalid options. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
@@ -30,9 +32,9 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   }
 
   /**
-   * Calls the listener each time the lock becomes free, until you call the returned function or close the client. It
-   * is a hint: another owner may already hold the lock, and changes within moments may be reported together. It does
-   * not call the listener for a lock that is free already.
+   * Calls the listener each time the lock becomes free, until you call the returned function or close the client. The
+   * call is a hint: another owner may already hold the lock. Several changes in a short time may cause one call. If the
+   * lock is free at first, the listener is not called for that.
    *
    * @param listener runs in no frame; if it throws, the error is an uncaught exception
    * @returns a function that removes the listener. The client's `error` event reports failures of Redis, once per
@@ -79,8 +81,8 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   abstract peek(failed: string): Promise<HolderFacts>
 
   /**
-   * @returns null if it was not free in time. Otherwise `waited` is true if it was not free at
-   *   once
+   * @returns null if the lock was not free in time. Otherwise `waited` is false if the first check
+   *   found the lock free
    * @internal
    */
   async awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null> {

@@ -1,6 +1,8 @@
 import type { LocalLocks } from '../../local/local-locks.ts'
 
-/** Ends the current hold, and no later hold. @returns true if there was a hold */
+/**
+ * Ends the hold that its first request finds, and no later hold. @returns true if there was a hold
+ */
 export async function forceUnlock({
   name,
   rawName,

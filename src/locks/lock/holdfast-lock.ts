@@ -65,7 +65,8 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * The object that tasks share: this lock, or the read-write lock that has this side.
+   * A warning about a self-wait is given once for this object. It is this lock object, or the
+   * object that all sides of a read-write lock share.
    *
    * @internal
    */
@@ -111,9 +112,9 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Takes the lock from its current holder, never from a later one, even when the client has to send the request
-   * again. A holder in this client is notified at once. A holder in another client learns of it at its next renewal,
-   * or at the next check of a fixed lease. It may continue until then.
+   * Takes the lock from its current holder, never from a later holder, even when the client has to send the request
+   * again. A holder in this client is notified at once. A holder in another client learns of it at its next renewal, or
+   * at the next check of a fixed lease. It may continue until then.
    *
    * @returns true if the lock was held, even if the holder released it meanwhile. Rejects with `RedisUnavailableError`
    * or `RedisRefusedError` if Redis, or a majority of the masters, did not confirm that this holder no longer holds it
@@ -134,7 +135,7 @@ export class HoldfastLock extends ContendedLock {
   /**
    * Returns the holder according to Redis.
    *
-   * @param failed the words of an outage: the action that failed
+   * @param failed the failed action in words, for the error of an outage
    * @internal
    */
   peek(failed = 'not inspected'): Promise<HolderFacts> {
@@ -152,7 +153,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Looks up the process of the holder, so that the end of the wait can name it.
+   * Looks up the process of the holder, so that a timeout error can name the process.
    *
    * @internal
    */
@@ -175,8 +176,9 @@ export class HoldfastLock extends ContendedLock {
   /**
    * Acquires the lock for an owner; null if that was not possible in the given time.
    *
-   * @param holder keeps the lease for `unlock()`
-   * @param askedAt when the call began, on the monotonic clock, if its owner acquires only once
+   * @param holder stores the lease, so that `unlock()` finds it
+   * @param askedAt when the call began, on the monotonic clock; Infinity if its owner may acquire
+   *   again
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */

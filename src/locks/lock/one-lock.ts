@@ -7,23 +7,35 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
 
-/** How an acquisition differs from others, apart from the options of its caller. */
+/** The properties of one acquisition that do not come from its caller's options. */
 export interface Manner {
-  /** True if other code than `unlock()` releases the lease. */
+  /**
+   * True if `using`, a multi-lock or other code of Holdfast releases the lease. `unlock()` does
+   * not.
+   */
   readonly scoped: boolean
-  /** True if another owner was found to hold the lock before. */
+  /** True if an earlier answer showed that another owner holds the lock. */
   readonly known?: boolean
-  /** True if it tries once, even with time left. */
+  /** True if the attempt asks once, even before `waitMs` is over. */
   readonly asksOnce?: boolean
-  /** Set if the lock is requested together with other locks. */
+  /**
+   * Sends the request together with the requests of other locks. Undefined if the lock is requested
+   * alone.
+   */
   readonly together?: Asker | undefined
-  /** True if `maxHoldMs` begins later. Until then only the lease is limited to `maxHoldMs`. */
+  /**
+   * True if the time of `maxHoldMs` begins later, when a multi-lock has all its locks. Until then,
+   * `maxHoldMs` only limits the length of the lease.
+   */
   readonly limitedLater?: boolean
-  /** The stack of the call, if warnings need it and another object makes the request. */
+  /**
+   * The stack of the user's call, for warnings; undefined if this lock records it itself, or if no
+   * warning needs it.
+   */
   readonly calledFrom?: Error | undefined
 }
 
-/** A lock object, as the algorithms for one or several locks use it. */
+/** The members of a lock object that the algorithms for one or several locks use. */
 export interface OneLock {
   readonly name: string
   readonly rawName: string
@@ -33,15 +45,18 @@ export interface OneLock {
   readonly number: number
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
-  /** @param failed the words of an outage: the action that failed */
+  /** @param failed the failed action in words, for the error of an outage */
   peek(failed: string): Promise<HolderFacts>
-  /** The hold count of the owner with that name, according to Redis; 0 for none. */
+  /**
+   * The hold count of the owner with this owner id, according to Redis; 0 if that owner has no
+   * hold.
+   */
   holdCountOf(owner: string | undefined): Promise<number>
 }
 
 let made = 0
 
-/** Returns a new number. All objects that callers see as one lock object share it. */
+/** Returns a new number for a lock object. All sides of one read-write lock share one number. */
 export function nextNumber(): number {
   made += 1
   return made
@@ -50,7 +65,7 @@ export function nextNumber(): number {
 /**
  * Makes the request for one acquisition by a lock object.
  *
- * @param holder keeps the lease for `unlock()`
+ * @param holder stores the lease, so that `unlock()` finds it
  * @param askedAt when its call began, on the monotonic clock, if its owner acquires only once;
  *   otherwise Infinity
  */

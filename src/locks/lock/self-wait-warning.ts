@@ -5,15 +5,18 @@ import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
 /**
- * In milliseconds. One lock object, or one frame, holds the lock and waits for it: almost certainly
- * nested code.
+ * The delay of the warning, in milliseconds, if one lock object or one frame holds the lock and
+ * waits for it. Such code is almost certainly nested.
  */
 const SURE_MS = 500
 
-/** In milliseconds. Two lock objects of one client usually belong to separate tasks. */
+/**
+ * The delay of the warning, in milliseconds, if two lock objects of one client are involved. They
+ * usually belong to separate tasks.
+ */
 const UNSURE_MS = 3_000
 
-/** The largest number of names for which a client gives an unsure warning. */
+/** A client gives no unsure warnings after it has warned about this many lock names. */
 const MOST_NAMES = 100
 
 const warned = new WeakSet<object>()
@@ -42,12 +45,12 @@ interface LocalLock {
 interface SelfWait {
   readonly lock: LockObject
   readonly holder: Owner
-  /** In words: what holds the lock, and what separate tasks would share. */
+  /** Two parts of the warning's text: what holds the lock, and what separate tasks would share. */
   readonly who: readonly [holding: string, sharing: string]
   readonly afterMs: number
   /**
-   * The lock object or the frame that is warned about once. Undefined if each name is warned about
-   * once.
+   * The warning is given once for this lock object or frame. If undefined, it is given once for
+   * each lock name.
    */
   readonly about: object | undefined
 }
@@ -64,8 +67,8 @@ export function alone(lock: LockObject): Owner {
  * Finds a hold of the same client that blocks an acquisition which is about to begin. The
  * acquisition does not re-enter that hold.
  *
- * @param about the called lock object, this lock or a multi-lock, if it acts for an owner of its
- *   own
+ * @param about the lock object that the user called, this lock or a multi-lock; undefined if the
+ *   call's owner already existed
  */
 export function selfWaitOf(lock: LockObject, about?: object): SelfWait | undefined {
   const held = lock.registry.find(lock.rawName)
@@ -113,7 +116,10 @@ function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
   return { lock, holder, who, afterMs: UNSURE_MS, about: undefined }
 }
 
-/** False while a multi-lock acquires its locks: it may release this lock if another is missing. */
+/**
+ * False while a multi-lock still acquires its locks. It may release this lock again, if another of
+ * its locks is held.
+ */
 function isComplete(owner: Owner, { rawName }: LockObject): boolean {
   return !owner.isGathering(rawName)
 }
@@ -136,7 +142,7 @@ export function warningOf<T>(selfWait: SelfWait | undefined, acquiring: Promise<
 
 /**
  * Warns once if an acquisition waits all the time for one hold of the same lock object, frame or
- * client. It does not re-enter that hold, so nested code would wait forever.
+ * client. The acquisition does not re-enter that hold, so nested code would wait forever.
  */
 async function warnOfSelfWait<T>(
   { lock, holder, who: [holding, sharing], afterMs, about }: SelfWait,

@@ -12,8 +12,8 @@ export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeld
 }
 
 /**
- * Describes the lease that an earlier `unlock()` ended. The caller that now finds nothing may be
- * its holder.
+ * Describes a lease that an earlier `unlock()` of this object ended. The caller that now finds
+ * nothing to unlock may have held it.
  */
 export function endedBefore(currentOwner: CurrentOwner<Kept>): string {
   const ended = currentOwner.takeEndedInDoubt()
@@ -34,9 +34,9 @@ function where(actor: CurrentOwner<Kept>): string {
 }
 
 /**
- * `unlock()` ended a lost acquisition, while a later acquisition of the same object is held. The
- * client cannot know which task called. It would be worse to release a lock that another task
- * holds.
+ * The error if `unlock()` ended a lost acquisition while a later acquisition of the same object is
+ * held. The client cannot know which task called. The held lock is not released, because another
+ * task may hold it.
  */
 export function lostBefore(loss: Error, held: { readonly token: number }): Error {
   if (!(loss instanceof LeaseLostError)) return loss
@@ -56,8 +56,8 @@ const WHY = {
 }
 
 /**
- * `unlock()` ended an acquisition. Its caller may be another task, which had none or had lost its
- * own.
+ * Makes the abort reason for a lease that `unlock()` ended. The caller of `unlock()` may be another
+ * task, which held nothing or had lost its own lease.
  */
 export function endedByUnlock(doubt: Doubt): (lease: { name: string; token: number }) => Error {
   return ({ name, token }) =>

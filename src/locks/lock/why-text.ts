@@ -1,15 +1,18 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
 import { printable, printedMs } from '../../kit/printable.ts'
 
-/** The facts of an explanation. The text is made later, because few callers read it. */
+/** An explanation without its text. The text is made later, because few callers read it. */
 export interface Facts extends Omit<WhyNotAcquired, 'text'> {
   /** The error of the attempt, if it had one. */
   readonly reason?: unknown
-  /** True if the lease may have been renewed since `ttlMs` was seen. */
+  /**
+   * True if the lease may have been renewed since the answer with `ttlMs`. The text then says "at
+   * least".
+   */
   readonly isLeastTtl?: boolean
 }
 
-/** Older facts are written in the past tense, in milliseconds. */
+/** An explanation older than this is written in the past tense, in milliseconds. */
 const PAST_MS = 1_000
 
 type Nearness = 'here' | 'process' | 'elsewhere'
@@ -18,8 +21,9 @@ type Nearness = 'here' | 'process' | 'elsewhere'
  * Makes the sentence `Lock "a" is held by app-3 (host:4711), as …, for 12 s, and 18 s are left of
  * its lease.`
  *
- * @param agoMs how long ago the facts were true, in milliseconds
- * @param nearness if the client of the holder is this client, in this process or elsewhere
+ * @param agoMs the age of the answer that the explanation uses, in milliseconds
+ * @param nearness if the holder's client is this client, another client of this process, or
+ *   elsewhere
  */
 export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): string {
   const { name, outcome, holder } = facts
@@ -35,7 +39,7 @@ export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): str
     nearness === 'here'
       ? ' If the holder is code around this call, run both in using() or run(), so that the call re-enters.'
       : ''
-  // The comma after the owner belongs to the age.
+  // Without an age, the comma after the owner is removed.
   const held = age === '' ? who.replace(/,$/, '') : `${who}${age}`
   return `${lock} is held by ${held}${leftOf(facts)}.${queueOf(facts)}${cure}`
 }

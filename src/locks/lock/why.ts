@@ -23,33 +23,42 @@ interface LockObject {
 interface LocalLock {
   readonly holds: { readonly exclusive: Hold | undefined }
   readonly sight: Sight | undefined
-  /** True if the client cannot miss a release. */
+  /**
+   * True if the subscription of this client is confirmed, so that it receives a message for each
+   * release.
+   */
   readonly hearsReleases: boolean
 }
 
-/** A holder that was seen within this time counts as the current holder, in milliseconds. */
+/**
+ * If the server reported a holder within this time, in milliseconds, that holder counts as the
+ * current holder.
+ */
 const RECENT_MS = 2_000
 
-/** Collects the facts about a failed attempt. @param reason its error, if it had one */
+/** Explains a failed attempt, without the text. @param reason its error, if it had one */
 export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Facts | undefined {
   const isAborted = reason !== undefined && !(reason instanceof HoldfastError)
-  // A multi-lock gave up this lock because another lock was missing.
+  // No explanation if a multi-lock gave up this lock because of another lock, or if an abort came
+  // before any answer.
   if (waiter.isForAnother || (isAborted && waiter.sight === undefined)) return undefined
   const { name, rawName, registry } = lock
   const local = registry.find(rawName)
   const own = local?.holds.exclusive
   const now = registry.clock.now()
-  // Only the first waiter of a client asks, so the others use its sight.
+  // Only the first waiter of a client sends requests, so the other waiters use the last state that
+  // it received.
   const shared = local?.sight
   const isRecent = shared !== undefined && now.monotonic - shared.at.monotonic <= waiter.waitedMs
   const sight = waiter.sight ?? (isRecent ? shared : undefined)
   const holder = own?.id.wireOwner ?? sight?.holder ?? null
   const seenAgoMs = own || !sight ? 0 : now.monotonic - sight.at.monotonic
-  // The client would know of a release, and it checks the lock when the lease ends.
+  // The state is current if this client receives a message for each release. It also checks the
+  // lock when the lease ends.
   const isCurrent = seenAgoMs <= RECENT_MS || local?.hearsReleases === true
   const at = isCurrent || sight === undefined ? now : sight.at
   const heldSince = own?.beganAt ?? sight?.heldSince ?? null
-  // The tokens of Redisson contain no time.
+  // The age of a hold comes from its token, and the tokens of Redisson contain no time.
   const isAged = holder !== null && heldSince !== null && isOfHoldfast(holder)
   const endsAt = sight?.endsAt ?? null
   const leftMs = own?.remainingMs() ?? (endsAt === null ? 0 : endsAt - at.monotonic)
@@ -72,8 +81,8 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
 }
 
 /**
- * Explains the last failed attempt, or the current state if no facts are known. It names the
- * process of the holder.
+ * Explains the last failed attempt; without one, the current state. Looks up the process of the
+ * holder.
  */
 export async function askWhy(lock: LockObject, last: Facts | undefined): Promise<WhyNotAcquired> {
   const isKnown = last !== undefined && (last.outcome !== 'held' || last.holder !== null)
@@ -109,7 +118,7 @@ function outcomeOf(reason: unknown): WhyNotAcquired['outcome'] {
   return reason instanceof HoldfastError ? 'failed' : 'held'
 }
 
-/** Adds the text to the facts. */
+/** Adds the text to the explanation. */
 export function told({ registry }: Pick<LockObject, 'registry'>, facts: Facts): WhyNotAcquired {
   const { reason, isLeastTtl: _, ...known } = facts
   if (reason instanceof HoldfastError) return { ...known, text: reason.message }

@@ -10,20 +10,19 @@ import { HoldingTime } from './holding-time.ts'
 import type { Wanted } from './joint-request.ts'
 import { groupsOf, JointRequest } from './joint-request.ts'
 
-/** After so many losses in a row while it acquires other locks, the leases are too short. */
+/** The call rejects after this many lost leases in a row, because its leases are too short. */
 const MOST_LOSSES = 5
 
 /** When all locks are held, a fixed lease with less than this share left is extended. */
 const FRESH = 0.85
 
 /**
- * Acquires all of several locks, or none, within one time for all.
+ * Acquires all of several locks, or none, within one time limit.
  *
  * It first requests all locks without waiting, in one request for each server and slot. If another
- * owner holds one of them, it waits for that lock, and keeps its place in the queue. Meanwhile it
- * holds the others for as long as {@link HoldingTime} says, and then requests them again. So no
- * caller waits forever for a caller that waits for it. A caller that cannot continue leaves its
- * locks to others.
+ * owner holds a lock, the call waits for that lock, and keeps its place in the queue. Meanwhile it
+ * holds the other locks for as long as {@link HoldingTime} says. Then it releases them and requests
+ * them again later. So two calls never wait for each other forever.
  */
 export class AllOrNone {
   readonly #all: readonly Wanted[]
@@ -35,7 +34,7 @@ export class AllOrNone {
   readonly #clock: Clock
   readonly #reach: HoldingTime
   #wanted: Wanted[] = []
-  /** True if another owner was found to hold one. Then a missing answer is no outage. */
+  /** True if another owner was found to hold a lock. A short silence is then no outage. */
   #known = false
   /** The losses since another owner was last found to hold one of the locks. */
   #losses = 0
@@ -56,8 +55,8 @@ export class AllOrNone {
   }
 
   /**
-   * @returns the lease of each lock; null if another owner held one of them until the end. An
-   *   abort ends it at once, and locks that it still acquires are released
+   * @returns the lease of each lock; null if another owner held one of them until the time limit.
+   *   An abort rejects at once, and locks that are acquired after the abort are released
    */
   async run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
     const { signal } = this.#meant
@@ -97,7 +96,7 @@ export class AllOrNone {
     }
   }
 
-  /** The lease of locks that the watchdog does not renew, in milliseconds. */
+  /** The fixed lease of the locks, in milliseconds; undefined if the watchdog renews the leases. */
   get #fixedMs(): number | undefined {
     return this.#meant.renew ? undefined : this.#meant.leaseMs
   }
@@ -106,7 +105,7 @@ export class AllOrNone {
     return this.#endsAt - this.#clock.monotonic()
   }
 
-  /** @returns the first lock that another owner holds; null if none is missing */
+  /** @returns the first lock that another owner holds; null if all locks are acquired */
   async #tryMissing(): Promise<Wanted | null> {
     for (const group of groupsOf(this.#wanted.filter((one) => !this.#taken.has(one)))) {
       const busy = await this.#try(group)
@@ -121,7 +120,7 @@ export class AllOrNone {
     return null
   }
 
-  /** True if it was acquired through another client of the same server, which did not say so. */
+  /** True if this call already holds the lock, through another client of the same server. */
   async #hasAlready({ lock }: Wanted): Promise<boolean> {
     const twins = [...this.#taken].filter(([taken]) => taken.lock.rawName === lock.rawName)
     if (twins.length === 0) return false
@@ -129,7 +128,7 @@ export class AllOrNone {
     return twins.some(([, lease]) => lease.owner === holder)
   }
 
-  /** Asks once for some locks that fit in one request. */
+  /** Sends one request for several locks. Returns a lock that is not acquired, or null. */
   async #try(group: readonly Wanted[]): Promise<Wanted | null> {
     const { server } = (group[0] as Wanted).lock.registry
     const names = group.map(({ lock }) => lock.rawName)
@@ -156,11 +155,11 @@ export class AllOrNone {
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
-    // A lock that was busy may have been re-entered since, after another call of its owner.
+    // The owner of the busy lock may have acquired it since, so another lock may be returned.
     return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 
-  /** @returns true if it was acquired in time. Until then it keeps its place in the queue */
+  /** Waits for a lock, with a place in its queue. @returns true if the lock was acquired in time */
   async #waitFor(busy: Wanted): Promise<boolean> {
     const waiting = busy.lock.acquire(
       busy.owner,
@@ -177,7 +176,7 @@ export class AllOrNone {
     }
   }
 
-  /** Keeps the held locks during a wait for another lock, and releases them after too long. */
+  /** Keeps the held locks during a wait for another lock, until the holding time is over. */
   async #keepWhile(waiting: Promise<unknown>, busy: Wanted): Promise<void> {
     const kept = [...this.#taken.keys()]
     if (kept.length === 0) return
@@ -194,7 +193,7 @@ export class AllOrNone {
     for (; leftMs > leaseMs / 3; leftMs = endsAt - this.#clock.monotonic()) {
       await within(leaseMs / 3, ended, this.#clock)
       if (over) return
-      // A failure is noticed when the other lock is acquired.
+      // If an extension fails, the loss is found when the other lock is acquired.
       for (const one of kept) void this.#taken.get(one)?.extend(leaseMs).catch(ignore)
     }
     await within(Math.max(0, leftMs), ended, this.#clock)
@@ -203,7 +202,7 @@ export class AllOrNone {
     await this.#letGo(kept)
   }
 
-  /** @returns true if all are held, and fixed leases have almost all of their time left */
+  /** @returns true if all locks are held, and fixed leases have almost all of their time left */
   async #freshen(): Promise<boolean> {
     const leaseMs = this.#fixedMs
     await Promise.all(
@@ -222,7 +221,7 @@ export class AllOrNone {
     return this.#taken.size === this.#wanted.length
   }
 
-  /** Returns the answer, if it arrives within the time for all. Otherwise it throws. */
+  /** Returns the answer. Throws if the answer does not arrive before the time limit of the call. */
   async #inTime<T>(answer: Promise<T>, { name, registry }: OneLock): Promise<T> {
     if (this.#meant.waitMs === 0) return answer
     const none = Symbol('none')

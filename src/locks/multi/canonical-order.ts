@@ -10,11 +10,11 @@ interface OfLock {
 
 /**
  * Sorts locks in an order that all clients share: by server, slot and name. A lock that is given
- * twice is kept once, even if it is given through two clients of one server. A shared lock is left
- * out beside an exclusive one. If a server does not report its identity, it is sorted by its
- * position, and counts as another server.
+ * twice is kept once, even if it is given through two clients of one server. If a lock is given as
+ * shared and as exclusive, only the exclusive lock is kept. If a server does not report its
+ * identity, the server is sorted by its position in the arguments and counts as a separate server.
  *
- * @param longestMs the time limit for all of this, in milliseconds
+ * @param longestMs the time limit for the questions to all servers, in milliseconds
  * @returns rejects if that time ended while a server was silent for longer than usual
  */
 export async function inCanonicalOrder<T extends OfLock>(
@@ -28,7 +28,7 @@ export async function inCanonicalOrder<T extends OfLock>(
     await Promise.all(
       [...registries].map(async ([node, { limits, clock }]) => {
         const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
-        // A server that cannot be asked reports its failure at the request for the lock.
+        // A failure is ignored here, because the request for the lock will report it.
         const askedAt = clock.monotonic()
         const id = await node.identify(timeoutMs).catch((_: CallFailure) => undefined)
         if (typeof id === 'string') ids.set(node, id)
@@ -49,7 +49,7 @@ export async function inCanonicalOrder<T extends OfLock>(
     const server = ids.get(registry.server) ?? nodes.indexOf(registry.server)
     const place = JSON.stringify([server, registry.server.orderOf(rawName), rawName])
     const twin = placed.get(place)
-    // An exclusive lock includes the shared lock.
+    // The exclusive lock is kept, because it also keeps out all other owners.
     const isMore = twin?.lock.kind.isShared && !one.lock.kind.isShared
     if (twin === undefined || isMore) placed.set(place, one)
   }

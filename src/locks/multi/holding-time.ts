@@ -4,17 +4,17 @@ import type { Clock } from '../../kit/clock.ts'
 const MOMENT_MS = 50
 
 /**
- * Out of order, the holding time is this share of the time waited so far. It is never longer than
- * the first holding time.
+ * If the held locks do not all come before the missing lock, the holding time is this share of the
+ * time waited so far. It is never longer than the first holding time.
  */
 const OUT_OF_ORDER = 1 / 50
 
 /**
- * The limit of the second holding time, in milliseconds. Up to this limit, it is half of the time
- * waited so far.
+ * The limit of the second holding time, in milliseconds. Up to this limit, the holding time is half
+ * of the time waited so far.
  */
 const SECOND_REACH_MS = 4_000
-/** The limit grows by this factor each time. */
+/** The limit grows by this factor after each holding time that was too short. */
 const GROWTH = 4
 
 /**
@@ -24,12 +24,12 @@ const GROWTH = 4
  * briefly, and then released. But other callers may always want all of these locks. Then a caller
  * that holds nothing never acquires all of them. So the time grows each time that it was too short,
  * until it is long enough. This applies only if all held locks come before the missing lock, in the
- * order that all clients share. Callers that wait in this order cannot wait for each other. Out of
- * order, the time stays short. It is zero if the missing lock has a queue, because a short time
- * would not be enough.
+ * order that all clients share. Callers that wait in this order cannot wait for each other. If the
+ * held locks are not in this order, the holding time is short. It is zero if the missing lock also
+ * has a queue, because a short time would not be enough.
  *
- * The time always ends, and it differs for callers that began at once. So callers without a common
- * order, or with other locks of their own, cannot block each other forever.
+ * The time is limited and partly random, so it differs for callers that began at once. So callers
+ * without a common order, or with other locks of their own, cannot block each other forever.
  */
 export class HoldingTime {
   readonly #clock: Clock

@@ -20,9 +20,10 @@ interface Asking {
 type Server = Required<Pick<LockServer, 'acquireAll'>>
 
 /**
- * One request for several locks of one server and slot: all or none. Each local lock asks as usual.
- * The request is sent when all of them have asked, or need not ask. Its time begins then, because
- * after a failure the local locks do not ask at the same moment.
+ * One request for several locks of one server and slot: all or none. Each local lock calls
+ * `acquire` as for a request of its own. The joint request is sent when each lock has called or is
+ * done. Its time limit begins then, because after a failure the locks do not call at the same
+ * moment.
  */
 export class JointRequest {
   readonly #server: Server
@@ -30,7 +31,7 @@ export class JointRequest {
   readonly #asking = new Map<number, Asking>()
   readonly #done = new Set<number>()
   #failed = false
-  /** The lock that another owner was found to hold. */
+  /** The index of the lock that another owner holds, according to the answer. */
   busy: number | undefined
 
   constructor(server: Server, rawNames: readonly string[]) {
@@ -38,7 +39,7 @@ export class JointRequest {
     this.#rawNames = rawNames
   }
 
-  /** Returns the requests for the n-th lock. */
+  /** Returns the object through which the n-th lock sends its request. */
   as(n: number): Asker {
     return {
       acquire: (attempt, reply) => {
@@ -48,7 +49,7 @@ export class JointRequest {
     }
   }
 
-  /** The n-th lock sends no further request: it is acquired, or it failed. */
+  /** Called when the n-th lock sends no further request, because it is acquired or has failed. */
   done(n: number, hasLock: boolean): void {
     this.#done.add(n)
     this.#failed ||= !hasLock
@@ -85,13 +86,16 @@ export class JointRequest {
   }
 }
 
-/** Another one of the locks is not available. */
+/**
+ * Set in the answer for a lock that was not acquired only because another lock of the request is
+ * not available.
+ */
 const isOther = true
 const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true, isOther } as const
 
 /**
- * Groups locks of one server and slot, if the server has joint requests for them. Other locks stay
- * alone.
+ * Groups neighboring locks that one joint request can acquire. Every other lock is a group of its
+ * own.
  */
 export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
   const groups: Wanted[][] = []

@@ -19,7 +19,7 @@ const MEMBERS = [
   Symbol.asyncDispose,
 ] as const
 
-/** A lock of a `MultiLock`, and the lease that it gave. */
+/** A lock of a `MultiLock`, and its lease in one acquisition. */
 interface Taken {
   readonly lock: OneLock
   readonly lease: Lease
@@ -45,9 +45,9 @@ export class HeldMultiLease extends BaseLease {
   #signal: LeaseSignal | undefined
   #releaseRequested: AbortController | undefined
   readonly #stops: (() => void)[] = []
-  /** True after its release. Then its signals listen to no hold. */
+  /** True after the release. Then the signals of this lease no longer listen to its locks. */
   #isOver = false
-  /** The errors that its release reports: lost locks, and releases without a confirmation. */
+  /** The errors that the release reports: lost locks, and releases without a confirmation. */
   #losses: readonly Error[] = []
   #unconfirmed: readonly Error[] = []
 
@@ -66,7 +66,7 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /**
-   * True if its owner holds each of the locks, according to Redis.
+   * True if the owner of each lease still holds its lock, according to Redis.
    *
    * @internal
    */
@@ -107,7 +107,7 @@ export class HeldMultiLease extends BaseLease {
     return this.#releaseRequested.signal
   }
 
-  /** How long all of them remain valid without a renewal, in milliseconds. */
+  /** How long all of the locks remain valid without a renewal, in milliseconds. */
   remaining(): number {
     return Math.min(...this.leases.map((lease) => lease.remaining()))
   }
@@ -130,8 +130,8 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /**
-   * For `await using`: like {@link release}, but rejects if a lock had been lost before, as `unlock()` does. It
-   * reports nothing twice, like the lease of one lock.
+   * For `await using`: like {@link release}, but rejects if a lock had been lost before, as `unlock()` does. It does
+   * not report an error again that was already reported.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.released && !this.endedByAnother) return
@@ -166,7 +166,7 @@ export class HeldMultiLease extends BaseLease {
 
   /** @internal */
   get live(): boolean {
-    // While it holds any of its locks, `unlock()` has something to release.
+    // True while any of the locks is held, because `unlock()` must release that lock.
     return !this.released && this.#parts.some(({ live }) => live)
   }
 
@@ -187,7 +187,10 @@ export class HeldMultiLease extends BaseLease {
     return this
   }
 
-  /** Listens until the release, because a hold may continue and be re-entered many times. */
+  /**
+   * The listeners are removed at the release. The hold may continue and be re-entered many times,
+   * so listeners would accumulate.
+   */
   #whenAny(signals: readonly AbortSignal[], abort: (reason: Error) => void): void {
     for (const signal of signals) {
       const aborted = () => abort(signal.reason as Error)
@@ -204,8 +207,8 @@ export class HeldMultiLease extends BaseLease {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
     this.#isOver = true
     for (const stop of this.#stops.splice(0)) stop()
-    // A lock that was held until now may have a loss too, if an `unlock()` of perhaps another task
-    // ended it.
+    // A lock that was held until now may also have a loss, if an `unlock()`, perhaps of another
+    // task, ended its lease.
     this.#losses = this.#parts.flatMap(({ hold }, n) => {
       const one = done[n]
       const held = one?.status === 'fulfilled' ? one.value : hold.lostAt === undefined

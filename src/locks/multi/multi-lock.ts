@@ -78,7 +78,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     return this.#locks.reduce((last, lock) => (at(lock) > at(last) ? lock : last))
   }
 
-  /** True if the current owner holds all of them, according to Redis. */
+  /** True if the current owner holds all of the locks, according to Redis. */
   async isHeld(): Promise<boolean> {
     const lease = this.currentOwner.heldLease()
     if (lease !== undefined) return lease.isHeld()
@@ -86,16 +86,20 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     return each.every(Boolean)
   }
 
-  /** True if any of them is held, according to Redis: then not all are available. */
+  /**
+   * True if any of the locks is held, according to Redis. Then the multi-lock cannot be acquired at
+   * once.
+   */
   async isLocked(): Promise<boolean> {
     const each = await Promise.all(this.#locks.map((lock) => lock.isLocked()))
     return each.some(Boolean)
   }
 
   /**
-   * Waits until all of them are free, and acquires none. It is a hint, and rejects, as {@link Lock.whenFree}.
+   * Waits until all of the locks are free, and acquires none. The result is a hint, and the call rejects as {@link
+   * Lock.whenFree} does.
    *
-   * @returns true if all of them are free; false at the end of `waitMs`
+   * @returns true if all of the locks are free; false at the end of `waitMs`
    */
   whenFree(options?: AwaitOptions): Promise<boolean> {
     return whenAllFree(this.#locks, options, this.registry.clock)

@@ -10,7 +10,9 @@ interface Lock {
   awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null>
 }
 
-/** @returns true if all locks were seen free, one right after the other, within one time for all */
+/**
+ * @returns true if one round of checks found all locks free; false at the time limit for all rounds
+ */
 export async function whenAllFree(
   locks: readonly Lock[],
   options: AwaitOptions | undefined,
@@ -27,7 +29,8 @@ export async function whenAllFree(
       const limits = { waitMs: Math.max(1, endsAt - clock.monotonic()), signal: ending.signal }
       const seen = await Promise.all(locks.map((lock) => lock.awaitFree(limits)))
       if (seen.includes(null)) return false
-      // If another lock had to be awaited, a lock that was free may be held again.
+      // If a check had to wait for one lock, another lock may be held again. So all locks are
+      // checked again.
       if (seen.every((one) => one?.waited === false)) return true
     }
   } finally {

@@ -13,7 +13,7 @@ interface Sides {
   inspect(): Promise<ReadWriteFacts>
 }
 
-/** The forms in which a lock is acquired. */
+/** The methods that acquire a lock. */
 type Acquiring = 'lock' | 'tryLock' | 'using' | 'tryUsing'
 
 /** The upgradable side of a read-write lock: a {@link Lock} whose leases have `upgrade()` and `tryUpgrade()`. */
@@ -24,16 +24,16 @@ export interface UpgradableLock
 /**
  * A lock that many readers hold together, or one writer alone, like Redisson's `RReadWriteLock` of that name.
  *
- * Both sides have the methods of every lock: leases, the watchdog, `using`, re-entry, waits and aborts. Each reader
- * has its own lease, so a crash costs that lease only. A waiting writer keeps new readers out. Readers that waited
- * during a write are admitted before the next writer. Clients of Redisson do not follow this order: they read together
- * with other readers, even when a writer waits.
+ * Both sides have the methods of every lock: leases, the watchdog, `using`, re-entry, waits and aborts. Each reader has
+ * its own lease, so if a reader crashes, only that lease must expire. While a writer waits, new readers wait too.
+ * Readers that waited during a write are admitted before the next writer. Clients of Redisson do not follow this order:
+ * they read together with other readers, even when a writer waits.
  *
  * The token of a writer is greater than the tokens of all earlier writers. A reader has the token of the last writer.
  *
- * A writer may read too, and keeps reading after it releases the write lock. If code that holds the read lock requests
- * the write lock, it would wait for itself: the call rejects with `UpgradeError`. The lease of the upgradable lock has
- * `upgrade()` for that.
+ * A writer may read too, and keeps reading after it releases the write lock. Code that holds the read lock cannot
+ * acquire the write lock, because it would wait for itself: the call rejects with `UpgradeError`. For that, the lease
+ * of the upgradable lock has `upgrade()`.
  */
 export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
 
@@ -51,7 +51,7 @@ export class HoldfastReadWriteLock {
     this.name = name
     this.#sides = sides
     this.#readLock = handleOf(sides.reading)
-    // The waiters of this side make upgradable leases, but the type of its kind does not say so.
+    // The type of the kind does not say that the waiters of this side make upgradable leases.
     this.#upgradableLock = handleOf(sides.upgrading) as UpgradableLock
     this.#writeLock = handleOf(sides.writing)
   }
@@ -62,9 +62,9 @@ export class HoldfastReadWriteLock {
   }
 
   /**
-   * The upgradable lock, to read first and write later: one owner holds it, together with other readers. `upgrade()`
-   * of its lease, or the write lock of the same owner, waits until the others have read. No other owner can write in
-   * between.
+   * The upgradable lock, to read first and write later: one owner holds it, together with other readers. `upgrade()` of
+   * its lease, or the write lock of the same owner, waits until the other readers have released. No other owner can
+   * write in between.
    */
   upgradableLock(): UpgradableLock {
     return this.#upgradableLock
@@ -76,8 +76,9 @@ export class HoldfastReadWriteLock {
   }
 
   /**
-   * Returns the readers or the writer, since when, and the clients that wait. Rejects with `RedisUnavailableError` or
-   * `RedisRefusedError` if Redis was down for `outageMs`, and with `ClosedError` after `close()`.
+   * Returns the readers or the writer, how long each has held the lock, and the clients that wait. Rejects with
+   * `RedisUnavailableError` or `RedisRefusedError` if Redis was down for `outageMs`, and with `ClosedError` after
+   * `close()`.
    */
   inspect(): Promise<ReadWriteFacts> {
     return this.#sides.inspect()

@@ -38,15 +38,15 @@ interface WholeLock {
   readonly kinds: Kinds
 }
 
-/** The number and the object that all sides of a lock share. */
+/** The number that all sides share, and the object for which a warning is given once. */
 interface OneObject {
   readonly number: number
   readonly whole: object
 }
 
 /**
- * The sides of one read-write lock. They count as one lock object, because tasks that share one
- * side share all sides.
+ * The sides of one read-write lock. Warnings about self-waits treat them as one lock object,
+ * because tasks that share one side share all sides.
  */
 export class ReadWriteSides {
   readonly reading: HoldfastLock
@@ -164,7 +164,7 @@ class Side extends HoldfastLock {
     return watchable as Watchable<unknown>
   }
 
-  /** Finds out if an owner keeps others from this side, and for how long at most. */
+  /** Returns if this side is free; otherwise the longest lease that keeps others out. */
   #keptOutBy({ holders }: ReadWriteFacts): Seen {
     const { reading, writing } = this.#kinds
     const keepsOut = ({ owner }: ReadWriteHolder) =>
@@ -178,7 +178,10 @@ class Side extends HoldfastLock {
     return this.registry.ask(this.name, failed, (callMs) => this.#remote.inspect(callMs))
   }
 
-  /** The upgradable holder also reads. A plain reader does not hold the upgradable side. */
+  /**
+   * Returns the owners that hold this side. The upgradable holder also counts as a reader, but a
+   * plain reader does not hold the upgradable side.
+   */
   #ownHolders({ holders }: ReadWriteFacts): ReadWriteHolder[] {
     const { reading, writing } = this.#kinds
     return holders.filter(({ owner }) => {
@@ -187,15 +190,15 @@ class Side extends HoldfastLock {
     })
   }
 
-  /** A reader would wait for itself, and several readers would wait for each other. */
+  /** Throws for a reader, which would wait for itself or for another such reader. */
   #refuseReader(owner: Owner): void {
     const { reading, writing } = this.#kinds
     if (this.kind === reading) return
     const holds = this.registry.find(this.rawName)?.holds
     const reads = holds?.of(owner, reading)
     if (reads?.kind !== reading) return
-    // With the upgradable lock, the owner would only re-enter its read lock. After its write it
-    // would have no right to upgrade.
+    // An owner that reads and writes may only re-enter the write lock. The upgradable lock would
+    // only re-enter the owner's read lock, so after the write the owner could not upgrade.
     if (this.kind !== writing || holds?.of(owner, writing) === undefined) {
       throw new UpgradeError(this.name, this.kind === writing ? 'write' : 'upgradable')
     }
@@ -233,7 +236,7 @@ class UpgradableSide extends Side implements Upgrader {
   }
 }
 
-/** The same acquisition, but the release of the upgradable lease ends it too. */
+/** Adds `released` as a signal: the release of the upgradable lease ends the upgrade. */
 function until(released: AbortSignal, meant: Acquisition): Acquisition {
   const { signal } = meant
   return { ...meant, signal: signal ? AbortSignal.any([signal, released]) : released }

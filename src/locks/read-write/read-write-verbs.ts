@@ -10,23 +10,26 @@ import type { Reply } from '../../servers/reply.ts'
 import { WAITING_MS } from '../../servers/waiting-time.ts'
 
 /**
- * A waiter asks again after at most this long, in milliseconds. So the server knows that it still
- * waits.
+ * A waiter sends its request again after at most this long, in milliseconds. So the server knows
+ * that the waiter still waits.
  */
 export const ASK_AGAIN_MS = 1_000
 
-/** If a lease expired here, it has expired on the server too after this long, in milliseconds. */
+/**
+ * If a lease has expired by this client's clock, it has also expired on the server after this long,
+ * in milliseconds.
+ */
 const AFTER_EXPIRY_MS = 1_000
 
 /**
- * If the server does not answer, the client tries to remove a name for this much longer than its
- * lease, in milliseconds.
+ * If the server does not answer, the client tries to remove an owner id for this much longer than
+ * the lease, in milliseconds.
  */
 const TAKEN_OUT_MS = 30_000
 
 /** The place that this client may have in a queue for one side of the lock. */
 class ClientPlace {
-  /** True if it may exist, even if no call waits any more. */
+  /** True if the server may have this place, even if no call waits any more. */
   mayBeThere = false
 
   /**
@@ -57,8 +60,8 @@ export class ReadWriteVerbs {
   /** How many requests of waiters are in flight. */
   #asking = 0
   /**
-   * Messages that arrived meanwhile. A message for a waiter may arrive before the answer to its
-   * request.
+   * Messages that arrived during these requests. A message for a waiter may arrive before the
+   * answer to its request, so all of them are delivered again after the answer.
    */
   readonly #early = new Set<string>()
   #onWake: (message?: string) => void = () => undefined
@@ -70,7 +73,8 @@ export class ReadWriteVerbs {
     this.#holds = holds
     const isLast = (kind: KindName) => () => waiters.first?.request.kind.name !== kind
     const noWriter = isLast('write')
-    // If the owner also reads, its name remains in use, and its read lease may still be renewed.
+    // If the owner also reads, its read lease may still be renewed under the same owner id. So the
+    // client tries for the longest lease of all holds.
     const abandonWriter = (owner: string, untilMs: number, leaseMs: number) => {
       let longestMs = leaseMs
       for (const hold of holds.all) longestMs = Math.max(longestMs, hold.leaseMs)
@@ -86,7 +90,7 @@ export class ReadWriteVerbs {
       leave: () => {
         if (!place.mayBeThere || !isLast()) return
         place.mayBeThere = false
-        // No owner has a name that is only a suffix, so only the place ends.
+        // No owner has an owner id that is only a suffix, so this removes only the client's place.
         remote.abandon(suffix, 0, WAITING_MS, isLast)
       },
       listensWith: this,
@@ -120,7 +124,8 @@ export class ReadWriteVerbs {
         remote.write({ ...attempt, beside, waits, isLast }, this.#unlessGone(beside, placed))
       },
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
-      // If the owner also reads, its key remains, and the write hold would remain with it.
+      // If the owner also reads, the lock's key remains in Redis, with the expired write hold in
+      // it. So the client removes the write hold.
       ranOut: (owner) => {
         const takeOut = () => abandonWriter(owner, 0, 0)
         services.clock.after(AFTER_EXPIRY_MS, takeOut).unref()
@@ -134,8 +139,8 @@ export class ReadWriteVerbs {
   }
 
   /**
-   * The upgradable hold is gone on the server. So that hold is lost, and code that relies on it
-   * must not write.
+   * Handles the answer that the upgradable hold is gone on the server. The client treats the hold
+   * as lost, because code that relies on the hold must not write.
    */
   #unlessGone(beside: string, reply: Reply<AcquireAnswer>): Reply<AcquireAnswer | Gone> {
     return {
@@ -161,7 +166,7 @@ export class ReadWriteVerbs {
       answered: (answer) => {
         const isLong = answer.kind === 'held' && (answer.ttlMs < 0 || answer.ttlMs > ASK_AGAIN_MS)
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
-        // The waiter now knows since when it waits, so it can tell which messages are for it.
+        // The waiter now knows since when it waits, so it can tell which early messages are for it.
         for (const message of this.#early) this.#onWake(message)
         this.#ended()
       },

@@ -14,8 +14,8 @@ export class ReadWriteWaiter extends RacingWaiter {
   /** The upgradable hold of its owner, if it waits to upgrade that hold. */
   #upgraded: Hold | undefined
   /**
-   * Since when its client waits to write, or for the upgradable lock, according to the server. It
-   * is '' for a reader.
+   * The time since which the client waits to write, or for the upgradable lock, as the server
+   * reported it. Empty for a reader.
    */
   #since = ''
 
@@ -24,7 +24,8 @@ export class ReadWriteWaiter extends RacingWaiter {
     const beside = lock.holds.beside(request)
     if (!request.kind.isShared) this.#upgraded = beside
     const before = this.asksOnce && beside === undefined ? this.#before : undefined
-    // If the waiter ahead has not seen a holder, it may wait for a server that does not answer.
+    // Gives up only if a holder is known. Otherwise the waiter ahead may wait for a server that
+    // does not answer, and null would hide the outage.
     if (before !== undefined && (before.sight !== undefined || lock.keepsOut(before.request))) {
       this.sight = before.sight
       this.resolve(null)
@@ -33,7 +34,10 @@ export class ReadWriteWaiter extends RacingWaiter {
     super.start()
   }
 
-  /** A waiter of its client that it must not overtake. The server may not know that waiter. */
+  /**
+   * A waiter of this client that must be served first, even if the server does not know that waiter
+   * yet.
+   */
   get #before(): Waiter | undefined {
     const { first, firstAside } = this.lock.waiters
     if (!this.request.kind.isShared) return first ?? firstAside
@@ -71,8 +75,8 @@ export class ReadWriteWaiter extends RacingWaiter {
   }
 
   /**
-   * If the upgradable hold is lost, another owner may have written. Then the data that its owner
-   * has read may be outdated.
+   * Rejects the waiter if its upgradable hold is lost. Another owner may have written since, so the
+   * data that the waiter's owner has read may be outdated.
    */
   #rejectIfLost(): void {
     this.#upgraded?.loseIfExpired()

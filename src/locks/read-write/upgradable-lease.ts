@@ -41,7 +41,7 @@ export class HeldUpgradableLease extends LocalLease {
   /**
    * Acquires the write lock for the owner of this lease, as its `writeLock().lock()` does. It needs no frame. It waits
    * until all other readers have released, and is served before all other writers. No other owner has written since
-   * this lease was acquired, so what you read under it is still true.
+   * this lease was acquired, so the data that you have read under this lease is still current.
    *
    * After you release the lease of the write lock, this lease continues, and the owner keeps reading.
    *

@@ -47,7 +47,7 @@ export class RedLocks {
     this.#newQuorum = newQuorum
   }
 
-  /** @throws `InvalidArgumentError` unless each of the locks is a vote of its own */
+  /** @throws `InvalidArgumentError` unless each lock belongs to another client and can vote */
   of(locks: readonly Lock[]): HoldfastLock {
     const { owners, settings } = this.#client
     if (locks.length === 0) throw refusal('it needs one lock of each master; got none')
@@ -70,7 +70,7 @@ export class RedLocks {
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
       throw refusal('an `owner` must belong to the client whose getRedLock() you call')
     }
-    // Any order of the arguments gives the same lock.
+    // The same locks give the same RedLock, in any order of the arguments.
     const votes = [...parts].sort((a, b) => (a.registry.clientId < b.registry.clientId ? -1 : 1))
     const rawName = JSON.stringify(votes.map((part) => part.rawName))
     const name = [...new Set(parts.map((part) => part.name))].join(', ')

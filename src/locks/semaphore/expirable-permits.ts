@@ -28,7 +28,7 @@ export class ExpirablePermits {
   }
 }
 
-/** Waits for permits. There is no `unlock()` for permits, so no list keeps them. */
+/** Waits for permits. Permits have no `unlock()`, so no list of held leases contains them. */
 class PermitWaiter extends RacingWaiter {
   override newLease(hold: Hold): HeldPermit {
     const permit = new HeldPermit(this.lock, hold, this.request)

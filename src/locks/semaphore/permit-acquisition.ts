@@ -8,19 +8,19 @@ import type { PermitKinds } from './permit-kinds.ts'
 import { permitsTimeout } from './permits-timeout.ts'
 import { whyNoPermits } from './why-no-permits.ts'
 
-/** How permits are acquired. Their number is in their kind. */
+/** The options of an acquisition of permits, except their number, which is in the kind. */
 type Wanted = Pick<
   AcquireRequest,
   'leaseMs' | 'watched' | 'maxHoldMs' | 'waitMs' | 'signal' | 'scoped'
 >
 
-/** An acquisition in progress, and the semaphore as this client knows it. */
+/** An acquisition in progress, and the local lock of the semaphore. */
 interface Begun {
   readonly lock: LocalLock
   readonly acquiring: Promise<Lease | null>
 }
 
-/** Each acquisition of permits has its own owner, so nothing re-enters. */
+/** Begins an acquisition with a new owner, so it never re-enters another acquisition. */
 export function beginAcquisition(
   locks: LocalLocks,
   { name, rawName }: { readonly name: string; readonly rawName: string },
@@ -42,7 +42,7 @@ export function beginAcquisition(
   return { lock, acquiring }
 }
 
-/** @returns the permits; rejects with `WaitTimeoutError` if the time ends before */
+/** @returns the permits; rejects with `WaitTimeoutError` if they are not acquired in time */
 export async function acquiredInTime(
   { lock, acquiring }: Begun,
   wanted: { readonly permits: number; readonly waitMs: number },

@@ -32,7 +32,7 @@ import type { WhyNoPermits } from './why-no-permits.ts'
  * permits. Clients of Redisson do not follow this order.
  *
  * There is no re-entry: each acquisition is separate, and no frame carries permits. If code holds permits and requests
- * more, it can wait for other holders that wait for it. Request all permits at once instead.
+ * more, two such callers can wait for each other forever. Request all permits at once instead.
  */
 export interface PermitExpirableSemaphore extends Public<HoldfastPermitExpirableSemaphore> {}
 
@@ -66,8 +66,8 @@ export class HoldfastPermitExpirableSemaphore {
    * Sets the total number of permits, unless it is set already.
    *
    * @param permits a whole number from 0 to 2,147,483,647
-   * @returns true if this call set it. Rejects with `InvalidArgumentError` for another number, with
-   * `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm it within `outageMs`, and with
+   * @returns true if this call set the number. Rejects with `InvalidArgumentError` for another number, with
+   * `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the call within `outageMs`, and with
    * `ClosedError` after `close()`
    */
   async trySetPermits(permits: number): Promise<boolean> {

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
 import { assertNoMore } from '../../options/input.ts'
 
-/** The largest number of ids in one call, because Redis does nothing else meanwhile. */
+/** The largest number of ids in one call. Redis serves no other client while it releases them. */
 const MOST_IDS = 5_000
 
 /** Returns the ids to release, each once. */

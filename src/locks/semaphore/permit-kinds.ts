@@ -9,7 +9,9 @@ import { PermitVerbs } from './permit-verbs.ts'
 import { SemaphoreWarnings } from './semaphore-warnings.ts'
 import { OF_SEMAPHORE } from './semaphore-words.ts'
 
-/** The largest number of kinds to keep. Few different numbers of permits are in use. */
+/**
+ * The largest number of kinds to keep. A program usually requests few different numbers of permits.
+ */
 const MOST_KEPT = 64
 
 /** The differences between permits with leases and plain permits. */
@@ -41,7 +43,7 @@ export class PermitKinds {
     return this.#pools.setBy
   }
 
-  /** Returns what the last refusal showed of that semaphore, if it is recent. */
+  /** Returns the state of the semaphore in the last refusal, if that refusal is recent. */
   seenOf(lock: LocalLock): PermitsSeen | undefined {
     return this.#verbs.get(lock)?.sights.recent
   }

@@ -68,8 +68,8 @@ export interface PermitAcquisition {
 }
 
 /**
- * The largest number in one call. Each permit is a member of a set in Redis, which does nothing
- * else meanwhile.
+ * The largest number of permits in one call. Each permit is a member of a set in Redis, and Redis
+ * serves no other client while it adds them.
  */
 const MOST_AT_ONCE = 5_000
 
@@ -111,7 +111,8 @@ function resolve(
   if (options === undefined) return { permits: 1, meant: meaning(undefined) }
   const given = optionsOf(options, 'The options of an acquisition', known) as TryPermitOptions
   const { permits = 1, ...rest } = given
-  // The other options are the same as for locks, but the advice for 0 differs.
+  // The other options are the same as for locks, but the error for a `waitMs` of 0 suggests another
+  // method.
   if (rest.waitMs === 0) wholeWaitMs(0, `To ask once without waiting, ${instead}`)
   return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }
 }

@@ -40,7 +40,7 @@ export class PermitRequests {
     )
   }
 
-  /** @returns true if all of them were taken until now */
+  /** @returns true if all of these permits were still taken */
   async releaseIds(ids: readonly string[]): Promise<boolean> {
     const request = this.#newRequest()
     const failed = outcomeWords('the permits were', 'released')
@@ -80,7 +80,10 @@ export class PermitRequests {
     return this.#locks.find(this.#rawName)
   }
 
-  /** Permits of this client were taken away, so their holds are lost at once. */
+  /**
+   * Called after another call released permits of this client by their ids, or deleted the
+   * semaphore. Their holds are lost at once.
+   */
   #lose(isMeant: (owner: string) => boolean, how: string): void {
     const lock = this.#local
     if (lock === undefined) return
@@ -90,7 +93,7 @@ export class PermitRequests {
 
   #newRequest() {
     const { outageMs, commandTimeoutMs } = this.#locks.limits
-    // This is longer than the client sends the request again.
+    // The server keeps the answer for longer than the client may send the request again.
     const keptMs = 2 * (outageMs + commandTimeoutMs)
     return { request: this.#locks.newOwner().newName(), keptMs }
   }

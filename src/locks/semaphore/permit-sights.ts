@@ -4,8 +4,8 @@ import type { PermitsSeen } from '../../servers/permit-pool.ts'
 import type { SemaphoreWarnings } from './semaphore-warnings.ts'
 
 /**
- * A call that has waited for this long may end with an error that names the holders. In
- * milliseconds.
+ * If a call has waited for this long, in milliseconds, the client looks up the processes of the
+ * holders. An error can then name them.
  */
 const ASK_WHO_MS = 100
 
@@ -16,8 +16,8 @@ const ASK_WHO_MS = 100
 const WARN_MS = 500
 
 /**
- * The largest age of a sight while a call waits, in milliseconds. The first waiter asks once a
- * second.
+ * An older state is not used for errors, in milliseconds. While calls wait, the first waiter asks
+ * once a second.
  */
 const RECENT_MS = 1_500
 
@@ -29,15 +29,15 @@ interface Semaphore {
   readonly services: { readonly clock: Clock }
 }
 
-/** The members of the client that it needs. */
+/** The members of the client that {@link PermitSights} needs. */
 export interface Watching {
   readonly clients: Pick<Clients, 'mayLearn' | 'learn'>
   readonly warnings: SemaphoreWarnings
 }
 
 /**
- * The state of one semaphore in the last refusal, for errors and warnings. It needs no request of
- * its own.
+ * The state of one semaphore in the last refusal, for errors and warnings. The answer to an
+ * acquisition contains it, so no extra request is sent.
  */
 export class PermitSights {
   readonly #semaphore: Semaphore
@@ -50,7 +50,7 @@ export class PermitSights {
     this.#client = client
   }
 
-  /** @param waits true if the attempt belongs to a call that waits */
+  /** @param waits true if the refused call waits for permits */
   refused(seen: PermitsSeen, waits: boolean): void {
     this.#last = { seen, at: this.#clock.monotonic() }
     if (waits) this.#lookSoon(seen)
@@ -60,7 +60,10 @@ export class PermitSights {
     this.#last = undefined
   }
 
-  /** The last sight with its ages as of now; undefined if it is too old. */
+  /**
+   * The state in the last refusal, with the age of each hold now; undefined if the refusal is too
+   * old.
+   */
   get recent(): PermitsSeen | undefined {
     if (this.#last === undefined) return undefined
     const { seen, at } = this.#last
@@ -73,7 +76,10 @@ export class PermitSights {
     return { ...seen, holders }
   }
 
-  /** Soon warns about a semaphore without permits, or looks up the clients that hold some. */
+  /**
+   * Starts a timer, unless one runs. When it fires, the client warns if no client has set the
+   * number of permits. Otherwise it looks up the clients that hold permits.
+   */
   #lookSoon(seen: PermitsSeen): void {
     if (this.#timer !== undefined) return
     const isUnset = !seen.isSet
@@ -93,7 +99,10 @@ export class PermitSights {
     return holders.some(({ owner }) => this.#client.clients.mayLearn(owner))
   }
 
-  /** Asks one after the other. So a login without the right to ask is refused only once. */
+  /**
+   * Looks up one client after another. So if the login has no right to do this, Redis refuses only
+   * one request.
+   */
   async #askWho({ holders }: PermitsSeen): Promise<void> {
     for (const { owner } of holders) await this.#client.clients.learn(owner)
   }

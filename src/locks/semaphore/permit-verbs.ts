@@ -13,8 +13,8 @@ import type { Attempt } from '../../servers/requests.ts'
 import { PermitSights, type Watching } from './permit-sights.ts'
 
 /**
- * A waiter asks again after at most this long, in milliseconds. So the server knows that it still
- * waits.
+ * A waiter sends its request again after at most this long, in milliseconds. So the server knows
+ * that the waiter still waits.
  */
 const ASK_AGAIN_MS = 1_000
 
@@ -35,10 +35,13 @@ export class PermitVerbs {
   readonly #remote: RemotePool
   readonly #semaphore: Semaphore
   readonly #client: Watching
-  /** The waiter that was refused last, and since when it waits according to the server. */
+  /**
+   * The waiter that was refused last. `#since` is the time since which it waits, as the server
+   * reported it.
+   */
   #waiter: object | undefined
   #since = ''
-  /** True if this client may have a place among the waiters. */
+  /** True if the server may have a place for this client in its list of waiters. */
   #hasPlace = false
 
   constructor(remote: RemotePool, semaphore: Semaphore, client: Watching) {
@@ -47,7 +50,8 @@ export class PermitVerbs {
     this.#client = client
     this.sights = new PermitSights(semaphore, client)
     const { waiters } = semaphore
-    // Calls that try once have no place.
+    // True if no call of this client waits, so its place can be removed. Calls that try once are
+    // not in `waiters`, because they have no place.
     const isLast = () => {
       const nobodyWaits = waiters.first === undefined
       if (nobodyWaits) this.#hasPlace = false
@@ -55,12 +59,13 @@ export class PermitVerbs {
     }
     this.verbs = {
       acquire: (attempt, reply) => this.#acquire(attempt, undefined, reply),
-      // Each acquisition is independent.
+      // Each acquisition of permits is separate, so there is nothing to re-enter.
       reenter: (_, reply) => reply.answered({ kind: 'gone' }),
       release: (ending, reply) => remote.release(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
       listensWith: this,
-      // The client listens while any call waits.
+      // The client listens while any call waits. So at the end of the subscription it may leave its
+      // place.
       listen: (onWake) => {
         const listening = remote.listen(onWake)
         return {
@@ -69,8 +74,8 @@ export class PermitVerbs {
           },
           stop: () => {
             listening.stop()
-            // The place is kept for a waiter that is about to ask, but this waiter may have given
-            // up.
+            // The server keeps the place after a grant, for a waiter that is about to ask. If that
+            // waiter has given up, the place must be removed.
             if (this.#hasPlace && isLast()) remote.leave(isLast)
           },
         }
@@ -79,9 +84,9 @@ export class PermitVerbs {
   }
 
   /**
-   * The same requests, for acquisitions that set the number of permits if no client has.
+   * Returns the same requests, but acquisitions set the number of permits if no client has set it.
    *
-   * @param limit the number; undefined if it is unknown
+   * @param limit the number to set; undefined to set none
    */
   with(limit: number | undefined): KindVerbs {
     if (limit === undefined) return this.verbs

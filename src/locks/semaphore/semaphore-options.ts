@@ -21,7 +21,7 @@ export interface AcquirePermitsOptions {
    * @default the `waitMs` of the client
    */
   waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason`. It has no effect after the permits are taken. */
+  /** Ends the wait: the call rejects with `signal.reason`. The signal has no effect after the permits are acquired. */
   signal?: AbortSignal
 }
 
@@ -46,7 +46,10 @@ export interface UsingPermitsOptions extends AcquirePermitsOptions {
 }
 
 export interface NewSemaphoreOptions {
-  /** How long the semaphore exists, in milliseconds; without it, until a client deletes it. */
+  /**
+   * How long the semaphore exists, in milliseconds. Without `ttlMs` it exists until a client
+   * deletes it.
+   */
   ttlMs?: number
 }
 
@@ -76,7 +79,7 @@ function permitsFrom(least: number, value: unknown, what: string): number {
   )
 }
 
-/** Reads the arguments of `acquire`: options, or a number of permits and options. */
+/** Reads the arguments of `acquire`: either options, or a number of permits and then options. */
 export function acquireArguments(
   first: unknown,
   options: unknown,
@@ -121,7 +124,10 @@ export function ttlGiven(options: unknown): number {
   return ttlMs === undefined ? 0 : wholeMs(ttlMs, '`ttlMs`')
 }
 
-/** @param defaultWaitMs the default of calls that wait; undefined for calls that try */
+/**
+ * @param defaultWaitMs the `waitMs` of calls that wait, if the options have none; undefined for
+ *   calls that try
+ */
 function wantedBy(
   what: string,
   options: unknown,

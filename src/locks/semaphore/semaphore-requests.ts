@@ -4,7 +4,7 @@ import type { RemoteSemaphore, SemaphoreChange } from '../../servers/semaphore-s
 import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 import { type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'
 
-/** The words of errors for each change. */
+/** The past participles for error messages, one for each change. */
 const DONE = { set: 'set', add: 'added', drain: 'drained', delete: 'deleted' } as const
 
 /**

@@ -1,6 +1,6 @@
 import { warn } from '../../kit/warning.ts'
 
-/** The largest number of names for each warning of a client. */
+/** The largest number of semaphores for which a client gives each warning. */
 const MOST_NAMES = 100
 
 /** The name of a semaphore, as it was given to the client and as Redis knows it. */
@@ -20,12 +20,12 @@ export class SemaphoreWarnings {
     this.#setBy = setBy
   }
 
-  /** True if the warning about this semaphore without permits was not given yet. */
+  /** True if a warning about missing permits of this semaphore may still be given. */
   warnsOfNone({ rawName }: Named): boolean {
     return !this.#unset.has(rawName) && this.#unset.size < MOST_NAMES
   }
 
-  /** A call has waited for this long, and no client has set the number of permits. */
+  /** Warns that a call has waited for this long while no client has set the number of permits. */
   none(semaphore: Named, waitedMs: number): void {
     if (!this.warnsOfNone(semaphore)) return
     this.#unset.add(semaphore.rawName)
@@ -36,7 +36,7 @@ export class SemaphoreWarnings {
     )
   }
 
-  /** The number in Redis differs from the option of the client. */
+  /** Warns that the number of permits in Redis differs from the `permits` option of the client. */
   differs(semaphore: Named, inRedis: number, limit: number): void {
     const { name, rawName } = semaphore
     if (this.#differing.has(rawName) || this.#differing.size >= MOST_NAMES) return

@@ -16,12 +16,12 @@ export function permitsWere(count: number): string {
 }
 
 /**
- * Words the failure of a change. If each request was refused or never sent, the change did not
- * happen. Otherwise the outcome is unknown.
+ * Returns a function that describes a failed change for an error. If every request was refused or
+ * never sent, the change did not happen. Otherwise the outcome is unknown.
  *
- * @param what as in "3 permits were"
- * @param done as in "released"
- * @returns a function to call with each failure
+ * @param what the subject and verb, such as "3 permits were"
+ * @param done the past participle, such as "released"
+ * @returns the function, which must be called with each failure
  */
 export function outcomeWords(what: string, done: string): (failure: CallFailure) => string {
   let isUnknown = false

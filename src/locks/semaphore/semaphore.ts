@@ -75,9 +75,9 @@ export class HoldfastSemaphore {
    * the client sets `waitMs`, it waits forever.
    *
    * @param options how many permits to take (`permits`, 1 by default), and how long to wait
-   * @returns when they are taken. Rejects with `signal.reason` when aborted, and with `WaitTimeoutError` at the end of
-   * `waitMs`. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis was down for `outageMs`, and with
-   * `ClosedError` when the client is closed. After a rejection nothing is taken.
+   * @returns resolves when the permits are acquired. Rejects with `signal.reason` when aborted, and with
+   * `WaitTimeoutError` at the end of `waitMs`. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis was
+   * down for `outageMs`, and with `ClosedError` when the client is closed. After a rejection nothing is taken.
    */
   acquire(options?: UsingPermitsOptions): Promise<void>
   /** @param permits a whole number from 0; 0 does nothing */
@@ -94,7 +94,7 @@ export class HoldfastSemaphore {
    * Takes permits if they are available in the given time. A call without `waitMs` takes none while another caller
    * waits.
    *
-   * @returns true if they were taken. Rejects as {@link acquire} does: an outage is not `false`
+   * @returns true if the permits were acquired. Rejects as {@link acquire} does, even for an outage
    */
   async tryAcquire(
     options?: TryAcquirePermitsOptions,
@@ -106,8 +106,8 @@ export class HoldfastSemaphore {
 
   /**
    * Runs the work with permits, and releases them when the work has ended, even with an error, or when the client is
-   * closed. If Redis does not confirm that, the client's `error` event reports it, and the client retries in the
-   * background. If the semaphore is gone by then, for example because it had an expiry, it is not created again.
+   * closed. If Redis does not confirm the release, the client's `error` event reports it, and the client retries in the
+   * background. If the semaphore no longer exists then, for example because it expired, it is not created again.
    *
    * @returns the result of the work. Rejects with the error of the work, and as {@link acquire} does
    */
@@ -136,8 +136,8 @@ export class HoldfastSemaphore {
   /**
    * Releases permits, or adds new ones: the server does not check who took them. Waiters are notified.
    *
-   * Rejects with `RedisUnavailableError` if Redis did not confirm it; Redis may or may not have counted them. The
-   * client retries in the background for ten minutes, and they count once. Do not release them again.
+   * Rejects with `RedisUnavailableError` if Redis did not confirm the release, which may have happened. The client
+   * retries in the background for ten minutes, and the release counts once. Do not release these permits again.
    *
    * @param permits a whole number from 0; 0 does nothing
    */
@@ -159,11 +159,11 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Makes more permits available, or fewer with a negative number. The number can fall below zero: then no caller
-   * takes any until enough are released.
+   * Makes more permits available, or fewer with a negative number. The number can fall below zero. Then no caller
+   * acquires any until enough are released.
    *
    * @param permits a whole number, even below 0
-   * @returns how many are available then. If it rejects for an outage, it may have changed the number
+   * @returns how many permits are available then. If it rejects for an outage, the number may have changed
    */
   async addPermits(permits: number, ...others: readonly never[]): Promise<number> {
     assertNoMore(others)
@@ -199,9 +199,9 @@ export class HoldfastSemaphore {
 
   /**
    * Deletes the semaphore. Waiting calls wait for new permits. `using()` releases no permits into a deleted semaphore,
-   * but `release()` creates it again. If new permits are set before its work ends, `using()` adds its own.
+   * but `release()` creates it again. If new permits are set before the work of `using()` ends, `using()` adds its own.
    *
-   * @returns true if there was such a semaphore. If it rejects for an outage, the semaphore may be deleted
+   * @returns true if there was such a semaphore. If the call rejects for an outage, the semaphore may be deleted
    */
   async delete(): Promise<boolean> {
     return (await this.#requests.change('delete')) === 1
@@ -218,7 +218,7 @@ export class HoldfastSemaphore {
     return begun === undefined || (await begun.acquiring) !== null
   }
 
-  /** @returns undefined for 0 permits, which are always available */
+  /** @returns the acquisition; undefined for 0 permits, which are always available */
   #begin({ permits, waitMs, signal }: PermitsWanted) {
     const { locks, kinds } = this.#all
     locks.assertAdmits(this.name)

@@ -33,7 +33,7 @@ export class Semaphores {
   readonly #held = new Set<{ name: string; permits: number; beganAt: number }>()
   readonly #adding = new Set<Promise<unknown>>()
   #isDraining = false
-  /** Set while `drain()` waits until no work has permits. */
+  /** Ends `drain()`. Set while `drain()` waits until no work has permits. */
   #unused: (() => void) | undefined
   #closed = false
 
@@ -49,8 +49,8 @@ export class Semaphores {
   }
 
   /**
-   * Adds permits, no matter which client took them. If Redis does not confirm that, the client
-   * retries in the background.
+   * Adds permits, no matter which client took them. If Redis does not confirm the addition, the
+   * client retries in the background.
    */
   add(semaphore: Semaphore, permits: number, ifExists: boolean): Promise<boolean> {
     const adding = this.#add(semaphore, this.#additionOf(permits, ifExists))
@@ -63,9 +63,11 @@ export class Semaphores {
   /**
    * Registers permits that work uses.
    *
-   * @returns adds the permits once, if the semaphore still exists. It is called when the work has
-   *   ended or the client is closed. If Redis does not confirm that, the event `error` reports it
-   * @throws if the client was closed since the permits were taken, which are then released
+   * @returns a function to call when the work has ended or the client is closed. It adds the
+   *   permits once, if the semaphore still exists. If Redis does not confirm that, the event
+   *   `error` reports it
+   * @throws if the client was closed or drains since the permits were acquired. The permits are
+   *   then released
    */
   inUse(semaphore: Semaphore, permits: number): () => Promise<unknown> {
     if (this.#closed || this.#isDraining) {
@@ -103,7 +105,7 @@ export class Semaphores {
     }))
   }
 
-  /** @returns when no work has permits any more */
+  /** @returns resolves when no work has permits any more */
   async drain(): Promise<void> {
     this.#isDraining = true
     if (this.#inUse.size === 0) return
@@ -113,9 +115,9 @@ export class Semaphores {
   }
 
   /**
-   * Releases the permits of running work, as locks are released. It waits for all additions in
-   * progress, and for additions in the background, but no longer than two commands may take. Permits
-   * without leases have no other end, so a shorter outage must not leave them acquired.
+   * Releases the permits of running work. Waits for all additions in progress and in the background, but no longer than
+   * two commands may take. The wait is longer than for locks, because permits without leases never expire: after a
+   * short outage they must not stay acquired.
    */
   async close(): Promise<void> {
     this.#closed = true
@@ -156,16 +158,16 @@ export class Semaphores {
   }
 }
 
-/** True if the change may still happen, or has happened. */
+/** True if the change may have happened, or may still succeed when it is sent again. */
 function maySucceed(error: unknown): boolean {
   if (error instanceof RedisRefusedError) return refusalPasses(error)
   return error instanceof RedisUnavailableError
 }
 
-/** The result for the caller, because permits without a lease have no holder. */
+/** The result of an acquisition. It is empty, because permits without a lease have no holder. */
 const TAKEN = { handle: Object.freeze({}) as Lease }
 
-/** Waits for permits without a lease. The client keeps nothing of them after they are taken. */
+/** Waits for permits without a lease. After the grant, the client keeps nothing about them. */
 class PlainPermitWaiter extends RacingWaiter {
   override granted(hold: Hold, path?: AcquirePath): void {
     hold.end()
@@ -173,7 +175,10 @@ class PlainPermitWaiter extends RacingWaiter {
     else this.resolve(hold, path)
   }
 
-  /** Replicas need not confirm plain permits. A failover may forget them, just as a crash may. */
+  /**
+   * Grants of plain permits need no confirmation by replicas. A failover may lose these permits,
+   * just as a crash of their process may.
+   */
   override get confirm(): undefined {
     return undefined
   }

@@ -9,11 +9,11 @@ import { permitsIn } from './semaphore-words.ts'
 export interface WhyNoPermits extends WhyNotAcquired {
   /** The total number of permits; null if no client has set it, and for a semaphore without leases. */
   readonly permits: number | null
-  /** How many are available; below 0 if fewer are set than are taken. */
+  /** How many permits are available; below 0 if fewer are set than are taken. */
   readonly available: number
-  /** How many are taken; null for a semaphore without leases, because the server does not count them. */
+  /** How many permits are taken; null for a semaphore without leases, because the server does not count them. */
   readonly taken: number | null
-  /** The known holders; the earliest comes first. */
+  /** The known holders. The holder that has held permits for the longest comes first. */
   readonly holders: readonly PermitOwner[]
   /** The clients that wait, the next one first; null if unknown. */
   readonly waiting: readonly WaitingForPermits[] | null
@@ -23,11 +23,11 @@ export interface WhyNoPermits extends WhyNotAcquired {
 export interface PermitOwner {
   /** The owner as Redis stores it: `<clientId>:<owner>:<permits>`. */
   readonly owner: string
-  /** Its client; null if unknown. */
+  /** The client of the holder; null if unknown. */
   readonly process: ClientInfo | null
-  /** How many permits it holds. */
+  /** How many permits the acquisition holds. */
   readonly permits: number
-  /** How long it has held them, in milliseconds. */
+  /** How long the acquisition has held permits, in milliseconds. */
   readonly ageMs: number
 }
 
@@ -43,13 +43,13 @@ interface SemaphoreSight {
   readonly waiting: readonly WaitingForPermits[] | null
 }
 
-/** The clients whose processes are known. */
+/** Finds the process of a client, if it is already known. */
 interface KnownClients {
   readonly clientId: string
   readonly clients: { find(owner: string): ClientInfo | null }
 }
 
-/** Looks up the process of a client. */
+/** Asks the server for the process of a client. */
 interface Asking {
   readonly clients: Pick<Clients, 'find' | 'ask'>
   readonly limits: { readonly commandTimeoutMs: number }
@@ -61,7 +61,7 @@ const MOST_NAMED = 3
 /** The largest number of holders whose process is looked up. */
 const MOST_ASKED = 20
 
-/** @param at when it was seen, in milliseconds since 1970 */
+/** @param at when the server reported the state, in milliseconds since 1970 */
 export function whyNoPermits(sight: SemaphoreSight, known: KnownClients, at: number): WhyNoPermits {
   const { name, isSet, available, taken, waiting } = sight
   const holders = sight.holders
@@ -149,10 +149,9 @@ function printedOwner(
 }
 
 /**
- * Names a client, as in "app-3 (host:4711)", or "host:4711" for a client without a label of its
- * own.
+ * Names a client, as in "app-3 (host:4711)". A client without its own label is "host:4711".
  *
- * @param where replaces host and process id
+ * @param where the text instead of host and process id
  */
 function printedClient(
   { label, host, pid }: ClientInfo,
@@ -170,8 +169,8 @@ function waitingWords(waiting: readonly WaitingForPermits[]): string {
 }
 
 /**
- * Looks up each unknown client once, for the holders that have had permits for the longest. It
- * never rejects.
+ * Asks the server about each unknown client once, for the holders that have held permits for the
+ * longest. It never rejects.
  */
 export async function askWhoTheyAre(
   holders: readonly { readonly owner: string; readonly ageMs: number }[],
