@@ -19,7 +19,8 @@ describeLocks('the lease', (stage) => {
       expect(last).toBeLessThanOrEqual(500)
       await eventually(async () => {
         const now = await stage.pttl('it')
-        expect(now).toBeLessThanOrEqual(last)
+        // The memory server reports a key that has just ended with less than -2.
+        expect(now).toBeLessThanOrEqual(Math.max(last, -2))
         last = now
         return now === -2
       })

@@ -35,8 +35,8 @@ export class Subscriptions {
   #hears = false
   #closed = false
   #pings: NodeJS.Timeout | undefined
-  /** The channels whose subscription failed in a way that passes. */
-  readonly #toAskAgain = new Set<string>()
+  /** The channels to which the login may not subscribe, since the last connect. */
+  readonly #refused = new Set<string>()
   #again: NodeJS.Timeout | undefined
 
   /** @param watched wraps the events of the connection, so that others receive them too */
@@ -48,6 +48,7 @@ export class Subscriptions {
     this.#timeoutMs = settings.silenceMs
     const events = watched({
       up: () => {
+        this.#refused.clear()
         if (!this.#follows()) this.#subscribe([...this.#channels.keys()])
       },
       moved: () => this.#wakeAll(),
@@ -200,19 +201,18 @@ export class Subscriptions {
       .catch(({ kind, permanent }: CallFailure) => {
         // A slow server, or another node of a cluster, may answer now. A server that starts or is
         // busy refuses for a while. A login without the right is refused forever.
-        if (kind === 'unknown' || (kind === 'refused' && !permanent)) this.#askAgain(names)
+        if (kind === 'refused' && permanent) for (const name of names) this.#refused.add(name)
+        else if (kind === 'unknown' || kind === 'refused') this.#askAgain()
       })
   }
 
-  #askAgain(names: readonly string[]): void {
+  #askAgain(): void {
     if (this.#closed) return
-    for (const name of names) this.#toAskAgain.add(name)
     this.#again ??= setTimeout(
       () => {
         this.#again = undefined
-        const unconfirmed = this.#unconfirmed.filter((name) => this.#toAskAgain.has(name))
-        this.#toAskAgain.clear()
-        if (this.#connection.up) this.#subscribe(unconfirmed)
+        const names = this.#unconfirmed.filter((name) => !this.#refused.has(name))
+        if (this.#connection.up) this.#subscribe(names)
       },
       AGAIN_MS * (0.5 + Math.random()),
     ).unref()
