@@ -4,7 +4,7 @@ import { Linked, LinkedList } from '../kit/linked-list.ts'
 import { publicCall } from '../kit/public-call.ts'
 import { warn } from '../kit/warning.ts'
 import type { Hold } from './hold.ts'
-import { limitOf } from './loss.ts'
+import { limitWords } from './loss.ts'
 
 /**
  * A stack is recorded with at least this many lines, because the lines of Holdfast are removed
@@ -41,13 +41,13 @@ function linesOfCaller(stack: string): string[] {
 
 /** Describes how the hold ends if it is not released. `now` is on the monotonic clock. */
 function endOf(hold: Hold, now: number): string {
-  const { limitAt, limitMs, drainMs, renewMs } = hold
+  const { limitAt, renewMs } = hold
   if (renewMs === 0) return `It is not renewed and ends in ${Math.round(hold.remainingMs())} ms.`
   if (limitAt === Infinity) {
     return 'It has no `maxHoldMs`, so the watchdog renews the lease until the release or the end of the process.'
   }
   const leftMs = Math.round(limitAt - now)
-  return `It ends in ${leftMs} ms, when its \`${limitOf(hold)}\` of ${drainMs ?? limitMs} ms is over.`
+  return `It ends in ${leftMs} ms, when its ${limitWords(hold)} is over.`
 }
 
 /**

@@ -50,6 +50,11 @@ export function limitOf({ drainMs }: Pick<Hold, 'drainMs'>): 'maxHoldMs' | 'maxD
   return drainMs === undefined ? 'maxHoldMs' : 'maxDrainMs'
 }
 
+/** The limiting option and its value, for a message. */
+export function limitWords(hold: Pick<Hold, 'drainMs' | 'limitMs'>): string {
+  return `\`${limitOf(hold)}\` of ${hold.drainMs ?? hold.limitMs} ms`
+}
+
 /**
  * Returns the reason why the validity of a hold ended, in words for the error.
  *
@@ -57,9 +62,9 @@ export function limitOf({ drainMs }: Pick<Hold, 'drainMs'>): 'maxHoldMs' | 'maxD
  * @param agoMs the time since the request of that proof was sent, in milliseconds
  */
 export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, agoMs: number): string {
-  const { leaseMs, limitMs, drainMs, renewMs } = hold
+  const { leaseMs, renewMs } = hold
   if (isAtLimit(hold, sentAt.monotonic + validForMs)) {
-    return `its \`${limitOf(hold)}\` of ${drainMs ?? limitMs} ms is over, so it is no longer renewed`
+    return `its ${limitWords(hold)} is over, so it is no longer renewed`
   }
   const kind = renewMs > 0 ? 'the watched lease' : 'the fixed lease'
   return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${Math.round(agoMs)} ms ago`

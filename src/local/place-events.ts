@@ -1,6 +1,7 @@
 import { isTraced, type OutageFact, outageTrace, tellEnd } from '../diagnostics.ts'
 import { RedisUnavailableError } from '../errors.ts'
 import type { Emit } from '../events.ts'
+import { withoutFullStop } from '../kit/without-full-stop.ts'
 import type { Outage, OutageListener } from '../servers/outage.ts'
 import { nextStep } from '../waiting/next-step.ts'
 
@@ -86,7 +87,7 @@ function errorOf({ address, failure, durationMs, attempts }: Outage): RedisUnava
       : `${since} for ${Math.round(durationMs / 1_000)} s (${attempts} attempts failed)`
   const step = kind === 'refused' ? nextStep(message) : ''
   const error = new RedisUnavailableError(
-    `Redis at ${address} ${wrong}: ${message.replace(/\.$/, '')}.${step} The client retries. The event ` +
+    `Redis at ${address} ${wrong}: ${withoutFullStop(message)}.${step} The client retries. The event ` +
       '`recovered` reports when the server answers.',
     undefined,
     cause,

@@ -81,7 +81,7 @@ export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INT
 }
 
 /**
- * Like `wholeMs`, but for 0 the error contains advice, because the caller may mean "not at all".
+ * Like `wholeMs`. For 0 the error has advice, because 0 may mean "not at all".
  *
  * @param instead the advice: how to do that
  */

@@ -210,7 +210,7 @@ export interface RequestReleaseOptions {
    * Sends the request only to this owner, and does not ask Redis for the holder first. It is `<clientId>:<owner>`, as
    * `inspect()` shows it.
    *
-   * @default all who hold the lock
+   * @default all holders
    */
   owner?: string
 }

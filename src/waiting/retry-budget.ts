@@ -8,6 +8,7 @@ import {
   type Words,
 } from '../errors.ts'
 import { type Clock, pause } from '../kit/clock.ts'
+import { withoutFullStop } from '../kit/without-full-stop.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import { nextStep, stepOfMasters } from './next-step.ts'
 import { missedAnswer, redisAt, stepAfter } from './no-answer.ts'
@@ -200,7 +201,7 @@ export class RetryBudget {
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
     }
-    const words = failure.message.replace(/\.$/, '')
+    const words = withoutFullStop(failure.message)
     const named = /^WRONGTYPE (.* has (?:this|the) name.*)$/s.exec(words)?.[1]
     if (named !== undefined) {
       const message = `${lock}: ${named} (WRONGTYPE). Use another name for one of the two.`

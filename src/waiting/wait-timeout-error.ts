@@ -18,7 +18,7 @@ export class WaitTimeoutError extends HoldfastError {
   }
 }
 
-/** @param why explains who holds the lock, or one of several locks; undefined if unknown */
+/** @param why names the holder of the lock, or of one of several locks; undefined if unknown */
 export function lockTimeout(
   lockName: string,
   waitMs: number,

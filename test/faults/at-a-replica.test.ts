@@ -4,19 +4,39 @@ import { faultRig, within } from '../support/fault-rig.ts'
 
 const rig = faultRig()
 
-/** Makes the server a replica that does not know the hold, as an address may lead to one after a failover. */
-async function becomeStaleReplica(): Promise<() => Promise<void>> {
-  const hold = await rig.server.admin.dumpBuffer('it')
-  const ttlMs = await rig.server.admin.pttl('it')
-  await rig.server.admin.del('it')
-  await rig.server.admin.replicaof('127.0.0.1', '1')
+/** The server becomes a replica without a key of these names; the returned function makes it a master with them. */
+async function becomeReplicaWithout(...names: string[]): Promise<() => Promise<void>> {
+  const { admin } = rig.server
+  const dumps = await Promise.all(
+    names.map(
+      async (name) => [name, await admin.pttl(name), await admin.dumpBuffer(name)] as const,
+    ),
+  )
+  const hole = rig.proxy.blackHole({ direction: 'toServer' })
+  await admin.del(...names)
+  await admin.replicaof('127.0.0.1', '1')
+  hole.heal()
   return async () => {
-    // Nothing arrives between the two.
-    const hole = rig.proxy.blackHole({ direction: 'toServer' })
-    await rig.server.admin.replicaof('NO', 'ONE')
-    await rig.server.admin.restore('it', ttlMs, hold as Buffer)
-    hole.heal()
+    const second = rig.proxy.blackHole({ direction: 'toServer' })
+    await admin.replicaof('NO', 'ONE')
+    for (const [name, ttlMs, dump] of dumps) {
+      await admin.restore(name, Math.max(ttlMs, 0), dump as Buffer)
+    }
+    second.heal()
   }
+}
+
+/** While the server is a replica the call must not settle. */
+async function unsettledAtReplica<T>(names: string[], call: () => Promise<T>): Promise<T> {
+  const becomeMaster = await becomeReplicaWithout(...names)
+  let isSettled = false
+  const called = call().finally(() => {
+    isSettled = true
+  })
+  called.catch(() => undefined)
+  await never(() => isSettled, 300)
+  await becomeMaster()
+  return called
 }
 
 describe('a replica that lags behind does not report that a hold is gone', () => {
@@ -32,14 +52,7 @@ describe('a replica that lags behind does not report that a hold is gone', () =>
         write: () => client.getReadWriteLock('it').writeLock(),
       }
       const lease = await locks[kind]().lock()
-      const becomeMaster = await becomeStaleReplica()
-      let answer: unknown
-      const releasing = lease.release().then((wasHeld) => {
-        answer = wasHeld
-        return wasHeld
-      })
-      await never(() => answer !== undefined, 300)
-      await becomeMaster()
+      const releasing = unsettledAtReplica(['it'], () => lease.release())
       expect(await within(10_000, releasing)).toBe(true)
       await eventually(async () => !(await rig.exists('it')))
     },
@@ -54,41 +67,6 @@ describe('a replica that lags behind gives no final answer', () => {
     await rig.server.admin.replicaof('NO', 'ONE')
     await rig.server.admin.del('it', '{it}:timeout', 'holdfast_round:{it}')
   })
-
-  /** The server becomes a replica without a key of these names; the returned function makes it a master with them. */
-  async function becomeReplicaWithout(...names: string[]): Promise<() => Promise<void>> {
-    const { admin } = rig.server
-    const dumps = await Promise.all(
-      names.map(
-        async (name) => [name, await admin.pttl(name), await admin.dumpBuffer(name)] as const,
-      ),
-    )
-    const hole = rig.proxy.blackHole({ direction: 'toServer' })
-    await admin.del(...names)
-    await admin.replicaof('127.0.0.1', '1')
-    hole.heal()
-    return async () => {
-      const second = rig.proxy.blackHole({ direction: 'toServer' })
-      await admin.replicaof('NO', 'ONE')
-      for (const [name, ttlMs, dump] of dumps) {
-        await admin.restore(name, Math.max(ttlMs, 0), dump as Buffer)
-      }
-      second.heal()
-    }
-  }
-
-  /** While the server is a replica the call must not settle. */
-  async function unsettledAtReplica<T>(names: string[], call: () => Promise<T>): Promise<T> {
-    const becomeMaster = await becomeReplicaWithout(...names)
-    let isSettled = false
-    const called = call().finally(() => {
-      isSettled = true
-    })
-    called.catch(() => undefined)
-    await never(() => isSettled, 300)
-    await becomeMaster()
-    return called
-  }
 
   test('to a call that awaits a latch', async () => {
     const latch = rig.client(PATIENT).getCountDownLatch('it')

@@ -167,7 +167,7 @@ export interface Deployment {
    * owner, or the permit with that id. If there is a history, the release is recorded there. An
    * error of the record is ignored.
    *
-   * @param by the user who wants the release, for the history
+   * @param by the user that requests the release, for the history
    * @returns rejects with a readable Error if the outcome is unknown; a repeat is safe. Rejects
    * with `InvalidArgumentError` for a semaphore or a latch
    */

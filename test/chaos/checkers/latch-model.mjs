@@ -16,7 +16,7 @@
  */
 
 /** The clocks of the witness and of a server of the same machine may differ by this, in milliseconds. */
-export const CLOCKS_MS = 5
+const CLOCKS_MS = 5
 
 /** Nobody knows: a server may have forgotten. */
 const ANY = { left: undefined }
@@ -60,8 +60,13 @@ const mayBeOver = ({ left, round }, operation) => left === 0 || round !== operat
 function mayBeRound({ past, setFrom, setTo }, { round, epochMs }) {
   if (round === past) return false
   if (epochMs === undefined || setFrom === undefined) return true
+  return isSetWithin(round, setFrom, setTo, epochMs)
+}
+
+/** Whether the number of the round is a time between these two, on the clock of the witness. */
+export function isSetWithin(round, from, to, epochMs) {
   const setAt = round / 1_000 - epochMs
-  return setAt >= setFrom - CLOCKS_MS && setAt <= setTo + CLOCKS_MS
+  return setAt >= from - CLOCKS_MS && setAt <= to + CLOCKS_MS
 }
 
 /** Whether this round may be that of a call that names none. */

@@ -1,6 +1,6 @@
 // From what was told of a latch to operations on a model of it.
 import { disturbances } from './disturbances.mjs'
-import { CLOCKS_MS } from './latch-model.mjs'
+import { isSetWithin } from './latch-model.mjs'
 import { WINDOW_MARGIN_MS } from './windows.mjs'
 
 /** A request whose answer was this slow may act in the next round. */
@@ -65,10 +65,9 @@ function roundsBySet(attempts, epochMs) {
     ({ act, result, answer }) => act === 'set' && result === 'done' && answer,
   )
   for (const set of sets) {
-    const fitting = rounds.filter((round) => {
-      const at = round / 1_000 - epochMs
-      return at >= set.askedAt - CLOCKS_MS && at <= set.settledAt + CLOCKS_MS
-    })
+    const fitting = rounds.filter((round) =>
+      isSetWithin(round, set.askedAt, set.settledAt, epochMs),
+    )
     for (const round of fitting) setsOf.set(round, (setsOf.get(round) ?? 0) + 1)
     if (fitting.length === 1) found.set(set, fitting[0])
   }

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import { withoutFullStop } from '../../../kit/without-full-stop.ts'
 import { CallFailure } from '../../call-failure.ts'
 import type { ServerFacts } from './connection-events.ts'
 import { failureOf, refusal } from './failure-of.ts'
@@ -56,7 +57,7 @@ async function select(client: Redis, database: number): Promise<void> {
     if (failure.kind !== 'refused') throw failure
     const cure = failure.message.startsWith('NOPERM') ? ': it needs the right to SELECT' : ''
     throw refusal(
-      `${failure.message.replace(/\.$/, '')} (the login cannot use database ${database}${cure})`,
+      `${withoutFullStop(failure.message)} (the login cannot use database ${database}${cure})`,
       error,
     )
   }

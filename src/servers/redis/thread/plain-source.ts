@@ -1,5 +1,6 @@
 import type { ClusterNode, ClusterOptions, RedisOptions } from 'ioredis'
 import { InvalidArgumentError } from '../../../errors.ts'
+import { withoutFullStop } from '../../../kit/without-full-stop.ts'
 import { newCluster } from '../connection/given-source.ts'
 import { isClient, isCluster, type RedisSource } from '../connection/open-client.ts'
 
@@ -33,7 +34,7 @@ function plain<T>(options: T): T {
     return structuredClone(copy)
   } catch (error) {
     throw new InvalidArgumentError(
-      `\`watchdogThread\` needs \`redis\` options that can be copied to a thread: ${(error as Error).message.replace(/\.$/, '')}. ` +
+      `\`watchdogThread\` needs \`redis\` options that can be copied to a thread: ${withoutFullStop((error as Error).message)}. ` +
         'Give `redis` as a URL or as plain options.',
     )
   }

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { RedisRefusedError, RedisUnavailableError } from '../../../errors.ts'
+import { withoutFullStop } from '../../../kit/without-full-stop.ts'
 import type { LeaseToRenew } from '../../answers.ts'
 import type { RedisSource } from '../connection/open-client.ts'
 import { type PlainSource, plainSource } from './plain-source.ts'
@@ -193,7 +194,7 @@ export class RenewalThread {
 
 function awayError({ reason, refused }: { reason: string; refused: boolean }): Error {
   const words =
-    `The watchdog thread has no connection to Redis: ${reason.replace(/\.$/, '')}. It retries. Until then only ` +
+    `The watchdog thread has no connection to Redis: ${withoutFullStop(reason)}. It retries. Until then only ` +
     'the main thread renews leases. The leases end if the main thread is blocked for too long.'
   const cause = new Error(reason)
   return refused

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { InvalidArgumentError } from '../../../errors.ts'
 import { outsideContexts } from '../../../kit/outside-contexts.ts'
+import { withoutFullStop } from '../../../kit/without-full-stop.ts'
 import { workerUrl } from './worker-url.ts'
 
 /**
@@ -52,7 +53,7 @@ export function whenUp(worker: Worker): Promise<void> {
 
 function unableError(reason: string): InvalidArgumentError {
   return new InvalidArgumentError(
-    `\`watchdogThread\`: the thread cannot start: ${reason.replace(/\.$/, '')}. Without the thread the client acquires nothing. ` +
+    `\`watchdogThread\`: the thread cannot start: ${withoutFullStop(reason)}. Without the thread the client acquires nothing. ` +
       "In a bundle, add a separate entry for 'holdfast/renewal-worker'. Give its file as `watchdogThread: { workerUrl }` " +
       '(docs/how-to/bundle.md). Or leave `watchdogThread` out.',
   )
