@@ -7,14 +7,14 @@ import { calmStretches } from './disturbances.mjs'
  * and several seconds for a machine that is busy.
  */
 const BOUNDS = [
+  // Sentinels and clients must agree on the new master. The waiters join the queue there again.
+  [/failover|^master/, 10_000],
   // Of a process that died, the leases; of one that was frozen, its places in the queue: some 5 s.
   [/\bkilled$/, 7_000],
   [/\b(paused|stalled|late)$/, 9_000],
   // A client asks again at once, or with the next try to connect.
   [/^(cut|refuse|slow)/, 6_000],
   [/^(black hole|requests|replies)/, 7_000],
-  // Sentinels and clients must agree on the new master; those who queue there, queue anew.
-  [/failover|^master/, 10_000],
   // A master of a quorum that forgot rests for the longest lease.
   [/^(emptied|restarted|key deleted)/, 9_000],
   // What is abandoned ends later by as much as a clock was set back.
