@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Lease, Lock } from '../../src/index.ts'
+import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
 import { Cluster } from '../support/quorum-rig.ts'
@@ -56,7 +57,11 @@ test('a release whose reply is lost emits one fact, when it is confirmed', async
 
 test('each fact has one end, and each grant has one hold unless it re-enters, while connections are cut', async () => {
   const random = randomOf(17)
-  const options = { leaseMs: 1_000, commandTimeoutMs: 200, outageMs: 600 }
+  const options = {
+    leaseMs: Math.round(atLoad(1_000)),
+    commandTimeoutMs: Math.round(atLoad(200)),
+    outageMs: Math.round(atLoad(600)),
+  }
   const clients = [rig.client(options), rig.client(options), rig.witness(options)]
   let [tries, reentered] = [0, 0]
   const reenter = async (lock: Lock) => {
@@ -83,7 +88,7 @@ test('each fact has one end, and each grant has one hold unless it re-enters, wh
         : client[form](name, { owner })
     const abort = new AbortController()
     if (random.below(5) === 0) setTimeout(() => abort.abort(), random.below(60))
-    const waitMs = random.of([1, 30, 400])
+    const waitMs = Math.round(atLoad(random.of([1, 30, 400])))
     const { result, facts } = told.as(() => lock.tryLock({ waitMs, signal: abort.signal }))
     const got = await result.then(
       (lease) => lease,

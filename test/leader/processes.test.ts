@@ -1,3 +1,4 @@
+import { atLoad } from '../support/at-load.ts'
 import { type Child, startChild } from '../support/children.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig } from '../support/fault-rig.ts'
@@ -5,7 +6,7 @@ import { faultRig } from '../support/fault-rig.ts'
 /** Leaders whose process is killed, or stopped and continued. */
 const rig = faultRig()
 
-const LEASE_MS = 1_300
+const LEASE_MS = Math.round(atLoad(1_300))
 /** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 2_500
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { Holdfast } from '../../src/index.ts'
+import { atLoad } from '../support/at-load.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { sharedServer } from '../support/redis-server.ts'
@@ -120,13 +121,16 @@ describe('a watchdog with a thread', () => {
   })
 
   it('gives the lock up when the main thread has been silent for the limit', async () => {
-    const child = startBlockable({ leaseMs: 500, watchdogThread: { silenceLimitMs: 1_500 } })
+    // A busy machine must have time to renew, and to end the lock before the main thread continues.
+    const leaseMs = Math.round(Math.min(atLoad(500), 3_000))
+    const child = startBlockable({ leaseMs, watchdogThread: { silenceLimitMs: leaseMs * 3 } })
     await lockIn(child, 'silent')
     await workerIsUp()
-    child.send({ command: 'block', ms: 5_000 })
-    await never(async () => (await server.admin.exists('silent')) === 0, 1_000)
+    child.send({ command: 'block', ms: leaseMs * 10 })
+    await never(async () => (await server.admin.exists('silent')) === 0, leaseMs * 2)
     await eventually(async () => (await server.admin.exists('silent')) === 0, {
-      timeoutMs: 3_500,
+      timeoutMs: leaseMs * 7,
+      followsLoad: false,
       message: 'the lock to end before the main thread is back',
     })
     const said = await child.next<AfterBlock>(afterBlock)
