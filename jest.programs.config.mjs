@@ -1,6 +1,6 @@
 import base from './jest.config.mjs'
 
-/** The tests of the package, the examples, the demo, the measurements, other libraries and the extras. These work more than they wait. */
+/** The tests of the package, the examples, the demo, the measurements, other libraries, metrics, spans and the tools. These work more than they wait. */
 export default {
   ...base,
   testMatch: [

@@ -1,5 +1,5 @@
 // Inlines the scripts of each folder of lua/, with names and SHA-1, into one module for that folder.
-// Those of `admin`, which no client runs, go to the extras: their sources alone.
+// Those of `admin`, which no client runs, go to the tools: their sources alone.
 //
 //   node scripts/build-lua.mjs [--check] [<folder of folders of scripts> <folder of modules>]
 //
@@ -23,7 +23,7 @@ const { values: options, positionals } = parseArgs({
 const [luaDir = join(root, 'lua'), moduleDir = join(root, 'src/servers/redis/scripts')] =
   positionals
 const parts = 'parts'
-const sourcesOnly = { admin: join(root, 'src/extras/deployment/scripts.generated.ts') }
+const sourcesOnly = { admin: join(root, 'tools/deployment/scripts.generated.ts') }
 
 const problems = []
 const folders = readdirSync(luaDir, { withFileTypes: true })

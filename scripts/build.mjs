@@ -1,4 +1,4 @@
-// Compiles src/ twice, to ES modules and to CommonJS, each with its type declarations. Of both it keeps what an
+// Compiles src/ and tools/ twice, to ES modules and to CommonJS, each with its type declarations. Of both it keeps what an
 // entry point of the package leads to: a file of types alone has no code, and most internals have no public types.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,14 +16,14 @@ rmSync(`${root}/dist`, { recursive: true, force: true })
 compile('tsconfig.json')
 compile('tsconfig.cjs.json')
 
-chmodSync(`${root}/dist/esm/extras/cli/main.js`, 0o755)
+chmodSync(`${root}/dist/esm/tools/cli/main.js`, 0o755)
 
 // The package is `type: module`; this marks one folder of it as the exception.
 writeFileSync(`${root}/dist/cjs/package.json`, '{ "type": "commonjs" }\n')
 
 // `import.meta` is a syntax error in CommonJS, and no expression names the current file in both
 // module systems. So the one file that needs it has a hand-written CommonJS counterpart.
-const workerUrl = `${root}/dist/cjs/servers/redis/thread/worker-url.js`
+const workerUrl = `${root}/dist/cjs/src/servers/redis/thread/worker-url.js`
 if (existsSync(workerUrl)) {
   writeFileSync(
     workerUrl,

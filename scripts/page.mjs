@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const room = fileURLToPath(new URL('../src/extras/dashboard', import.meta.url))
+const room = fileURLToPath(new URL('../tools/dashboard', import.meta.url))
 const file = `${room}/page.generated.ts`
 
 const entries = readdirSync(`${room}/page`)
@@ -23,6 +23,6 @@ ${entries.join('')}}
 
 if (!process.argv.includes('--check')) writeFileSync(file, wanted)
 else if (readFileSync(file, 'utf8') !== wanted) {
-  console.error('src/extras/dashboard/page.generated.ts is out of date: run npm run page.')
+  console.error('tools/dashboard/page.generated.ts is out of date: run npm run page.')
   process.exitCode = 1
 }

@@ -10,9 +10,9 @@ import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
-import { newDashboard } from '../dist/esm/extras/dashboard/dashboard.js'
-import { recordHistory } from '../dist/esm/extras/history/history.js'
-import { Holdfast } from '../dist/esm/index.js'
+import { Holdfast } from '../dist/esm/src/index.js'
+import { newDashboard } from '../dist/esm/tools/dashboard/dashboard.js'
+import { recordHistory } from '../dist/esm/tools/history/history.js'
 import { Server } from '../test/chaos/servers/server.mjs'
 
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url))

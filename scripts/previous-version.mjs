@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
+import { entryOf } from './lib/entry-of.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const FILE = join(ROOT, 'test/upgrade/previous.mjs.gz')
@@ -45,7 +46,7 @@ async function build(commit) {
     execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, stdio: 'inherit' })
     const bundle = await rolldown({
       cwd: folder,
-      input: join(folder, 'dist/esm/index.js'),
+      input: entryOf(folder),
       external: ['ioredis'],
       platform: 'node',
     })

@@ -20,7 +20,7 @@ import { sentencesOfPage } from './lib/prose/sentences.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PAGES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs']
-const MESSAGES = ['src']
+const MESSAGES = ['src', 'tools']
 
 const { values, positionals } = parseArgs({
   options: {

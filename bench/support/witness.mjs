@@ -2,7 +2,7 @@
 // order, as its MONITOR tells it; and a journal in Redis that the holders write themselves.
 import { connect } from 'node:net'
 import { Redis } from 'ioredis'
-import * as fair from '../../dist/esm/servers/redis/scripts/fair.generated.js'
+import * as fair from '../../dist/esm/src/servers/redis/scripts/fair.generated.js'
 
 /** What the keys of the journal begin with. */
 export const JOURNAL = 'journal:'

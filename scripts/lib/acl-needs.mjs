@@ -133,7 +133,7 @@ export const KINDS = [
   ),
 ]
 
-/** What `readKeys` of src/extras/deployment asks. */
+/** What `readKeys` of tools/deployment asks. */
 const READING = {
   commands:
     'ping time type get hgetall hget pttl exists zcard zcount zrange zrangebyscore pubsub|numsub'.split(

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What the tests of all mutants depend on. */
-const SOURCES = ['src', 'lua', 'test']
+const SOURCES = ['src', 'tools', 'lua', 'test']
 
 /** Which mutants were killed, as they and their two files are now; kept in `.cache/`. */
 export class Results {

@@ -2,7 +2,7 @@
 // tell the witness what they do. Started by run.mjs with what it needs in `process.argv[2]`.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
-import { Holdfast, HoldfastError } from '../../dist/esm/index.js'
+import { Holdfast, HoldfastError } from '../../dist/esm/src/index.js'
 import { ElectionCaller } from './callers/election.mjs'
 import { LatchCaller } from './callers/latch.mjs'
 import { LockCaller } from './callers/locks.mjs'

@@ -1,6 +1,6 @@
 // One run: a world, clients that use its locks, storms of faults, and a witness who is asked at the end.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../dist/esm/index.js'
+import { Holdfast } from '../../dist/esm/src/index.js'
 import { findLeft, readNumbers } from './checks.mjs'
 import { ClientProcess, forkGuarded } from './clients.mjs'
 import { prepareControl } from './controls/libraries.mjs'

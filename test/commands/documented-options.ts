@@ -1,4 +1,4 @@
-import { WHERE_USAGE } from '../../src/extras/servers/where.ts'
+import { WHERE_USAGE } from '../../tools/servers/where.ts'
 import { type Page, plain, tableRows } from '../repo/docs/pages.ts'
 
 /** The options that a usage names, without those that every command has. */

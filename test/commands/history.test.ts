@@ -1,5 +1,5 @@
-import { recordHistory } from '../../src/extras/history/history.ts'
 import { Holdfast } from '../../src/index.ts'
+import { recordHistory } from '../../tools/history/history.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { sharedServer, startRedis } from '../support/redis-server.ts'
 

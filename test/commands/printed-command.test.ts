@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Inspected } from '../../src/extras/cli/locks/detail-text.ts'
-import { shellWord } from '../../src/extras/deployment/shell-word.ts'
+import type { Inspected } from '../../tools/cli/locks/detail-text.ts'
+import { shellWord } from '../../tools/deployment/shell-word.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { newSetting } from './setting.ts'
 
 const { server, newClient } = newSetting()
-const program = join(__dirname, '../../dist/esm/extras/cli/main.js')
+const program = join(__dirname, '../../dist/esm/tools/cli/main.js')
 
 const NAMES = {
   'a line break before a hex digit': 'job\n2',

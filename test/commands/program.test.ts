@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { newSetting } from './setting.ts'
 
 const { server, newClient } = newSetting()
-const main = resolve(__dirname, '../../dist/esm/extras/cli/main.js')
+const main = resolve(__dirname, '../../dist/esm/tools/cli/main.js')
 
 beforeAll(() => {
   if (!existsSync(main)) throw new Error('npm run build makes the program that is tested here.')

@@ -1,5 +1,5 @@
-import type { Inspected } from '../../src/extras/cli/locks/detail-text.ts'
 import { Holdfast } from '../../src/index.ts'
+import type { Inspected } from '../../tools/cli/locks/detail-text.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'

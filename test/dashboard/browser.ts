@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import type { Dashboard } from '../../src/extras/dashboard/dashboard.ts'
+import type { Dashboard } from '../../tools/dashboard/dashboard.ts'
 import { atEnd } from '../support/lifetime.ts'
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'

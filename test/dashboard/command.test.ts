@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
-const PROGRAM = 'dist/esm/extras/cli/main.js'
+const PROGRAM = 'dist/esm/tools/cli/main.js'
 
 const server = sharedServer()
 

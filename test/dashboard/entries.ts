@@ -1,5 +1,5 @@
-import { HistoryIndex } from '../../src/extras/dashboard/history-index.ts'
-import type { HistoryEntry } from '../../src/extras/history/history.ts'
+import { HistoryIndex } from '../../tools/dashboard/history-index.ts'
+import type { HistoryEntry } from '../../tools/history/history.ts'
 
 const NOTHING = {
   owner: null,

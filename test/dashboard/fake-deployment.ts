@@ -4,7 +4,7 @@ import type {
   LockDetail,
   Unreachable,
   WaiterRow,
-} from '../../src/extras/deployment/rows.ts'
+} from '../../tools/deployment/rows.ts'
 
 type Given = Partial<Omit<LockDetail, 'key' | 'holders' | 'queue'>> & {
   readonly holders?: readonly Partial<HolderRow>[]

@@ -1,4 +1,4 @@
-import { type AccessOptions, createDashboard } from '../../src/extras/dashboard/create.ts'
+import { type AccessOptions, createDashboard } from '../../tools/dashboard/create.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { FakeDeployment, processOf } from './fake-deployment.ts'

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
-import { createDashboard, type Times } from '../../src/extras/dashboard/create.ts'
-import type { HistoryIndex } from '../../src/extras/dashboard/history-index.ts'
+import { createDashboard, type Times } from '../../tools/dashboard/create.ts'
+import type { HistoryIndex } from '../../tools/dashboard/history-index.ts'
 import { openPage, serve } from './browser.ts'
 import type { FakeDeployment } from './fake-deployment.ts'
 

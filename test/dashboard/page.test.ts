@@ -1,9 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
-import {
-  type AccessOptions,
-  createDashboard,
-  type Times,
-} from '../../src/extras/dashboard/create.ts'
+import { type AccessOptions, createDashboard, type Times } from '../../tools/dashboard/create.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { describeInBrowser, faultsOf, openBrowser, openPage, serve } from './browser.ts'
 import { FakeDeployment } from './fake-deployment.ts'

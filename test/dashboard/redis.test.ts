@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { newDashboard } from '../../src/extras/dashboard/dashboard.ts'
-import { recordHistory } from '../../src/extras/history/history.ts'
 import { Holdfast } from '../../src/index.ts'
+import { newDashboard } from '../../tools/dashboard/dashboard.ts'
+import { recordHistory } from '../../tools/history/history.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
@@ -161,7 +161,7 @@ test.each(["it's $(id)", '-x', 'job\n2'])(
     const { toFree } = await ask(`lock?${new URLSearchParams({ key: name })}`)
     expect(toFree.command).not.toContain('ignored')
     expect(toFree.needsPassword).toBe(true)
-    const program = join(__dirname, '../../dist/esm/extras/cli/main.js')
+    const program = join(__dirname, '../../dist/esm/tools/cli/main.js')
     const script = `npx() { shift; '${process.execPath}' '${program}' "$@"; }`
     // There is no terminal to ask, and no password here.
     const command = toFree.command.replace('--force', '--force --yes').replace(/--user=\S+ /, '')

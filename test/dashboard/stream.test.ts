@@ -1,4 +1,4 @@
-import { createDashboard, type Times } from '../../src/extras/dashboard/create.ts'
+import { createDashboard, type Times } from '../../tools/dashboard/create.ts'
 import { eventually, eventuallyPasses, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { FakeDeployment } from './fake-deployment.ts'

@@ -1,5 +1,5 @@
-import type { HistoryIndex } from '../../src/extras/dashboard/history-index.ts'
-import type { HistoryEntry } from '../../src/extras/history/history.ts'
+import type { HistoryIndex } from '../../tools/dashboard/history-index.ts'
+import type { HistoryEntry } from '../../tools/history/history.ts'
 import { entry, indexOf } from './entries.ts'
 import { FakeDeployment, processOf } from './fake-deployment.ts'
 

@@ -1,4 +1,4 @@
-import type { Dashboard } from '../../src/extras/dashboard/dashboard.ts'
+import type { Dashboard } from '../../tools/dashboard/dashboard.ts'
 import { atEnd } from '../support/lifetime.ts'
 
 export interface Message {

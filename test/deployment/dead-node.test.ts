@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { newDashboard } from '../../src/extras/dashboard/dashboard.ts'
 import { Holdfast } from '../../src/index.ts'
+import { newDashboard } from '../../tools/dashboard/dashboard.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.ts'
 import type { RedisServer } from '../support/redis-server.ts'
 
-const program = join(__dirname, '../../dist/esm/extras/cli/main.js')
+const program = join(__dirname, '../../dist/esm/tools/cli/main.js')
 
 /** A cluster that still serves the slots of the nodes that are up. */
 const config = { 'cluster-require-full-coverage': 'no', 'cluster-node-timeout': 1_000 }

@@ -1,6 +1,6 @@
-import { openDeployment } from '../../src/extras/deployment/open-deployment.ts'
-import { readWhere } from '../../src/extras/servers/where.ts'
 import { Holdfast } from '../../src/index.ts'
+import { openDeployment } from '../../tools/deployment/open-deployment.ts'
+import { readWhere } from '../../tools/servers/where.ts'
 import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'

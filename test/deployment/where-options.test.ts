@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { hasPassword, whereOptions } from '../../src/extras/deployment/where-options.ts'
-import { readWhere, WHERE_OPTIONS } from '../../src/extras/servers/where.ts'
+import { hasPassword, whereOptions } from '../../tools/deployment/where-options.ts'
+import { readWhere, WHERE_OPTIONS } from '../../tools/servers/where.ts'
 
 /** The place that the program reads from these words, in a real shell, with the password from the environment. */
 function whereOf(words: string, env: Record<string, string> = {}) {

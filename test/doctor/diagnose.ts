@@ -1,6 +1,6 @@
-import type { Terminal } from '../../src/extras/cli/command/command.ts'
-import type { Report } from '../../src/extras/cli/doctor/report/report.ts'
-import { run } from '../../src/extras/cli/run.ts'
+import type { Terminal } from '../../tools/cli/command/command.ts'
+import { run } from '../../tools/cli/run.ts'
+import type { Report } from '../../tools/doctor/report/report.ts'
 
 export interface Diagnosis {
   code: number

@@ -1,5 +1,5 @@
-import { codes } from '../../src/extras/cli/doctor/checks/all.ts'
-import { USAGE } from '../../src/extras/cli/doctor/options.ts'
+import { codes } from '../../tools/doctor/checks/all.ts'
+import { USAGE } from '../../tools/doctor/options.ts'
 import { plain, readPage, tableRows } from '../repo/docs/pages.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { diagnose, holdfast } from './diagnose.ts'

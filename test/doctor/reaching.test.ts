@@ -1,4 +1,4 @@
-import { commands } from '../../src/extras/cli/commands.ts'
+import { commands } from '../../tools/cli/commands.ts'
 import { atLoad } from '../support/at-load.ts'
 import { startTlsPlace } from '../support/places/tls.ts'
 import { freePort } from '../support/ports.ts'

@@ -1,4 +1,4 @@
-import { needsOf } from '../../src/extras/cli/doctor/facts/rights.ts'
+import { needsOf } from '../../tools/doctor/facts/rights.ts'
 import { startFakeServer } from '../support/fake-server.ts'
 import { additionalRights, rightsOf, rightsOfAllKinds } from '../support/places/rights.ts'
 import { startProxy } from '../support/proxy.ts'

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
+import { createMemoryServer } from '../../src/testing.ts'
 import {
   type HistoryEntry,
   type ReadHistoryOptions,
   type RecordHistoryOptions,
   readHistory,
   recordHistory,
-} from '../../src/extras/history/history.ts'
-import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
-import { createMemoryServer } from '../../src/testing.ts'
+} from '../../tools/history/history.ts'
 import { atLoad } from '../support/at-load.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'

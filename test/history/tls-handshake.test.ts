@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { openClient } from '../../src/extras/history/open-client.ts'
-import { openServer } from '../../src/extras/servers/open-server.ts'
+import { openClient } from '../../tools/history/open-client.ts'
+import { openServer } from '../../tools/servers/open-server.ts'
 import { startTlsPlace } from '../support/places/tls.ts'
 import { deafTo, watchTls } from '../support/tls-sockets.ts'
 

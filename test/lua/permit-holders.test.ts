@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { takePermit } from '../../src/extras/deployment/scripts.generated.ts'
+import { takePermit } from '../../tools/deployment/scripts.generated.ts'
 import { leaves } from '../support/leaks.ts'
 import * as scripts from '../support/scripts.ts'
 import {

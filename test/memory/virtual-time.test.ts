@@ -210,7 +210,7 @@ test('the engine reads real time only in the files that are listed here', () => 
   const src = resolve(__dirname, '../../src')
   /** What never runs in memory; the clocks themselves; and a warning for people. */
   const byRealTime =
-    /^(servers\/(redis|quorum)|extras)\/|^kit\/clock|^locks\/lock\/self-wait-warning/
+    /^(servers\/(redis|quorum)|observe)\/|^kit\/clock|^locks\/lock\/self-wait-warning/
   const found = readdirSync(src, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !byRealTime.test(file))
     .flatMap((file) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Registry } from 'prom-client'
-import { collectMetrics } from '../../src/extras/metrics/metrics.ts'
+import { collectMetrics } from '../../src/observe/metrics/metrics.ts'
 
 const root = resolve(__dirname, '../..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')

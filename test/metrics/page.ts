@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client'
-import { collectMetrics, type MetricsOptions } from '../../src/extras/metrics/metrics.ts'
+import { collectMetrics, type MetricsOptions } from '../../src/observe/metrics/metrics.ts'
 
 /** The page that Prometheus reads: each series as `name{label="value",…}` without the prefix, and its value. */
 export class Page {

@@ -2,14 +2,14 @@ const LIST = 'test/commands/list.test.ts'
 const INSPECT = 'test/commands/inspect.test.ts'
 const WATCH = 'test/commands/watch.test.ts'
 const LEAKS = 'test/commands/leaks.test.ts'
-const LOCKS = 'src/extras/cli/locks'
+const LOCKS = 'tools/cli/locks'
 
 /** Of the commands that look at locks. */
 export const commands = [
   {
     id: 'commands-steered-terminal',
     mistake: 'Characters of names that steer a terminal are printed as they are.',
-    file: 'src/extras/cli/text/words.ts',
+    file: 'tools/cli/text/words.ts',
     search: String.raw`/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\\]/gu`,
     replace: String.raw`/[\p{Cf}\p{Zl}\p{Zp}\\]/gu`,
     test: LIST,
@@ -36,7 +36,7 @@ export const commands = [
   {
     id: 'commands-anew-is-renewed',
     mistake: 'A lock that was let go and acquired again between two looks counts as renewed.',
-    file: 'src/extras/deployment/renewals.ts',
+    file: 'tools/deployment/renewals.ts',
     search: 'before !== undefined && first.token === second.token',
     replace: 'before !== undefined',
     test: INSPECT,
@@ -54,7 +54,7 @@ export const commands = [
   {
     id: 'commands-living-leak',
     mistake: 'A lease of a fixed length is a leak, although its process lives.',
-    file: 'src/extras/deployment/find-leaks.ts',
+    file: 'tools/deployment/find-leaks.ts',
     search: 'process === null && !isRedisson',
     replace: '!isRedisson',
     test: LEAKS,
@@ -63,7 +63,7 @@ export const commands = [
   {
     id: 'commands-silent-leak',
     mistake: 'A holder that does not tell of itself is a leak, although it renews.',
-    file: 'src/extras/deployment/find-leaks.ts',
+    file: 'tools/deployment/find-leaks.ts',
     search: "renewal === 'not-renewed' && ",
     replace: '',
     test: LEAKS,

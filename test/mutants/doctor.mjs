@@ -4,15 +4,15 @@ const RIGHTS = 'test/doctor/rights.test.ts'
 const REACHING = 'test/doctor/reaching.test.ts'
 const CLUSTER = 'test/doctor/cluster.test.ts'
 const SENTINEL = 'test/doctor/sentinel.test.ts'
-const FACTS = 'src/extras/cli/doctor/facts'
-const CHECKS = 'src/extras/cli/doctor/checks'
+const FACTS = 'tools/doctor/facts'
+const CHECKS = 'tools/doctor/checks'
 
 /** Of `npx holdfast doctor`. */
 export const doctor = [
   {
     id: 'doctor-waits-for-ever',
     mistake: 'A server that accepts and never answers is waited for.',
-    file: 'src/extras/servers/open-server.ts',
+    file: 'tools/servers/open-server.ts',
     search: 'Math.max(0, timeoutMs - usedMs)',
     replace: '60_000',
     test: REACHING,
@@ -21,7 +21,7 @@ export const doctor = [
   {
     id: 'doctor-shows-password',
     mistake: 'An address that makes no sense is shown with its password.',
-    file: 'src/extras/servers/endpoint.ts',
+    file: 'tools/servers/endpoint.ts',
     search: "text.replace(/^([a-z]*:\\/\\/)?.*@/s, '$1***@')",
     replace: "text.replace(/^([a-z]*:\\/\\/)?[^:]*@/s, '$1***@')",
     test: REACHING,
@@ -30,7 +30,7 @@ export const doctor = [
   {
     id: 'doctor-unreached-is-well',
     mistake: 'A server that could not be looked at counts as one without findings.',
-    file: 'src/extras/cli/doctor/report/report.ts',
+    file: 'tools/doctor/report/report.ts',
     search: 'return missed || servers.length === 0',
     replace: 'return false',
     test: REACHING,
@@ -86,7 +86,7 @@ export const doctor = [
   {
     id: 'doctor-mark-without-ttl',
     mistake: 'Keys that are meant to stay are told to have no TTL.',
-    file: 'src/extras/deployment/key-names.ts',
+    file: 'tools/deployment/key-names.ts',
     search: 'permit_holders|kind|client):|',
     replace: 'permit_holders|kind|client|birth)|',
     test: ONE,

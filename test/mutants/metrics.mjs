@@ -1,4 +1,4 @@
-const FILL = 'src/extras/metrics/fill.ts'
+const FILL = 'src/observe/metrics/fill.ts'
 const METRICS = 'test/metrics/metrics.test.ts'
 
 /** Metrics that do not tell what is so, or cost more than they are worth. */
@@ -6,7 +6,7 @@ export const metrics = [
   {
     id: 'metrics-throw-into-locks',
     mistake: 'What a subscriber of facts throws goes on into the process.',
-    file: 'src/extras/facts/subscribe.ts',
+    file: 'src/observe/facts/subscribe.ts',
     search: '        // Failing telemetry must not break a lock.',
     replace: "        throw new Error('telemetry')",
     test: METRICS,
@@ -15,7 +15,7 @@ export const metrics = [
   {
     id: 'metrics-names-without-end',
     mistake: 'Names beyond the cap have series of their own.',
-    file: 'src/extras/facts/name-groups.ts',
+    file: 'src/observe/facts/name-groups.ts',
     search: 'if (groups.size >= most) {',
     replace: 'if (groups.size >= most * 1_000) {',
     test: METRICS,
@@ -33,7 +33,7 @@ export const metrics = [
   {
     id: 'metrics-filled-twice',
     mistake: 'A second call for one registry counts everything once more, or fails.',
-    file: 'src/extras/metrics/metrics.ts',
+    file: 'src/observe/metrics/metrics.ts',
     search: '  if (first !== undefined) first[RUNNING] = running\n',
     replace: '  void first\n',
     test: METRICS,
@@ -42,7 +42,7 @@ export const metrics = [
   {
     id: 'metrics-half-made',
     mistake: 'A registry that has one of the names keeps the metrics that were made before.',
-    file: 'src/extras/metrics/catalogue.ts',
+    file: 'src/observe/metrics/catalogue.ts',
     search: '    remove()\n    throw error',
     replace: '    throw error',
     test: METRICS,
@@ -51,7 +51,7 @@ export const metrics = [
   {
     id: 'metrics-youngest-age',
     mistake: 'The age of the oldest hold is that of the youngest.',
-    file: 'src/extras/facts/under-way.ts',
+    file: 'src/observe/facts/under-way.ts',
     search: 'else one.count += 1',
     replace: 'else Object.assign(one, { count: one.count + 1, oldest: secondsSince(since) })',
     test: METRICS,

@@ -23,7 +23,7 @@ export const security = [
   {
     id: 'url-of-another-option',
     mistake: 'A URL that stands where another value was expected is printed with its login.',
-    file: 'src/extras/cli/run.ts',
+    file: 'tools/cli/run.ts',
     search: 'withoutLogins(error.message)',
     replace: 'error.message',
     test: SECRETS,
@@ -32,7 +32,7 @@ export const security = [
   {
     id: 'history-shows-login',
     mistake: 'readHistory() rejects with an error that has the password of a refused login.',
-    file: 'src/extras/history/read-history.ts',
+    file: 'tools/history/read-history.ts',
     search: 'delete (told as { command?: unknown }).command',
     replace: 'void 0',
     test: SECRETS,

@@ -11,7 +11,7 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-base'
 import { acquireTrace, holdTrace, releaseTrace, renewTrace } from '../../src/diagnostics.ts'
-import { instrument } from '../../src/extras/opentelemetry/opentelemetry.ts'
+import { instrument } from '../../src/observe/opentelemetry/opentelemetry.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { acquiring, holding, MemoryNotes, renewing } from './told.ts'
 

@@ -15,7 +15,10 @@ import {
   type Sampler,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
-import { type InstrumentOptions, instrument } from '../../src/extras/opentelemetry/opentelemetry.ts'
+import {
+  type InstrumentOptions,
+  instrument,
+} from '../../src/observe/opentelemetry/opentelemetry.ts'
 
 type Value = number | Histogram
 

@@ -170,12 +170,10 @@ describe('the program `holdfast`', () => {
   })
 
   test('the library does not load the program, and the program has no types', () => {
-    expect(packed.filter((file) => /extras\/cli\/.*\.d\.ts$|cjs\/extras\/cli/.test(file))).toEqual(
-      [],
-    )
+    expect(packed.filter((file) => /tools\/cli\/.*\.d\.ts$|cjs\/tools\/cli/.test(file))).toEqual([])
     write('loads/package.json', '{ "type": "module" }')
     write('loads/main.js', "import 'holdfast'\nimport 'holdfast/testing'\nconsole.log('loaded')\n")
-    const program = join(dir, 'node_modules/holdfast/dist/esm/extras')
+    const program = join(dir, 'node_modules/holdfast/dist/esm/tools')
     renameSync(program, `${program}-away`)
     try {
       expect(run(join(dir, 'loads'), process.execPath, 'main.js')).toBe('loaded\n')
@@ -207,9 +205,9 @@ describe('holdfast/opentelemetry', () => {
     expect(run(join(dir, 'esm'), process.execPath, 'opentelemetry.js')).toBe('')
     const loaded: string[] = JSON.parse(run(join(dir, 'cjs'), process.execPath, 'opentelemetry.js'))
     expect(loaded.filter((file) => file.includes('@opentelemetry/api'))).not.toEqual([])
-    expect(loaded.filter((file) => /ioredis|holdfast\/dist\/cjs\/(?!extras)/.test(file))).toEqual(
-      [],
-    )
+    expect(
+      loaded.filter((file) => /ioredis|holdfast\/dist\/cjs\/(?!src\/observe)/.test(file)),
+    ).toEqual([])
   })
 
   test.each(['esm', 'cjs'])('holdfast/opentelemetry names the missing package, in %s', (folder) => {
@@ -218,10 +216,12 @@ describe('holdfast/opentelemetry', () => {
     )
   })
 
-  test('the library loads neither holdfast/opentelemetry, nor other extras, nor their peers', () => {
+  test('the library loads neither holdfast/opentelemetry, nor the tools, nor their peers', () => {
     const loaded: string[] = JSON.parse(run(join(dir, 'cjs'), process.execPath, 'core.js'))
     expect(loaded.length).toBeGreaterThan(50)
-    expect(loaded.filter((file) => /extras|@opentelemetry|prom-client/.test(file))).toEqual([])
+    expect(loaded.filter((file) => /tools|observe|@opentelemetry|prom-client/.test(file))).toEqual(
+      [],
+    )
   })
 })
 
@@ -340,7 +340,7 @@ test('the tarball has what the package needs, and nothing else', () => {
       .filter((file) => file.startsWith(`dist/${name}/`) && /\.(js|d\.ts)$/.test(file))
       .map((file) => file.slice(`dist/${name}/`.length))
       .sort()
-  const ofProgram = /^extras\/(cli|deployment|servers)\//
+  const ofProgram = /^tools\/(cli|doctor|deployment|servers)\//
   const alone = build('esm').filter((file) => !build('cjs').includes(file))
   expect(alone.filter((file) => !ofProgram.test(file))).toEqual([])
   expect(build('cjs').filter((file) => !build('esm').includes(file))).toEqual([])

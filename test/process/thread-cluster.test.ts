@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Holdfast } from '../../src/index.ts'
 import { startCluster } from '../support/redis-cluster.ts'
 
-const workerUrl = resolve(__dirname, '../../dist/esm/servers/redis/thread/renewal-worker.js')
+const workerUrl = resolve(__dirname, '../../dist/esm/src/servers/redis/thread/renewal-worker.js')
 
 test('a master of a cluster that hangs while the main thread is blocked costs no lease on another master', async () => {
   const cluster = await startCluster({ config: { 'cluster-node-timeout': 60_000 } })

@@ -33,7 +33,7 @@ function clientWith(name: string, program?: string): Holdfast {
 }
 
 const built = pathToFileURL(
-  resolve(__dirname, '../../dist/esm/servers/redis/thread/renewal-worker.js'),
+  resolve(__dirname, '../../dist/esm/src/servers/redis/thread/renewal-worker.js'),
 )
 
 describe('a watchdog thread that cannot start', () => {

@@ -10,7 +10,7 @@ import { sharedServer } from '../support/redis-server.ts'
 const server = sharedServer()
 
 beforeAll(() => {
-  if (!existsSync(resolve(__dirname, '../../dist/esm/index.js'))) {
+  if (!existsSync(resolve(__dirname, '../../dist/esm/src/index.js'))) {
     throw new Error('dist/ is not there: run `npm run build` first')
   }
 })

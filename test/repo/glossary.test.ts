@@ -37,11 +37,15 @@ const isGenerated = (file: string): boolean => file.endsWith('.generated.ts')
 
 /** The exported classes of the source, and the file of each. */
 function exportedClasses(): [name: string, file: string][] {
-  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  const files = ['src', 'tools'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+      join(folder, file),
+    ),
+  )
   return files
     .filter((file) => file.endsWith('.ts') && !isGenerated(file))
     .flatMap((file) => {
-      const source = readFileSync(join(root, 'src', file), 'utf8')
+      const source = readFileSync(join(root, file), 'utf8')
       const found = source.matchAll(/^export (?:default )?(?:abstract )?class (\w+)/gm)
       return [...found].map(([, name = '']): [string, string] => [name, file])
     })
@@ -52,7 +56,7 @@ test('the glossary explains the words in the names of all classes', () => {
   const classes = exportedClasses()
   expect(classes.length).toBeGreaterThan(50)
   const advice = ([name, file]: [string, string]) =>
-    `${name} (src/${file}): name it in words of src/README.md, or explain a word there`
+    `${name} (${file}): name it in words of src/README.md, or explain a word there`
   expect(classes.filter(([name]) => !isExplained(wordsOf(name), terms)).map(advice)).toEqual([])
 })
 

@@ -1,178 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { leaves, mayImport } from './rooms.ts'
 
-const src = resolve(__dirname, '../../src')
+const root = resolve(__dirname, '../..')
 const longestFile = 250
 const longestChain = 18
 const mostFloors = 7
-
-/** The leaves, which every room may import. Among themselves they may too. */
-const leaves = ['diagnostics', 'errors', 'events', 'options']
-
-const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
-const places = [
-  'servers/redis',
-  'servers/redis/connection',
-  'servers/redis/thread',
-  'servers/quorum',
-]
-const kinds = [
-  'locks/lock',
-  'locks/fair',
-  'locks/latch',
-  'locks/read-write',
-  'locks/multi',
-  'locks/red',
-  'locks/leader',
-  'locks/semaphore',
-]
-
-/** The rooms that a room of src/ may import, in addition to its own files. `import type` is an import as well. */
-const mayImport: Record<string, string[]> = {
-  index: ['holdfast', ...kinds, ...engine],
-  testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory', 'kit'],
-  'memory-client': ['holdfast', 'servers/memory'],
-  holdfast: [
-    'client-emitter',
-    'client-parts',
-    'one-server',
-    ...kinds,
-    ...engine,
-    'places',
-    'nanoid',
-  ],
-  'client-emitter': ['kit', 'eventemitter3'],
-  'client-parts': ['client-emitter', 'locks/red', ...engine],
-  'one-server': [...kinds, ...engine],
-  places: ['local', 'servers', ...places],
-  'locks/lock': engine,
-  'locks/fair': ['locks/lock', ...engine],
-  'locks/latch': engine,
-  'locks/read-write': ['locks/lock', ...engine],
-  'locks/multi': ['locks/lock', ...engine],
-  'locks/red': ['locks/lock', ...engine],
-  // An election uses locks and leases as users do. It acquires and renews nothing by itself.
-  'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
-  'locks/semaphore': engine,
-  local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
-  waiting: ['lease', 'owner', 'servers', 'kit'],
-  lease: ['owner', 'kit'],
-  owner: ['kit'],
-  servers: ['kit'],
-  'servers/redis': [
-    'servers/redis/calls',
-    'servers/redis/connection',
-    'servers/redis/durability',
-    'servers/redis/read-write',
-    'servers/redis/presence',
-    'servers/redis/scripts',
-    'servers/redis/semaphore',
-    'servers',
-    'kit',
-    'ioredis',
-  ],
-  'servers/redis/calls': [
-    'servers/redis/connection',
-    'servers/redis/scripts',
-    'servers',
-    'kit',
-    'ioredis',
-  ],
-  'servers/redis/durability': [
-    'servers/redis/calls',
-    'servers/redis/connection',
-    'servers/redis/scripts',
-    'servers',
-    'kit',
-    'ioredis',
-  ],
-  'servers/redis/presence': [
-    'servers/redis/calls',
-    'servers/redis/connection',
-    'servers/redis/scripts',
-    'servers',
-    'type ioredis',
-  ],
-  'servers/redis/read-write': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
-  'servers/redis/semaphore': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
-  'servers/redis/connection': ['servers', 'kit', 'ioredis'],
-  'servers/redis/scripts': [],
-  'servers/redis/thread': [
-    'servers/redis',
-    'servers/redis/connection',
-    'servers',
-    'kit',
-    'ioredis',
-  ],
-  'servers/quorum': [
-    'servers/redis',
-    'servers/redis/calls',
-    'servers/redis/connection',
-    'servers/redis/scripts',
-    'servers',
-    'kit',
-  ],
-  'servers/memory': ['servers/memory/records', 'servers', 'kit'],
-  'servers/memory/records': ['servers', 'kit'],
-  kit: [],
-  // The program: no room imports it, and it imports only the public door of the package.
-  'extras/cli': [
-    'extras/servers',
-    'extras/cli/command',
-    'extras/cli/bench',
-    'extras/cli/dashboard',
-    'extras/cli/doctor',
-    'extras/cli/history',
-    'extras/cli/locks',
-    'index',
-  ],
-  'extras/cli/bench': ['extras/cli/command', 'extras/cli/text', 'extras/servers', 'index'],
-  'extras/cli/history': [
-    'extras/cli/command',
-    'extras/cli/text',
-    'extras/servers',
-    'extras/history',
-    'index',
-  ],
-  'extras/cli/dashboard': ['extras/cli/command', 'extras/dashboard', 'extras/servers', 'index'],
-  'extras/cli/command': ['index'],
-  'extras/cli/text': [],
-  'extras/cli/locks': [
-    'extras/cli/command',
-    'extras/cli/text',
-    'extras/deployment',
-    'extras/servers',
-    'index',
-  ],
-  'extras/servers': ['index', 'ioredis'],
-  'extras/cli/doctor': [
-    'extras/cli/command',
-    'extras/servers',
-    'extras/cli/doctor/facts',
-    'extras/cli/doctor/checks',
-    'extras/cli/doctor/report',
-    'index',
-  ],
-  'extras/cli/doctor/facts': ['extras/deployment', 'extras/servers', 'index'],
-  'extras/cli/doctor/checks': ['extras/cli/doctor/facts', 'extras/cli/text', 'extras/deployment'],
-  'extras/cli/doctor/report': [
-    'extras/cli/command',
-    'extras/cli/text',
-    'extras/cli/doctor/checks',
-    'extras/cli/doctor/facts',
-  ],
-  // Subscribers of facts, and tools that inspect a deployment: they import only the public door.
-  'extras/facts': ['index'],
-  'extras/metrics': ['extras/facts', 'index', 'prom-client'],
-  'extras/opentelemetry': ['extras/facts', 'index', '@opentelemetry/api'],
-  'extras/history': ['extras/facts', 'extras/servers', 'index', 'ioredis'],
-  'extras/deployment': ['extras/servers', 'index', 'ioredis'],
-  'extras/dashboard': ['extras/deployment', 'extras/history', 'extras/servers', 'index'],
-  diagnostics: [],
-  errors: [],
-  options: ['type owner', 'kit', 'type ioredis'],
-  events: [],
-}
 
 interface Import {
   from: string
@@ -191,21 +24,36 @@ function roomOf(file: string): string {
   return file.includes('/') ? dirname(file) : file.replace(/\.ts$/, '')
 }
 
+/** The files of src/ are named without that folder here. */
+function nameOf(path: string): string {
+  return path.replace(/^src\//, '')
+}
+
+function pathOf(file: string): string {
+  return file.startsWith('tools/') ? file : `src/${file}`
+}
+
 function importsOf(file: string, text: string): Import[] {
   const statement =
     /\b(?:import|export)\s+(?<type>type\s+)?(?:[\w*{}\s,$]*?\sfrom\s*)?'(?<to>[^']+)'|\bimport\(\s*'(?<call>[^']+)'/g
   return [...text.matchAll(statement)].map(({ groups }) => {
     const specifier = groups?.to ?? groups?.call ?? ''
-    const to = specifier.startsWith('.') ? join(dirname(file), specifier) : specifier
+    const to = specifier.startsWith('.')
+      ? nameOf(join(dirname(pathOf(file)), specifier))
+      : specifier
     return { from: file, to, typeOnly: groups?.type !== undefined }
   })
 }
 
-const sources: Source[] = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .map((file) => file.replaceAll('\\', '/'))
+const sources: Source[] = ['src', 'tools']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+      nameOf(join(folder, file).replaceAll('\\', '/')),
+    ),
+  )
   .filter((file) => file.endsWith('.ts'))
   .map((file) => {
-    const raw = readFileSync(join(src, file), 'utf8')
+    const raw = readFileSync(join(root, pathOf(file)), 'utf8')
     const text = raw.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
     return { file, text: raw, imports: importsOf(file, text) }
   })
@@ -220,7 +68,7 @@ function isAllowed({ from, to, typeOnly }: Import): boolean {
   const allowed = mayImport[room] ?? []
   return (
     target === room ||
-    (leaves.includes(target) && !room.startsWith('extras/')) ||
+    (leaves.includes(target) && !room.startsWith('tools/') && !room.startsWith('observe/')) ||
     allowed.includes(target) ||
     (typeOnly && allowed.includes(`type ${target}`))
   )
@@ -271,7 +119,7 @@ test('every file is in a room that the rules know', () => {
 })
 
 test('the page of the architecture has a line for each folder', () => {
-  const page = readFileSync(resolve(src, '../docs/explanation/architecture.md'), 'utf8')
+  const page = readFileSync(join(root, 'docs/explanation/architecture.md'), 'utf8')
   const folders = [...new Set([...files].filter((file) => file.includes('/')).map(roomOf))]
   const lines = [...page.matchAll(/^\| `([a-z/-]+)` \|/gm)].map(([, folder]) => folder)
   expect(lines.sort()).toEqual(folders.sort())
@@ -287,8 +135,10 @@ test('imports go in one direction, as the rules allow: index, holdfast, locks, l
 })
 
 test(`no chain of imports is longer than ${longestChain} files`, () => {
-  // The files in extras/ use the public door as programs of users do.
-  const own = imports.filter(({ from, to }) => !(from.startsWith('extras/') && to === 'index.ts'))
+  // Tools and observers use the public door as programs of users do.
+  const own = imports.filter(
+    ({ from, to }) => !(/^(tools|observe)\//.test(from) && to === 'index.ts'),
+  )
   expect(chainFrom([...files], own).length).toBeLessThanOrEqual(longestChain)
 })
 

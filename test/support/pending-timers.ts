@@ -4,17 +4,18 @@ import { resolve, sep } from 'node:path'
  * Timers of the library that nobody has cleared. An unref'd timer keeps no process alive and is in no
  * list of Node's, but it still runs code later: so the global functions are wrapped to see them.
  */
-const SOURCES = resolve(__dirname, '..', '..', 'src') + sep
+const SOURCES = ['src', 'tools'].map((folder) => resolve(__dirname, '..', '..', folder) + sep)
 
 /** The timer, and an error that knows where it was made; its stack is read only when it is pending. */
 const pending = new Map<object, Error>()
 
-/** How many timers made by a file of `src/` are pending, by the place that made them. */
+/** How many timers made by a file of `src/` or `tools/` are pending, by the place that made them. */
 export function pendingSourceTimers(): Map<string, number> {
   const places = new Map<string, number>()
   for (const made of pending.values()) {
     const place = creatorOf(made)
-    if (place?.includes(SOURCES)) places.set(place, (places.get(place) ?? 0) + 1)
+    if (place !== undefined && SOURCES.some((folder) => place.includes(folder)))
+      places.set(place, (places.get(place) ?? 0) + 1)
   }
   return places
 }
@@ -63,7 +64,7 @@ export function watchTimers(): void {
 }
 
 /** All of `src/` asks it for timers. */
-const CLOCK = resolve(SOURCES, 'kit/clock.ts')
+const CLOCK = resolve(__dirname, '../../src/kit/clock.ts')
 
 /** The first frame of the stack outside of this file and of the clock. */
 function creatorOf(made: Error): string | undefined {

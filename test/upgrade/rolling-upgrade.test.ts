@@ -10,7 +10,7 @@ import { startRedis } from '../support/redis-server.ts'
 const root = join(__dirname, '../..')
 /** Built by `scripts/previous-version.mjs`. It is written where it finds ioredis. */
 const PREVIOUS = join(root, '.cache/previous-version.mjs')
-const LIBRARIES = { old: PREVIOUS, new: join(root, 'dist/esm/index.js') }
+const LIBRARIES = { old: PREVIOUS, new: join(root, 'dist/esm/src/index.js') }
 type Version = keyof typeof LIBRARIES
 
 const PROCESSES = 3

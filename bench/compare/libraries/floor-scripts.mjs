@@ -1,5 +1,5 @@
 // The scripts of Holdfast, called by as little as can be: what of its cost is not the client's.
-import { acquire, release } from '../../../dist/esm/servers/redis/scripts/lock.generated.js'
+import { acquire, release } from '../../../dist/esm/src/servers/redis/scripts/lock.generated.js'
 import { connectAsHoldfast } from './connection.mjs'
 
 const LEASE_MS = 30_000

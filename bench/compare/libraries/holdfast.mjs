@@ -1,4 +1,4 @@
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 
 /** `getLock`, or `getFairLock` where the settings say so. Several URLs are a quorum. */
 export async function open(url, { fair = false, leaseMs } = {}) {

@@ -40,7 +40,7 @@ async function measure({ libraries, quick }) {
   const own = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
   const require = createRequire(`${peers}/package.json`)
   const packages = [
-    { label: 'Holdfast', folder: root, manifest: own, entry: `${root}/dist/esm/index.js` },
+    { label: 'Holdfast', folder: root, manifest: own, entry: `${root}/dist/esm/src/index.js` },
     ...libraries
       .filter(({ peer }) => peer)
       .map(({ label, package: name }) => ({

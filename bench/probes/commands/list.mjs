@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { forkSelf, now, startServer } from '../../support/support.mjs'
 
 const [, , role, url] = process.argv
@@ -76,7 +76,7 @@ async function fill(admin, names) {
 }
 
 async function list(url) {
-  const main = fileURLToPath(new URL('../../../dist/esm/extras/cli/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../../../dist/esm/tools/cli/main.js', import.meta.url))
   const from = now()
   const child = spawn(process.execPath, [main, 'list', '--json', url], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -3,10 +3,10 @@
 //
 //   node bench/probes/dashboard/past.mjs [rounds] [folder of another build, to compare]
 import { createServer } from 'node:http'
-import { resolve } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { entryOf } from '../../../scripts/lib/entry-of.mjs'
 import { forkSelf, messageOf, quantile, startServer } from '../../support/support.mjs'
 
 const ENTRIES = 50_000
@@ -21,10 +21,10 @@ const VIEWS = {
 
 const [first = '10', ...others] = process.argv.slice(2)
 if (first === 'dashboard') await serve(...others)
-else await measure(Number(first), ['dist', ...others])
+else await measure(Number(first), ['.', ...others])
 
 async function serve(url, build) {
-  const path = resolve(build, 'esm/extras/dashboard/dashboard.js')
+  const path = entryOf(build, './dashboard')
   const { newDashboard } = await import(pathToFileURL(path).href)
   const dashboard = newDashboard({ redis: url, authorize: () => 'read', history: { redis: url } })
   const server = createServer((request, response) => void dashboard.node(request, response))

@@ -2,7 +2,7 @@
 // with nobody looking, one viewer, and five. `npm run build`, then `node bench/probes/dashboard/viewers.mjs [seconds]`.
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { newDashboard } from '../../../dist/esm/extras/dashboard/dashboard.js'
+import { newDashboard } from '../../../dist/esm/tools/dashboard/dashboard.js'
 import { forkSelf, messageOf, startServer } from '../../support/support.mjs'
 
 const LOCKS = 10_000

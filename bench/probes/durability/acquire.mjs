@@ -1,7 +1,7 @@
 // What an acquisition takes that counts when replicas have it, beside one that counts when the master has it:
 // one at a time, and 40 at a time, each of a lock of its own, on one master with two replicas.
 // `npm run build`, then `node bench/probes/durability/acquire.mjs [acquisitions]`; `--quick` takes a second.
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
   aboutTheMachine,
   callsOf,

@@ -6,7 +6,7 @@
 // `--durable=2` for two of them. `--quick` for a short look.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { RedisCluster } from '../../../test/chaos/servers/cluster.mjs'
 import { Watched } from '../../../test/chaos/servers/sentinels.mjs'
 import { aboutTheMachine, now, quantile, table, until } from '../../support/support.mjs'

@@ -6,7 +6,7 @@
 // ends with 1 where it finds what must not be.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
   now,
   quantile,

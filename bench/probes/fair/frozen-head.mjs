@@ -5,7 +5,7 @@
 // `npm run build`, then `node bench/probes/fair/frozen-head.mjs [processes] [freezeMs] [short rounds]`;
 // `--quick` for a short look. It ends with 1 where it finds what must not be.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
   now,
   quantile,

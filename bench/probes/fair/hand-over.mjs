@@ -6,7 +6,7 @@
 // out the scripts. `--quick` for a short look. It ends with 1 where keys are left.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
   callsOf,
   now,

@@ -1,8 +1,8 @@
 // What the history costs: bytes of Redis for each entry, and µs of an acquisition and release with and without it,
 // in turns. `npm run build`, then `node bench/probes/history/cost.mjs [rounds] [locks per round]`.
 
-import { recordHistory } from '../../../dist/esm/extras/history/history.js'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
+import { recordHistory } from '../../../dist/esm/tools/history/history.js'
 import { quantile, startServer } from '../../support/support.mjs'
 
 const [rounds = 20, locks = 1_000] = process.argv.slice(2).map(Number)

@@ -2,7 +2,7 @@
 // to when lock() has returned there. Needs a JVM and Maven, see CONTRIBUTING.md.
 // `npm run build`, then `node bench/probes/java/wake-up.mjs [rounds] [line or release of Redisson]`.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startJava } from '../../support/java.mjs'
 import { now, spread, startServer } from '../../support/support.mjs'
 

@@ -3,7 +3,7 @@
 // lease then. And how long until an observer in a third process is told who leads.
 // `npm run build`, then `node bench/probes/leader/new-leader.mjs [resignations] [kills]`. `--quick` for a short look.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { now, serve, spread, startServer, startWorker, until } from '../../support/support.mjs'
 
 const LEASE_MS = 2_000

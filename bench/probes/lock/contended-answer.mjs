@@ -1,15 +1,16 @@
 // What the answer to one who does not get a lock costs the server, with and without telling who has it: the scripts of
 // two builds in turn, in rounds. Microseconds of the server for each call (`INFO commandstats`), and per round trip.
 //
-//   node bench/probes/lock/contended-answer.mjs <dist of before> <dist of now> [redis://127.0.0.1:6379]
-import { resolve } from 'node:path'
+//   node bench/probes/lock/contended-answer.mjs <folder of before> <folder of now> [redis://127.0.0.1:6379]
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Redis } from 'ioredis'
+import { entryOf } from '../../../scripts/lib/entry-of.mjs'
 
 const [before, now, url = 'redis://127.0.0.1:6379'] = process.argv.slice(2)
 const redis = new Redis(url)
-const scriptsOf = async (dist) => {
-  const file = resolve(dist, 'esm/servers/redis/scripts/lock.generated.js')
+const scriptsOf = async (folder) => {
+  const file = join(dirname(entryOf(folder)), 'servers/redis/scripts/lock.generated.js')
   const { acquire } = await import(pathToFileURL(file).href)
   await redis.script('LOAD', acquire.source)
   return acquire.sha1

@@ -4,7 +4,8 @@
 // `npm run build`, then `node bench/probes/lock/facts.mjs [rounds] [acquisitions] [folder of an earlier build]`: with
 // that, such as one of a commit that told nothing, it is measured beside them.
 import { subscribe } from 'node:diagnostics_channel'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { entryOf } from '../../../scripts/lib/entry-of.mjs'
 import { forkSelf, messageOf, quantile, startServer } from '../../support/support.mjs'
 
 const here = resolve(import.meta.dirname, '../../..')
@@ -12,9 +13,8 @@ if (process.argv[2] === 'worker') await work(...process.argv.slice(3))
 else await measure(...process.argv.slice(2))
 
 async function work(folder, url, listens) {
-  const dist = join(folder, 'dist/esm')
-  const { Holdfast } = await import(join(dist, 'index.js'))
-  const { createMemoryServer } = await import(join(dist, 'testing.js'))
+  const { Holdfast } = await import(entryOf(folder))
+  const { createMemoryServer } = await import(entryOf(folder, './testing'))
   const clients = { real: new Holdfast({ redis: url }), memory: createMemoryServer().newClient() }
   let heard = 0
   if (listens === 'true') {

@@ -3,7 +3,7 @@
 // `npm run build`, then `node bench/probes/lock/hand-over.mjs [processes] [waiters] [holdMs]
 // [seconds]`.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
   callsOf,
   forkSelf,

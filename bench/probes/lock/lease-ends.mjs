@@ -6,9 +6,9 @@
 // event loop that the same timers need with nothing held.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
-import { systemClock } from '../../../dist/esm/kit/clock.js'
-import { Hold } from '../../../dist/esm/lease/hold.js'
-import { Watchdog } from '../../../dist/esm/lease/watchdog.js'
+import { systemClock } from '../../../dist/esm/src/kit/clock.js'
+import { Hold } from '../../../dist/esm/src/lease/hold.js'
+import { Watchdog } from '../../../dist/esm/src/lease/watchdog.js'
 
 const { values } = parseArgs({
   options: {

@@ -4,7 +4,7 @@
 // `npm run build`, then `node bench/probes/lock/loss-signal.mjs [holds]`.
 import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { quantile, startServer } from '../../support/support.mjs'
 
 const [holds = 200] = process.argv.slice(2).map(Number)

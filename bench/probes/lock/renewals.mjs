@@ -1,7 +1,7 @@
 // What renewing many held locks costs: scripts per tick on the server, and CPU time of the client.
 // `npm run build`, then `node bench/probes/lock/renewals.mjs [locks] [leaseMs]`.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { callsOf, startServer } from '../../support/support.mjs'
 
 const locks = Number(process.argv[2] ?? 10_000)

@@ -1,7 +1,7 @@
 // How many requests each operation sends, counted by the server.
 // `npm run build`, then `node bench/probes/lock/round-trips.mjs`.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { callsOf, startServer } from '../../support/support.mjs'
 
 const server = await startServer()

@@ -1,7 +1,7 @@
 // What one lock and one client cost a server, counted by the server: these figures do not depend on the
 // load of the machine. `npm run build`, then `node bench/probes/lock/sizing.mjs [locks]`.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
   callsOf,
   freePort,

@@ -3,7 +3,7 @@
 // `npm run build`, then `node bench/probes/lock/starving.mjs [callers] [holdMs] [seconds]
 // [spin|poll|none]`.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { forkSelf, messageOf, spread, startServer } from '../../support/support.mjs'
 
 if (process.argv[2] === 'worker') await work(...process.argv.slice(3))

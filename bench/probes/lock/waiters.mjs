@@ -2,7 +2,7 @@
 // grant takes, and for how long the event loop is blocked when all of them give up by one signal.
 // `npm run build`, then `node --expose-gc bench/probes/lock/waiters.mjs [waiters …]`.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startServer, table } from '../../support/support.mjs'
 
 const sizes = process.argv.slice(2).map(Number)

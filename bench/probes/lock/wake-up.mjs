@@ -1,7 +1,7 @@
 // How long a release takes to reach a waiter in another process: from before unlock() is called to
 // when lock() has resolved there. `npm run build`, then `node bench/probes/lock/wake-up.mjs [rounds]`.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { forkSelf, messageOf, spread, startServer } from '../../support/support.mjs'
 
 const now = () => Number(process.hrtime.bigint()) / 1e6

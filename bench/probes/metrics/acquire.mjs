@@ -2,9 +2,9 @@
 // them, and with a subscriber of the same facts that does nothing: in blocks that take turns, so that what else the machine does befalls all.
 // `npm run build`, then `node bench/probes/metrics/acquire.mjs [blocks]`.
 import { Registry } from 'prom-client'
-import { subscribe } from '../../../dist/esm/extras/facts/subscribe.js'
-import { collectMetrics } from '../../../dist/esm/extras/metrics/metrics.js'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
+import { subscribe } from '../../../dist/esm/src/observe/facts/subscribe.js'
+import { collectMetrics } from '../../../dist/esm/src/observe/metrics/metrics.js'
 import { startServer } from '../../support/support.mjs'
 
 const blocks = Number(process.argv[2] ?? 60)

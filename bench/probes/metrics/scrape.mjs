@@ -2,8 +2,8 @@
 // to the cap; and with as many names as there are locks, which nobody should do.
 // `npm run build`, then `node bench/probes/metrics/scrape.mjs [locks]`.
 import { Registry } from 'prom-client'
-import { collectMetrics } from '../../../dist/esm/extras/metrics/metrics.js'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
+import { collectMetrics } from '../../../dist/esm/src/observe/metrics/metrics.js'
 import { startServer } from '../../support/support.mjs'
 
 const locks = Number(process.argv[2] ?? 10_000)

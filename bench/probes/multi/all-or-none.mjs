@@ -7,11 +7,11 @@
 // wants several locks waits among others, and what is left for those. `--against <folder>` compares
 // with another checkout that has been built, both in turn; `--only <words>` does one of the
 // scenarios.
-import { resolve, sep } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
+import { entryOf } from '../../../scripts/lib/entry-of.mjs'
 import {
   callsOf,
   now,
@@ -187,8 +187,8 @@ async function waits(args) {
     options: { against: { type: 'string' }, only: { type: 'string' }, quick: { type: 'boolean' } },
   })
   const [seconds = values.quick ? 3 : 20, rounds = values.quick ? 1 : 2] = positionals.map(Number)
-  const builds = { here: new URL('../../../dist/', import.meta.url).href }
-  if (values.against) builds.there = pathToFileURL(resolve(values.against, 'dist/') + sep).href
+  const builds = { here: pathToFileURL(entryOf('.')).href }
+  if (values.against) builds.there = pathToFileURL(entryOf(values.against)).href
   await measureWaits(builds, seconds, rounds, values.only)
 }
 

@@ -49,7 +49,7 @@ if (process.argv[2] === 'worker') await work(...process.argv.slice(3))
 
 /** A process that is one of those who take part, with the build that it is given. */
 async function work(build, ...urls) {
-  const { Holdfast } = await import(new URL('esm/index.js', build))
+  const { Holdfast } = await import(build)
   const clients = urls.map((redis) => new Holdfast({ redis }))
 
   const lockOf = (name, far) => {

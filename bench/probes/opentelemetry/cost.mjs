@@ -9,8 +9,8 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { instrument } from '../../../dist/esm/extras/opentelemetry/opentelemetry.js'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
+import { instrument } from '../../../dist/esm/src/observe/opentelemetry/opentelemetry.js'
 import { startServer } from '../../support/support.mjs'
 
 const acquisitions = Number(process.argv[2] ?? 2_000)

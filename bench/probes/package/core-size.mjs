@@ -3,9 +3,10 @@
 // `npm run build`, then `node bench/probes/package/core-size.mjs [folder of another build ...]`: each is compared
 // with the first, such as that of an earlier commit.
 import { readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { minifySync } from '@swc/core'
+import { entryOf } from '../../../scripts/lib/entry-of.mjs'
 
 /** The files that a module loads, itself among them. */
 function loadedBy(file, seen = new Set()) {
@@ -19,8 +20,9 @@ function loadedBy(file, seen = new Set()) {
 }
 
 function sizeOf(folder) {
-  const root = resolve(folder, 'dist/esm')
-  const files = [...loadedBy(join(root, 'index.js'))].sort()
+  const entry = entryOf(folder)
+  const root = dirname(entry)
+  const files = [...loadedBy(entry)].sort()
   const code = files.map((file) => readFileSync(file))
   const all = Buffer.concat(code)
   const small = Buffer.concat(

@@ -42,16 +42,17 @@ const packed = (some) => {
   const text = Buffer.concat(some.map(({ path }) => readFileSync(`${root}/${path}`)))
   return `${(gzipSync(text, { level: 9 }).length / 1_000).toFixed(1)} kB of ${(text.length / 1_000).toFixed(0)}`
 }
-const isExtra = ({ path }) => /^dist\/(esm|cjs)\/extras\//.test(path)
+const isTool = ({ path }) => /^dist\/(esm|cjs)\/(tools|src\/observe)\//.test(path)
 const isCode = ({ path }) => path.startsWith('dist/')
 console.log('gzipped')
 console.log(`all files            ${packed(files)}`)
-console.log(`without extras       ${packed(files.filter((file) => !isExtra(file)))}`)
+console.log(`without tools        ${packed(files.filter((file) => !isTool(file)))}`)
 console.log(
-  `dist/ without extras ${packed(files.filter((file) => isCode(file) && !isExtra(file)))}`,
+  `dist/ without tools  ${packed(files.filter((file) => isCode(file) && !isTool(file)))}`,
 )
-const rooms = [...new Set(files.filter(isExtra).map(({ path }) => path.split('/')[3]))]
+const roomOf = ({ path }) => /^dist\/(?:esm|cjs)\/(tools\/\w+|src\/observe\/\w+)/.exec(path)?.[1]
+const rooms = [...new Set(files.filter(isTool).map(roomOf))]
 for (const room of rooms.sort()) {
-  const own = files.filter((file) => isExtra(file) && file.path.split('/')[3] === room)
-  console.log(`extras/${room.padEnd(14)}${packed(own)}`)
+  const own = files.filter((file) => roomOf(file) === room)
+  console.log(`${room.padEnd(27)}${packed(own)}`)
 }

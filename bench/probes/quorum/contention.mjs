@@ -4,7 +4,7 @@
 // `npm run build`, then `node bench/probes/quorum/contention.mjs [seconds] [contenders…]`; `--quick`
 // for a short look.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startMasters } from '../../support/masters.mjs'
 import {
   aboutTheMachine,

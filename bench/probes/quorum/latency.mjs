@@ -3,7 +3,7 @@
 // one run, one after the other in each round, so that a busy machine is as busy for all of them.
 // `npm run build`, then `node bench/probes/quorum/latency.mjs [rounds]`; `--quick` for a short look.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startMasters } from '../../support/masters.mjs'
 import { aboutTheMachine, callsOf, now, quantile, table } from '../../support/support.mjs'
 

@@ -5,9 +5,9 @@
 // `npm run build`, then `node bench/probes/quorum/slow-master.mjs [seconds] [rounds] [clients]
 // [--beside <folder>] [--far]`; `--quick` for a short look; `--far`: every master is 20 ms away, one
 // way.
-import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { entryOf } from '../../../scripts/lib/entry-of.mjs'
 import { startMasters } from '../../support/masters.mjs'
 import {
   aboutTheMachine,
@@ -75,8 +75,8 @@ async function measure(args) {
   const beside = args.includes('--beside') ? args[args.indexOf('--beside') + 1] : undefined
   const numbers = args.filter((arg) => /^[\d.]+$/.test(arg)).map(Number)
   const [seconds = quick ? 1 : 6, rounds = quick ? 1 : 3, clients = 4] = numbers
-  const builds = [['this', new URL('../../../dist/esm/index.js', import.meta.url).href]]
-  if (beside) builds.push(['beside', pathToFileURL(resolve(beside, 'dist/esm/index.js')).href])
+  const builds = [['this', pathToFileURL(entryOf('.')).href]]
+  if (beside) builds.push(['beside', pathToFileURL(entryOf(beside)).href])
   const kinds = ['healthy', 'one dead', `one answers after ${SLOW_MS} ms`, 'one stopped']
   if (args.includes('--far')) kinds.splice(0, 4, `${2 * FAR_ONE_WAY_MS} ms there and back`)
   const results = new Map()

@@ -8,7 +8,7 @@
 // `--break amnesia`, where masters that forgot vote at once, and `--break counters`, where all of them
 // go back to an old counter.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { Fence, judge } from '../../support/fence.mjs'
 import { startMasters, untilAllVote } from '../../support/masters.mjs'
 import { now, serve, spread, startServer, startWorker, table } from '../../support/support.mjs'

@@ -3,8 +3,8 @@
 // the lease of those who stay is a tenth of its own, an attempt to write that is refused, and the upgradable lock with
 // its release. Each figure is the median of some blocks.
 // `npm run build`, then `node bench/probes/read-write/beside-readers.mjs [calls] [blocks]`. `--quick` for a short look.
-import { Holdfast } from '../../../dist/esm/index.js'
-import { readWriteKeys } from '../../../dist/esm/servers/redis/calls/keys.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
+import { readWriteKeys } from '../../../dist/esm/src/servers/redis/calls/keys.js'
 import { median } from '../../compare/figures.mjs'
 import { startServer, table } from '../../support/support.mjs'
 

@@ -4,7 +4,7 @@
 // `npm run build`, then `node bench/probes/read-write/grants.mjs [seconds] [rounds]`. `--quick` for a short look.
 // It ends with 1 where keys are left.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import {
   callsOf,
   now,

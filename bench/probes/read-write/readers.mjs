@@ -5,9 +5,9 @@
 // blocks, first the one and then the other, and a ratio is the median of those of the rounds.
 // `npm run build`, then `node bench/probes/read-write/readers.mjs [rounds] [--java]`. `--quick` for a short look.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
-import { readWriteKeys } from '../../../dist/esm/servers/redis/calls/keys.js'
-import * as scripts from '../../../dist/esm/servers/redis/scripts/read-write.generated.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
+import { readWriteKeys } from '../../../dist/esm/src/servers/redis/calls/keys.js'
+import * as scripts from '../../../dist/esm/src/servers/redis/scripts/read-write.generated.js'
 import { median } from '../../compare/figures.mjs'
 import { connectAsHoldfast } from '../../compare/libraries/connection.mjs'
 import { startJava } from '../../support/java.mjs'

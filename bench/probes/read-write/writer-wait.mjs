@@ -5,7 +5,7 @@
 // `npm run build`, then `node bench/probes/read-write/writer-wait.mjs [seconds] [rounds] [--java]`. `--quick` for a
 // short look.
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { startJava } from '../../support/java.mjs'
 import { now, quantile, serve, startServer, startWorker, table } from '../../support/support.mjs'
 

@@ -4,7 +4,7 @@
 // is shared. `npm run build`, then `node bench/probes/semaphore/hand-over.mjs [rounds] [milliseconds] [clients]`.
 // redis-semaphore is left out where bench/peers is not installed.
 import { existsSync } from 'node:fs'
-import { Holdfast } from '../../../dist/esm/index.js'
+import { Holdfast } from '../../../dist/esm/src/index.js'
 import { connect } from '../../compare/libraries/connection.mjs'
 import { load } from '../../compare/libraries/peer.mjs'
 import { callsOf, quantile, startServer, table } from '../../support/support.mjs'

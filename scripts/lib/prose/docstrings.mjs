@@ -11,10 +11,10 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const ENTRY_POINTS = [
   'src/index.ts',
   'src/testing.ts',
-  'src/extras/metrics/metrics.ts',
-  'src/extras/opentelemetry/opentelemetry.ts',
-  'src/extras/history/history.ts',
-  'src/extras/dashboard/dashboard.ts',
+  'src/observe/metrics/metrics.ts',
+  'src/observe/opentelemetry/opentelemetry.ts',
+  'tools/history/history.ts',
+  'tools/dashboard/dashboard.ts',
 ]
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { newDashboard } from '../../../src/extras/dashboard/dashboard.ts'
-import { readHistory, recordHistory } from '../../../src/extras/history/history.ts'
 import type { Holdfast } from '../../../src/index.ts'
+import { newDashboard } from '../../../tools/dashboard/dashboard.ts'
+import { readHistory, recordHistory } from '../../../tools/history/history.ts'
 import { holdfast } from '../../doctor/diagnose.ts'
 import { eventually } from '../../support/eventually.ts'
 

@@ -6,7 +6,7 @@ import { startChild } from '../../support/children.ts'
 let into: string
 
 beforeAll(() => {
-  if (!existsSync(resolve(__dirname, '../../../dist/esm/index.js'))) {
+  if (!existsSync(resolve(__dirname, '../../../dist/esm/src/index.js'))) {
     throw new Error('dist/ is not there: run `npm run build` first')
   }
 })

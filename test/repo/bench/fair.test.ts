@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { startChild } from '../../support/children.ts'
 
 beforeAll(() => {
-  if (!existsSync(resolve(__dirname, '../../../dist/esm/index.js'))) {
+  if (!existsSync(resolve(__dirname, '../../../dist/esm/src/index.js'))) {
     throw new Error('dist/ is not there: run `npm run build` first')
   }
 })

@@ -20,7 +20,7 @@ function check(at: string, ...paths: string[]) {
 }
 
 test('messages, comments of the source and the scripts, and clean pages have no hard words and no long sentences', () => {
-  const { status, stdout } = check(root, '--comments', 'src', 'lua', ...CLEAN_PAGES)
+  const { status, stdout } = check(root, '--comments', 'src', 'tools', 'lua', ...CLEAN_PAGES)
   expect(stdout).toMatch(/^\d{5,} words, 0 hard \(0\.0 of 1,000 words\), 0 long sentences\n$/)
   expect(status).toBe(0)
 })
@@ -29,7 +29,7 @@ describe('in a copy of the repository', () => {
   const copy = mkdtempSync(join(tmpdir(), 'holdfast-prose-'))
 
   beforeAll(() => {
-    for (const folder of ['src', 'scripts']) {
+    for (const folder of ['src', 'tools', 'scripts']) {
       cpSync(join(root, folder), join(copy, folder), { recursive: true })
     }
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
@@ -60,13 +60,13 @@ describe('in a copy of the repository', () => {
     ],
     [
       'a text of the page',
-      'src/extras/dashboard/page/table.js',
+      'tools/dashboard/page/table.js',
       'No client waits.',
       'Nobody waits for it.',
     ],
     [
       'the help of a command',
-      'src/extras/cli/locks/list.ts',
+      'tools/cli/locks/list.ts',
       'only locks with waiters',
       'what somebody wants',
     ],

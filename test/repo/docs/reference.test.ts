@@ -190,11 +190,16 @@ describe('the page about errors', () => {
   })
 
   test('the page has exactly the warnings of the code', () => {
-    const given = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    const given = ['src', 'tools']
+      .flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(
+          (file) => `${folder}/${file}`,
+        ),
+      )
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) => {
         const calls = /emitWarning\([\s\S]*?code: '(HOLDFAST_\w+)'|\bwarn\(\s*'(HOLDFAST_\w+)'/g
-        return [...read(`src/${file}`).matchAll(calls)]
+        return [...read(file).matchAll(calls)]
       })
       .map(([, byNode, byUs]) => byNode ?? byUs)
     const warnings = page.headings.find(({ text }) => text === 'Warnings')

@@ -1,12 +1,8 @@
 import fc from 'fast-check'
-import { matcherOf } from '../../../src/extras/deployment/glob.ts'
-import { derived, lockOf } from '../../../src/extras/deployment/key-names.ts'
-import { shellWord } from '../../../src/extras/deployment/shell-word.ts'
-import { fieldsOf, type NewEntry, readEntry } from '../../../src/extras/history/entry.ts'
-import { fromTraceparent } from '../../../src/extras/opentelemetry/traceparent.ts'
 import { escapeName, readClientInfo } from '../../../src/index.ts'
 import { oneLine } from '../../../src/kit/printable.ts'
 import { readMessage, written } from '../../../src/local/revocation-messages.ts'
+import { fromTraceparent } from '../../../src/observe/opentelemetry/traceparent.ts'
 import { rawNameOf } from '../../../src/servers/raw-name.ts'
 import { slotOf } from '../../../src/servers/redis/calls/cluster-slot.ts'
 import {
@@ -15,6 +11,10 @@ import {
   queueKeys,
   readWriteKeys,
 } from '../../../src/servers/redis/calls/keys.ts'
+import { matcherOf } from '../../../tools/deployment/glob.ts'
+import { derived, lockOf } from '../../../tools/deployment/key-names.ts'
+import { shellWord } from '../../../tools/deployment/shell-word.ts'
+import { fieldsOf, type NewEntry, readEntry } from '../../../tools/history/entry.ts'
 import { anything, orRefusal, type Target, target, texts } from './target.ts'
 
 function same(a: unknown, b: unknown, what: string): void {

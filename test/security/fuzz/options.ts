@@ -1,14 +1,14 @@
 import fc from 'fast-check'
-import { newDashboard } from '../../../src/extras/dashboard/dashboard.ts'
-import { whereOf } from '../../../src/extras/dashboard/where.ts'
-import { recordHistory } from '../../../src/extras/history/history.ts'
-import { collectMetrics } from '../../../src/extras/metrics/metrics.ts'
-import { instrument } from '../../../src/extras/opentelemetry/opentelemetry.ts'
-import { readEndpoint, withoutLogin } from '../../../src/extras/servers/endpoint.ts'
-import { readWhere } from '../../../src/extras/servers/where.ts'
+import { collectMetrics } from '../../../src/observe/metrics/metrics.ts'
+import { instrument } from '../../../src/observe/opentelemetry/opentelemetry.ts'
 import { readSource } from '../../../src/options/redis-source.ts'
 import { resolveOptions } from '../../../src/options/settings.ts'
 import { databaseOf, labelOf } from '../../../src/servers/redis/connection/open-client.ts'
+import { newDashboard } from '../../../tools/dashboard/dashboard.ts'
+import { whereOf } from '../../../tools/dashboard/where.ts'
+import { recordHistory } from '../../../tools/history/history.ts'
+import { readEndpoint, withoutLogin } from '../../../tools/servers/endpoint.ts'
+import { readWhere } from '../../../tools/servers/where.ts'
 import {
   anything,
   assertNoSecret,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { run } from '../../../src/extras/cli/run.ts'
-import { createDashboard } from '../../../src/extras/dashboard/create.ts'
-import { requestOf } from '../../../src/extras/dashboard/node-requests.ts'
+import { run } from '../../../tools/cli/run.ts'
+import { createDashboard } from '../../../tools/dashboard/create.ts'
+import { requestOf } from '../../../tools/dashboard/node-requests.ts'
 import { FakeDeployment } from '../../dashboard/fake-deployment.ts'
 import { assertNoSecret, SECRET, type Target, targetLater, texts } from './target.ts'
 

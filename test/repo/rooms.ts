@@ -1,0 +1,175 @@
+/** The leaves, which every room of src/ may import. Among themselves they may too. */
+export const leaves = ['diagnostics', 'errors', 'events', 'options']
+
+const engine = ['local', 'waiting', 'lease', 'owner', 'servers', 'kit']
+const places = [
+  'servers/redis',
+  'servers/redis/connection',
+  'servers/redis/thread',
+  'servers/quorum',
+]
+const kinds = [
+  'locks/lock',
+  'locks/fair',
+  'locks/latch',
+  'locks/read-write',
+  'locks/multi',
+  'locks/red',
+  'locks/leader',
+  'locks/semaphore',
+]
+
+/** The rooms that a room of src/ may import, in addition to its own files. `import type` is an import as well. */
+const engineMayImport: Record<string, string[]> = {
+  index: ['holdfast', ...kinds, ...engine],
+  testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory', 'kit'],
+  'memory-client': ['holdfast', 'servers/memory'],
+  holdfast: [
+    'client-emitter',
+    'client-parts',
+    'one-server',
+    ...kinds,
+    ...engine,
+    'places',
+    'nanoid',
+  ],
+  'client-emitter': ['kit', 'eventemitter3'],
+  'client-parts': ['client-emitter', 'locks/red', ...engine],
+  'one-server': [...kinds, ...engine],
+  places: ['local', 'servers', ...places],
+  'locks/lock': engine,
+  'locks/fair': ['locks/lock', ...engine],
+  'locks/latch': engine,
+  'locks/read-write': ['locks/lock', ...engine],
+  'locks/multi': ['locks/lock', ...engine],
+  'locks/red': ['locks/lock', ...engine],
+  // An election uses locks and leases as users do. It acquires and renews nothing by itself.
+  'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
+  'locks/semaphore': engine,
+  local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
+  waiting: ['lease', 'owner', 'servers', 'kit'],
+  lease: ['owner', 'kit'],
+  owner: ['kit'],
+  servers: ['kit'],
+  'servers/redis': [
+    'servers/redis/calls',
+    'servers/redis/connection',
+    'servers/redis/durability',
+    'servers/redis/read-write',
+    'servers/redis/presence',
+    'servers/redis/scripts',
+    'servers/redis/semaphore',
+    'servers',
+    'kit',
+    'ioredis',
+  ],
+  'servers/redis/calls': [
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'kit',
+    'ioredis',
+  ],
+  'servers/redis/durability': [
+    'servers/redis/calls',
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'kit',
+    'ioredis',
+  ],
+  'servers/redis/presence': [
+    'servers/redis/calls',
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'type ioredis',
+  ],
+  'servers/redis/read-write': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
+  'servers/redis/semaphore': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
+  'servers/redis/connection': ['servers', 'kit', 'ioredis'],
+  'servers/redis/scripts': [],
+  'servers/redis/thread': [
+    'servers/redis',
+    'servers/redis/connection',
+    'servers',
+    'kit',
+    'ioredis',
+  ],
+  'servers/quorum': [
+    'servers/redis',
+    'servers/redis/calls',
+    'servers/redis/connection',
+    'servers/redis/scripts',
+    'servers',
+    'kit',
+  ],
+  'servers/memory': ['servers/memory/records', 'servers', 'kit'],
+  'servers/memory/records': ['servers', 'kit'],
+  kit: [],
+  // Subscribers of facts inside a service import only the public door.
+  'observe/facts': ['index'],
+  'observe/metrics': ['observe/facts', 'index', 'prom-client'],
+  'observe/opentelemetry': ['observe/facts', 'index', '@opentelemetry/api'],
+  diagnostics: [],
+  errors: [],
+  options: ['type owner', 'kit', 'type ioredis'],
+  events: [],
+}
+
+/**
+ * The rooms that a room of tools/ may import. People run these programs beside their services, so they import only the
+ * public door of src/. No room of src/ imports a tool.
+ */
+const toolsMayImport: Record<string, string[]> = {
+  'tools/cli': [
+    'tools/servers',
+    'tools/doctor',
+    'tools/cli/command',
+    'tools/cli/bench',
+    'tools/cli/dashboard',
+    'tools/cli/history',
+    'tools/cli/locks',
+    'index',
+  ],
+  'tools/cli/bench': ['tools/cli/command', 'tools/cli/text', 'tools/servers', 'index'],
+  'tools/cli/history': [
+    'tools/cli/command',
+    'tools/cli/text',
+    'tools/servers',
+    'tools/history',
+    'index',
+  ],
+  'tools/cli/dashboard': ['tools/cli/command', 'tools/dashboard', 'tools/servers', 'index'],
+  'tools/cli/command': ['index'],
+  'tools/cli/text': [],
+  'tools/cli/locks': [
+    'tools/cli/command',
+    'tools/cli/text',
+    'tools/deployment',
+    'tools/servers',
+    'index',
+  ],
+  'tools/doctor': [
+    'tools/cli/command',
+    'tools/servers',
+    'tools/doctor/facts',
+    'tools/doctor/checks',
+    'tools/doctor/report',
+    'index',
+  ],
+  'tools/doctor/facts': ['tools/deployment', 'tools/servers', 'index'],
+  'tools/doctor/checks': ['tools/doctor/facts', 'tools/cli/text', 'tools/deployment'],
+  'tools/doctor/report': [
+    'tools/cli/command',
+    'tools/cli/text',
+    'tools/doctor/checks',
+    'tools/doctor/facts',
+  ],
+  'tools/dashboard': ['tools/deployment', 'tools/history', 'tools/servers', 'index'],
+  'tools/history': ['observe/facts', 'tools/servers', 'index', 'ioredis'],
+  'tools/deployment': ['tools/servers', 'index', 'ioredis'],
+  'tools/servers': ['index', 'ioredis'],
+}
+
+export const mayImport: Record<string, string[]> = { ...engineMayImport, ...toolsMayImport }

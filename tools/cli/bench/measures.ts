@@ -1,0 +1,148 @@
+import { Holdfast, type HoldfastOptions, type Lock } from '../../../src/index.ts'
+
+/** The result of one measurement: the duration of each step in milliseconds. */
+export interface Measured {
+  readonly code: string
+  /** The measured action, for users. */
+  readonly what: string
+  readonly samplesMs: readonly number[]
+}
+
+export interface BenchTerms {
+  /** The options of the measuring clients. */
+  readonly client: HoldfastOptions
+  /** The prefix of the names of the locks. */
+  readonly name: string
+  readonly seconds: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * One step of a measurement. Returns its duration in milliseconds; undefined if the time of the
+ * whole step counts.
+ */
+type Step = () => Promise<number | undefined>
+
+/** A measurement ends after this many steps, so that a fast server is not kept busy for long. */
+const MOST_STEPS = 2_000
+/** The pause between two steps, so that the server has time for other clients. */
+const PAUSE_MS = 0.5
+
+/** Runs all measurements, one after the other. Each measurement gets an equal part of `seconds`. */
+export async function* measure(terms: BenchTerms): AsyncGenerator<Measured> {
+  const clients = [new Holdfast(terms.client), new Holdfast(terms.client)] as const
+  for (const client of clients) client.on('error', () => undefined)
+  try {
+    const plan = planOf(terms, ...clients)
+    for (const { code, what, prepare } of plan) {
+      if (terms.signal.aborted) return
+      const { step, end } = await prepare()
+      const samplesMs = await repeated(step, terms.seconds / plan.length, terms.signal)
+      await end?.()
+      yield { code, what, samplesMs }
+    }
+  } finally {
+    await Promise.all(clients.map((client) => client.close()))
+  }
+}
+
+interface Planned {
+  readonly code: string
+  readonly what: string
+  prepare(): Promise<{ step: Step; end?: () => Promise<void> }>
+}
+
+function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): Planned[] {
+  const lock = (of: Holdfast, kind: string) => of.getLock(`${name}:${kind}`)
+  const plan: Planned[] = [
+    {
+      code: 'ask',
+      what: 'ask who holds a lock',
+      prepare: async () => ({
+        step: async () => void (await lock(one, 'ask').isLocked()),
+      }),
+    },
+    {
+      code: 'free',
+      what: 'acquire a free lock, and release it',
+      prepare: async () => ({
+        step: async () => void (await (await lock(one, 'free').lock()).release()),
+      }),
+    },
+    {
+      code: 'renew',
+      what: 'renew a lease',
+      prepare: async () => {
+        const lease = await lock(one, 'renew').lock({ leaseMs: LEASE_MS })
+        const end = async () => void (await lease.release())
+        return { step: async () => void (await lease.extend(LEASE_MS)), end }
+      },
+    },
+    {
+      code: 'local',
+      what: 'hand over to a waiter in the same client',
+      prepare: async () => handOver(lock(one, 'local'), lock(one, 'local')),
+    },
+    {
+      code: 'other',
+      what: 'hand over to a waiter in another client',
+      prepare: async () => handOver(lock(one, 'other'), lock(other, 'other')),
+    },
+  ]
+  // Several masters have no fair locks, so their measurement is left out.
+  if (client.masters !== undefined) return plan
+  const fair = (of: Holdfast) => of.getFairLock(`${name}:fair`)
+  return [
+    ...plan,
+    {
+      code: 'fair',
+      what: 'hand over a fair lock to another client',
+      prepare: async () => handOver(fair(one), fair(other)),
+    },
+  ]
+}
+
+/**
+ * The lease of the lock that `renew` measures, in milliseconds. If the process dies, this lock
+ * expires.
+ */
+const LEASE_MS = 10_000
+/**
+ * The pause before each release, in milliseconds. After it, the other call already waits for the
+ * lock.
+ */
+const WAITING_MS = 20
+
+/** Measures the time from the release by `from` until `to` has the lock. */
+function handOver(from: Lock, to: Lock): { step: Step } {
+  const step = async () => {
+    const held = await from.lock()
+    let gotAt = 0
+    const waiting = to.lock().then((lease) => {
+      gotAt = performance.now()
+      return lease
+    })
+    await pause(WAITING_MS)
+    const releasedAt = performance.now()
+    await held.release()
+    await (await waiting).release()
+    return gotAt - releasedAt
+  }
+  return { step }
+}
+
+async function repeated(step: Step, seconds: number, signal: AbortSignal): Promise<number[]> {
+  const samples: number[] = []
+  // The first step is not measured, because it opens connections and loads scripts.
+  await step()
+  const endsAt = performance.now() + seconds * 1_000
+  while (performance.now() < endsAt && samples.length < MOST_STEPS && !signal.aborted) {
+    const startedAt = performance.now()
+    const told = await step()
+    samples.push(told ?? performance.now() - startedAt)
+    await pause(PAUSE_MS)
+  }
+  return samples
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,28 @@
+import { InvalidArgumentError } from '../../../src/index.ts'
+
+/** @throws `InvalidArgumentError` for an unknown option, and for an option without its value */
+export function parsed<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message)
+  }
+}
+
+/** @throws `InvalidArgumentError` unless the value is a whole number of at least `least` */
+export function wholeNumber(value: string, option: string, least: number): number {
+  const number = Number(value)
+  if (/^\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number
+  throw new InvalidArgumentError(
+    `${option} must be a whole number of at least ${least}; got ${JSON.stringify(value)}.`,
+  )
+}
+
+/** @throws `InvalidArgumentError` unless the value is one of the words */
+export function oneOf<T extends string>(value: string, option: string, words: readonly T[]): T {
+  const found = words.find((word) => word === value)
+  if (found !== undefined) return found
+  throw new InvalidArgumentError(
+    `${option} must be ${words.join(' or ')}; got ${JSON.stringify(value)}.`,
+  )
+}

@@ -1,0 +1,163 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast, RedisRefusedError, RedisUnavailableError } from '../../../src/index.ts'
+import type { Deployment, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import { clientOf } from '../../servers/redis-of.ts'
+import { EXIT, type Terminal } from '../command/command.ts'
+import { duration, escaped } from '../text/words.ts'
+import type { Looking } from './options.ts'
+
+/** One request to release. */
+export interface Asking {
+  readonly name: string
+  readonly key: string
+  /** Asks only this owner; undefined asks all holders. */
+  readonly owner: string | undefined
+  readonly reason: string | undefined
+  /** How long to wait for the end of the holds, in milliseconds; undefined to not wait. */
+  readonly waitMs: number | undefined
+}
+
+/** The outcome, as `--json` prints it. */
+interface Asked {
+  readonly name: string
+  readonly key: string
+  /**
+   * `heard`: all holders confirmed the request. `ended`: no holder that was asked holds the lock
+   * now.
+   */
+  readonly outcome: 'free' | 'heard' | 'not-heard' | 'ended'
+  readonly holders: readonly (HolderRow & { readonly heard: boolean })[]
+}
+
+/**
+ * The first and the longest pause between two inspections of the lock, in milliseconds. Each pause
+ * is twice as long as the last.
+ */
+const LOOK_MS = { first: 50, longest: 1_000 }
+
+/** Asks the holders of a lock to release it. @returns the exit code */
+export async function askToRelease(
+  deployment: Deployment,
+  asking: Asking,
+  looking: Looking,
+  terminal: Terminal,
+  whoami: string,
+): Promise<number> {
+  const { name, key, owner } = asking
+  const detail = await deployment.inspect(key)
+  // Holders of these kinds are unknown. `release` throws an error that explains why.
+  if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
+    await deployment.release(key, { owner: '', token: null })
+  }
+  const holders = (detail?.holders ?? []).filter(
+    (one) => owner === undefined || one.owner === owner,
+  )
+  const told = ({ outcome, holders }: Omit<Asked, 'name' | 'key'>) => {
+    const asked: Asked = { name, key, outcome, holders }
+    terminal.out(
+      looking.json ? `${JSON.stringify(asked)}\n` : textOf(asked, asking, deployment.address),
+    )
+  }
+  if (detail === null || holders.length === 0) {
+    told({ outcome: 'free', holders: [] })
+    return EXIT.ok
+  }
+  const asked = await askEach(holders, asking, looking, whoami)
+  const allHeard = asked.every(({ heard }) => heard)
+  // Each of several masters has its own token counter, so there only the owner identifies a hold.
+  const token = looking.where.kind === 'masters' ? null : detail.token
+  const hasEnded = await waitForEnd(deployment, { ...detail, token }, holders, asking)
+  told({ outcome: hasEnded ? 'ended' : allHeard ? 'heard' : 'not-heard', holders: asked })
+  return hasEnded || (allHeard && asking.waitMs === undefined) ? EXIT.ok : EXIT.findings
+}
+
+async function askEach(
+  holders: readonly HolderRow[],
+  { key, reason }: Asking,
+  { where, timeoutMs }: Looking,
+  whoami: string,
+): Promise<Asked['holders']> {
+  const client = new Holdfast({
+    ...clientOf(where),
+    label: `${whoami} (npx holdfast)`,
+    presence: false,
+    commandTimeoutMs: timeoutMs,
+    outageMs: 2 * timeoutMs,
+  })
+  // The calls reject with the same errors, so the event needs no output.
+  client.on('error', () => {})
+  try {
+    const lock = client.getLock(key)
+    return await Promise.all(
+      holders.map(async (holder) => {
+        const { owner } = holder
+        // The id of a permit does not contain its client, so such a holder cannot be asked.
+        const options = { owner, ...(reason !== undefined && { reason }) }
+        return { ...holder, heard: owner.includes(':') && (await lock.requestRelease(options)) > 0 }
+      }),
+    )
+  } catch (error) {
+    if (!(error instanceof RedisUnavailableError || error instanceof RedisRefusedError)) throw error
+    throw new Error(error.message, { cause: error })
+  } finally {
+    await client.close()
+  }
+}
+
+/** @returns true if none of the holders holds the lock any more */
+async function waitForEnd(
+  deployment: Deployment,
+  { key, token, kind }: LockDetail,
+  holders: readonly HolderRow[],
+  { waitMs }: Asking,
+): Promise<boolean> {
+  if (waitMs === undefined) return false
+  const endsAt = performance.now() + waitMs
+  for (let pauseMs = LOOK_MS.first; ; pauseMs = Math.min(2 * pauseMs, LOOK_MS.longest)) {
+    const now = await deployment.inspect(key)
+    const isOther = kind === 'lock' && token !== null && now?.token !== token
+    const owners = new Set(isOther ? [] : now?.holders.map(({ owner }) => owner))
+    if (!holders.some(({ owner }) => owners.has(owner))) return true
+    const leftMs = endsAt - performance.now()
+    if (leftMs <= 0) return false
+    await pause(Math.min(pauseMs, leftMs))
+  }
+}
+
+function textOf({ key, outcome, holders }: Asked, asking: Asking, address: string): string {
+  const name = `"${escaped(key)}"`
+  if (outcome === 'free') {
+    const { owner } = asking
+    const state =
+      owner === undefined
+        ? `${name} is free at ${address}`
+        : `The owner ${escaped(owner)} does not hold ${name} at ${address}`
+    return `${state}. If this is wrong, check the name and its keyPrefix.\n`
+  }
+  const lines = holders.map((holder) => {
+    const { owner, process, heard } = holder
+    const who =
+      process === null
+        ? escaped(owner)
+        : `${escaped(process.label)} (${process.pid} on ${escaped(process.host)})`
+    return heard
+      ? `${who} was asked to release ${name}, and confirmed the request.`
+      : `${who} was asked to release ${name}, and did not confirm the request: ${whyNot(holder)}.`
+  })
+  const { waitMs } = asking
+  const forMs = duration(waitMs ?? 0)
+  if (outcome === 'ended')
+    lines.push(`${name} is no longer held by ${holders.length > 1 ? 'any of them' : 'it'}.`)
+  else if (waitMs !== undefined) lines.push(`${name} is still held after ${forMs}.`)
+  else
+    lines.push(
+      'This command did not take the lock: each holder decides when to release it. To wait for the release, add --wait-ms <ms>.',
+    )
+  return `${lines.join('\n')}\n`
+}
+
+function whyNot({ owner, isRedisson }: HolderRow): string {
+  if (isRedisson) return 'clients of Redisson cannot be asked'
+  if (!owner.includes(':')) return 'the client of this permit is unknown'
+  return 'its program does not listen for requests, is frozen or cut off, or has an older version of Holdfast'
+}

@@ -1,0 +1,53 @@
+import { InvalidArgumentError } from '../../src/index.ts'
+import { withoutLogin } from '../servers/endpoint.ts'
+import type { AccessOptions, Dashboard } from './create.ts'
+import type { HistoryOptions } from './history.ts'
+import { newDashboardOf } from './serving.ts'
+import { type PlaceOptions, whereOf } from './where.ts'
+
+export type { Access } from './access.ts'
+export type { AccessOptions, Dashboard, ReleaseEvent, Verdict } from './create.ts'
+export type { HistoryOptions } from './history.ts'
+export type {
+  DashboardCluster,
+  DashboardSentinels,
+  LoginOptions,
+  PlaceOptions,
+  TlsFiles,
+} from './where.ts'
+
+/** The servers of the locks, the users, and the optional history. */
+export interface DashboardOptions extends PlaceOptions, AccessOptions {
+  /**
+   * The history of `recordHistory`: with it the page shows waits, losses and every hold. Off by
+   * default.
+   */
+  readonly history?: HistoryOptions | undefined
+}
+
+/**
+ * A page that shows the locks of a deployment with their holders and waiters, and keeps itself up
+ * to date. It connects when a viewer opens the page, asks once for all viewers, and asks nothing
+ * without viewers.
+ *
+ * ```ts
+ * const dashboard = newDashboard({ redis: 'redis://127.0.0.1:6379', authorize: () => 'read' })
+ * app.use('/locks', login, dashboard.node)
+ * ```
+ *
+ * @throws `InvalidArgumentError` for an invalid option
+ */
+export function newDashboard(options: DashboardOptions): Dashboard {
+  const { authorize, release = false } = options
+  if (typeof authorize !== 'function') {
+    throw new InvalidArgumentError(
+      "A dashboard needs authorize, a function that returns the rights of a request: 'none', 'read' or 'admin'. Behind your own login, use () => 'read'.",
+    )
+  }
+  if (typeof release !== 'boolean') {
+    throw new InvalidArgumentError(
+      `release must be true or false; got ${typeof release === 'string' ? JSON.stringify(withoutLogin(release)) : typeof release}.`,
+    )
+  }
+  return newDashboardOf(whereOf(options), options)
+}

@@ -1,0 +1,175 @@
+import type { KindName } from '../../src/index.ts'
+
+/**
+ * The kind of a hold, which decides which other holds it excludes. A fair lock counts as a lock.
+ */
+export type SpanKind = Exclude<KindName, 'fair'>
+
+/**
+ * How a hold ended. `released`, `lost` and `forced` come from the history. `seen`: the dashboard
+ * saw that the hold was over. `unrecorded`: the history has no end, for example because the process
+ * was killed. `untold`: permits without a lease, whose end is never recorded.
+ */
+export type Ending = 'released' | 'lost' | 'forced' | 'seen' | 'unrecorded' | 'untold'
+
+/** One hold, as the timeline draws it. All moments are in milliseconds since 1970. */
+export interface Span {
+  readonly owner: string
+  readonly label: string | null
+  readonly kind: SpanKind
+  /** The fencing token; null if it is unknown. */
+  readonly token: number | null
+  readonly from: number
+  /** Null if the hold has not ended, or if its end is unknown. */
+  readonly to: number | null
+  /** The hold certainly lasted until this moment. It ended between this moment and `to`. */
+  readonly sureUntil: number
+  /** Null if the hold has not ended. */
+  readonly ending: Ending | null
+}
+
+/** One hold, from the history or from the poll. */
+export interface Held {
+  readonly owner: string
+  readonly label: string | null
+  readonly kind: SpanKind
+  readonly token: number | null
+  readonly from: number
+  /** The lease of the hold in milliseconds; 0 if unknown. */
+  readonly leaseMs: number
+  /**
+   * The lease ends at this moment at the latest, unless `extend()` lengthens the lease. Infinity if
+   * the lease is renewed or unknown.
+   */
+  readonly limitAt: number
+  /** The end that was recorded or seen. */
+  ended: { readonly at: number; readonly how: Ending } | null
+  /**
+   * When the next hold that excludes this hold began; Infinity without such a hold. See `settle`.
+   */
+  nextFrom: number
+  /** When the dashboard last saw this hold; 0 if it never saw the hold. */
+  seenUntil: number
+  /** When the dashboard first found that this hold was over. */
+  goneBy: number | undefined
+}
+
+/** The dashboard's current knowledge about a hold that has no recorded end. */
+export interface Knowledge {
+  readonly now: number
+  /**
+   * `held`: the servers name the owner as a holder. `gone`: the hold is over. `unknown`: neither is
+   * certain.
+   */
+  readonly state: 'held' | 'gone' | 'unknown'
+  /** The last moment at which the client or the poll showed that the hold had not ended. */
+  readonly sureUntil: number
+}
+
+/**
+ * The time of an entry may be too late by this, in milliseconds, because an entry may reach Redis
+ * late.
+ */
+const INEXACT_MS = 2_000
+
+/** A hold of the kind on the left ends before another owner gets a hold of a kind on the right. */
+const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
+  lock: ['lock', 'read', 'write', 'upgradable'],
+  write: ['lock', 'read', 'write', 'upgradable'],
+  upgradable: ['lock', 'write', 'upgradable'],
+  read: ['lock', 'write'],
+  permits: [],
+  semaphore: [],
+}
+
+/**
+ * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the begin of the
+ * next hold that excludes it.
+ */
+export function settle(holds: Held[]): void {
+  holds.sort(inOrder)
+  const next = new Map<SpanKind, Held>()
+  for (const held of holds.toReversed()) {
+    held.nextFrom = Number.POSITIVE_INFINITY
+    for (const kind of ENDED_BY[held.kind]) {
+      const other = next.get(kind)
+      // One owner may hold several kinds at once, such as the read lock and the write lock. Neither
+      // hold ends the other.
+      const isBeside = kind !== held.kind && other !== undefined && isSameOwner(other, held)
+      if (other !== undefined && !isBeside) held.nextFrom = Math.min(held.nextFrom, startOf(other))
+    }
+    next.set(held.kind, held)
+  }
+}
+
+/**
+ * Sorts by token. Readers have the same token as the writer before them, so they come after the
+ * writer.
+ */
+function inOrder(a: Held, b: Held): number {
+  const byToken = a.token === null || b.token === null ? 0 : a.token - b.token
+  return byToken || Number(a.kind === 'read') - Number(b.kind === 'read') || a.from - b.from
+}
+
+/**
+ * The begin of a hold. Times of entries are inexact, so a hold may seem to begin shortly after the
+ * next hold. Then the begin of the next hold counts.
+ */
+function startOf({ from, nextFrom }: Held): number {
+  return from > nextFrom && from - nextFrom <= INEXACT_MS ? nextFrom : from
+}
+
+const isSameOwner = (a: Held, b: Held) => baseOf(a.owner) === baseOf(b.owner)
+
+/** The owner without the suffix for a side of a read-write lock. */
+const baseOf = (owner: string) => owner.replace(/:(write|upgradable)$/, '')
+
+/**
+ * Makes the span of a hold.
+ *
+ * @param knowledgeOf is called if the hold has no recorded end
+ */
+export function spanOf(held: Held, knowledgeOf: (held: Held) => Knowledge): Span {
+  const { owner, label, kind, token, ended } = held
+  const from = startOf(held)
+  const end: End =
+    kind === 'semaphore'
+      ? { to: from, sureUntil: from, ending: 'untold' }
+      : ended === null
+        ? openEnd(held, knowledgeOf(held))
+        : knownEnd(held, ended)
+  return { owner, label, kind, token, from, ...end }
+}
+
+type End = Pick<Span, 'to' | 'sureUntil' | 'ending'>
+
+function knownEnd(held: Held, { at, how }: NonNullable<Held['ended']>): End {
+  const { leaseMs, nextFrom, seenUntil } = held
+  const from = startOf(held)
+  const sureUntil = how === 'seen' ? Math.max(from, seenUntil) : at
+  const lateMs = at - nextFrom
+  // Inexact times cannot explain a confirmed release so long after the next begin. So the chart
+  // shows that the holds overlap.
+  if (lateMs <= 0 || (how === 'released' && lateMs > INEXACT_MS)) {
+    return { to: at, sureUntil, ending: how }
+  }
+  const to = Math.max(from, nextFrom)
+  // A holder that stalled records its loss only when it continues, but its lease ended earlier.
+  // Only the first lease is certain.
+  const sure = how === 'lost' && lateMs > INEXACT_MS ? from + leaseMs : sureUntil
+  return { to, sureUntil: Math.min(to, sure), ending: how }
+}
+
+function openEnd(held: Held, knowledge: Knowledge): End {
+  const { limitAt, nextFrom, goneBy } = held
+  const { now, state, sureUntil } = knowledge
+  const from = startOf(held)
+  const hasNext = nextFrom < Number.POSITIVE_INFINITY
+  if (state === 'held' && !hasNext) return { to: null, sureUntil: now, ending: null }
+  const ends = [nextFrom, limitAt <= now ? limitAt : Number.POSITIVE_INFINITY]
+  if (state === 'gone') ends.push(goneBy ?? now)
+  const end = Math.max(from, Math.min(...ends))
+  const to = Number.isFinite(end) ? end : null
+  const sure = Math.min(Math.max(from, sureUntil), to ?? now)
+  return { to, sureUntil: sure, ending: 'unrecorded' }
+}

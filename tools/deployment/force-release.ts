@@ -1,0 +1,220 @@
+import { InvalidArgumentError } from '../../src/index.ts'
+import { addressOf } from '../servers/endpoint.ts'
+import type { ServerClient } from '../servers/open-server.ts'
+import { type BareDetail, conclude } from './conclude.ts'
+import { derived, leasesOf } from './key-names.ts'
+import type { Masters } from './masters.ts'
+import { readKeys } from './read-keys.ts'
+import { reply } from './reply.ts'
+import type { Forced, RowKind, SeenHolder } from './rows.ts'
+import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
+
+/** The default `counterTtlMs` of clients. */
+const COUNTER_MS = 3_600_000
+/**
+ * For how long a grant waits for its confirmation, and readers go before writers, in milliseconds.
+ */
+const CLAIM_MS = 1_500
+/**
+ * Each master remembers the owner for at least this time, in milliseconds. If the longest lease of
+ * the masters is longer, they remember the owner for the time of that lease.
+ */
+const FORCED_MS = 60_000
+/**
+ * A seen token may be ahead of the server time by this, in µs. Tokens are server times, and the
+ * clock may have been set back since the token was issued.
+ */
+const AHEAD_US = 86_400_000_000
+
+interface Taking extends SeenHolder {
+  readonly key: string
+  /** Every later token is above this number. */
+  readonly floor: number
+  readonly publish: 'PUBLISH' | 'SPUBLISH'
+  /** For how long a master remembers the owner, in milliseconds; 0 for a single server. */
+  readonly forcedMs: number
+}
+
+type Reply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: string]
+
+/**
+ * Takes a lock from the holder that was seen, and from no other holder. With several masters, a
+ * majority must confirm the release.
+ *
+ * @returns rejects with a readable Error if the outcome is unknown. Rejects with
+ * `InvalidArgumentError` if the holders of this kind are unknown
+ */
+export async function forceRelease(
+  masters: Masters,
+  key: string,
+  seen: SeenHolder,
+): Promise<Forced> {
+  const servers = masters.isQuorum ? masters.all : [masters.at(key)]
+  const { count } = masters
+  const facts = await fromMost(servers, count, key, (server) => factsOf(server, key, masters))
+  const [detail] = facts.flatMap((one) => one.detail ?? [])
+  const counters = facts.map(({ counter }) => counter)
+  assertIssued(key, seen, Math.max(...counters, ...facts.map(({ us }) => us)))
+  const known = Math.max(seen.token ?? 0, ...counters)
+  // Without a counter, the next token is the server time, so the floor includes that time.
+  const floor = Math.max(...counters) > 0 ? known : Math.max(known, ...facts.map(({ us }) => us))
+  const taking: Taking = {
+    ...seen,
+    key,
+    // Each of several masters has its own counter, so only the owner identifies the hold.
+    token: masters.isQuorum ? null : seen.token,
+    floor,
+    publish: facts.some(({ isSharded }) => isSharded) ? 'SPUBLISH' : 'PUBLISH',
+    forcedMs: masters.isQuorum ? Math.max(FORCED_MS, ...facts.map(({ restMs }) => restMs)) : 0,
+  }
+  if (detail?.kind === 'permits') return takePermits(masters.at(key), taking, detail)
+  const take = takerOf(detail?.kind ?? 'lock', taking)
+  const replies = await fromMost(servers, count, key, (server) => server.ask(...take))
+  return together(replies as Reply[], Math.floor(count / 2) + 1)
+}
+
+/**
+ * Takes the permits one by one. Each id belongs to one acquisition only, so a repeated request
+ * takes no other permit.
+ */
+async function takePermits(
+  server: ServerClient,
+  taking: Taking,
+  { holders }: BareDetail,
+): Promise<Forced> {
+  const { key, owner } = taking
+  const holder = holders.find((one) => one.owner === owner)
+  const ids = holder?.permits ?? (/^[0-9a-f]{32}$/.test(owner) ? [owner] : [])
+  if (ids.length === 0 && !isOwner(owner))
+    throw new InvalidArgumentError(refusal('permits', key, owner))
+  const replies: Reply[] = []
+  for (const id of ids) replies.push((await server.ask(...permitTaker(taking, id))) as Reply)
+  const isTaken = replies.some(([outcome]) => outcome === 'taken')
+  return { outcome: isTaken ? 'released' : 'free', fence: null }
+}
+
+const isOwner = (text: string): boolean => /^[\w-]{21}:\d+:\d+$/.test(text)
+
+/**
+ * Throws for a token that was never issued. The release raises the counter to the seen token, so a
+ * token that is too high could use up all later tokens.
+ */
+function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
+  if (token === null || token <= lastUs + AHEAD_US) return
+  throw new InvalidArgumentError(
+    `Token ${token} of ${JSON.stringify(key)} was never issued: at this time the last token is at most about ${lastUs}.`,
+  )
+}
+
+/** Returns the answers of the servers. Throws unless a majority of the servers answers. */
+async function fromMost<T>(
+  servers: readonly ServerClient[],
+  count: number,
+  key: string,
+  ask: (server: ServerClient) => Promise<T>,
+): Promise<T[]> {
+  const settled = await Promise.allSettled(servers.map(ask))
+  const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  if (answers.length > count / 2) return answers
+  const failures = settled.flatMap((one, i) =>
+    one.status === 'rejected'
+      ? [`${addressOf((servers[i] as ServerClient).endpoint)}: ${(one.reason as Error).message}`]
+      : [],
+  )
+  const most =
+    count > 1
+      ? ` A majority of ${count} masters must confirm the release; ${answers.length} did.`
+      : ''
+  throw new Error(
+    `${JSON.stringify(key)} may not have been released.${most} Check the lock again. ${failures.join('; ')}`,
+  )
+}
+
+/** Reads the facts of the lock and of the server before the release. */
+async function factsOf(server: ServerClient, key: string, masters: Masters) {
+  const [[raw], replies] = await Promise.all([
+    readKeys(server, [key], masters),
+    server.askAll([
+      ['TIME'],
+      ['GET', derived('redisson_lock_token', key)],
+      masters.isQuorum ? ['GET', 'holdfast_birth'] : ['TIME'],
+      masters.isCluster ? ['PUBSUB', 'SHARDNUMSUB'] : ['TIME'],
+    ]),
+  ])
+  const [seconds, micros] = reply<string[]>(replies[0], [])
+  const birth = masters.isQuorum ? reply<string>(replies[2], '') : ''
+  return {
+    detail: raw === undefined ? null : conclude(raw, masters.isQuorum),
+    us: Number(seconds) * 1e6 + Number(micros),
+    counter: Number(reply<string>(replies[1], '0')),
+    restMs: Number(/ (\d+)$/.exec(birth)?.[1] ?? 0),
+    // Servers before Redis 7 refuse the command, because they have no sharded channels.
+    isSharded: masters.isCluster && !(replies[3] instanceof Error),
+  }
+}
+
+type Question = Parameters<ServerClient['ask']>
+
+function takerOf(
+  kind: RowKind,
+  { key, owner, floor, publish, forcedMs, ...seen }: Taking,
+): Question {
+  const token = seen.token ?? ''
+  const named = (...prefixes: string[]) => prefixes.map((prefix) => derived(prefix, key))
+  if (kind === 'lock' || kind === 'election') {
+    const [counter, channel] = named('redisson_lock_token', 'redisson_lock__channel') as [
+      string,
+      string,
+    ]
+    const ours = named('holdfast_queue', 'holdfast_waiting')
+    const javas = named('redisson_lock_queue', 'redisson_lock_timeout')
+    const keys = [key, counter, ...ours, ...javas, ...named('holdfast_forced')]
+    const terms = [COUNTER_MS, CLAIM_MS, 'holdfast_inbox:', channel, publish, forcedMs]
+    return run(takeLock, keys, owner, token, floor, ...terms)
+  }
+  if (kind === 'read-write') {
+    const keys = named(
+      'redisson_lock_token',
+      'holdfast_readers',
+      'holdfast_writers',
+      'holdfast_alive',
+      'holdfast_phase',
+    )
+    const terms = [COUNTER_MS, CLAIM_MS, leasesOf(key), ...named('redisson_rwlock'), publish]
+    return run(takeReadWrite, [key, ...keys], owner, token, floor, ...terms)
+  }
+  throw new InvalidArgumentError(refusal(kind, key, owner))
+}
+
+function permitTaker({ key, publish }: Taking, id: string): Question {
+  const named = (prefix: string) => derived(prefix, key)
+  const queue = [named('holdfast_permit_queue'), named('holdfast_permit_waiters')]
+  const notes = [named('holdfast_permit_holders'), named('holdfast_kind')]
+  const keys = [key, `${leasesOf(key)}:timeout`, ...queue, ...notes]
+  return run(takePermit, keys, id, named('redisson_sc'), publish, named('holdfast_tickets'))
+}
+
+function run(source: string, keys: readonly string[], ...args: (string | number)[]): Question {
+  return ['EVAL', source, keys.length, ...keys, ...args]
+}
+
+function refusal(kind: RowKind, key: string, owner: string): string {
+  const name = JSON.stringify(key)
+  if (kind === 'permits') {
+    return `For permits of ${name}, give an owner (<clientId>:<n>:<permits>) or the id of one permit (32 hex digits); got ${JSON.stringify(owner)}.`
+  }
+  return kind === 'latch'
+    ? `${name} is a latch, which has no holder. countDown() of any client counts it down; delete() opens it.`
+    : `${name} is a semaphore without leases, so the holders of its permits are unknown. release() of any client gives one back.`
+}
+
+function together(replies: readonly Reply[], majority: number): Forced {
+  const of = (outcome: Reply[0]) => replies.filter(([one]) => one === outcome).length
+  if (of('changed') >= majority) return { outcome: 'changed', fence: null }
+  const fences = replies.flatMap(([, fence]) => (fence ? [Number(fence)] : []))
+  // Every later majority includes one of these masters. So every later token is above the lowest of
+  // these counters.
+  const fence = fences.length >= majority ? Math.min(...fences) : null
+  if (of('taken') > 0) return { outcome: 'released', fence }
+  return of('changed') > 0 ? { outcome: 'changed', fence: null } : { outcome: 'free', fence }
+}

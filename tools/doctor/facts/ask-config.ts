@@ -1,0 +1,33 @@
+import type { ServerClient } from '../../servers/open-server.ts'
+import { type Fact, factOf, type Names } from './facts.ts'
+import { pairsOf } from './names.ts'
+
+/** The settings that the checks read. */
+const SETTINGS = [
+  'appendfsync',
+  'client-output-buffer-limit',
+  'cluster-require-full-coverage',
+  'maxmemory',
+  'maxmemory-policy',
+  'min-replicas-max-lag',
+  'min-replicas-to-write',
+  'no-appendfsync-on-rewrite',
+  'notify-keyspace-events',
+  'replica-serve-stale-data',
+  'save',
+  'timeout',
+]
+
+/**
+ * Asks for one setting at a time, because hosted services refuse some settings. The result lacks
+ * the refused settings. If all are refused, the result is the first refusal.
+ */
+export async function askConfig(client: ServerClient): Promise<Fact<Names>> {
+  const facts = await Promise.all(
+    SETTINGS.map((name) => factOf(async () => pairsOf(await client.ask('CONFIG', 'GET', name)))),
+  )
+  const known = facts.flatMap((fact) => ('value' in fact ? [fact.value] : []))
+  const [first] = facts
+  if (known.length === 0 && first !== undefined && 'unknown' in first) return first
+  return { value: Object.assign({}, ...known) as Names }
+}

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { Holdfast, NotDurableError } from '../../../src/index.ts'
+import type { Endpoint } from '../../servers/endpoint.ts'
+import { isReply, type ServerClient } from '../../servers/open-server.ts'
+import type { MissingRights, RightsFacts, Terms } from './facts.ts'
+import { type Needs, needsOf } from './rights.ts'
+
+type Place = 'server' | 'masters' | 'cluster' | 'sentinel'
+
+type Command = readonly string[]
+
+/**
+ * Commands that test the rights on one key. The first command needs both the right to read and the
+ * right to write. If the login may not run a command at all, Redis does not check the key. Then the
+ * next command is tried.
+ */
+const TOUCHES: readonly ((key: string) => Command)[] = [
+  (key) => ['HINCRBY', key, 'f', '1'],
+  (key) => ['SET', key, '1'],
+  (key) => ['HGET', key, 'f'],
+  (key) => ['EXISTS', key],
+]
+const TELLS: readonly ((channel: string) => Command)[] = [
+  (channel) => ['PUBLISH', channel, '0'],
+  (channel) => ['SUBSCRIBE', channel],
+]
+
+/**
+ * Finds the rights that locks need and the login lacks, with `ACL DRYRUN` (Redis 7). If the server
+ * refuses `ACL DRYRUN`, acquires a test lock and reports only the result. Rejects instead for a
+ * cluster.
+ */
+export async function askRights(
+  client: ServerClient,
+  place: Place,
+  terms: Terms,
+): Promise<RightsFacts> {
+  const { login } = client.endpoint
+  const { keyPrefix, durability } = terms
+  const user = await client.ask('ACL', 'WHOAMI').then(String, () => login.user ?? 'default')
+  const name = `${keyPrefix}holdfast-doctor`
+  const { needed, optional } = needsOf(place, name, keyPrefix, durability)
+  const denied = (command: Command) => isDenied(client, user, command)
+  try {
+    await denied(['PING'])
+  } catch (error) {
+    if (place === 'cluster' || !isReply(error)) throw error
+    const refusal = await tryLock(client.endpoint, terms)
+    return { user, by: 'a lock', missing: [], refusal }
+  }
+  const missing = await Promise.all(
+    [...needed, ...optional].map((needs) => missingOf(needs, denied)),
+  )
+  const lacking = missing.filter((one) => one.commands.length + one.patterns.length > 0)
+  return { user, by: 'ACL DRYRUN', missing: lacking, refusal: undefined }
+}
+
+/**
+ * @returns the reason why Redis denies the command; undefined if the login may run the command.
+ * Rejects if Redis refuses `ACL DRYRUN` itself
+ */
+async function isDenied(
+  client: ServerClient,
+  user: string,
+  command: Command,
+): Promise<string | undefined> {
+  const answer = await client.ask('ACL', 'DRYRUN', user, ...command)
+  return answer === 'OK' ? undefined : String(answer)
+}
+
+async function missingOf(
+  { kind, commands, patterns }: Needs,
+  denied: (command: Command) => Promise<string | undefined>,
+): Promise<MissingRights> {
+  const refused = await Promise.all(
+    commands.map(async (command) => {
+      try {
+        const why = await denied(command)
+        return why !== undefined && isOfCommand(why)
+      } catch (error) {
+        if (!isReply(error)) throw error
+        return true // The server does not know the command, or only by another name.
+      }
+    }),
+  )
+  const outside = await Promise.all(patterns.map((pattern) => isOutside(pattern, denied)))
+  const isRun = (_: unknown, i: number) => refused[i]
+  return {
+    kind,
+    commands: commands.filter(isRun).map(nameOf),
+    patterns: patterns.filter((_, i) => outside[i]),
+  }
+}
+
+/**
+ * True if the login may not use names of that pattern. Skips commands that the login may not run.
+ * The first other command decides.
+ */
+async function isOutside(
+  pattern: string,
+  denied: (command: Command) => Promise<string | undefined>,
+): Promise<boolean> {
+  const name = pattern.slice(1).replace(/\*$/, 'holdfast-doctor')
+  for (const command of pattern.startsWith('&') ? TELLS : TOUCHES) {
+    const why = await denied(command(name))
+    if (why === undefined || !isOfCommand(why)) return why !== undefined
+  }
+  return false
+}
+
+/** True if Redis denies the command itself; false if Redis denies the key or the channel. */
+const isOfCommand = (why: string): boolean => /to run the/.test(why)
+
+/** The name of a command in ACL rules and in docs/reference/keys.md. */
+function nameOf([command, second]: readonly string[]): string {
+  return command === 'CLUSTER' ? `${command}|${second}` : String(command)
+}
+
+/**
+ * Acquires a lock with a random name, inspects the lock and releases it. The token counter of the
+ * lock expires after one second.
+ *
+ * @returns the error message; undefined if the lock worked
+ */
+async function tryLock(
+  endpoint: Endpoint,
+  { keyPrefix, durability }: Terms,
+): Promise<string | undefined> {
+  const { host, port, path, database, login, tls } = endpoint
+  const redis = {
+    ...(path === undefined ? { host, port } : { path }),
+    db: database,
+    ...(login.user !== undefined && { username: login.user }),
+    ...(login.pass !== undefined && { password: login.pass }),
+    ...(tls !== undefined && {
+      tls: {
+        ...(tls.ca && { ca: tls.ca }),
+        ...(tls.cert && { cert: tls.cert }),
+        ...(tls.key && { key: tls.key }),
+      },
+    }),
+  }
+  const times = { leaseMs: 2_000, counterTtlMs: 1_000, commandTimeoutMs: 500, outageMs: 1_000 }
+  const durable = durability !== 0 && { durability: { replicas: durability, timeoutMs: 500 } }
+  const holdfast = new Holdfast({ redis, keyPrefix, ...times, ...durable })
+  holdfast.on('error', () => undefined) // The call rejects with the same error.
+  try {
+    const lock = holdfast.getLock(`holdfast-doctor:${randomUUID()}`)
+    const signal = AbortSignal.timeout(2_000)
+    await lock.using(() => lock.inspect(), { leaseMs: 2_000, signal })
+    return undefined
+  } catch (error) {
+    // Another check reports missing replicas, so this error counts as a success.
+    return error instanceof NotDurableError ? undefined : (error as Error).message
+  } finally {
+    await holdfast.close()
+  }
+}

@@ -1,0 +1,75 @@
+import { addressOf, type Endpoint, redisCli } from '../../servers/endpoint.ts'
+import { openServer, type ServerClient } from '../../servers/open-server.ts'
+import { askClock } from './ask-clock.ts'
+import { askConfig } from './ask-config.ts'
+import { askRights } from './ask-rights.ts'
+import { type Facts, factOf, NOT_ASKED, type ServerFacts, type Terms } from './facts.ts'
+import { namesOf } from './names.ts'
+import { scanKeys } from './scan-keys.ts'
+
+/** The limits of the requests. */
+export interface Budget {
+  /** The time for all requests to one server, in milliseconds. */
+  readonly timeoutMs: number
+  /** The number of keys to look at; 0 for none. */
+  readonly scanKeys: number
+}
+
+export interface Question {
+  readonly place: Facts['place']
+  readonly terms: Terms
+  readonly budget: Budget
+  readonly as?: ServerFacts['as']
+}
+
+/** Gathers all facts of one server. Never rejects: an unknown fact states the reason. */
+export async function askServer(endpoint: Endpoint, question: Question): Promise<ServerFacts> {
+  const { timeoutMs } = question.budget
+  let client: ServerClient
+  try {
+    client = await openServer(endpoint, timeoutMs)
+  } catch (error) {
+    return unreachable(endpoint, question, (error as Error).message)
+  }
+  try {
+    return await ask(client, question)
+  } finally {
+    client.close()
+  }
+}
+
+/** The quick requests come first. The scan of keys gets the remaining time. */
+async function ask(client: ServerClient, question: Question): Promise<ServerFacts> {
+  const { place, terms, budget, as = 'master' } = question
+  const [info, config] = await Promise.all([
+    factOf(async () => namesOf(await client.ask('INFO'))),
+    askConfig(client),
+  ])
+  const { role, redis_mode: mode } = 'value' in info ? info.value : {}
+  const hasLocks = as === 'master' && role !== 'slave' && mode !== 'sentinel'
+  const clock = hasLocks ? await factOf(() => askClock(client)) : NOT_ASKED
+  const rights = hasLocks ? await factOf(() => askRights(client, place, terms)) : NOT_ASKED
+  const keys =
+    hasLocks && budget.scanKeys > 0
+      ? await factOf(() => scanKeys(client, terms.keyPrefix, budget.scanKeys))
+      : NOT_ASKED
+  return {
+    ...named(client.endpoint, as),
+    unreachable: undefined,
+    info,
+    config,
+    clock,
+    rights,
+    keys,
+  }
+}
+
+function named(endpoint: Endpoint, as: ServerFacts['as']) {
+  return { address: addressOf(endpoint), cli: redisCli(endpoint), as }
+}
+
+function unreachable(endpoint: Endpoint, { as = 'master' }: Question, why: string): ServerFacts {
+  const none = { unknown: why }
+  const facts = { info: none, config: none, clock: none, rights: none, keys: none }
+  return { ...named(endpoint, as), unreachable: why, ...facts }
+}

@@ -1,0 +1,122 @@
+import type { WireFormat } from '../../../src/index.ts'
+
+/** The answer of a server to one request, or the reason why there is no answer. */
+export type Fact<T> = { readonly value: T } | { readonly unknown: string }
+
+/** Stands for a request that was not sent. The report does not list this fact as unknown. */
+export const NOT_ASKED: Fact<never> = { unknown: 'not asked' }
+
+/** The answer; undefined if there is none. */
+export function answerOf<T>(fact: Fact<T>): T | undefined {
+  return 'value' in fact ? fact.value : undefined
+}
+
+/** Sends a request. Never rejects: an error becomes a fact, because the report shows the reason. */
+export async function factOf<T>(ask: () => Promise<T>): Promise<Fact<T>> {
+  try {
+    return { value: await ask() }
+  } catch (error) {
+    return { unknown: (error as Error).message }
+  }
+}
+
+/** The values of `INFO`, `CONFIG GET` or `CLUSTER INFO`, by name. */
+export type Names = Readonly<Record<string, string | undefined>>
+
+/** The clock of a server, and its response time, from several requests. */
+export interface ClockFacts {
+  readonly samples: number
+  readonly fastestMs: number
+  readonly medianMs: number
+  readonly slowestMs: number
+  /**
+   * The server time minus the local time, by the fastest answer. The error is at most `boundMs`.
+   */
+  readonly aheadMs: number
+  readonly boundMs: number
+}
+
+/** Keys of Holdfast or Redisson that normally expire, but have no TTL. */
+export interface KeyFacts {
+  readonly looked: number
+  /** True if the server has no other keys. */
+  readonly all: boolean
+  /** Held locks that never expire. */
+  readonly locks: readonly string[]
+  /** Token counters without a TTL. Redisson, and clients with `keepCounters`, keep them forever. */
+  readonly counters: readonly string[]
+  /** Other keys that normally expire. */
+  readonly others: readonly string[]
+  /** The different wire formats of the clients. Null stands for clients that report no format. */
+  readonly wireFormats: readonly (WireFormat | null)[]
+}
+
+/** The rights that one kind of lock lacks. */
+export interface MissingRights {
+  readonly kind: string
+  readonly commands: readonly string[]
+  readonly patterns: readonly string[]
+}
+
+export interface RightsFacts {
+  readonly user: string
+  readonly by: 'ACL DRYRUN' | 'a lock'
+  readonly missing: readonly MissingRights[]
+  /** The error of the test lock; undefined if the test lock worked or was not needed. */
+  readonly refusal: string | undefined
+}
+
+/** A server that has locks, or a replica that may take over. */
+export interface ServerFacts {
+  readonly address: string
+  /** The `redis-cli` command for this server. */
+  readonly cli: string
+  /** The role that the server should have. */
+  readonly as: 'master' | 'replica'
+  /** The reason why the server could not be reached; undefined if it was reached. */
+  readonly unreachable: string | undefined
+  readonly info: Fact<Names>
+  readonly config: Fact<Names>
+  readonly clock: Fact<ClockFacts>
+  readonly rights: Fact<RightsFacts>
+  readonly keys: Fact<KeyFacts>
+}
+
+export interface SentinelFacts {
+  readonly address: string
+  readonly cli: string
+  readonly unreachable: string | undefined
+  /** The values of `SENTINEL MASTER`. */
+  readonly master: Fact<Names>
+}
+
+export interface ClusterNode {
+  readonly id: string
+  readonly address: string
+  readonly flags: readonly string[]
+  readonly slots: number
+}
+
+export interface ClusterFacts {
+  readonly info: Fact<Names>
+  readonly nodes: Fact<readonly ClusterNode[]>
+}
+
+/** The options of the clients that use these servers. */
+export interface Terms {
+  readonly leaseMs: number
+  readonly longestLeaseMs: number
+  readonly commandTimeoutMs: number
+  readonly outageMs: number
+  readonly keyPrefix: string
+  /** The number of replicas that each acquisition waits for; 0 for none. */
+  readonly durability: number | 'all'
+}
+
+export interface Facts {
+  readonly place: 'server' | 'masters' | 'cluster' | 'sentinel'
+  readonly terms: Terms
+  readonly servers: readonly ServerFacts[]
+  readonly sentinels: readonly SentinelFacts[]
+  readonly cluster: ClusterFacts | undefined
+}

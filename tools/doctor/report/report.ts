@@ -1,0 +1,113 @@
+import { EXIT } from '../../cli/command/command.ts'
+import { codes } from '../checks/all.ts'
+import type { Finding, Level } from '../checks/check.ts'
+import { answerOf, type Facts, type ServerFacts } from '../facts/facts.ts'
+import { infoOf, numberOf, placeOf, replicasOf, versionOf } from '../facts/names.ts'
+
+/** The facts of one server, which are reported even without findings. */
+export interface ServerLine {
+  readonly address: string
+  readonly reached: boolean
+  readonly why: string | null
+  readonly server: string | null
+  readonly version: string | null
+  readonly role: string | null
+  readonly replicas: number
+  readonly upSeconds: number | null
+  readonly medianMs: number | null
+  readonly slowestMs: number | null
+  readonly clockAheadMs: number | null
+  readonly clockBoundMs: number | null
+  readonly keysLooked: number | null
+  readonly allKeys: boolean | null
+}
+
+export interface SentinelLine {
+  readonly address: string
+  readonly reached: boolean
+  readonly why: string | null
+  readonly master: string | null
+}
+
+/** The whole report. `--json` prints it unchanged. */
+export interface Report {
+  /** The version of this format. A later version may lack fields, or may have other fields. */
+  readonly format: 1
+  readonly verdict: 'ok' | 'findings' | 'incomplete'
+  readonly exitCode: number
+  readonly place: Facts['place']
+  readonly counts: Readonly<Record<Level, number>>
+  readonly servers: readonly ServerLine[]
+  readonly sentinels: readonly SentinelLine[]
+  readonly findings: readonly (Omit<Finding, 'at'> & { readonly at: string | null })[]
+  /** The codes of the findings that were left out. */
+  readonly ignored: readonly string[]
+}
+
+/**
+ * @param all the findings with all codes
+ * @param ignored the codes of the findings to leave out
+ */
+export function newReport(
+  facts: Facts,
+  all: readonly Finding[],
+  { failOn, ignored }: { failOn: 'error' | 'warning'; ignored: ReadonlySet<string> },
+): Report {
+  const findings = all.filter(({ code }) => !ignored.has(code))
+  const count = (level: Level) => findings.filter((one) => one.level === level).length
+  const counts = { error: count('error'), warning: count('warning'), note: count('note') }
+  const isBad = counts.error > 0 || (failOn === 'warning' && counts.warning > 0)
+  const verdict = isIncomplete(facts, findings) ? 'incomplete' : isBad ? 'findings' : 'ok'
+  return {
+    format: 1,
+    verdict,
+    exitCode: { ok: EXIT.ok, findings: EXIT.findings, incomplete: EXIT.failed }[verdict],
+    place: facts.place,
+    counts,
+    servers: facts.servers.map(serverLine),
+    sentinels: facts.sentinels.map(({ address, unreachable, master }) => {
+      const names = answerOf(master)
+      const why = unreachable ?? null
+      return { address, reached: why === null, why, master: names ? placeOf(names) : null }
+    }),
+    findings: findings.map((one) => ({ ...one, at: one.at ?? null })),
+    ignored: [...codes.keys()].filter((code) =>
+      all.some((one) => one.code === code && ignored.has(code)),
+    ),
+  }
+}
+
+/**
+ * True if a server could not be checked. A node that the cluster itself reports as down does not
+ * count, because that is a finding.
+ */
+function isIncomplete({ servers, cluster }: Facts, findings: readonly Finding[]): boolean {
+  const nodes = (cluster && answerOf(cluster.nodes)) ?? []
+  const down = nodes.filter(({ flags }) => flags.some((flag) => /^fail\??$/.test(flag)))
+  const isDown = (address: string | undefined) => down.some((one) => one.address === address)
+  const missed = findings.some(({ code, at }) => code === 'unreachable' && !isDown(at))
+  return missed || servers.length === 0
+}
+
+function serverLine(server: ServerFacts): ServerLine {
+  const { address, unreachable, clock, keys } = server
+  const version = versionOf(server)
+  const time = answerOf(clock)
+  const looked = answerOf(keys)
+  return {
+    address,
+    reached: unreachable === undefined,
+    why: unreachable ?? null,
+    server: version?.name ?? null,
+    version: version?.text ?? null,
+    role: infoOf(server, 'role') ?? null,
+    replicas: replicasOf(server).length,
+    upSeconds: numberOf(infoOf(server, 'uptime_in_seconds')) ?? null,
+    medianMs: time?.medianMs ?? null,
+    slowestMs: time?.slowestMs ?? null,
+    clockAheadMs: time?.aheadMs ?? null,
+    clockBoundMs: time?.boundMs ?? null,
+    keysLooked: looked?.looked ?? null,
+    allKeys: looked?.all ?? null,
+  }
+}

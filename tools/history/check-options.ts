@@ -1,0 +1,42 @@
+import { Holdfast } from '../../src/index.ts'
+import { shown } from '../../src/observe/facts/shown.ts'
+import type { HistoryRedis } from './open-client.ts'
+
+/**
+ * @throws `TypeError` unless it is an object with known names only. An unknown name is probably a
+ * spelling mistake
+ */
+export function assertOptions(options: unknown, caller: string, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`${caller} takes an object of options; got ${shown(options)}.`)
+  }
+  const other = Object.keys(options).find((name) => !known.includes(name))
+  if (other === undefined) return
+  throw new TypeError(`There is no option \`${other}\` here. There are: ${known.join(', ')}.`)
+}
+
+/**
+ * @throws `TypeError` if a client of locks would reject this `redis`, with the message of that
+ * client
+ */
+export function assertRedis(redis: HistoryRedis): void {
+  try {
+    // This client connects only if it is used, so nothing is sent.
+    void new Holdfast({ redis }).close()
+  } catch (error) {
+    const { message } = error as Error
+    throw new TypeError(message.replace('new Holdfast(options): `redis`', 'redis'))
+  }
+}
+
+/** @throws `TypeError` if the value is given and is not a string */
+export function assertText(value: unknown, option: string): void {
+  if (value === undefined || typeof value === 'string') return
+  throw new TypeError(`${option} must be a string; got ${shown(value)}.`)
+}
+
+/** @throws `TypeError` if the value is given and is not a function */
+export function assertFunction(value: unknown, option: string): void {
+  if (value === undefined || typeof value === 'function') return
+  throw new TypeError(`${option} must be a function; got ${shown(value)}.`)
+}

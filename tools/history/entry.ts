@@ -1,0 +1,210 @@
+import type { AcquirePath, KindName } from '../../src/index.ts'
+
+/** The default key of the stream. */
+export const HISTORY_KEY = 'holdfast_history'
+
+const EVENTS = [
+  'acquired',
+  'released',
+  'lost',
+  'forced',
+  'timeout',
+  'aborted',
+  'outage',
+  'failed',
+  'dropped',
+  'unreachable',
+  'recovered',
+] as const
+
+/**
+ * The kind of event. `acquired`, and later `released`, `lost` or `forced`, belong to one hold. A
+ * call that gets no lease records `timeout`, `aborted`, `outage` (Redis did not answer) or `failed`
+ * (Redis refused). `dropped`: entries of the history could not be written. `unreachable` and
+ * `recovered` are about a server of locks; their `name` is its address.
+ */
+export type HistoryEvent = (typeof EVENTS)[number]
+
+/** One entry of the history. A field is null if it is unknown, or does not apply to the event. */
+export interface HistoryEntry {
+  /** The id of the entry in the stream; a later entry has a greater id. */
+  readonly id: string
+  /** When it happened, in milliseconds since 1970 by the clock of the server. */
+  readonly at: number
+  readonly event: HistoryEvent
+  /** The key of the lock, or the name that `nameOf` returned. */
+  readonly name: string
+  /** True if `nameOf` returned the name: several locks may share it. */
+  readonly isGroup: boolean
+  readonly kind: KindName | null
+  /**
+   * The owner id, as stored in Redis. For a client of Holdfast it begins with the client id and a
+   * colon.
+   */
+  readonly owner: string | null
+  /** The fencing token of the hold. */
+  readonly token: number | null
+  /** The id of the client. */
+  readonly client: string
+  /** The `label` of the client; `<host>:<pid>` by default. */
+  readonly label: string
+  /** How long the call waited, in milliseconds. */
+  readonly waitedMs: number | null
+  /** How long the hold lasted, in milliseconds. */
+  readonly heldMs: number | null
+  /** How the call acquired the lock: `free`, `local`, `granted` or `raced`. */
+  readonly path: AcquirePath | null
+  /**
+   * For a loss, `expired` or `gone`. For a release, `closed` if the client was closed. For an
+   * outage or a failure, the message of the error. For a recovery, how long the server was down.
+   */
+  readonly reason: string | null
+  /**
+   * For a loss that a blocked event loop caused: how long the event loop was blocked, in
+   * milliseconds.
+   */
+  readonly stalledMs: number | null
+  /**
+   * For `acquired`, the lease in milliseconds. Null if an older version of Holdfast wrote the
+   * entry.
+   */
+  readonly leaseMs: number | null
+  /**
+   * For `acquired`: the longest time that the hold can last without `extend()`, in milliseconds.
+   * Null if the lease is renewed until the release.
+   */
+  readonly limitMs: number | null
+  /** For `dropped`: the number of lost entries. */
+  readonly dropped: number | null
+}
+
+/** An entry before it is written. Numbers are milliseconds, except `token` and `dropped`. */
+export interface NewEntry {
+  readonly event: HistoryEvent
+  readonly name?: string
+  readonly isGroup?: boolean
+  readonly kind?: KindName
+  readonly owner?: string | undefined
+  readonly token?: number | undefined
+  readonly client?: string
+  readonly label?: string
+  readonly waitedMs?: number | undefined
+  readonly heldMs?: number | undefined
+  readonly path?: AcquirePath | undefined
+  readonly reason?: string | undefined
+  readonly stalledMs?: number | undefined
+  readonly leaseMs?: number | undefined
+  readonly limitMs?: number | undefined
+  readonly dropped?: number
+}
+
+/**
+ * Every entry has all fields in this order, because Redis then stores the field names only once.
+ * `agoMs` is the time from the event to the sending of the entry, in milliseconds. `seq` contains
+ * the id of the writer and the number of the entry. If an entry is written twice, both have the
+ * same `seq`.
+ */
+const FIELDS = [
+  'event',
+  'name',
+  'kind',
+  'owner',
+  'token',
+  'client',
+  'label',
+  'waitedMs',
+  'heldMs',
+  'path',
+  'reason',
+  'stalledMs',
+  'leaseMs',
+  'limitMs',
+  'group',
+  'dropped',
+  'agoMs',
+  'seq',
+] as const
+
+/** The latest moment that a `Date` can represent, in milliseconds since 1970. */
+const LAST_MOMENT_MS = 8.64e15
+
+/** The fields for XADD. The id of the client is left out if the owner begins with it. */
+export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] {
+  const { owner = '', client = '' } = entry
+  const values = [
+    entry.event,
+    entry.name,
+    entry.kind,
+    owner,
+    entry.token,
+    owner.startsWith(`${client}:`) ? '' : client,
+    entry.label,
+    whole(entry.waitedMs),
+    whole(entry.heldMs),
+    entry.path,
+    entry.reason,
+    whole(entry.stalledMs),
+    whole(entry.leaseMs),
+    whole(entry.limitMs),
+    entry.isGroup ? 1 : '',
+    entry.dropped,
+    whole(agoMs),
+    seq,
+  ]
+  const fields: string[] = []
+  for (let i = 0; i < values.length; i++) fields.push(FIELDS[i] as string, `${values[i] ?? ''}`)
+  return fields
+}
+
+/**
+ * @returns the entry, and the `seq` that identifies its repeats. Undefined if the entry is not of
+ * Holdfast, or if it has no valid time
+ */
+export function readEntry(
+  id: string,
+  fields: readonly string[],
+): { entry: HistoryEntry; seq: string } | undefined {
+  const found = new Map<string, string>()
+  for (let i = 0; i + 1 < fields.length; i += 2) found.set(`${fields[i]}`, `${fields[i + 1]}`)
+  const text = (field: (typeof FIELDS)[number]) => found.get(field) || null
+  // Numbers in entries are whole and at least 0, so any other value becomes null.
+  const number = (field: (typeof FIELDS)[number]) => {
+    const value = Number(found.get(field) || Number.NaN)
+    return Number.isSafeInteger(value) && value >= 0 ? value : null
+  }
+  const word = <T>(field: (typeof FIELDS)[number]) => {
+    const value = text(field)
+    return value !== null && /^[a-z-]{1,30}$/.test(value) ? (value as T) : null
+  }
+  const event = EVENTS.find((one) => one === found.get('event'))
+  const agoMs = found.get('agoMs') ? number('agoMs') : 0
+  const at = Number.parseInt(id, 10) - (agoMs ?? Number.NaN)
+  if (event === undefined || !(at >= 0 && at <= LAST_MOMENT_MS)) return undefined
+  const owner = text('owner')
+  const entry: HistoryEntry = {
+    id,
+    at,
+    event,
+    name: text('name') ?? '',
+    isGroup: found.get('group') === '1',
+    kind: word<KindName>('kind'),
+    owner,
+    token: number('token'),
+    client: text('client') ?? owner?.split(':', 1)[0] ?? '',
+    label: text('label') ?? '',
+    waitedMs: number('waitedMs'),
+    heldMs: number('heldMs'),
+    path: word<AcquirePath>('path'),
+    reason: text('reason'),
+    stalledMs: number('stalledMs'),
+    leaseMs: number('leaseMs'),
+    limitMs: number('limitMs'),
+    dropped: number('dropped'),
+  }
+  return { entry, seq: text('seq') ?? id }
+}
+
+/** Infinity becomes undefined, so its field is empty. */
+function whole(value: number | undefined): number | undefined {
+  return Number.isFinite(value) ? Math.round(value as number) : undefined
+}

@@ -1,0 +1,147 @@
+import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import type { ServerList } from '../../src/index.ts'
+import { handleSocketErrors } from '../servers/socket-errors.ts'
+
+/**
+ * The Redis of the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of
+ * ioredis. A client of ioredis is not used itself, only its options.
+ */
+export type HistoryRedis = string | RedisOptions | Redis | Cluster | ServerList
+
+export type Client = Redis | Cluster
+
+// ioredis 5 and 6 declare their constructors differently. This type fits both.
+const makeRedis = Redis as unknown as {
+  new (url: string, options: RedisOptions): Redis
+  new (options: RedisOptions): Redis
+}
+const makeCluster = Cluster as unknown as new (
+  nodes: readonly ClusterNode[],
+  options: ClusterOptions,
+) => Cluster
+
+/**
+ * The caller repeats each request without an answer, so ioredis must not queue or repeat requests.
+ */
+const OWN: RedisOptions = {
+  lazyConnect: true,
+  keyPrefix: '',
+  autoResendUnfulfilledCommands: false,
+  enableOfflineQueue: false,
+  enableAutoPipelining: false,
+  enableReadyCheck: false,
+  maxRetriesPerRequest: 0,
+  reconnectOnError: null,
+  readOnly: false,
+  monitor: false,
+  disconnectTimeout: 100,
+  stringNumbers: false,
+  disableClientInfo: true,
+  // Only for ioredis 6: replies are lists, as in ioredis 5.
+  ...({ protocol: 2 } as object),
+}
+
+/**
+ * Creates a separate client, which is not connected yet.
+ *
+ * @param retryMs the pause before a reconnection, in milliseconds; null for no reconnection
+ * @throws `TypeError` if `redis` is invalid
+ */
+export function openClient(redis: HistoryRedis, retryMs: number | null): Client {
+  const client = makeClient(redis, { ...OWN, retryStrategy: () => retryMs })
+  handleSocketErrors(client)
+  // Without a listener ioredis prints each error. The calls reject with the same errors.
+  client.on('error', () => undefined)
+  return client
+}
+
+function makeClient(redis: HistoryRedis, own: RedisOptions): Client {
+  if (typeof redis === 'string' && redis !== '') return new makeRedis(redis, own)
+  if (typeof redis !== 'object' || redis === null) {
+    throw new TypeError(
+      'redis must be a redis:// or rediss:// URL, ioredis options, { cluster: [...] }, or a client of ioredis.',
+    )
+  }
+  if ('isCluster' in redis && 'duplicate' in redis) {
+    if (!redis.isCluster) return new makeRedis({ ...(redis as Redis).options, ...own })
+    const { redisOptions } = (redis as Cluster).options
+    const duplicate = redis.duplicate as (nodes: [], options: ClusterOptions) => Cluster
+    return duplicate.call(redis, [], clusterOptions({ ...redisOptions, ...own }))
+  }
+  if (Object.getPrototypeOf(redis) !== Object.prototype && Object.getPrototypeOf(redis) !== null) {
+    throw new TypeError(
+      'redis is not a client of ioredis: give the URL of its server, or options of ioredis.',
+    )
+  }
+  if ('cluster' in redis) {
+    const { cluster, dnsLookup, natMap, ...options } = redis
+    const byUrl = loginOf(cluster[0])
+    return new makeCluster(cluster.map(addressOf), {
+      ...clusterOptions({ ...byUrl, ...(options as RedisOptions), ...own }),
+      ...(dnsLookup && { dnsLookup }),
+      ...(natMap && { natMap }),
+    })
+  }
+  const options = redis as RedisOptions
+  return new makeRedis(options.sentinels ? sentinelOptions(options, own) : { ...options, ...own })
+}
+
+function sentinelOptions(options: RedisOptions, own: RedisOptions): RedisOptions {
+  const { sentinels = [], tls } = options
+  const byUrl = loginOf(sentinels[0])
+  return {
+    ...(byUrl.username && { sentinelUsername: byUrl.username }),
+    ...(byUrl.password && { sentinelPassword: byUrl.password }),
+    ...(byUrl.tls && { sentinelTLS: byUrl.tls }),
+    // Without this option ioredis connects to the master without TLS.
+    ...(tls && { enableTLSForSentinelMode: true }),
+    ...options,
+    ...own,
+    sentinels: sentinels.map(addressOf),
+    // Only with these two options does ioredis check that Sentinel named a master.
+    role: 'master',
+    enableReadyCheck: true,
+    sentinelRetryStrategy: own.retryStrategy as (times: number) => number | null,
+  }
+}
+
+function clusterOptions(redisOptions: RedisOptions): ClusterOptions {
+  return {
+    lazyConnect: true,
+    keyPrefix: '',
+    enableOfflineQueue: false,
+    enableAutoPipelining: false,
+    clusterRetryStrategy: redisOptions.retryStrategy as (times: number) => number | null,
+    redisOptions,
+  }
+}
+
+type Node = string | { readonly host?: string; readonly port?: number } | undefined
+
+function urlOf(node: string): URL {
+  return new URL(node.includes('://') ? node : `redis://${node}`)
+}
+
+/** Reads `host:port`, a URL, or an object with host and port. */
+function addressOf(node: Node): { host?: string; port?: number } {
+  if (typeof node !== 'string') return { ...node }
+  const { hostname, port } = urlOf(node)
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), ...(port && { port: Number(port) }) }
+}
+
+function loginOf(node: Node): RedisOptions {
+  if (typeof node !== 'string') return {}
+  const { username, password, protocol } = urlOf(node)
+  return {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' && { tls: {} }),
+  }
+}
+
+/** The prefix that clients with the same options put before the names of their locks. */
+export function keyPrefixOf(redis: HistoryRedis): string {
+  if (typeof redis === 'string') return ''
+  const { keyPrefix } = ('duplicate' in redis ? redis.options : redis) as RedisOptions
+  return keyPrefix ?? ''
+}

@@ -1,0 +1,188 @@
+import type { AcquireFact, HoldFact, LockFact, OutageFact } from '../../src/index.ts'
+import { shown } from '../../src/observe/facts/shown.ts'
+import { subscribe } from '../../src/observe/facts/subscribe.ts'
+import { assertFunction, assertOptions, assertRedis, assertText } from './check-options.ts'
+import { HISTORY_KEY, type NewEntry } from './entry.ts'
+import { type HistoryRedis, keyPrefixOf, openClient } from './open-client.ts'
+import { Outbox } from './outbox.ts'
+
+/** The options of `recordHistory`. */
+export interface RecordHistoryOptions {
+  /**
+   * The Redis for the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of
+   * ioredis, whose options are used. The history may use another Redis than the locks. It opens its
+   * own connection.
+   */
+  readonly redis: HistoryRedis
+  /** The key of the stream; `holdfast_history` by default. */
+  readonly key?: string
+  /**
+   * About how many entries the stream keeps, for all processes together; 100,000 by default. Redis
+   * removes the oldest entries.
+   */
+  readonly maxEvents?: number
+  /** The stream ends this long after the last entry, in milliseconds; a week by default. */
+  readonly ttlMs?: number
+  /**
+   * How many entries wait in this process while Redis is down; 10,000 by default. Above this
+   * number, the oldest entries are dropped and counted.
+   */
+  readonly maxBuffered?: number
+  /**
+   * The prefix of lock names in Redis; by default the `keyPrefix` of the options in `redis`, or
+   * no prefix. Use the `keyPrefix` of your clients.
+   */
+  readonly keyPrefix?: string
+  /**
+   * Returns the name to record for a lock, instead of its key. If it returns undefined or throws,
+   * the lock is not recorded.
+   */
+  readonly nameOf?: (name: string) => string | undefined
+  /**
+   * Called once when entries cannot be written, and again only after a success. By default a
+   * process warning with the code HOLDFAST_HISTORY.
+   */
+  readonly onError?: (error: Error) => void
+}
+
+/** A recording, until `stop()`. */
+export interface History {
+  /**
+   * Stops the recording, writes the remaining entries for at most two seconds, and closes the
+   * connection. Never rejects; entries that could not be written by then are lost.
+   */
+  stop(): Promise<void>
+}
+
+const OPTIONS = [
+  'redis',
+  'key',
+  'maxEvents',
+  'ttlMs',
+  'maxBuffered',
+  'keyPrefix',
+  'nameOf',
+  'onError',
+] as const satisfies (keyof RecordHistoryOptions)[]
+
+const WEEK_MS = 7 * 24 * 3_600_000
+const STOP_MS = 2_000
+
+/**
+ * Records the activity of all Holdfast clients of this process from now on, in one capped stream of
+ * Redis. Other processes can write to the same stream. No lock waits for the recording or fails
+ * because of it.
+ *
+ * @throws `TypeError` for an invalid option, with its value
+ */
+export function recordHistory(options: RecordHistoryOptions): History {
+  assertOptions(options, 'recordHistory()', OPTIONS)
+  const { redis, key = HISTORY_KEY, nameOf } = options
+  if (typeof key !== 'string' || key === '') {
+    throw new TypeError(`key must be the name of a stream; got ${key === '' ? '""' : shown(key)}.`)
+  }
+  assertRedis(redis)
+  assertText(options.keyPrefix, 'keyPrefix')
+  assertFunction(nameOf, 'nameOf')
+  assertFunction(options.onError, 'onError')
+  const outbox = new Outbox(openClient(redis, 1_000), {
+    key,
+    maxEvents: wholeNumber(options.maxEvents ?? 100_000, 'maxEvents'),
+    ttlMs: wholeNumber(options.ttlMs ?? WEEK_MS, 'ttlMs'),
+    maxBuffered: wholeNumber(options.maxBuffered ?? 10_000, 'maxBuffered'),
+    onError: options.onError ?? warn,
+  })
+  const keyPrefix = options.keyPrefix ?? keyPrefixOf(redis)
+  const add = (fact: LockFact, entry: NewEntry) => {
+    const key = keyPrefix + fact.name
+    const name = nameOf === undefined ? key : nameOf(fact.name)
+    if (name === undefined) return
+    const { client, label, kind } = fact
+    outbox.add({ client, label, kind, name, isGroup: name !== key, ...entry })
+  }
+  const unsubscribe = subscribe({
+    acquire: {
+      end: (fact) => {
+        const entry = entryOfCall(fact)
+        if (entry !== undefined) add(fact, entry)
+      },
+    },
+    hold: {
+      start: (fact) => add(fact, entryOfGrant(fact)),
+      end: (fact) => add(fact, entryOfEnd(fact)),
+    },
+    outage: {
+      start: (fact) => outbox.add(entryOfServer(fact, 'unreachable', messageOf(fact.error))),
+      end: (fact) => {
+        if (fact.outcome === 'recovered')
+          outbox.add(entryOfServer(fact, 'recovered', lengthOf(fact)))
+      },
+    },
+  })
+  let ending: Promise<void> | undefined
+  return {
+    stop: () => {
+      unsubscribe()
+      ending ??= outbox.end(STOP_MS)
+      return ending
+    },
+  }
+}
+
+/**
+ * The entry for a call that got no lease, or for a plain permit, which has no hold. Other grants
+ * are recorded with their hold. Re-entries are not recorded.
+ */
+function entryOfCall(fact: AcquireFact): NewEntry | undefined {
+  const { outcome, waitedMs, owner, error, kind, path, token } = fact
+  if (outcome === 'granted') {
+    if (kind !== 'semaphore') return undefined
+    return { event: 'acquired', owner, token, waitedMs, path }
+  }
+  if (outcome === undefined) return undefined
+  if (outcome === 'closed') return { event: 'aborted', owner, waitedMs, reason: outcome }
+  const failed = outcome === 'outage' || outcome === 'failed'
+  return { event: outcome, owner, waitedMs, reason: failed ? messageOf(error) : undefined }
+}
+
+function entryOfGrant({ owner, token, leaseMs, limitMs, acquire }: HoldFact): NewEntry {
+  const { waitedMs, path } = acquire ?? {}
+  return { event: 'acquired', owner, token, leaseMs, limitMs, waitedMs, path }
+}
+
+function entryOfEnd({ owner, token, heldMs, outcome, stalledMs }: HoldFact): NewEntry {
+  const ended = { owner, token, heldMs }
+  if (outcome === 'expired' || outcome === 'gone') {
+    return { ...ended, event: 'lost', reason: outcome, stalledMs }
+  }
+  if (outcome === 'forced') return { ...ended, event: outcome }
+  return { ...ended, event: 'released', reason: outcome === 'closed' ? outcome : undefined }
+}
+
+function entryOfServer(
+  { client, label, address }: OutageFact,
+  event: NewEntry['event'],
+  reason: string | undefined,
+): NewEntry {
+  return { event, client, label, name: address, reason }
+}
+
+function lengthOf({ outageMs = 0, attempts = 0 }: OutageFact): string {
+  return `down for ${Math.round(outageMs)} ms, ${attempts} attempts failed`
+}
+
+function messageOf(error: unknown): string | undefined {
+  return error instanceof Error ? error.message.slice(0, 200) : undefined
+}
+
+function wholeNumber(value: number, option: string): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new TypeError(`${option} must be a whole number of at least 1; got ${shown(value)}.`)
+}
+
+function warn({ message }: Error): void {
+  process.emitWarning(
+    `The history of locks cannot be written: ${message.replace(/\.$/, '')}. The client retries. No lock is affected.`,
+    { code: 'HOLDFAST_HISTORY' },
+  )
+}

@@ -1,0 +1,106 @@
+import { InvalidArgumentError } from '../../src/index.ts'
+
+export interface Login {
+  readonly user: string | undefined
+  readonly pass: string | undefined
+}
+
+/** The files of a TLS connection. Undefined uses the default of Node.js. */
+export interface Tls {
+  readonly ca: Buffer | undefined
+  readonly cert: Buffer | undefined
+  readonly key: Buffer | undefined
+}
+
+/** The address of one server, its login and its TLS files. */
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+  /** The path of a Unix socket, instead of a host and a port. */
+  readonly path: string | undefined
+  readonly database: number
+  readonly login: Login
+  readonly tls: Tls | undefined
+}
+
+/** The name of the server in output. It never contains the login. */
+export function addressOf({ host, port, path }: Endpoint): string {
+  return path ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** The `redis-cli` command for this server, to print. The user adds the login. */
+export function redisCli({ host, port, path, database, tls }: Endpoint): string {
+  const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`
+  const select = database === 0 ? '' : ` -n ${database}`
+  return `redis-cli ${where}${tls === undefined ? '' : ' --tls'}${select}`
+}
+
+/** Reads a URL, `host:port`, or the path of a socket. Missing parts come from `defaults`. */
+export function readEndpoint(
+  text: string,
+  defaults: { login: Login; tls: Tls | undefined; secure: Tls },
+  port = 6379,
+): Endpoint {
+  const { login, tls, secure } = defaults
+  if (text.startsWith('/')) {
+    return { host: '', port: 0, path: text, database: 0, login, tls: undefined }
+  }
+  const url = urlOf(text)
+  const database = url?.pathname.replace(/^\/$/, '').slice(1) ?? ''
+  // After `--` an option would be read as a server. No server name begins with `-`, so it is
+  // refused.
+  if (url === undefined || /^-|^$/.test(url.hostname) || !/^\d*$/.test(database)) {
+    throw new InvalidArgumentError(
+      `A server must be given as redis://host:port, rediss://host:port or host:port; got ${JSON.stringify(withoutLogin(text))}.`,
+    )
+  }
+  const own = { user: decoded(url.username), pass: decoded(url.password) }
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? port : Number(url.port),
+    path: undefined,
+    database: Number(database),
+    login: own.pass === undefined ? { user: own.user ?? login.user, pass: login.pass } : own,
+    tls: url.protocol === 'rediss:' ? secure : tls,
+  }
+}
+
+function urlOf(text: string): URL | undefined {
+  const full = text.includes('://') ? text : `redis://${text}`
+  if (!/^rediss?:\/\//.test(full) || !URL.canParse(full)) return undefined
+  return new URL(full)
+}
+
+function decoded(part: string): string | undefined {
+  if (part === '') return undefined
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part // The % begins no escape: keep the text.
+  }
+}
+
+/** Removes possible secrets from every quoted URL of Redis, and from every quoted option. */
+export function withoutLogins(message: string): string {
+  const quoted = /"(?:rediss?:|--[\w-]+=)(?:[^"\\]|\\.)*"/g
+  return message.replace(quoted, (text) => `"${withoutLogin(text.slice(1, -1))}"`)
+}
+
+/** Removes the login and the query from a text that may be a URL, so that it can be printed. */
+export function withoutLogin(text: string): string {
+  // An option may be in the place of a server, such as `--pass=secret` after `--`. Its value is
+  // hidden.
+  if (text.startsWith('-')) return text.replace(/=.*$/s, '=***')
+  return text.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***')
+}
+
+/** Removes the password and the query from the name of a server, for a command to paste. */
+export function withoutPassword(text: string): string {
+  if (text.startsWith('/') || !/[@?#]/.test(text)) return text
+  const url = urlOf(text)
+  if (url === undefined) return withoutLogin(text)
+  url.password = ''
+  url.search = ''
+  url.hash = ''
+  return url.href
+}
