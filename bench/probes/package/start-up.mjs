@@ -47,9 +47,7 @@ const isCode = ({ path }) => path.startsWith('dist/')
 console.log('gzipped')
 console.log(`all files            ${packed(files)}`)
 console.log(`without tools        ${packed(files.filter((file) => !isTool(file)))}`)
-console.log(
-  `dist/ without tools  ${packed(files.filter((file) => isCode(file) && !isTool(file)))}`,
-)
+console.log(`dist/ without tools  ${packed(files.filter((file) => isCode(file) && !isTool(file)))}`)
 const roomOf = ({ path }) => /^dist\/(?:esm|cjs)\/(tools\/\w+|src\/observe\/\w+)/.exec(path)?.[1]
 const rooms = [...new Set(files.filter(isTool).map(roomOf))]
 for (const room of rooms.sort()) {
