@@ -7,6 +7,10 @@ import { sharedServer } from '../support/redis-server.ts'
 
 const server = sharedServer()
 
+/** On a busy machine all times of a test are longer, so that the thread has the time to renew. */
+const SCALE = Math.min(atLoad(1), 4)
+const scaled = (ms: number) => Math.round(ms * SCALE)
+
 function startBlockable(options: Record<string, unknown>) {
   const file = resolve(__dirname, 'fixtures/blocked.mjs')
   return startChild(file, { args: [JSON.stringify({ url: server.url, options })] })
@@ -46,11 +50,11 @@ const afterBlock = (said: object) => 'blocked' in said
 
 describe('a watchdog with a thread', () => {
   it('keeps a lock with a lease of 1 s through 5 s of synchronous work', async () => {
-    const child = startBlockable({ leaseMs: 1_000, watchdogThread: true })
+    const child = startBlockable({ leaseMs: scaled(1_000), watchdogThread: true })
     await lockIn(child, 'through')
     await workerIsUp()
-    child.send({ command: 'block', ms: 5_000 })
-    await never(async () => (await server.admin.exists('through')) === 0, 4_800)
+    child.send({ command: 'block', ms: scaled(5_000) })
+    await never(async () => (await server.admin.exists('through')) === 0, scaled(4_800))
     const said = await child.next<AfterBlock>(afterBlock)
     expect(said).toMatchObject({ valid: true, aborted: false })
     child.send({ command: 'release' })
@@ -60,25 +64,25 @@ describe('a watchdog with a thread', () => {
   })
 
   it('keeps a lock with a shorter renewed lease of its own', async () => {
-    const child = startBlockable({ leaseMs: 60_000, watchdogThread: true })
-    await lockIn(child, 'own lease', { leaseMs: 1_000, renew: true })
+    const child = startBlockable({ leaseMs: scaled(60_000), watchdogThread: true })
+    await lockIn(child, 'own lease', { leaseMs: scaled(1_000), renew: true })
     await workerIsUp()
-    child.send({ command: 'block', ms: 3_000 })
+    child.send({ command: 'block', ms: scaled(3_000) })
     const isOver = async () => {
       const leftMs = await server.admin.pttl('own lease')
-      return leftMs <= 0 || leftMs > 1_000
+      return leftMs <= 0 || leftMs > scaled(1_000)
     }
-    await never(isOver, 2_800)
+    await never(isOver, scaled(2_800))
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: true, aborted: false })
     await closeIn(child)
   })
 
   it('renews a lock up to its `maxHoldMs`, and the lease has ended when the main thread continues', async () => {
-    const child = startBlockable({ leaseMs: 900, watchdogThread: true })
-    await lockIn(child, 'limited', { maxHoldMs: 2_500 })
-    const endsAt = performance.now() + 2_500
+    const child = startBlockable({ leaseMs: scaled(900), watchdogThread: true })
+    await lockIn(child, 'limited', { maxHoldMs: scaled(2_500) })
+    const endsAt = performance.now() + scaled(2_500)
     await workerIsUp()
-    child.send({ command: 'block', ms: 4_000 })
+    child.send({ command: 'block', ms: scaled(4_000) })
     const blockedAt = performance.now()
     let lastAt = 0
     let seenAt = 0
@@ -92,20 +96,20 @@ describe('a watchdog with a thread', () => {
       return leftMs === -2
     })
     // The main thread could not renew it so far.
-    expect(seenAt).toBeGreaterThan(blockedAt + 1_000)
+    expect(seenAt).toBeGreaterThan(blockedAt + scaled(1_000))
     // But for the way of the last renewal.
-    expect(lastAt).toBeLessThan(endsAt + 500)
+    expect(lastAt).toBeLessThan(endsAt + scaled(500))
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: false, aborted: true })
     await closeIn(child)
   })
 
   it('renews the lease of a leader whose function continues up to its `maxDrainMs`', async () => {
-    const child = startBlockable({ leaseMs: 900, watchdogThread: true })
-    child.send({ command: 'lead', name: 'led', how: { maxDrainMs: 2_500 } })
+    const child = startBlockable({ leaseMs: scaled(900), watchdogThread: true })
+    child.send({ command: 'lead', name: 'led', how: { maxDrainMs: scaled(2_500) } })
     await child.next<object>((said) => 'locked' in said)
-    const endsAt = performance.now() + 2_500
+    const endsAt = performance.now() + scaled(2_500)
     await workerIsUp()
-    child.send({ command: 'block', ms: 4_000 })
+    child.send({ command: 'block', ms: scaled(4_000) })
     const blockedAt = performance.now()
     let seenAt = 0
     await eventually(async () => {
@@ -114,22 +118,23 @@ describe('a watchdog with a thread', () => {
       return leftMs === -2
     })
     // The main thread could not renew it so far.
-    expect(seenAt).toBeGreaterThan(blockedAt + 1_000)
-    expect(seenAt).toBeLessThan(endsAt + 500)
+    expect(seenAt).toBeGreaterThan(blockedAt + scaled(1_000))
+    expect(seenAt).toBeLessThan(endsAt + scaled(500))
     await child.next<AfterBlock>(afterBlock)
     await closeIn(child)
   })
 
   it('gives the lock up when the main thread has been silent for the limit', async () => {
-    // A busy machine must have time to renew, and to end the lock before the main thread continues.
-    const leaseMs = Math.round(Math.min(atLoad(500), 3_000))
-    const child = startBlockable({ leaseMs, watchdogThread: { silenceLimitMs: leaseMs * 3 } })
+    const child = startBlockable({
+      leaseMs: scaled(500),
+      watchdogThread: { silenceLimitMs: scaled(1_500) },
+    })
     await lockIn(child, 'silent')
     await workerIsUp()
-    child.send({ command: 'block', ms: leaseMs * 10 })
-    await never(async () => (await server.admin.exists('silent')) === 0, leaseMs * 2)
+    child.send({ command: 'block', ms: scaled(5_000) })
+    await never(async () => (await server.admin.exists('silent')) === 0, scaled(1_000))
     await eventually(async () => (await server.admin.exists('silent')) === 0, {
-      timeoutMs: leaseMs * 7,
+      timeoutMs: scaled(3_500),
       followsLoad: false,
       message: 'the lock to end before the main thread is back',
     })
@@ -139,14 +144,14 @@ describe('a watchdog with a thread', () => {
   })
 
   it('does not renew a released lock', async () => {
-    const child = startBlockable({ leaseMs: 500, watchdogThread: true })
+    const child = startBlockable({ leaseMs: scaled(500), watchdogThread: true })
     await lockIn(child, 'released')
     child.send({ command: 'release' })
     await child.next<object>((one) => 'released' in one)
     const second = await lockIn(child, 'another')
     await workerIsUp()
-    child.send({ command: 'block', ms: 1_500 })
-    await never(async () => (await server.admin.exists('released')) === 1, 1_000)
+    child.send({ command: 'block', ms: scaled(1_500) })
+    await never(async () => (await server.admin.exists('released')) === 1, scaled(1_000))
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: true })
     expect(second).toBeGreaterThan(0)
     await closeIn(child)

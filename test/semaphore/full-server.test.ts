@@ -1,4 +1,5 @@
 import type { Holdfast, HoldfastError } from '../../src/index.ts'
+import { atLoad } from '../support/at-load.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { errorOf } from './both-places.ts'
 import { semaphoreOf, semaphoreRig } from './support.ts'
@@ -56,7 +57,7 @@ test.each<[string, (client: Holdfast) => Promise<unknown>, RegExp]>([
 ])(
   'the error of a request that the server refused does not say that it possibly happened: %s',
   async (_, call, words) => {
-    const client = rig.client({ outageMs: 1_000 })
+    const client = rig.client({ outageMs: Math.round(atLoad(1_000)) })
     // It takes no writes for a while, which passes.
     atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0'), { beforeCheck: true })
     await rig.server.admin.config('SET', 'min-replicas-to-write', '1')

@@ -25,6 +25,15 @@ function newClient(options: Omit<HoldfastOptions, 'redis'> = {}): Holdfast {
 
 const idOf = async ({ admin }: RedisServer) => String(await admin.call('CLUSTER', 'MYID'))
 
+/** True if a line of `CLUSTER NODES` names the owner of the slot. */
+function hasSlot(line: string, slot: number): boolean {
+  const ranges = line.split(' ').slice(8)
+  return ranges.some((range) => {
+    const [first, last = first] = range.split('-').map(Number)
+    return slot >= Number(first) && slot <= Number(last)
+  })
+}
+
 /** One slot on its way from one node to another, key by key. */
 class Move {
   readonly slot: number
@@ -38,6 +47,14 @@ class Move {
   }
 
   async begin(): Promise<void> {
+    // A late message of an earlier move would end this move.
+    const owner = await idOf(this.from)
+    for (const { admin } of cluster.masters) {
+      await eventually(async () => {
+        const lines = String(await admin.call('CLUSTER', 'NODES')).split('\n')
+        return lines.find((line) => hasSlot(line, this.slot))?.startsWith(owner)
+      })
+    }
     await this.to.admin.call('CLUSTER', 'SETSLOT', this.slot, 'IMPORTING', await idOf(this.from))
     await this.from.admin.call('CLUSTER', 'SETSLOT', this.slot, 'MIGRATING', await idOf(this.to))
   }
