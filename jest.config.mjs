@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { workers } from './scripts/lib/workers.mjs'
 
 const support = (file) => {
   const path = new URL(`./test/support/${file}`, import.meta.url)
@@ -31,7 +32,7 @@ export default {
     '<rootDir>/test/places/',
   ],
   testTimeout: 60_000,
-  maxWorkers: 7, // Tests wait more than they work.
+  maxWorkers: workers(3.5), // Tests wait more than they work.
   // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
   transform: { '\\.ts$': '@swc/jest', 'test/chaos/.*\\.mjs$': '@swc/jest' },
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},

@@ -1,4 +1,5 @@
 import base from './jest.config.mjs'
+import { workers } from './scripts/lib/workers.mjs'
 
 /**
  * Where people run Redis (test/support/places), and the contract suites that are run there in short, as in CI:
@@ -39,7 +40,7 @@ const project = (displayName, testMatch, globals = {}) => ({
 export default {
   testTimeout,
   testSequencer,
-  maxWorkers: 6, // Six servers and more for one world work, too.
+  maxWorkers: workers(3), // Six servers and more for one world work, too.
   reporters,
   projects: [
     ...chosen.map((name) => {

@@ -1,4 +1,5 @@
 import base from './jest.config.mjs'
+import { workers } from './scripts/lib/workers.mjs'
 
 /** The tests of the package, the examples, the demo, the measurements, other libraries, metrics, spans and the tools. These work more than they wait. */
 export default {
@@ -14,5 +15,5 @@ export default {
     '<rootDir>/test/repo/docs/examples*.test.ts',
   ],
   testPathIgnorePatterns: ['/node_modules/'],
-  maxWorkers: 2,
+  maxWorkers: workers(1),
 }

@@ -13,6 +13,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { workers } from './lib/workers.mjs'
 import { runJest } from './run-jest.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -46,7 +47,7 @@ function passesOn(version) {
   const only = options.only?.split(',').map((folder) => `/test/${folder}/`) ?? []
   const left = ['--testPathIgnorePatterns', '/node_modules/', ...others]
   // With fewer workers than the suite: what is left out makes the rest wait less, and work more.
-  return runJest(['--maxWorkers=5', ...only, ...left], { node, env })
+  return runJest([`--maxWorkers=${workers(2.5)}`, ...only, ...left], { node, env })
 }
 
 function binaryOf(version) {
