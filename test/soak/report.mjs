@@ -36,8 +36,8 @@ export function markdown(result, verdict) {
     '|---|---:|---:|---|---|',
     ...rows,
     '',
-    `A lock and its release took ${quantile(pairs, 0.5).toFixed(2)} ms in the median and ${quantile(pairs, 0.99).toFixed(2)} ms in 99 of 100 cases. ` +
-      `A bare round trip took ${median(pings).toFixed(2)} ms and ${quantile(pings, 0.99).toFixed(2)} ms.`,
+    `A lock and its release took ${quantile(pairs, 0.5).toFixed(2)} ms in the median, and at most ${quantile(pairs, 0.99).toFixed(2)} ms in 99 of 100 cases. ` +
+      `A bare round trip took ${median(pings).toFixed(2)} ms in the median, and at most ${quantile(pings, 0.99).toFixed(2)} ms in 99 of 100 cases.`,
     '',
     '| fault | times |',
     '|---|---:|',
