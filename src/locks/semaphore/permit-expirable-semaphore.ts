@@ -135,7 +135,8 @@ export class HoldfastPermitExpirableSemaphore {
   /**
    * Releases permits by their ids, for any holder: another process, or Redisson. The work of the holder continues. A
    * holder in this client learns of it at once: its `signal` aborts, with the reason `forced`. A holder in another
-   * client learns of it at its next renewal, or with a fixed lease at its next check.
+   * client learns of it at its next renewal. With a fixed lease, it learns of it at its next check, at the latest when
+   * the lease ends.
    *
    * @param idOrIds from `permit.ids` or `inspect()`: 32 hex digits each, at most 5,000
    * @returns true if all of them were still taken. Rejects as {@link trySetPermits} does
