@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Finds tests that are missing: makes each small mistake in a Lua script, and runs the tests of test/lua that are about
+ * Finds tests that are missing: makes each small mistake in a Lua script, and runs the tests that are about
  * it. Prints the mistakes that no test has found. Some change nothing that matters; each of the others needs a test, and
  * perhaps an entry in test/mutants.
  *
@@ -22,12 +22,12 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const AT_ONCE = 60
 const LONGEST_TEST_MS = 20_000
 
-const KINDS = ['number-kinds']
+const KINDS = ['lua/number-kinds']
 const TESTS = {
-  latch: ['latch', ...KINDS],
-  permits: ['permits', 'permit-holders', ...KINDS],
-  'read-write': ['read-write'],
-  semaphore: ['semaphore', ...KINDS],
+  latch: ['latch/lua/latch-scripts', ...KINDS],
+  permits: ['semaphore/lua/permit-scripts', 'semaphore/lua/permit-holders', ...KINDS],
+  'read-write': ['read-write/lua/read-write-scripts'],
+  semaphore: ['semaphore/lua/semaphore-scripts', ...KINDS],
 }
 const FOLDERS = Object.keys(TESTS)
 const scripts = FOLDERS.flatMap((folder) =>
@@ -104,7 +104,7 @@ function runTests(test, mistakes) {
   const [given, results] = [join(folder, 'mistakes.json'), join(folder, 'results.json')]
   try {
     const sources = mistakes.map((mistake) => mistake?.sources ?? {})
-    writeFileSync(given, JSON.stringify({ test: `test/lua/${test}.test.ts`, mistakes: sources }))
+    writeFileSync(given, JSON.stringify({ test: `test/${test}.test.ts`, mistakes: sources }))
     const args = [
       ['--testMatch', '**/test/mutants/lua-mistakes.ts', '--runInBand', '--forceExit'],
       ['--env', join(ROOT, 'test/mutants/lua-environment.ts')],

@@ -1,5 +1,5 @@
 const CLOSING = 'test/contract/closing.test.ts'
-const DRAINING = 'test/local/draining.test.ts'
+const DRAINING = 'test/local/local-draining.test.ts'
 
 /** Of the end of a client. */
 export const closing = [

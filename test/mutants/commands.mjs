@@ -1,7 +1,7 @@
 const LIST = 'test/commands/list.test.ts'
 const INSPECT = 'test/commands/inspect.test.ts'
 const WATCH = 'test/commands/watch.test.ts'
-const LEAKS = 'test/commands/leaks.test.ts'
+const LEAKS = 'test/commands/commands-leaks.test.ts'
 const LOCKS = 'tools/cli/locks'
 
 /** Of the commands that look at locks. */

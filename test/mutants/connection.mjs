@@ -74,7 +74,7 @@ export const connection = [
     file: 'src/servers/redis/calls/server-clock.ts',
     search: 'if (!isKnown) this.set(offsetMs, wayMs)',
     replace: 'if (isKnown) this.set(offsetMs, wayMs)',
-    test: 'test/servers/set-clock.test.ts',
+    test: 'test/servers/servers-set-clock.test.ts',
     name: ', the next request is sent twice, and later requests once',
   },
   {
@@ -122,7 +122,7 @@ export const connection = [
     file: 'src/servers/redis/connection/cluster-nodes.ts',
     search: "      node.once('close', onMoved)\n",
     replace: '',
-    test: 'test/servers/cluster-failover.test.ts',
+    test: 'test/servers/servers-cluster-failover.test.ts',
     name: 'a holder learns of the loss without another request',
   },
   {
@@ -150,7 +150,7 @@ export const connection = [
     file: 'src/servers/redis/connection/connection.ts',
     search: '    if (this.clustered) this.suspect(this.client)\n    else',
     replace: '    if (!this.clustered)',
-    test: 'test/servers/cluster-failover.test.ts',
+    test: 'test/servers/servers-cluster-failover.test.ts',
     name: 'a client asks where the masters are after a replica refused a script',
   },
   {
@@ -160,7 +160,7 @@ export const connection = [
     file: 'src/servers/redis/connection/sockets.ts',
     search: "socket.on('error', () => {})",
     replace: 'socket',
-    test: 'test/servers/tls-handshake.test.ts',
+    test: 'test/servers/servers-tls-handshake.test.ts',
     name: 'a client that is closed in the middle of a TLS handshake does no harm',
   },
   {
@@ -170,7 +170,7 @@ export const connection = [
     file: 'src/servers/redis/connection/cluster-nodes.ts',
     search: '    disconnectOnce(client)\n',
     replace: '',
-    test: 'test/servers/cluster-failover.test.ts',
+    test: 'test/servers/servers-cluster-failover.test.ts',
     name: 'the subscriber connection of a cluster client ends once, however often ioredis disconnects it',
   },
   {

@@ -1,9 +1,9 @@
-const ONE = 'test/doctor/one-server.test.ts'
-const MASTERS = 'test/doctor/masters.test.ts'
+const ONE = 'test/doctor/doctor-one-server.test.ts'
+const MASTERS = 'test/doctor/doctor-masters.test.ts'
 const RIGHTS = 'test/doctor/rights.test.ts'
 const REACHING = 'test/doctor/reaching.test.ts'
-const CLUSTER = 'test/doctor/cluster.test.ts'
-const SENTINEL = 'test/doctor/sentinel.test.ts'
+const CLUSTER = 'test/doctor/doctor-cluster.test.ts'
+const SENTINEL = 'test/doctor/doctor-sentinel.test.ts'
 const FACTS = 'tools/doctor/facts'
 const CHECKS = 'tools/doctor/checks'
 

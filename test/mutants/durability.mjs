@@ -1,7 +1,7 @@
 const ACQUISITIONS = 'test/durability/acquisitions.test.ts'
 const UNKNOWN = 'test/durability/unknown.test.ts'
-const KINDS = 'test/durability/kinds.test.ts'
-const CLUSTER = 'test/durability/cluster.test.ts'
+const KINDS = 'test/durability/durability-kinds.test.ts'
+const CLUSTER = 'test/durability/durability-cluster.test.ts'
 
 const CALL = 'src/servers/redis/durability/confirm-call.ts'
 const CONFIRMATIONS = 'src/servers/redis/durability/confirmations.ts'

@@ -1,7 +1,7 @@
 /** Mistakes with the fair lock: its queue in Redis, grants, messages and heartbeats. */
 const MESSAGES = 'test/fair/messages.test.ts'
 const HEARTBEAT = 'test/fair/lua/heartbeat.test.ts'
-const RELEASE = 'test/fair/lua/release.test.ts'
+const RELEASE = 'test/fair/lua/release-script.test.ts'
 const ACQUIRE = 'test/fair/lua/acquire.test.ts'
 
 export const fair = [
@@ -140,7 +140,7 @@ export const fair = [
     file: 'src/locks/fair/heartbeat.ts',
     search: 'places: () => places.filter((place) => place.inLine),',
     replace: 'places: () => places,',
-    test: 'test/fair/lost-replies.test.ts',
+    test: 'test/fair/fair-lost-replies.test.ts',
     name: 'a heartbeat that is sent again after a waiter has left does not contain the place of that waiter',
   },
   {
@@ -149,7 +149,7 @@ export const fair = [
     file: 'src/locks/fair/fair-queue.ts',
     search: 'else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {',
     replace: 'else if (this.#lock.holds.all === undefined) {',
-    test: 'test/fair/lost-replies.test.ts',
+    test: 'test/fair/fair-lost-replies.test.ts',
     name: 'a heartbeat that arrives after its waiter has left makes no lasting place, and delays the next waiter only briefly',
   },
   {
@@ -158,7 +158,7 @@ export const fair = [
     file: 'src/local/ask.ts',
     search: 'if (doubtUntilMs > 0 || queued) {',
     replace: 'if (doubtUntilMs > 0) {',
-    test: 'test/fair/bookkeeping.test.ts',
+    test: 'test/fair/fair-bookkeeping.test.ts',
     name: 'a client keeps nothing of a wait that is over, however the wait ended',
   },
   {

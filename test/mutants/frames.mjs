@@ -1,5 +1,5 @@
 /** Mistakes with frames and owners: for whom code acts, and what an unlock() undoes. */
-const FRAMES = 'test/contract/frames.test.ts'
+const FRAMES = 'test/contract/contract-frames.test.ts'
 const OWNERSHIP = 'test/contract/ownership.test.ts'
 const SELF_WAIT = 'test/owner/self-wait.test.ts'
 const NESTED = 'nested code with a new lock object for each call causes one warning for each name'
@@ -55,7 +55,7 @@ export const frames = [
     file: 'src/kit/frame-storage.ts',
     search: 'return frameStorage.getStore() === undefined ? fn() : frameStorage.run(NONE, fn)',
     replace: 'return frameStorage.getStore() === NONE ? fn() : fn()',
-    test: 'test/owner/frames.test.ts',
+    test: 'test/owner/owner-frames.test.ts',
     name: 'a listener runs in no frame',
   },
   {

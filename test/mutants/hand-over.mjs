@@ -1,5 +1,5 @@
 /** Mistakes where a lock goes from one call to the next inside a client. */
-const HAND_OVER = 'test/lock/hand-over.test.ts'
+const HAND_OVER = 'test/lock/lock-hand-over.test.ts'
 
 export const handOver = [
   {
@@ -130,7 +130,7 @@ export const handOver = [
     file: 'src/local/release.ts',
     search: 'first.request.kind !== hold.kind || ',
     replace: '',
-    test: 'test/local/kinds.test.ts',
+    test: 'test/local/local-kinds.test.ts',
     name: 'is handed off inside the client, but not to shared waiters',
   },
 ]

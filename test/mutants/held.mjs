@@ -1,8 +1,8 @@
-const HOLDINGS = 'test/local/holdings.test.ts'
-const FREE = 'test/contract/when-free.test.ts'
-const BUSY = 'test/lock/when-free.test.ts'
-const ASKED = 'test/contract/revocation.test.ts'
-const ASKED_UNDER_FAULTS = 'test/faults/revocation.test.ts'
+const HOLDINGS = 'test/local/local-holdings.test.ts'
+const FREE = 'test/contract/contract-when-free.test.ts'
+const BUSY = 'test/lock/lock-when-free.test.ts'
+const ASKED = 'test/contract/contract-revocation.test.ts'
+const ASKED_UNDER_FAULTS = 'test/faults/faults-revocation.test.ts'
 
 /** What a client holds, locks that become free, and requests to release. */
 export const held = [
@@ -30,7 +30,7 @@ export const held = [
     file: 'src/local/release.ts',
     search: 'for (const entry of open) releasing.add(entry)',
     replace: '',
-    test: 'test/faults/holdings.test.ts',
+    test: 'test/faults/faults-holdings.test.ts',
     name: '`held()` lists the locks that `close()` is still releasing, and nothing afterwards',
   },
   {
@@ -76,7 +76,7 @@ export const held = [
     file: 'src/locks/multi/when-all-free.ts',
     search: 'if (seen.every((one) => one?.waited === false)) return true',
     replace: 'if (seen.every((one) => one !== null)) return true',
-    test: 'test/multi/when-free.test.ts',
+    test: 'test/multi/multi-when-free.test.ts',
     name: '`whenFree()` resolves when all locks are free at the same time, not when each has been free',
   },
   {
@@ -85,7 +85,7 @@ export const held = [
     file: 'src/servers/read-write-server.ts',
     search: "!byWriter && (message === '00'",
     replace: "(message === '00'",
-    test: 'test/read-write/when-free.test.ts',
+    test: 'test/read-write/read-write-when-free.test.ts',
     name: '`onFree()` of the read side reports the releases of writers, and no releases of readers',
   },
   {
@@ -149,7 +149,7 @@ export const held = [
     file: 'src/locks/leader/campaign.ts',
     search: 'if (this.#resignsOnRequest) {',
     replace: 'if (this.#resignsOnRequest === undefined) {',
-    test: 'test/leader/release-request.test.ts',
+    test: 'test/leader/leader-release-request.test.ts',
     name: 'makes the leader resign with `resignOnRequest`, and the next candidate leads',
   },
 ]

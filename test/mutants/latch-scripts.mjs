@@ -1,4 +1,4 @@
-const LATCH = 'test/lua/latch.test.ts'
+const LATCH = 'test/latch/lua/latch-scripts.test.ts'
 const NUMBER_KINDS = 'test/lua/number-kinds.test.ts'
 
 /** Of the scripts of the count-down latch. */

@@ -1,9 +1,9 @@
-const SCRIPTS = 'test/lua/latch.test.ts'
-const FAULTS = 'test/latch/faults.test.ts'
-const CLOCK = 'test/latch/set-clock.test.ts'
-const LATE = 'test/latch/late-requests.test.ts'
+const SCRIPTS = 'test/latch/lua/latch-scripts.test.ts'
+const FAULTS = 'test/latch/latch-faults.test.ts'
+const CLOCK = 'test/latch/latch-set-clock.test.ts'
+const LATE = 'test/latch/latch-late-requests.test.ts'
 const OWN = 'test/latch/own-changes.test.ts'
-const MEMORY = 'test/memory/latches.test.ts'
+const MEMORY = 'test/memory/memory-latches.test.ts'
 
 /** Of the count-down latch. */
 export const latch = [

@@ -1,7 +1,7 @@
 const ELECTION = 'test/leader/election.test.ts'
-const FAULTS = 'test/leader/faults.test.ts'
-const DRAINING = 'test/leader/draining.test.ts'
-const REQUEST = 'test/leader/release-request.test.ts'
+const FAULTS = 'test/leader/leader-faults.test.ts'
+const DRAINING = 'test/leader/leader-draining.test.ts'
+const REQUEST = 'test/leader/leader-release-request.test.ts'
 const CAMPAIGN = 'src/locks/leader/campaign.ts'
 const TERM = 'src/locks/leader/term.ts'
 

@@ -1,7 +1,7 @@
 const ELECTION = 'test/leader/election.test.ts'
-const FAULTS = 'test/leader/faults.test.ts'
+const FAULTS = 'test/leader/leader-faults.test.ts'
 const WATCH = 'test/leader/leader-watch.test.ts'
-const PROCESSES = 'test/leader/processes.test.ts'
+const PROCESSES = 'test/leader/leader-processes.test.ts'
 const SOURCE = 'src/locks/leader/leader-watch.ts'
 const LABEL = 'src/locks/leader/candidate-label.ts'
 
@@ -240,7 +240,7 @@ export const leaderWatch = [
     file: 'src/locks/leader/leader-options.ts',
     search: "  assertBoolean(resignOnRequest, '`resignOnRequest`')\n",
     replace: '',
-    test: 'test/leader/release-request.test.ts',
+    test: 'test/leader/leader-release-request.test.ts',
     name: '`resignOnRequest` must be true or false',
   },
 ]

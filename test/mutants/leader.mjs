@@ -1,7 +1,7 @@
 const ELECTION = 'test/leader/election.test.ts'
-const FAULTS = 'test/leader/faults.test.ts'
+const FAULTS = 'test/leader/leader-faults.test.ts'
 const WATCH = 'test/leader/leader-watch.test.ts'
-const DRAINING = 'test/leader/draining.test.ts'
+const DRAINING = 'test/leader/leader-draining.test.ts'
 
 /** Of elections. */
 export const leader = [

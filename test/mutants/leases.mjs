@@ -1,7 +1,7 @@
 /** Mistakes with leases: how long they are valid, and how the watchdog keeps them. */
 const HOLD = 'test/lease/hold.test.ts'
 const LEAKED = 'test/process/leaked-lease.test.ts'
-const WATCHDOG = 'test/lease/watchdog.test.ts'
+const WATCHDOG = 'test/lease/lease-watchdog.test.ts'
 
 export const leases = [
   {
@@ -254,7 +254,7 @@ export const leases = [
     file: 'src/local/hold-set.ts',
     search: '      if (kind.isShared && hold.kind.isShared) return false\n',
     replace: '',
-    test: 'test/local/kinds.test.ts',
+    test: 'test/local/local-kinds.test.ts',
     name: 'is held by several owners of a client at once',
   },
   {
@@ -263,7 +263,7 @@ export const leases = [
     file: 'src/local/server-renewer.ts',
     search: 'const renewal = renewalOf(hold, this.#server)',
     replace: 'const renewal = this.#server',
-    test: 'test/local/kinds.test.ts',
+    test: 'test/local/local-kinds.test.ts',
     name: 'is renewed in requests for its own kind alone',
   },
   {

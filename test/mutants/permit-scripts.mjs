@@ -1,6 +1,6 @@
-const PERMITS = 'test/lua/permits.test.ts'
+const PERMITS = 'test/semaphore/lua/permit-scripts.test.ts'
 const NUMBER_KINDS = 'test/lua/number-kinds.test.ts'
-const PERMIT_HOLDERS = 'test/lua/permit-holders.test.ts'
+const PERMIT_HOLDERS = 'test/semaphore/lua/permit-holders.test.ts'
 
 /** Of the scripts of the semaphore whose permits have leases. */
 export const permitScripts = [

@@ -1,5 +1,5 @@
 /** Mistakes with several masters: votes, agreement, rest, repair. */
-const SCRIPTS = 'test/lua/scripts.test.ts'
+const MASTERS = 'test/quorum/lua/master-scripts.test.ts'
 
 export const quorum = [
   {
@@ -17,7 +17,7 @@ export const quorum = [
     file: 'src/servers/quorum/token-agreement.ts',
     search: '    if (known >= this.#majority) return grant\n',
     replace: '    if (known > 0) return grant\n',
-    test: 'test/quorum/lost-replies.test.ts',
+    test: 'test/quorum/quorum-lost-replies.test.ts',
     name: 'an agreement that no majority confirms grants no lock',
   },
   {
@@ -38,7 +38,7 @@ export const quorum = [
 end
 `,
     replace: '',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'agree raises the counter only for the holder, and never lowers it',
   },
   {
@@ -105,7 +105,7 @@ end
     file: 'lua/parts/acquire.lua',
     search: 'elseif tonumber(sinceUs) > nowUs then',
     replace: 'elseif tonumber(sinceUs) < 0 then',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'vote is refused before the master is enrolled, and until the moment that enrol answers',
   },
   {
@@ -114,7 +114,7 @@ end
     file: 'lua/parts/acquire.lua',
     search: 'if not isSame or longest - vote.longestMs < 0 then',
     replace: 'if not replId or longest - vote.longestMs < 0 then',
-    test: 'test/quorum/failover.test.ts',
+    test: 'test/quorum/quorum-failover.test.ts',
     name: 'a master that was a replica for a moment does not vote, even for a client that noticed nothing',
   },
   {
@@ -123,7 +123,7 @@ end
     file: 'lua/parts/acquire.lua',
     search: 'if not isSame or longest - vote.longestMs < 0 then',
     replace: 'if not isSame then',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'vote refuses a client whose leases are longer than the master knows, until enrol reports them',
   },
   {
@@ -132,7 +132,7 @@ end
     file: 'lua/quorum/enrol.lua',
     search: 'durable = durable and isAlone()\n',
     replace: '',
-    test: 'test/quorum/failover.test.ts',
+    test: 'test/quorum/quorum-failover.test.ts',
     name: 'a lagging replica that takes over does not vote, even if it stores every write',
   },
   {
@@ -143,7 +143,7 @@ end
   return { 'known' }
 `,
     replace: '',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'claim is refused by a master that already has a mark, of its own or of another process',
   },
   {
@@ -180,7 +180,7 @@ end
     file: 'lua/quorum/found.lua',
     search: 'tonumber(mark.sinceUs) ~= sinceUs or ',
     replace: '',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'found does nothing if the claim is gone or is another claim',
   },
   {
@@ -189,7 +189,7 @@ end
     file: 'lua/quorum/found.lua',
     search: 'sinceUs - serverTimeUs() < restMs * 500',
     replace: 'sinceUs - serverTimeUs() < 0',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'found comes too late when half of the rest is over',
   },
   {
@@ -198,7 +198,7 @@ end
     file: 'lua/quorum/enrol.lua',
     search: 'if refusal then',
     replace: 'if false then',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'enrol refuses to change the mark of a newer version',
   },
   {
@@ -236,7 +236,7 @@ end
     file: 'lua/quorum/restore.lua',
     search: 'if isLate(notAfterUs) then',
     replace: 'if isLate(notAfterUs) and false then',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'restore that comes too late does nothing',
   },
   {
@@ -248,7 +248,7 @@ end
 end
 `,
     replace: '',
-    test: 'test/quorum/force-unlock.test.ts',
+    test: 'test/quorum/quorum-force-unlock.test.ts',
     name: '`forceUnlock()` on a bare majority is not undone by a holder that restores the lock at a master',
   },
   {
@@ -295,7 +295,7 @@ end
     file: 'src/servers/quorum/delayed-restart.ts',
     search: "replId !== '' && info.includes(",
     replace: "replId !== '' || info.includes(",
-    test: 'test/quorum/masters.test.ts',
+    test: 'test/quorum/quorum-masters.test.ts',
     name: '`masters()` does not accept the mark of another process',
   },
   {
@@ -304,7 +304,7 @@ end
     file: 'src/servers/quorum/health.ts',
     search: 'left.filter((ms) => ms === -2)',
     replace: 'left.filter((ms) => ms === -3)',
-    test: 'test/quorum/masters.test.ts',
+    test: 'test/quorum/quorum-masters.test.ts',
     name: '`masters()` reports a master that lacks a lease of this client, until the lease is restored',
   },
 ]

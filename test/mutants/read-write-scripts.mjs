@@ -1,4 +1,4 @@
-const READ_WRITE = 'test/lua/read-write.test.ts'
+const READ_WRITE = 'test/read-write/lua/read-write-scripts.test.ts'
 
 /** Of the scripts of the read-write lock. */
 export const readWriteScripts = [

@@ -1,4 +1,4 @@
-const SCRIPTS = 'test/lua/read-write.test.ts'
+const SCRIPTS = 'test/read-write/lua/read-write-scripts.test.ts'
 const LOCK = 'test/read-write/read-write-lock.test.ts'
 const TURNS = 'test/read-write/turns.test.ts'
 const WRITER = 'test/read-write/waiting-writer.test.ts'

@@ -1,4 +1,4 @@
-const ONE = 'test/deployment/release.test.ts'
+const ONE = 'test/deployment/deployment-release.test.ts'
 const PLACES = 'test/deployment/release-places.test.ts'
 const LOCK = 'lua/admin/take-lock.lua'
 const FORCE = 'tools/deployment/force-release.ts'

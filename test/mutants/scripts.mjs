@@ -1,5 +1,6 @@
 /** Mistakes in the scripts that run in Redis. */
-const SCRIPTS = 'test/lua/scripts.test.ts'
+const SCRIPTS = 'test/lock/lua/lock-scripts.test.ts'
+const STATES = 'test/lock/lua/lock-states.test.ts'
 
 export const scripts = [
   {
@@ -17,7 +18,7 @@ export const scripts = [
     file: 'lua/parts/late.lua',
     search: 'return aheadUs < 0 or mostUs > 0 and aheadUs > mostUs',
     replace: 'return aheadUs < 0',
-    test: SCRIPTS,
+    test: STATES,
     name: 'a server clock that was set back',
   },
   {
@@ -51,7 +52,7 @@ export const scripts = [
   end
 `,
     replace: '',
-    test: SCRIPTS,
+    test: STATES,
     name: 'a read-write lock of Redisson with the same name',
   },
   {
@@ -151,7 +152,7 @@ export const scripts = [
     file: 'lua/lock/acquire-all.lua',
     search: 'if own > 0 and missing then',
     replace: 'if own > #KEYS and missing then',
-    test: 'test/lua/acquire-all.test.ts',
+    test: 'test/multi/lua/acquire-all.test.ts',
     name: 'was released, and the other holds keep their token',
   },
   {

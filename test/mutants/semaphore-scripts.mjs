@@ -1,4 +1,4 @@
-const SEMAPHORE = 'test/lua/semaphore.test.ts'
+const SEMAPHORE = 'test/semaphore/lua/semaphore-scripts.test.ts'
 const NUMBER_KINDS = 'test/lua/number-kinds.test.ts'
 
 /** Of the scripts of the semaphore whose permits have no leases, and of what both semaphores share. */

@@ -1,4 +1,4 @@
-const SCRIPTS = 'test/lua/semaphore.test.ts'
+const SCRIPTS = 'test/semaphore/lua/semaphore-scripts.test.ts'
 const FAULTS = 'test/semaphore/semaphore-faults.test.ts'
 const SEMAPHORE = 'test/semaphore/semaphore.test.ts'
 const WAKE_UPS = 'test/semaphore/semaphore-wake-ups.test.ts'

@@ -8,7 +8,7 @@ export const several = [
     file: 'src/locks/multi/all-or-none.ts',
     search: '    if (over) return\n    this.#reach.wasTooShort(inOrder)\n',
     replace: '    if (over || this.#taken.size > 0) return\n    this.#reach.wasTooShort(inOrder)\n',
-    test: 'test/multi/waiting.test.ts',
+    test: 'test/multi/multi-waiting.test.ts',
     name: 'clients of one lock make progress while a MultiLock waits for a lock of another server',
   },
   {
@@ -35,7 +35,7 @@ export const several = [
     file: 'src/locks/multi/all-or-none.ts',
     search: '          lease.assertValid()\n',
     replace: '',
-    test: 'test/multi/waiting.test.ts',
+    test: 'test/multi/multi-waiting.test.ts',
     name: 'a lock that is lost meanwhile is acquired again',
   },
 ]

@@ -1,5 +1,7 @@
 /** Mistakes with fencing tokens and the counters that they come from. */
-const SCRIPTS = 'test/lua/scripts.test.ts'
+const SCRIPTS = 'test/lock/lua/lock-scripts.test.ts'
+const STATES = 'test/lock/lua/lock-states.test.ts'
+const MASTERS = 'test/quorum/lua/master-scripts.test.ts'
 
 export const tokens = [
   {
@@ -17,7 +19,7 @@ export const tokens = [
     file: 'lua/parts/acquire.lua',
     search: 'newToken = nextToken(last, floorUs, reserve)',
     replace: 'newToken = nextToken(last, 0, reserve)',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'vote issues the next number of the counter, and uses the clock only if the counter is missing',
   },
   {
@@ -26,7 +28,7 @@ export const tokens = [
     file: 'lua/parts/acquire.lua',
     search: 'local floorUs = sinceUs and last and tonumber(sinceUs) or nowUs',
     replace: 'local floorUs = sinceUs and last and 0 or nowUs',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'vote ignores a counter that is older than the mark, and starts at the time of the mark',
   },
   {
@@ -46,7 +48,7 @@ export const tokens = [
     file: 'lua/lock/hand-over.lua',
     search: 'local highest = math.max(last or 0, tonumber(token))',
     replace: 'local highest = tonumber(token)',
-    test: SCRIPTS,
+    test: MASTERS,
     name: 'a hand-over issues the number after its token or the counter, whichever is greater',
   },
   {
@@ -55,7 +57,7 @@ export const tokens = [
     file: 'lua/parts/counter.lua',
     search: 'return counterMs - leaseMs < 0 and leaseMs or counterMs',
     replace: 'return counterMs',
-    test: SCRIPTS,
+    test: STATES,
     name: 'the counter outlives the lease of the hold, even if it is to be kept for a shorter time',
   },
   {
@@ -64,7 +66,7 @@ export const tokens = [
     file: 'lua/parts/counter.lua',
     search: 'if aheadMs > 0 then',
     replace: 'if false then',
-    test: SCRIPTS,
+    test: STATES,
     name: 'that is ahead of the clock stays until the clock has passed it',
   },
   {
@@ -73,7 +75,7 @@ export const tokens = [
     file: 'lua/lock/renew.lua',
     search: 'keepCounter(KEYS[2 * i], counterMs, leaseMs)',
     replace: '',
-    test: SCRIPTS,
+    test: STATES,
     name: 'renewals prolong the counter, and renewals for 0 ms do not',
   },
   {
@@ -88,7 +90,7 @@ export const tokens = [
       end
     end
     if reenters then`,
-    test: SCRIPTS,
+    test: STATES,
     name: 'each re-entry keeps the counter for its whole time, even if the lease is shorter',
   },
   {
@@ -97,7 +99,7 @@ export const tokens = [
     file: 'lua/parts/counter.lua',
     search: 'if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then',
     replace: 'if leftMs >= 0 and leftMs < leaseMs then',
-    test: SCRIPTS,
+    test: STATES,
     name: 'the counter is kept for its whole time after the last renewal or re-entry, not only for the lease',
   },
   {

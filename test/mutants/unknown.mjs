@@ -1,5 +1,5 @@
 /** Mistakes with requests and answers that are lost or late. */
-const LATE_REQUESTS = 'test/lock/late-requests.test.ts'
+const LATE_REQUESTS = 'test/lock/lock-late-requests.test.ts'
 
 export const unknown = [
   {
@@ -54,7 +54,7 @@ export const unknown = [
     file: 'src/servers/redis/lock-commands.ts',
     search: 'asksAgain: holds === 0',
     replace: 'asksAgain: true',
-    test: 'test/servers/set-clock.test.ts',
+    test: 'test/servers/servers-set-clock.test.ts',
     name: 'a nested release that came too late does not undo a re-entry made meanwhile',
   },
   {
@@ -63,7 +63,7 @@ export const unknown = [
     file: 'src/local/release-request.ts',
     search: '      lock.abandonHold(hold)\n',
     replace: '',
-    test: 'test/faults/outage.test.ts',
+    test: 'test/faults/faults-outage.test.ts',
     name: '`unlock()` rejects because it was not confirmed, and the lock is free soon after the outage',
   },
   {
@@ -81,7 +81,7 @@ export const unknown = [
     file: 'src/servers/redis/force-release.ts',
     search: 'return holder === null ? null : { owner: holder, token }',
     replace: 'return holder === null ? null : { owner: holder, token: token && null }',
-    test: 'test/lock/force-unlock.test.ts',
+    test: 'test/lock/lock-force-unlock.test.ts',
     name: '`forceUnlock()` does not end a later hold of the same owner name',
   },
   {

@@ -119,7 +119,7 @@ export const waiting = [
     file: 'src/local/ask.ts',
     search: 'return Math.min(retryBudget.callMs, leftMs + AFTER_THE_WAIT_MS)',
     replace: 'return leftMs > 0 ? retryBudget.callMs : AFTER_THE_WAIT_MS',
-    test: 'test/lock/late-requests.test.ts',
+    test: 'test/lock/lock-late-requests.test.ts',
     name: 'for a short wait does not acquire the lock after that wait, however long a call may take',
   },
 ]

@@ -1,8 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { inspect as inspectReadWrite } from '../../src/servers/redis/scripts/read-write.generated.ts'
-import { eventually } from '../support/eventually.ts'
-import { leaves } from '../support/leaks.ts'
-import * as scripts from '../support/scripts.ts'
+import { inspect as inspectReadWrite } from '../../../src/servers/redis/scripts/read-write.generated.ts'
 import {
   type Arguments,
   admin,
@@ -18,7 +15,10 @@ import {
   state,
   type Value,
   withoutTtl,
-} from './run-script.ts'
+} from '../../lua/run-script.ts'
+import { eventually } from '../../support/eventually.ts'
+import { leaves } from '../../support/leaks.ts'
+import * as scripts from '../../support/scripts.ts'
 
 const CHANNEL = 'redisson_rwlock:{it}'
 const timeoutOf = (reader: string, n = 1) => `{it}:${reader}:rwlock_timeout:${n}`

@@ -64,7 +64,7 @@ test('the pages list each field of the JSON output and each code of leaks', asyn
 
 test('the rights on the page of rights are sufficient for list, inspect and leaks, and the deployment tests use them', async () => {
   const rights = [...rightsOf('list'), '+pubsub|shardnumsub', '+cluster|slots']
-  const tested = read('test/deployment/places.test.ts')
+  const tested = read('test/deployment/deployment-places.test.ts')
   for (const right of rights) if (right.startsWith('+')) expect(tested).toContain(right)
   const user = ['SETUSER', 'looks', 'on', '>secret', ...withoutPrefix(rightsOf('list'))]
   await server.admin.call('ACL', ...user)

@@ -1,7 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import * as scripts from '../../src/servers/redis/scripts/semaphore.generated.ts'
-import { leaves } from '../support/leaks.ts'
-import { type Arguments, admin, messagesOf, NEVER, notAfter, nowUs, state } from './run-script.ts'
+import * as scripts from '../../../src/servers/redis/scripts/semaphore.generated.ts'
+import {
+  type Arguments,
+  admin,
+  messagesOf,
+  NEVER,
+  notAfter,
+  nowUs,
+  state,
+} from '../../lua/run-script.ts'
+import { leaves } from '../../support/leaks.ts'
 
 const SEMAPHORE = 'it'
 const QUEUE = 'holdfast_permit_queue:{it}'

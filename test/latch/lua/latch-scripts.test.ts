@@ -1,6 +1,3 @@
-import { eventually } from '../support/eventually.ts'
-import { leaves } from '../support/leaks.ts'
-import * as scripts from '../support/scripts.ts'
 import {
   type Arguments,
   admin,
@@ -14,7 +11,10 @@ import {
   server,
   state,
   type Value,
-} from './run-script.ts'
+} from '../../lua/run-script.ts'
+import { eventually } from '../../support/eventually.ts'
+import { leaves } from '../../support/leaks.ts'
+import * as scripts from '../../support/scripts.ts'
 
 const CHANNEL = 'redisson_countdownlatch__channel__{it}'
 const ROUND = 'holdfast_round:{it}'

@@ -1,4 +1,3 @@
-import * as scripts from '../support/scripts.ts'
 import {
   admin,
   COUNTER_MS,
@@ -8,7 +7,8 @@ import {
   server,
   state,
   withoutTtl,
-} from './run-script.ts'
+} from '../../lua/run-script.ts'
+import * as scripts from '../../support/scripts.ts'
 
 const NAMES = ['a', 'b', 'c'] as const
 const counterOf = (name: string) => `redisson_lock_token:{${name}}`

@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto'
-import { leaves } from '../support/leaks.ts'
-import { randomOf } from '../support/random.ts'
-import * as scripts from '../support/scripts.ts'
 import {
   type Arguments,
   admin,
@@ -16,7 +13,10 @@ import {
   state,
   type Value,
   withoutTtl,
-} from './run-script.ts'
+} from '../../lua/run-script.ts'
+import { leaves } from '../../support/leaks.ts'
+import { randomOf } from '../../support/random.ts'
+import * as scripts from '../../support/scripts.ts'
 
 const TIMEOUTS = '{it}:timeout'
 const TICKETS = 'holdfast_tickets:{it}'

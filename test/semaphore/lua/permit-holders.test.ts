@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import { takePermit } from '../../tools/deployment/scripts.generated.ts'
-import { leaves } from '../support/leaks.ts'
-import * as scripts from '../support/scripts.ts'
+import { takePermit } from '../../../tools/deployment/scripts.generated.ts'
 import {
   type Arguments,
   admin,
@@ -12,7 +10,9 @@ import {
   LOCK as POOL,
   run,
   state,
-} from './run-script.ts'
+} from '../../lua/run-script.ts'
+import { leaves } from '../../support/leaks.ts'
+import * as scripts from '../../support/scripts.ts'
 
 const TIMEOUTS = '{it}:timeout'
 const HOLDERS = 'holdfast_permit_holders:{it}'
