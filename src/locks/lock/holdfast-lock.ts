@@ -114,8 +114,7 @@ export class HoldfastLock extends ContendedLock {
   /**
    * Takes the lock from its current holder, never from a later holder, even when the client has to send the request
    * again. A holder in this client is notified at once. A holder in another client learns of it at its next renewal.
-   * With a fixed lease, it learns of it at its next check, at the latest when the lease ends. It may continue until
-   * then.
+   * With a fixed lease, it learns of it at its next check, at the latest when the lease ends. Until then it continues.
    *
    * @returns true if the lock was held, even if the holder released it meanwhile. Rejects with `RedisUnavailableError`
    * or `RedisRefusedError` if Redis, or a majority of the masters, did not confirm that this holder no longer holds it
