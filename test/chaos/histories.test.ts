@@ -329,6 +329,17 @@ describe('a waiter', () => {
     expect(stuck).toMatchObject({ lock: 'lock', waitedMs: 10_000, after: ['client 1 killed'] })
   })
 
+  test('the time in which a process did not run does not count', () => {
+    history.faults.push(killed)
+    tell(waiting('client 2.9.1', 11_000, 21_000))
+    expect(convictions()).toEqual({ liveness: 1 })
+    for (let from = 11_000; from < 15_000; from += 500) {
+      const what = 'client 3 is late'
+      history.faults.push({ what, process: 'client 3', from, to: from + 600, measured: true })
+    }
+    expect(convictions()).toEqual({})
+  })
+
   test('a waiter is accepted if the lock moved on, the wait was short, or another fault came', () => {
     history.faults.push(killed)
     tell(

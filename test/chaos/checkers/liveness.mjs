@@ -44,12 +44,14 @@ export function stretchesOf({ faults, about }) {
 /**
  * @param history up to `about.calmAt`, and from `about.startedAt`
  * @returns how many stretches without a fault were long enough, and where nobody was let in although
- * somebody waited for longer than the bound
+ * somebody waited for longer than the bound. The time in which a process did not run, because the machine was
+ * overloaded, does not count: a holder that does not run keeps its lock for longer.
  */
 export function judgeLiveness(history) {
   const { attempts } = history
   const stretches = stretchesOf(history)
   const verdict = { stretches: stretches.length, longestMs: 0, stuck: [] }
+  const late = unionOf(history.faults.filter(({ measured }) => measured))
   for (const [lock, mode, all] of lanesOf(attempts)) {
     const grants = all
       .flatMap(({ result, settledAt }) => (result === 'granted' ? [settledAt] : []))
@@ -62,7 +64,8 @@ export function judgeLiveness(history) {
       const inside = grants.filter((at) => at > stretch.from && at < stretch.to)
       const cuts = [stretch.from, ...inside, stretch.to]
       for (let i = 1; i < cuts.length; i++) {
-        const waitedMs = timeWaited(waits, cuts[i - 1], cuts[i])
+        const lateMs = overlapOf(late, cuts[i - 1], cuts[i])
+        const waitedMs = Math.max(0, timeWaited(waits, cuts[i - 1], cuts[i]) - lateMs)
         verdict.longestMs = Math.max(verdict.longestMs, waitedMs)
         if (waitedMs <= stretch.boundMs) continue
         const after = stretch.after.map(({ what }) => what)
@@ -105,4 +108,23 @@ function timeWaited(waits, from, to) {
     at = end
   }
   return waited
+}
+
+/** The times that these cover, in order and without overlaps. */
+function unionOf(times) {
+  const all = []
+  for (const { from, to } of [...times].sort((a, b) => a.from - b.from)) {
+    const last = all.at(-1)
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to)
+    else all.push({ from, to })
+  }
+  return all
+}
+
+/** How much of the time between two times such times cover, in milliseconds. */
+function overlapOf(times, from, to) {
+  return times.reduce(
+    (sum, one) => sum + Math.max(0, Math.min(one.to, to) - Math.max(one.from, from)),
+    0,
+  )
 }
