@@ -34,7 +34,7 @@ export default {
   testTimeout: 60_000,
   maxWorkers: workers(3.5), // Tests wait more than they work.
   // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
-  transform: { '\\.ts$': '@swc/jest', 'test/chaos/.*\\.mjs$': '@swc/jest' },
+  transform: { '\\.ts$': '@swc/jest', 'programs/chaos/.*\\.mjs$': '@swc/jest' },
   moduleNameMapper: ioredis === '5' ? { '^ioredis(/.*)?$': 'ioredis-5$1' } : {},
   // The Node.js and Redis binaries that the tests fetch are packages too, but none of ours.
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],

@@ -107,7 +107,7 @@ function runTests(test, mistakes) {
     writeFileSync(given, JSON.stringify({ test: `test/${test}.test.ts`, mistakes: sources }))
     const args = [
       ['--testMatch', '**/test/mutants/lua-mistakes.ts', '--runInBand', '--forceExit'],
-      ['--env', join(ROOT, 'test/mutants/lua-environment.ts')],
+      ['--env', join(ROOT, 'programs/mutants/lua-environment.ts')],
       ['--testTimeout', String(LONGEST_TEST_MS), '--json', '--outputFile', results],
     ]
     const jest = join(ROOT, 'node_modules/jest/bin/jest.js')

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Makes one mistake after the other in a copy of the sources, and runs the test that must find it. A mistake that no
- * test finds shows that a test is missing. The mistakes are in `test/mutants/`.
+ * test finds shows that a test is missing. The mistakes are in `programs/mutants/`.
  *
  *   npm run mutants                    all of them
  *   npm run mutants -- fair no-margin  those of an area, or some by their ids
@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { mutants } from '../test/mutants/all.mjs'
+import { mutants } from '../programs/mutants/all.mjs'
 import { Copy } from './lib/mutant-copy.mjs'
 import { Results } from './lib/mutant-results.mjs'
 import { writeTable } from './lib/mutant-tables.mjs'

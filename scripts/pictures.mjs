@@ -13,7 +13,7 @@ import { chromium } from 'playwright-core'
 import { Holdfast } from '../dist/esm/src/index.js'
 import { newDashboard } from '../dist/esm/tools/dashboard/dashboard.js'
 import { recordHistory } from '../dist/esm/tools/history/history.js'
-import { Server } from '../test/chaos/servers/server.mjs'
+import { Server } from '../programs/chaos/servers/server.mjs'
 
 const FOLDER = fileURLToPath(new URL('../docs/images/', import.meta.url))
 const RUN_MS = 75_000

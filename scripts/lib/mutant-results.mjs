@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What the tests of all mutants depend on. */
-const SOURCES = ['src', 'tools', 'lua', 'test']
+const SOURCES = ['src', 'tools', 'lua', 'programs', 'test']
 
 /** Which mutants were killed, as they and their two files are now; kept in `.cache/`. */
 export class Results {
@@ -67,7 +67,7 @@ export class Results {
   #treeNow() {
     this.#tree ??= SOURCES.flatMap((folder) =>
       readdirSync(join(this.#root, folder), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('test/mutants'))
+        .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('programs/mutants'))
         .map((entry) => join(entry.parentPath, entry.name)),
     )
       .sort()

@@ -1,9 +1,9 @@
+import { judgeAsModel } from '../../programs/chaos/checkers/as-a-model.mjs'
+import { check } from '../../programs/chaos/checkers/check.mjs'
+import { History } from '../../programs/chaos/checkers/history.mjs'
+import { LATCH } from '../../programs/chaos/checkers/latch-model.mjs'
+import { linearize } from '../../programs/chaos/checkers/linearizable.mjs'
 import { isExplained, numbersBelow } from './brute-force.ts'
-import { judgeAsModel } from './checkers/as-a-model.mjs'
-import { check } from './checkers/check.mjs'
-import { History } from './checkers/history.mjs'
-import { LATCH } from './checkers/latch-model.mjs'
-import { linearize } from './checkers/linearizable.mjs'
 
 interface Op {
   kind: 'set' | 'inspect' | 'count-down' | 'await' | 'delete' | 'forget'

@@ -1,7 +1,7 @@
+import { linearize } from '../../programs/chaos/checkers/linearizable.mjs'
+import { MODELS, mutex, permits } from '../../programs/chaos/checkers/models.mjs'
+import { shrink, shrinkFromTheEnd } from '../../programs/chaos/checkers/shrink.mjs'
 import { isExplained, numbersBelow } from './brute-force.ts'
-import { linearize } from './checkers/linearizable.mjs'
-import { MODELS, mutex, permits } from './checkers/models.mjs'
-import { shrink, shrinkFromTheEnd } from './checkers/shrink.mjs'
 
 type Mode = 'read' | 'upgradable' | 'write'
 

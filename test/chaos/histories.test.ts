@@ -1,8 +1,8 @@
-import { judgeAsModel } from './checkers/as-a-model.mjs'
-import { check, isConvicted } from './checkers/check.mjs'
-import { History } from './checkers/history.mjs'
-import { historyLines, printReport } from './checkers/print.mjs'
-import { judge } from './judge.mjs'
+import { judgeAsModel } from '../../programs/chaos/checkers/as-a-model.mjs'
+import { check, isConvicted } from '../../programs/chaos/checkers/check.mjs'
+import { History } from '../../programs/chaos/checkers/history.mjs'
+import { historyLines, printReport } from '../../programs/chaos/checkers/print.mjs'
+import { judge } from '../../programs/chaos/judge.mjs'
 
 interface Told {
   lock?: string

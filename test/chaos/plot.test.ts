@@ -1,6 +1,6 @@
-import { check } from './checkers/check.mjs'
-import { History } from './checkers/history.mjs'
-import { plot } from './plot.mjs'
+import { check } from '../../programs/chaos/checkers/check.mjs'
+import { History } from '../../programs/chaos/checkers/history.mjs'
+import { plot } from '../../programs/chaos/plot.mjs'
 
 /** One lock, held by one client after another, a hundred milliseconds each. */
 function historyOf(seconds: number): History {

@@ -1,8 +1,8 @@
-import { judgeChanges } from './checkers/changes.mjs'
-import { check } from './checkers/check.mjs'
-import { History } from './checkers/history.mjs'
-import { judge } from './judge.mjs'
-import { epochMs } from './random.mjs'
+import { judgeChanges } from '../../programs/chaos/checkers/changes.mjs'
+import { check } from '../../programs/chaos/checkers/check.mjs'
+import { History } from '../../programs/chaos/checkers/history.mjs'
+import { judge } from '../../programs/chaos/judge.mjs'
+import { epochMs } from '../../programs/chaos/random.mjs'
 
 interface Told {
   family: string

@@ -327,6 +327,7 @@ test('the tarball has what the package needs, and nothing else', () => {
     'lua',
     'ops',
     'package.json',
+    'programs',
     'sbom.cdx.json',
     'spec',
     'src',
@@ -359,7 +360,7 @@ const GROUPS: [pattern: RegExp, why: string, most: number][] = [
   [/^lua\//, 'the scripts, to read what runs on the server', 80],
   [/^docs\//, 'the pages of this version, which editors and readers without a network open', 130],
   [/^(ops|examples|bench)\//, 'files that the pages tell the reader to copy, or quote', 40],
-  [/^(spec|src|test)\/.*README\.md$/, 'pages that the pages about the tests link to', 6],
+  [/^(programs|spec|src|test)\/.*README\.md$/, 'pages that the pages about the tests link to', 6],
   [/^[^/]+$/, 'what a package has at its top', 10],
 ]
 

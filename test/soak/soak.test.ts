@@ -12,7 +12,7 @@ afterEach(() => rmSync(into, { recursive: true }))
 /** Runs it for a few seconds with faults. */
 async function soak(minutes: number, ...args: string[]) {
   const short = ['--minutes', `${minutes}`, '--every', '1', '--pause', '20', '--seed', '11']
-  const child = startChild('test/soak/run.mjs', { args: [...short, ...args] })
+  const child = startChild('programs/soak/run.mjs', { args: [...short, ...args] })
   const { code } = await child.exited
   return { code, said: child.all.join('\n') + child.errors }
 }
@@ -30,7 +30,7 @@ test('the services of a soak are measured, judged and drawn', async () => {
   )
   expect(readFileSync(file('c'), 'utf8')).toMatch(/^\| keys \| \d+ \| \d+ \|/m)
 
-  const again = await startChild('test/soak/run.mjs', { args: ['--from', file('a')] }).exited
+  const again = await startChild('programs/soak/run.mjs', { args: ['--from', file('a')] }).exited
   expect(again.code).toBe(said.includes('NOT GOOD') ? 1 : 0)
 }, 60_000)
 

@@ -7,8 +7,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster } from 'ioredis'
 import { Holdfast } from '../../../dist/esm/src/index.js'
-import { RedisCluster } from '../../../test/chaos/servers/cluster.mjs'
-import { Watched } from '../../../test/chaos/servers/sentinels.mjs'
+import { RedisCluster } from '../../../programs/chaos/servers/cluster.mjs'
+import { Watched } from '../../../programs/chaos/servers/sentinels.mjs'
 import { aboutTheMachine, now, quantile, table, until } from '../../support/support.mjs'
 
 const words = process.argv.slice(2)

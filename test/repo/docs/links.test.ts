@@ -44,8 +44,8 @@ test('every npm command that a page names is a script of the package', () => {
   const named = [
     'CONTRIBUTING.md',
     'bench/README.md',
-    'test/chaos/README.md',
-    'test/mutants/README.md',
+    'programs/chaos/README.md',
+    'programs/mutants/README.md',
   ]
   const texts = [...pages, ...named.map(readPage)].map(({ lines }) => lines.join('\n'))
   const commands = texts.flatMap((text) => [...text.matchAll(/npm run (?:--silent )?([a-z:]+)/g)])

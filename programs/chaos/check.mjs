@@ -1,5 +1,5 @@
 // Checks a history that a run has written with `--history <file>` once more:
-// `node test/chaos/check.mjs <file> [--plot <file.svg>]`. It ends with 1 where it convicts.
+// `node programs/chaos/check.mjs <file> [--plot <file.svg>]`. It ends with 1 where it convicts.
 import { createReadStream, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -13,7 +13,7 @@ const { values, positionals } = parseArgs({
   options: { plot: { type: 'string' } },
 })
 const [file] = positionals
-if (file === undefined) throw new Error('Which file? node test/chaos/check.mjs <file>')
+if (file === undefined) throw new Error('Which file? node programs/chaos/check.mjs <file>')
 const history = new History()
 for await (const line of createInterface({ input: createReadStream(file) })) history.read(line)
 const report = check(history)

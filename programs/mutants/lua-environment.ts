@@ -1,4 +1,4 @@
-import Environment from '../support/environment.ts'
+import Environment from '../../test/support/environment.ts'
 
 interface Block {
   readonly name: string

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { guard } from '../../../scripts/lib/native-server.mjs'
 import { freePort, openAdmin, Server, startGuarded } from './server.mjs'
 
-const PROGRAM = fileURLToPath(new URL('../../support/settable-clock.mjs', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../../test/support/settable-clock.mjs', import.meta.url))
 
 export class SettableServer extends Server {
   /** How far its clock is ahead of that of the machine, in milliseconds. */

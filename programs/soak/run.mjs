@@ -1,5 +1,5 @@
 // Hours of ordinary work with faults: memory, handles, keys and latency must stay flat.
-// `npm run build`, then `node test/soak/run.mjs [--minutes 240] [--seed n] [--workers 2] [--callers 6]
+// `npm run build`, then `node programs/soak/run.mjs [--minutes 240] [--seed n] [--workers 2] [--callers 6]
 // [--pause 120] [--every 10] [--samples soak.jsonl] [--plot soak.svg] [--report soak.md]`. It ends with 1
 // if something grows, or if a call fails in a way that the faults do not explain.
 // `--leak` shows that it finds a leak. `--from soak.jsonl` judges and draws samples of an earlier run.

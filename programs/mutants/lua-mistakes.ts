@@ -5,10 +5,10 @@ import * as latch from '../../src/servers/redis/scripts/latch.generated.ts'
 import * as permits from '../../src/servers/redis/scripts/permits.generated.ts'
 import * as readWrite from '../../src/servers/redis/scripts/read-write.generated.ts'
 import * as semaphore from '../../src/servers/redis/scripts/semaphore.generated.ts'
-import * as runScript from '../lua/run-script.ts'
-import * as eventually from '../support/eventually.ts'
-import * as leaks from '../support/leaks.ts'
-import * as scripts from '../support/scripts.ts'
+import * as runScript from '../../test/lua/run-script.ts'
+import * as eventually from '../../test/support/eventually.ts'
+import * as leaks from '../../test/support/leaks.ts'
+import * as scripts from '../../test/support/scripts.ts'
 
 /**
  * Not a test of `npm test`. `scripts/lua-mistakes.mjs` runs it: the tests of one file, once for each mistake in the
