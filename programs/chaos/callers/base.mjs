@@ -3,6 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { now, pickWeighted } from '../random.mjs'
 import { Work } from '../work.mjs'
 
+/** How long the outages of a candidate that stands again and again may take together. */
+const LONGEST_OUTAGES_MS = 30_000
+
 export class BaseCaller {
   /** What client.mjs is: its client and era now, its settings, its witness, its tally. */
   process
@@ -77,8 +80,8 @@ export class BaseCaller {
     const { options, violation, lateMs } = this.process
     const { name, meant } = attempt
     const [startedAt, lateBefore] = [now(), lateMs()]
-    // A candidate has a new time for outages each time that it stands again.
-    const outagesMs = (meant.again ? 4 : 1) * options.outageMs
+    // A candidate has a new time for outages each time that it stands again, as often as the server is away.
+    const outagesMs = meant.again ? LONGEST_OUTAGES_MS : options.outageMs
     const boundMs = (meant.waitMs ?? 0) + outagesMs + 1_500
     const watch = setInterval(() => {
       const mostMs = boundMs + 2 * (lateMs() - lateBefore) + 3_000

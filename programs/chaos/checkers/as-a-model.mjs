@@ -6,6 +6,11 @@ import { MODELS, permits } from './models.mjs'
 import { operationsOf } from './operations.mjs'
 import { shrinkFromTheEnd } from './shrink.mjs'
 
+/**
+ * Of how many configurations a search is undecided. The smaller number is enough for nearly all locks. The larger one
+ * takes a minute and a half.
+ */
+const [FEWER, MOST] = [20_000, 200_000]
 /** For so long a shorter part is looked for, in milliseconds. */
 const LONGEST_SEARCH_MS = 10_000
 /** Of how many operations of a latch, up to the one that cannot be explained. */
@@ -18,13 +23,16 @@ const MOST_SHOWN = 24
  * cannot be explained either
  */
 export function judgeAsModel(lock, attempts, history, how = {}) {
-  const { isShortened = true, most } = how
+  const { isShortened = true, most = FEWER } = how
   const isLatch = attempts[0]?.family === 'latch'
   const said = isLatch ? latchOperationsOf(attempts, history) : operationsOf(attempts, history)
   const { name, model, unfenced = model } = modelOf(attempts, said)
   const { verdict, at } = linearize(model, said, { most })
   if (verdict === 'linearizable') return undefined
-  if (verdict === 'undecided') return { lock, model: name, verdict, shortest: [] }
+  if (verdict === 'undecided') {
+    if (how.most === undefined) return judgeAsModel(lock, attempts, history, { isShortened, most: MOST })
+    return { lock, model: name, verdict, shortest: [] }
+  }
   if (isLatch) return { lock, model: name, verdict, shortest: lastOf(said, at) }
   const { verdict: withoutTokens } = linearize(unfenced, said)
   const parts = partsOf(said, at.to)
