@@ -87,7 +87,7 @@ export class Heartbeat {
       this.#beat(0)
     })
     this.#inbox ??= this.#queues.listen((grant) => {
-      // Without a grant, messages may have been lost. A heartbeat finds missed grants.
+      // A call without a grant means that messages may have been lost. A heartbeat finds them.
       if (grant === undefined) this.#beat(0)
       else this.#granted(grant)
     })

@@ -12,7 +12,7 @@ export interface LeaderInfo {
   readonly owner: string
   /** The fencing token of the term; null if the server has lost the counter of the tokens. */
   readonly token: number | null
-  /** The time until the lease ends if nobody renews it, in milliseconds; null if the lock has no expiry. */
+  /** The time until the lease ends without a renewal, in milliseconds; null if the lock has no expiry. */
   readonly ttlMs: number | null
 }
 
@@ -22,7 +22,7 @@ export interface CandidateInfo {
   readonly label: string | null
   /** The owner id in Redis: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The `label` of the candidate's client; null if the server no longer knows the client. */
+  /** The `label` of the candidate's client; null if the server considers the client dead. */
   readonly process: string | null
   /** How long the candidate has waited, by the clock of the server, in milliseconds. */
   readonly waitedMs: number

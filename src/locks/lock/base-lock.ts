@@ -20,7 +20,7 @@ import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
 
-/** What a lock object uses of its client: defaults, clock, events, and the check that the client is open. */
+/** The members of a client that a lock object needs. */
 interface Registry {
   readonly defaults: Defaults
   readonly clock: Clock
@@ -64,8 +64,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    * @returns the lease. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of `waitMs`, and
    * with `InvalidArgumentError` for invalid input. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis
    * was down for `outageMs`. Rejects with `LeaseLostError` if the call re-enters a hold and finds that the hold is
-   * lost, and with `ClosedError` after `close()`. After a rejection, the caller holds nothing, and nothing stays in
-   * Redis.
+   * lost, and with `ClosedError` after `close()`. After a rejection, the call has acquired nothing.
    */
   lock(options?: LockOptions | number): Promise<L>
   lock(options?: LockOptions | number, ...others: never[]): Promise<L> {
@@ -174,7 +173,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
     throw this.notUnlocked(lease, failure)
   }
 
-  /** @param otherwise called instead of `fn` if the lock is not acquired in time; its result is returned */
+  /** @param otherwise called instead of `fn` if the lock is not acquired in time */
   async #use<T, U>(
     fn: (lease: L) => Promise<T> | T,
     meant: Acquisition,

@@ -65,8 +65,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * The object for which a warning about a self-wait is given once: this lock object, or the object that all sides of a
-   * read-write lock share.
+   * A warning about a self-wait is given once for this object. The sides of a read-write lock share one such object.
    *
    * @internal
    */

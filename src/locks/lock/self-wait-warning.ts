@@ -17,7 +17,7 @@ const SURE_MS = 500
 const UNSURE_MS = 3_000
 
 /**
- * After warnings about this many lock names, a client gives no more warnings that involve two lock
+ * After warnings about this many lock names, a client no longer warns about waits between two lock
  * objects.
  */
 const MOST_NAMES = 100
@@ -98,7 +98,7 @@ function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWai
   return { lock, holder, who, afterMs: SURE_MS, about }
 }
 
-/** Returns a self-wait if the holder was made in a frame that the running code is in. */
+/** Returns a self-wait if the owner of the hold was made in a frame around the running code. */
 function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefined {
   if (innermostFrame() === undefined) return undefined
   const isMeant = ({ madeIn }: Owner) => madeIn !== undefined && isInside(madeIn)
@@ -112,8 +112,8 @@ function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefine
 }
 
 /**
- * Returns a self-wait if the holder was made outside all frames. A holder from inside a frame does
- * not count, because the running code is not nested in that frame.
+ * Returns a self-wait if the owner of the hold was made outside all frames. An owner from inside a
+ * frame does not count, because the running code is not nested in that frame.
  */
 function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
   if (isKnown(lock)) return undefined

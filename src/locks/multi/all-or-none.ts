@@ -21,8 +21,8 @@ const FRESH = 0.85
  *
  * First requests all locks without a wait, in one request for each server and slot. If another
  * owner holds a lock, the call waits in the queue of this lock. During the wait it holds the other
- * locks for the time of {@link HoldingTime}, and requests them again later. So two calls never wait
- * for each other forever.
+ * locks for the {@link HoldingTime}, then releases them and requests them again later. So two calls
+ * never wait for each other forever.
  */
 export class AllOrNone {
   readonly #all: readonly Wanted[]
@@ -155,7 +155,7 @@ export class AllOrNone {
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
-    // If this owner acquired the busy lock meanwhile, another missing lock is returned.
+    // If this owner has acquired the busy lock meanwhile, another missing lock is returned.
     return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 

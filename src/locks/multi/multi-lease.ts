@@ -47,7 +47,7 @@ export class HeldMultiLease extends BaseLease {
   readonly #stops: (() => void)[] = []
   /** True after the release. The signals of this lease then no longer listen to the leases of its locks. */
   #isOver = false
-  /** The losses that the release found. The next field has the releases that Redis did not confirm. */
+  /** The losses of locks that the release found. */
   #losses: readonly Error[] = []
   #unconfirmed: readonly Error[] = []
 

@@ -10,7 +10,7 @@ interface Lock {
 }
 
 /**
- * Waits until all locks are free at the same time.
+ * Waits until all locks are free.
  *
  * @returns true if one round of checks found all locks free; false at the end of `waitMs`
  */

@@ -12,7 +12,7 @@ interface Sides {
   inspect(): Promise<ReadWriteFacts>
 }
 
-/** The methods whose results are leases, or pass leases to a function. */
+/** The methods that return a lease, or pass a lease to a function. */
 type Acquiring = 'lock' | 'tryLock' | 'using' | 'tryUsing'
 
 /** The upgradable side of a read-write lock: a {@link Lock} whose leases have `upgrade()` and `tryUpgrade()`. */

@@ -37,7 +37,7 @@ interface WholeLock {
   readonly kinds: Kinds
 }
 
-/** What all sides share. A warning about a self-wait is given once for each `whole`. */
+/** The members that all sides share. A warning about a self-wait is given once for each `whole`. */
 interface OneObject {
   readonly number: number
   readonly whole: object
@@ -190,7 +190,7 @@ class Side extends HoldfastLock {
     })
   }
 
-  /** Throws an `UpgradeError` if the owner only reads, because its own read lock keeps it out. */
+  /** Throws an `UpgradeError` if the owner only reads, because the owner could wait for itself. */
   #refuseReader(owner: Owner): void {
     const { reading, writing } = this.#kinds
     if (this.kind === reading) return

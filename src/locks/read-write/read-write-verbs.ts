@@ -23,7 +23,7 @@ const AFTER_EXPIRY_MS = 1_000
 
 /**
  * In milliseconds. If the server does not answer, the client tries to remove an owner id for the
- * time of the longest lease and this time.
+ * length of the longest lease plus this time.
  */
 const TAKEN_OUT_MS = 30_000
 

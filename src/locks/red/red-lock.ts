@@ -78,9 +78,7 @@ export class RedLocks {
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
       throw refusal('an `owner` must belong to the client whose getRedLock() you call')
     }
-    // Grants no new locks.
-    //
-    // @returns resolves when this client holds no RedLock
+    // The same locks give the same RedLock, in any order of the arguments.
     const votes = [...parts].sort((a, b) => (a.registry.clientId < b.registry.clientId ? -1 : 1))
     const rawName = JSON.stringify(votes.map((part) => part.rawName))
     const name = [...new Set(parts.map((part) => part.name))].join(', ')
@@ -94,9 +92,9 @@ export class RedLocks {
   }
 
   /**
-   * Releases all RedLocks and rejects all waiters. The clients whose servers vote stay open.
+   * Grants no new locks.
    *
-   * @returns the holds that this call ended
+   * @returns resolves when this client holds no RedLock
    */
   async drain(): Promise<void> {
     this.#draining = true

@@ -168,8 +168,7 @@ export class HoldfastPermitExpirableSemaphore {
    * @returns the permits. Rejects with `signal.reason` when aborted, and with `WaitTimeoutError` at the end of
    * `waitMs`. Rejects with `InvalidArgumentError` for invalid input, and if the call requests more permits than exist,
    * even when the total falls during the wait. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis was
-   * down for `outageMs`, and with `ClosedError` after `close()`. After a rejection, the caller holds nothing, and
-   * nothing stays in Redis.
+   * down for `outageMs`, and with `ClosedError` after `close()`. After a rejection, the call has acquired nothing.
    */
   acquire(options?: PermitOptions): Promise<Permit>
   async acquire(options?: PermitOptions, ...others: never[]): Promise<Permit> {

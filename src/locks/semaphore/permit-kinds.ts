@@ -15,7 +15,7 @@ import { OF_SEMAPHORE } from './semaphore-words.ts'
  */
 const MOST_KEPT = 64
 
-/** What differs between permits with leases and plain permits. */
+/** The properties in which permits with leases and plain permits differ. */
 interface Pools {
   readonly name: 'permits' | 'semaphore'
   /** A sentence that names the calls which set the number of permits. */

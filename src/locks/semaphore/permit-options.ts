@@ -28,7 +28,7 @@ export interface PermitOptions {
   permits?: number
   /**
    * A lease for this acquisition in milliseconds, at least 10. The lease is fixed, unless `renew` is true. Without
-   * `leaseMs`, the watchdog renews a lease of the client's `leaseMs` until the release.
+   * `leaseMs`, the lease has the client's `leaseMs`, and the watchdog renews it until the release.
    */
   leaseMs?: number
   /**

@@ -28,8 +28,8 @@ interface Semaphore {
 }
 
 /**
- * The requests of one semaphore in one client, for any number of permits. Of the client's waiters,
- * only the first sends requests.
+ * The requests of one semaphore in one client, for any number of permits. Only the first waiter of
+ * a client sends requests.
  */
 export class PermitVerbs {
   readonly verbs: KindVerbs

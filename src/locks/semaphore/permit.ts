@@ -9,8 +9,8 @@ import { OF_SEMAPHORE } from './semaphore-words.ts'
 const MEMBERS = [...LEASE_MEMBERS, 'permits', 'ids'] as const
 
 /**
- * Permits of a semaphore that were acquired together, with one lease. Clocks of the holder's process decide how long
- * the lease is valid. A permit has the methods of a lock's lease. `release()` releases these permits, once.
+ * Permits of a semaphore that were acquired together, with one lease. The clocks of the holder's process decide how
+ * long the lease is valid. A permit has the methods of a lock's lease. `release()` releases these permits, once.
  */
 export interface Permit extends Pick<HeldPermit, (typeof MEMBERS)[number]> {}
 
