@@ -9,7 +9,7 @@ import { FairQueue } from './fair-queue.ts'
 import { FairVerbs } from './fair-verbs.ts'
 import { Heartbeat } from './heartbeat.ts'
 
-/** The fair locks of one client. One heartbeat serves all of their queues. */
+/** The kind of fair locks in one client. One heartbeat serves the queues of all fair locks. */
 export class FairLocks implements LockKind {
   readonly name = 'fair'
   readonly isShared = false
@@ -36,7 +36,7 @@ export class FairLocks implements LockKind {
   }
 }
 
-/** A waiter in the queue on the server. The heartbeat keeps the waiter's place. */
+/** A waiter for a fair lock. The heartbeat keeps the place of the waiter in the queue. */
 class FairWaiter extends LocalWaiter {
   readonly #heartbeat: Heartbeat
 

@@ -21,7 +21,7 @@ import { RequestsInFlight } from './requests-in-flight.ts'
 /**
  * The waiters of one client for one fair lock. Each waiter has its own place in the queue in Redis,
  * so the FIFO order covers the waiters of all clients. The waiters do not race for the lock. A
- * release grants the lock to the head of the queue, and the client of that waiter receives a
+ * release grants the lock to the head of the queue, and the client of this waiter receives a
  * message.
  */
 export class FairQueue implements QueuedWaiters {
@@ -41,7 +41,7 @@ export class FairQueue implements QueuedWaiters {
     this.#heartbeat.join(this)
   }
 
-  /** Called when this client neither holds the lock nor waits for it. */
+  /** Called when this client neither holds the lock nor waits for the lock. */
   close(): void {
     this.#heartbeat.leave(this)
   }
@@ -51,7 +51,7 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Requests the lock and a place in the queue. Then waits until the waiter has the lock or is
+   * Requests the lock and a place in the queue. Resolves when the waiter has the lock or is
    * settled.
    */
   async wait(waiter: Waiter): Promise<void> {
@@ -72,24 +72,30 @@ export class FairQueue implements QueuedWaiters {
     if (!waiter.asking) abandonName(this.#lock, waiter)
   }
 
-  /** Called when a message, a heartbeat or a release reports that this owner has the lock. */
+  /** Called when a message, a heartbeat or a release reports that this owner id has the lock. */
   granted(owner: string, token: number, path?: AcquirePath): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
       place.granted(token, path)
-      // This grant cannot be used without a request. In a long queue, every waiter would then send
-      // its own request, so one heartbeat refreshes the first places together.
+      // The waiter must send a request before it uses this grant. If all waiters of a long queue
+      // did so, they would send too many requests. So one heartbeat refreshes the first places
+      // together.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
-    // The waiter has left. The late grant is released, because it would block the queue until the
-    // claim window ends.
+    // The waiter has left the queue. Its late grant is released, because it would block the queue
+    // until the claim window ends.
     else if (!this.#lock.holds.all.some((hold) => hold.token === token)) {
       this.#heartbeat.refuse(this.#inTurn, owner, token)
     }
   }
 
-  /** Called with the answer to a heartbeat that was sent at `sentAt` and listed these places. */
+  /**
+   * Handles the answer to a heartbeat.
+   *
+   * @param asked the places that the heartbeat listed
+   * @param sentAt the time when the heartbeat was sent
+   */
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void {
     const { first, granted, lastToken } = beat
     for (const place of asked) {
@@ -99,13 +105,14 @@ export class FairQueue implements QueuedWaiters {
       place.queued({ ...beat, first: isFirst }, sentAt)
       place.waiter.saw({ holder: beat.holder, ttlMs: beat.ttlMs, position: isFirst ? 1 : null })
     }
-    // The heartbeat may not have listed the head and the granted place, so both are updated here.
+    // The heartbeat may not have listed the head of the queue and the granted place, so both are
+    // updated here.
     const head = this.places.get(first)
     if (head?.answered) head.queued({ ...beat, first: true }, sentAt)
     this.places.get(granted)?.granted(lastToken)
     if (this.places.size === 0) return
-    // Clients that do not use the queue publish a message at a release. So a client whose wait
-    // lasts until a heartbeat listens for these messages. If a message is lost, the next heartbeat
+    // Clients that do not use the queue publish a message at a release. A client that still waits
+    // at its first heartbeat listens for these messages. If a message is lost, the next heartbeat
     // finds the release.
     this.#listening ??= this.#lock.remote.listen((message) => {
       if (message !== undefined) this.lookAgain()
@@ -143,12 +150,16 @@ export class FairQueue implements QueuedWaiters {
     this.#listening = null
   }
 
-  /** @returns true if a grant gave the waiter the lock without a request */
+  /**
+   * Uses a reported grant without a request, if that is safe.
+   *
+   * @returns true if the waiter has the lock
+   */
   #claim(place: Place): boolean {
     const claim = place.claim(this.#lock.services.clock)
     const { watchdog, server } = this.#lock.services
     // With a stand-in, the caller may block the event loop for longer than the claim window. A
-    // confirmation by replicas takes time too. So in these two cases the waiter sends a request,
+    // confirmation by replicas also takes time. In these two cases the waiter sends a request,
     // which gives the lock the whole lease.
     if (claim === null || watchdog.hasStandIn || server.confirm !== undefined) return false
     const { waiter, claimMs } = place
@@ -163,7 +174,7 @@ export class FairQueue implements QueuedWaiters {
     return true
   }
 
-  /** @returns the new hold; null if the grant arrived after its lease had ended */
+  /** @returns the new hold; null if the client received the grant after its lease had ended */
   #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
     const hold = this.#lock.holds.granted(place.waiter, { token }, sentAt, leaseMs)
     if (hold !== null) this.#leave(place)
@@ -187,7 +198,11 @@ export class FairQueue implements QueuedWaiters {
     return asked.then((heard) => confirmed(lock, waiter, confirm, heard))
   }
 
-  /** @returns true if the waiter is done with the queue */
+  /**
+   * Sends one request, and then waits for the next wake-up.
+   *
+   * @returns true if the waiter no longer needs the queue
+   */
   async #ask(place: Place): Promise<boolean> {
     const { waiter } = place
     if (waiter.retryBudget.isUsedUp) {
@@ -220,8 +235,8 @@ export class FairQueue implements QueuedWaiters {
       place.ticket = grant.ticket
       place.queued(grant, sentAt)
       this.#lock.announce(waiter)
-      // If the grant arrived or the wait ended during the request, the wake event is already set,
-      // and this returns at once.
+      // If a grant arrived or the wait ended during the request, the wake event is already set. The
+      // wait then returns at once.
       await waiter.wakeEvent.wait(grant.ttlMs < 0 ? untilLookMs() : undefined)
     } else {
       await waiter.wakeEvent.wait(pauseMs)

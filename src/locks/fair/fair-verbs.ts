@@ -6,7 +6,7 @@ import type { Reply } from '../../servers/reply.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 
 /**
- * The requests of a fair lock. When the lock becomes free, the last release and `abandon` grant it
+ * The requests of a fair lock. If the last release or `abandon` frees the lock, it grants the lock
  * to the head of the queue. All other requests are the same as for a plain lock.
  */
 export class FairVerbs implements KindVerbs {
@@ -18,7 +18,7 @@ export class FairVerbs implements KindVerbs {
     this.inTurn = inTurn
   }
 
-  /** Acquires without a place in the queue. Waiters in the queue use `inTurn` instead. */
+  /** Acquires the lock without a place in the queue. Waiters in the queue use `inTurn` instead. */
   acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
     this.#remote.acquire(attempt, reply)
   }

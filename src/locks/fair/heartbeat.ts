@@ -15,20 +15,20 @@ import type { Place } from './place.ts'
 import { MOST_IN_ONE, type Places } from './places.ts'
 
 /**
- * The interval of heartbeats, in milliseconds. With a third of the claim window, the last answer is
- * recent enough to use a grant without a request. A grant whose message was lost is found before
- * its claim window ends.
+ * The interval of heartbeats, in milliseconds: a third of the claim window. So the last answer is
+ * recent enough to use a grant without a request. If the message of a grant was lost, a heartbeat
+ * finds the grant before its claim window ends.
  */
 const BEAT_MS = CLAIM_MS / 3
 
-/** The largest number of heartbeats in flight. Redis answers other clients between them. */
+/** The largest number of heartbeats in flight. Redis serves other clients between them. */
 const AT_A_TIME = 4
 
-/** The work for one lock in a heartbeat, beside its places, in units of one place. */
+/** The work that a lock adds to a heartbeat, in units of the work for one place. */
 const LOCK_COSTS = 10
 
 /**
- * The subscription to grants stays open for this many heartbeats after the last wait, because
+ * After the last wait, the subscription to grants stays open for this many heartbeats, because
  * another wait often follows. The server assumes for 0.75 s that the subscription is open.
  */
 const LINGER_BEATS = 3
@@ -37,29 +37,28 @@ const LINGER_BEATS = 3
 interface LocalQueue {
   readonly rawName: string
   readonly places: Places
-  /** Called when a message reports that this owner has the lock. */
+  /** Called when a message reports that this owner id has the lock. */
   granted(owner: string, token: number): void
-  /** Called with the answer to a heartbeat that was sent at `sentAt` and listed these places. */
+  /** Called with the answer to a heartbeat that listed the places `asked`. */
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void
 }
 
-/** The server that has the queues. */
 type Server = Pick<LockServer, 'onUp' | 'groups'>
 
 type Due = [LocalQueue, Place[]]
 
 /**
- * Keeps all places of one client in the queues of fair locks, with one timer, one channel for
- * grants, and few requests. While a client sends heartbeats, the server keeps all its places, even
- * places that no heartbeat lists. So a heartbeat lists the first places of each queue, and only
- * some of the others. If the server had lost listed places, the client then lists all its places.
+ * Keeps all places of one client in the queues of fair locks, with one timer and one subscription
+ * to grants. While a client sends heartbeats, the server keeps all its places, even places that no
+ * heartbeat lists. So a heartbeat lists the first places of each queue, and only some others. If
+ * the server has lost listed places, the client lists all its places.
  */
 export class Heartbeat {
   readonly #server: Server
   readonly #queues: FairServer
   readonly #clock: Clock
   readonly #lines = new Map<string, LocalQueue>()
-  /** The queues whose places are being restored. */
+  /** The queues whose places the client is restoring. */
   readonly #beingRestored = new Set<LocalQueue>()
   #beats: Timer | undefined
   #inbox: Subscription | null = null
@@ -72,7 +71,7 @@ export class Heartbeat {
     this.#clock = clock
   }
 
-  /** Passes grants of this lock to this queue, even while the queue has no places. */
+  /** Registers the queue of a lock for grants. The queue may have no places yet. */
   join(line: LocalQueue): void {
     this.#lines.set(line.rawName, line)
   }
@@ -81,14 +80,14 @@ export class Heartbeat {
   start(): void {
     this.#idleBeats = 0
     this.#beats ??= this.#clock.every(BEAT_MS, () => this.#tick()).unref()
-    // The server may be a new one, or may have lost its data, so all places are listed again.
+    // The server may be another one, or may have lost data. So all places are listed again.
     this.#ignoreUps ??= this.#server.onUp(() => {
       const now = this.#clock.now()
       for (const { places } of this.#lines.values()) places.wereMissing(now)
       this.#beat(0)
     })
     this.#inbox ??= this.#queues.listen((grant) => {
-      // Without a grant, messages may have been lost. A heartbeat finds missed grants.
+      // A call without a grant means that messages may have been lost. A heartbeat finds them.
       if (grant === undefined) this.#beat(0)
       else this.#granted(grant)
     })
@@ -118,7 +117,7 @@ export class Heartbeat {
     else this.refuse(this.#queues.lock(rawName), owner, token)
   }
 
-  /** Releases a grant that no waiter wants. If that fails, the grant ends with its claim window. */
+  /** Releases a grant that no waiter wants. If this fails, the grant ends with its claim window. */
   refuse(lock: RemoteFairLock, owner: string, token: number): void {
     lock.release(owner, token, CLAIM_MS, {
       answered: (released) => {
@@ -137,14 +136,14 @@ export class Heartbeat {
     this.#beat(BEAT_MS / 2)
   }
 
-  /** After an unusable grant, sends a heartbeat now, so that the next grants can be used. */
+  /** Sends a heartbeat now, because a grant was too old to use. The next grants can be used. */
   hurry(line: LocalQueue): void {
     const now = this.#clock.now()
     const places = line.places.firstDue(now, BEAT_MS / 2)
     if (places.length > 0) void this.#send([[line, places]], now)
   }
 
-  /** @param olderMs leaves out places with a more recent answer, in milliseconds */
+  /** @param olderMs as in `isDue` of a place */
   #beat(olderMs: number): void {
     const now = this.#clock.now()
     const due: Due[] = []
@@ -167,7 +166,7 @@ export class Heartbeat {
     }
   }
 
-  /** Sends one request after another. If one fails, sends all remaining requests at once. */
+  /** Sends one request after another. If a request fails, sends all remaining requests at once. */
   async #sendAll(chunks: Due[][]): Promise<void> {
     for (let next = chunks.shift(); next !== undefined; next = chunks.shift()) {
       if (await this.#send(next, this.#clock.now())) continue
@@ -207,7 +206,7 @@ export class Heartbeat {
         continue
       }
       areAllHeard = false
-      // Wakes the first waiter, whose own request then finds the error. Another waiter is woken
+      // Wakes the first waiter, because its own request finds the error. Another waiter is woken
       // only to give up, when its retry budget is used up.
       const [first] = line.places
       for (const { waiter } of line.places) {
@@ -221,8 +220,8 @@ export class Heartbeat {
   async #ask(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
     const locks = due.map(([{ rawName }, places]) => ({
       rawName,
-      // Read at each sending of the request. A waiter may have left by then, and its place must not
-      // be restored.
+      // Called at each sending of the request. A waiter may have left, and its place must not be
+      // restored.
       places: () => places.filter((place) => place.inLine),
     }))
     const healths = due.map(
@@ -234,7 +233,7 @@ export class Heartbeat {
     try {
       const beats = await this.#queues.beat(locks, () => this.listens, CLAIM_MS)
       for (const [i, some] of healths.entries()) {
-        // An error about one lock does not count as an answer.
+        // An error about one lock is not an answer of the server.
         if (typeof beats[i] === 'object') for (const health of some) health.answered()
       }
       return beats

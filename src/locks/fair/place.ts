@@ -12,24 +12,27 @@ import type { Waiter } from '../../waiting/waiter.ts'
 const LEAST_LEFT = 0.25
 
 /**
- * The place of one waiter in the queue of a fair lock, and the last grant that was reported to this
- * client.
+ * The place of one waiter in the queue of a fair lock, and the last grant to this waiter that the
+ * client knows.
  */
 export class Place {
   readonly waiter: Waiter
   readonly wireOwner: string
-  /** The claim window: how long a grant lasts unless the client confirms it, in milliseconds. */
+  /**
+   * The claim window in milliseconds. A grant ends after this time unless the client confirms the
+   * grant.
+   */
   readonly claimMs: number
   ticket = ''
-  /** True if the server has answered the waiter's own request. */
+  /** True if the server has answered a request of this waiter. Heartbeats do not count. */
   answered = false
   /** True while a heartbeat that lists this place is in flight. */
   beating = false
-  /** True while the waiter wants the lock. */
+  /** True until the waiter leaves the queue. */
   inLine = true
   #beaten = false
   /**
-   * The sending time of the newest request with the answer `queued`; undefined before the first
+   * The time when the newest request with the answer `queued` was sent. Undefined before the first
    * such answer.
    */
   #queuedAt: Moment | undefined
@@ -46,12 +49,13 @@ export class Place {
   }
 
   /**
-   * Called after the answer `queued` to a request that was sent at `sentAt`: another owner had the
-   * lock.
+   * Handles the answer `queued`: another owner had the lock.
+   *
+   * @param sentAt the time when the request was sent
    */
   queued({ lastToken, ttlMs, first }: Omit<Queued, 'kind' | 'ticket'>, sentAt: Moment): void {
-    // A grant that was reported before this request was sent is over, because the answer is
-    // `queued`.
+    // If a grant was reported before this request was sent, the grant has ended, because the answer
+    // is `queued`.
     if (this.#tokenCameAt < sentAt.monotonic) this.#token = 0
     if (this.#queuedAt === undefined || sentAt.monotonic > this.#queuedAt.monotonic) {
       this.#queuedAt = sentAt
@@ -59,14 +63,14 @@ export class Place {
     this.#lastToken = lastToken === 0 ? 0 : Math.max(this.#lastToken, lastToken)
     this.waiter.retryBudget.clock.clear(this.#look)
     // If the holder's lease ends soon, the head of the queue checks the lock at that time. The
-    // other waiters do not check it.
+    // other waiters do not check the lock.
     if (first && ttlMs >= 0 && ttlMs <= 2 * CLAIM_MS) {
       const { retryBudget, wakeEvent } = this.waiter
       this.#look = retryBudget.clock.after(ttlMs + 1, () => wakeEvent.set()).unref()
     }
   }
 
-  /** Called when another client or this client reports a grant with this token. */
+  /** Handles the report of a grant with this token. */
   granted(token: number, path: AcquirePath = 'granted'): void {
     this.#path = path
     this.#token = Math.max(this.#token, token)
@@ -79,17 +83,17 @@ export class Place {
    * the tokens in all `queued` answers, so the grant was made after those requests were sent.
    *
    * @returns the token, and a time before the claim window began. Null if there is no grant, or too
-   *   little of the claim window is left
+   * little of the claim window is left
    */
   claim(clock: Clock): { token: number; sentAt: Moment } | null {
     const sentAt = this.#queuedAt
-    // If the counter was lost, the client cannot tell an old grant from a new grant.
+    // If the counter was lost, the client cannot distinguish an old grant from a new grant.
     if (!this.#claimed || sentAt === undefined || this.#lastToken === 0) return null
     const leftMs = validityMs(this.claimMs) - elapsedMs(sentAt, clock.now())
     return leftMs >= this.claimMs * LEAST_LEFT ? { token: this.#token, sentAt } : null
   }
 
-  /** How the lock was acquired; undefined if the waiter did not have to queue. */
+  /** How the waiter acquires the lock; undefined if the waiter did not have to queue. */
   get path(): AcquirePath | undefined {
     return this.#path ?? (this.waiter.announced ? 'granted' : undefined)
   }
@@ -100,8 +104,8 @@ export class Place {
   }
 
   /**
-   * True if the next heartbeat should list this place: no heartbeat has listed it, or its last
-   * answer is at least `olderMs` old.
+   * True if the next heartbeat should list this place. Either no heartbeat has listed the place, or
+   * its last answer is at least `olderMs` milliseconds old.
    */
   isDue(now: Moment, olderMs: number): boolean {
     if (this.beating || this.#queuedAt === undefined) return false
@@ -109,8 +113,8 @@ export class Place {
   }
 
   /**
-   * True if an answer shows that the place was in the queue at `at` or later; undefined before the
-   * first answer.
+   * True if a request that was sent at `at` or later found the place in the queue. Undefined before
+   * the first answer. `at` is a time on the monotonic clock.
    */
   isQueuedSince(at: number): boolean | undefined {
     return this.#queuedAt && this.#queuedAt.monotonic >= at

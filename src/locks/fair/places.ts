@@ -9,21 +9,21 @@ import type { Place } from './place.ts'
 export const MOST_IN_ONE = 500
 
 /**
- * The places of one client in the queue of one lock, in FIFO order. The class selects the places
+ * The places of one client in the queue of one lock, in FIFO order. This class selects the places
  * that the next requests list.
  *
  * While a client sends heartbeats, the server keeps its places, even if no heartbeat lists them.
  * Places are lost only at the head of the queue, or when Redis loses data. So if the first places
- * still exist, almost certainly all do.
+ * still exist, almost certainly all places exist.
  */
 export class Places implements Iterable<Place> {
   readonly #all = new Map<string, Place>()
-  /** How many places each owner has. */
+  /** The number of places of each owner. */
   readonly #owners = new Map<Owner, number>()
   #others: Iterator<Place> = this.#all.values()
   /**
-   * The sending time of the request that found places missing, on the monotonic clock. Undefined if
-   * no places may be missing.
+   * The time when a request was sent that found places missing, on the monotonic clock. Undefined
+   * if no place may be missing.
    */
   #missingAt: number | undefined
   #missing: Iterator<Place> = this.#all.values()
@@ -60,8 +60,8 @@ export class Places implements Iterable<Place> {
   }
 
   /**
-   * Returns the due places among the first {@link MOST_IN_ONE}. The client's next grant goes to one
-   * of the first places.
+   * Returns the due places among the first {@link MOST_IN_ONE}. The next grant for this client goes
+   * to one of the first places.
    */
   firstDue(now: Moment, olderMs: number): Place[] {
     const due: Place[] = []
@@ -75,8 +75,8 @@ export class Places implements Iterable<Place> {
   }
 
   /**
-   * Returns the due places of another part of the queue. Each call continues where the last call
-   * stopped, and after the last place it begins again with the first.
+   * Returns the due places of the next part of the queue. Each call continues where the last call
+   * stopped. After the last place it begins again with the first place.
    */
   othersDue(now: Moment, olderMs: number): Place[] {
     if (this.size <= MOST_IN_ONE) return []
@@ -86,8 +86,8 @@ export class Places implements Iterable<Place> {
   }
 
   /**
-   * Called when a request that was sent at `sentAt` found places missing. All other places are then
-   * checked too.
+   * Called when a request that was sent at `sentAt` found places missing. Then all places of a long
+   * queue must be listed again.
    */
   wereMissing(sentAt: Moment): void {
     if (this.size <= MOST_IN_ONE) return
@@ -95,12 +95,15 @@ export class Places implements Iterable<Place> {
     this.#missing = this.#all.values()
   }
 
-  /** True if the server may have lost places that have not been listed again. */
+  /** True if the server may have lost places that the client has not listed again. */
   get mayBeMissing(): boolean {
     return this.#missingAt !== undefined
   }
 
-  /** Returns the next places that the server may have lost; empty if all have been listed again. */
+  /**
+   * Returns the next places that the server may have lost. Empty if the client has listed all
+   * places again.
+   */
   nextMissing(): Place[] {
     const before = this.#missingAt
     if (before === undefined) return []
@@ -122,7 +125,7 @@ export class Places implements Iterable<Place> {
 }
 
 /**
- * Returns the next places, at most {@link MOST_IN_ONE}. If it returns fewer, these are the last.
+ * Returns the next places, at most {@link MOST_IN_ONE}. A shorter result contains the last place.
  */
 function take(places: Iterator<Place>): Place[] {
   const taken: Place[] = []

@@ -1,23 +1,23 @@
 import type { Place } from './place.ts'
 
 /**
- * The largest number of requests at a time. More requests are not faster, because the client and
- * Redis are already busy with these.
+ * The largest number of requests at a time. More requests would not be faster, because this number
+ * keeps the client and Redis busy.
  */
 const MOST = 128
 
 /**
  * Limits how many waiters for one lock request their place at a time, in the order of their calls.
- * Thousands may wait for a connection. If all requests were sent at once, each request would spend
- * most of its time limit behind the others.
+ * Thousands of waiters may wait for a connection. If they sent all requests at once, each request
+ * would spend most of its time limit behind the others.
  */
 export class RequestsInFlight {
   readonly #asking = new Set<Place>()
   readonly #next = new Set<Place>()
 
   /**
-   * @returns true if the waiter may send its request now. After false, the waiter's wake event is
-   *   set when it may
+   * @returns true if the waiter may send its request now. If false, the waiter's wake event is set
+   * later, when the waiter may send its request
    */
   admits(place: Place): boolean {
     if (place.answered || this.#asking.has(place)) return true

@@ -7,23 +7,26 @@ import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { RetryBudget } from '../../waiting/retry-budget.ts'
 
 /**
- * One call that awaits a latch. It settles when the latch opens, its time ends, it is aborted, or
- * it fails.
+ * One call of `await` of a latch. It settles when the latch opens, `waitMs` ends, the caller
+ * aborts, or the call fails.
  */
 export class Awaiter extends Linked<Awaiter> {
   readonly promise: Promise<boolean>
   readonly retryBudget: RetryBudget
   readonly #waitMs: number
   readonly #startedAt: number
-  /** How many changes its client had requested when the call began. */
+  /** How many changes of latches the client had requested when this call began. */
   readonly #requests: number
   readonly #host: { settled(awaiter: Awaiter): void }
   readonly #abort: AbortWatch | undefined
-  /** The awaited round. Null if it is unknown, undefined before the first check. */
+  /**
+   * The number of the round that the call awaits. Null if the server does not know the round,
+   * undefined before the first check.
+   */
   #round: number | null | undefined
   /**
-   * The round of the first answered count-down of this client, if it was answered before the first
-   * check.
+   * The round in the first answer to a count-down of this client, if this answer arrived before the
+   * first check.
    */
   #counted: number | undefined
   #isAnswered = false
@@ -33,8 +36,8 @@ export class Awaiter extends Linked<Awaiter> {
   #reject!: (reason: unknown) => void
 
   /**
-   * @param requests how many changes its client has requested so far
-   * @param host is notified when this call settles
+   * @param requests how many changes of latches the client has requested so far
+   * @param host notified when this call settles
    */
   constructor(
     { round, waitMs = Infinity, signal }: AwaitOptions,
@@ -57,7 +60,10 @@ export class Awaiter extends Linked<Awaiter> {
     if (waitMs !== Infinity) this.#armDeadline()
   }
 
-  /** Called with the state from an answer whose request was sent after this call began. */
+  /**
+   * Handles the state of the latch in an answer. The request for this answer was sent after this
+   * call began.
+   */
   saw({ count, round, setAt = -Infinity }: LatchState): void {
     this.#isAnswered = true
     const known = this.#round === undefined ? this.#counted : this.#round
@@ -70,8 +76,10 @@ export class Awaiter extends Linked<Awaiter> {
   }
 
   /**
-   * Called with the state that the change with this number found. The state is ignored if the
-   * change was requested before this call began.
+   * Handles the state that a change of this client found. Ignores the state if the change was
+   * requested before this call began.
+   *
+   * @param request the number of the change
    */
   sawBy(request: number, state: LatchState): void {
     if (request <= this.#requests) return
@@ -105,16 +113,16 @@ export class Awaiter extends Linked<Awaiter> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
       if (this.#leftMs > 1) this.#armDeadline()
-      // After a blocked event loop, an answer may have arrived that was not read yet. The next turn
-      // reads it first.
+      // After a blocked event loop, the client may have received an answer that no code has read
+      // yet. The next turn of the event loop reads this answer first.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  // Resolves with false, because the latch did not open in time. Rejects instead if the state is
-  // unknown, because Redis has been silent for longer than usual.
+  // Resolves with false, because the latch did not open in time. Rejects if the state is unknown,
+  // because the server has been silent for longer than usual.
   #timeIsUp(): void {
-    // Without any answer, the latch may have been open all the time.
+    // If no answer has arrived, the latch may have been open all the time.
     if (!this.#isAnswered || this.retryBudget.isOutage(true)) {
       this.reject(this.retryBudget.error(`not seen to open within ${this.#waitMs} ms`))
     } else {

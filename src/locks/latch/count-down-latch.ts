@@ -22,17 +22,17 @@ const DELETING = {
 }
 
 /**
- * A latch that many callers await, like Redisson's `RCountDownLatch` of that name. It opens when its count reaches
- * zero. A latch whose count was never set, or was deleted, is open. The count of an open latch can be set again: that
- * starts another round.
+ * A latch that many callers await, as `RCountDownLatch` of Redisson with the same name. The latch opens when its count
+ * reaches zero. A latch whose count was never set, or was deleted, is open. The count of an open latch can be set
+ * again. The latch then starts another round.
  *
- * A latch object holds nothing itself and costs nothing. Create one wherever you need it.
+ * A latch object has no state in Redis, so you can create one wherever you need it.
  */
 export interface CountDownLatch extends Public<HoldfastCountDownLatch> {}
 
-/** The {@link CountDownLatch} of a client. */
+/** The object behind a {@link CountDownLatch}. */
 export class HoldfastCountDownLatch {
-  /** The name of the latch, as it was given to `getCountDownLatch`. */
+  /** The name that `getCountDownLatch` received. */
   readonly name: string
   readonly #self: { readonly name: string; readonly rawName: string }
   readonly #remote: RemoteLatch
@@ -71,24 +71,25 @@ export class HoldfastCountDownLatch {
   }
 
   /**
-   * Counts down by one, and opens the latch at zero. It counts once, even when the client has to send the request
+   * Counts down by one, and opens the latch at zero. The call counts once, even when the client has to send the request
    * again. An open latch stays as it is.
    *
    * A call counts in the round in which it was made. If the request reaches Redis in the next round, the call counts
-   * nothing and returns 0. Redis decides this by the time of the call. The client estimates that time on the server's
-   * clock, mostly within a millisecond. With `round` nothing depends on clocks.
+   * nothing and returns 0. Redis compares the time of the call with the start of the round. The client estimates the
+   * time of the call on the server's clock, usually within a millisecond. With `round`, the result does not depend on
+   * clocks.
    *
-   * @returns the count after this call, once the server has confirmed the call. 0 means that the round is over, ended
-   * by this call or earlier
-   * @throws `RedisUnavailableError` if Redis did not confirm it; the message says if it may have been counted.
-   * `RedisRefusedError`, `ClosedError`
+   * @returns the count after this call, when the server has confirmed the call. 0 means that the round has ended, by
+   * this call or earlier
+   * @throws `RedisUnavailableError` if Redis did not confirm the call; the message says if the call may have been
+   * counted. `RedisRefusedError`, `ClosedError`
    */
   countDown(): Promise<number>
   /**
    * Counts down by one, but only if `round` is the current round.
    *
-   * @returns the count after this call; null if the round was already over, so nothing was counted
-   * @throws as without a round; `InvalidArgumentError` if `round` is not the number of a round
+   * @returns the count after this call; null if the round had already ended, so that the call counted nothing
+   * @throws as without `round`; `InvalidArgumentError` if `round` is not the number of a round
    */
   countDown(options: LatchRoundOptions, ...others: readonly never[]): Promise<number | null>
   async countDown(
@@ -100,16 +101,15 @@ export class HoldfastCountDownLatch {
     const state = await this.#latches.change(this.#self, {
       ...COUNTING,
       ask: (request, callMs) => this.#remote.countDown(request, callMs, round),
-      // Null means that the round of the call is over. Without `round`, the awaiters then see an
-      // open latch. A round that the caller named may have ended before these awaiters began, so
-      // they ignore the answer.
+      // Null means that the round of the call has ended. Without `round`, the awaiters then see an open latch. A round
+      // that the caller named may have ended before the awaiters began, so they ignore the answer.
       found: (answer) => answer ?? (isAny ? OPEN : undefined),
     })
     return state?.count ?? (isAny ? 0 : null)
   }
 
   /**
-   * Returns the count; 0 if the latch is open.
+   * Returns the count of the latch; 0 if the latch is open.
    *
    * @throws `RedisUnavailableError` or `RedisRefusedError` if the server was down for `outageMs`; `ClosedError`
    */
@@ -119,24 +119,24 @@ export class HoldfastCountDownLatch {
   }
 
   /**
-   * Waits until the latch is open: counted down to zero, deleted, or never set.
+   * Waits until the latch is open: its count is zero, was deleted, or was never set.
    *
-   * With `round` it waits for the end of that round only, even when the call is made in a later round.
+   * With `round`, the call waits for the end of this round only, even when the call is made in a later round.
    *
-   * @returns true if the latch is open, or was open at some time since the call. False if `waitMs` passed before that
+   * @returns true if the latch is open, or was open at some time since the call. False if `waitMs` ended before
    * @throws the reason of an abort. `RedisUnavailableError` if the server does not answer for `outageMs`, or if the
-   * state is unknown at the end of `waitMs`. `RedisRefusedError`, `ClosedError`, and `InvalidArgumentError` for
-   * invalid input
+   * state is unknown at the end of `waitMs`. `RedisRefusedError`, `ClosedError`, and `InvalidArgumentError` for invalid
+   * input
    */
   async await(options?: AwaitOptions, ...others: readonly never[]): Promise<boolean> {
     return this.#latches.await(this.#self, this.#remote, awaitArguments(options, others))
   }
 
   /**
-   * Deletes the count. Its waiters continue, as at zero. If the request reaches Redis in the next round, it deletes
-   * nothing, as with {@link countDown}.
+   * Deletes the count. The waiters of the latch continue, as at zero. If the request reaches Redis in the next round,
+   * it deletes nothing, as with {@link countDown}.
    *
-   * @param options with `round` it deletes the count of that round only
+   * @param options with `round`, the call deletes only the count of this round
    * @returns true if this call deleted a count
    * @throws as `countDown` does
    */

@@ -3,7 +3,7 @@ import { show } from '../../kit/show.ts'
 import { assertNoMore, assertSignal, optionsOf, waitMs as waitMsOf } from '../../options/input.ts'
 import type { AwaitOptions, LatchRoundOptions } from '../../options/options.ts'
 
-/** The options of `await`, checked. */
+/** Returns the options of `await` after a check. */
 export function awaitArguments(options: unknown, others: readonly unknown[]): AwaitOptions {
   assertNoMore(others)
   if (options === undefined) return {}
@@ -17,9 +17,10 @@ export function awaitArguments(options: unknown, others: readonly unknown[]): Aw
 }
 
 /**
- * Returns the only round that a call applies to; undefined if it applies to any round.
+ * Returns the `round` in the options; undefined if the call applies to any round.
  *
- * @param call the call as users write it
+ * @param call the call as users write it, for errors
+ * @param hint advice for the error if there are too many arguments
  */
 export function roundOf(
   options: unknown,

@@ -8,21 +8,22 @@ import { OpenRequest, ServerHealth } from '../../waiting/server-health.ts'
 import type { Awaiter } from './awaiter.ts'
 
 /**
- * Without a message, the latch is checked again after this pause, in milliseconds. The pause
- * doubles after each check, up to `LONGEST_FALLBACK_MS`.
+ * In milliseconds. If no message arrives, the next check of the latch follows after this pause. The
+ * pause doubles after each check, up to `LONGEST_FALLBACK_MS`.
  */
 const FIRST_FALLBACK_MS = 500
 const LONGEST_FALLBACK_MS = 5_000
 
 /**
- * If a failure ends the wait of one call, the next check for the other calls follows after this
- * time, in milliseconds.
+ * In milliseconds. If a failure ends the wait of one call, the next check for the other calls
+ * follows after this pause.
  */
 const AFTER_FAILURE_MS = 250
 
 /**
- * All calls of one client that await one latch. They share one subscription, and each check serves
- * all of them. A message only starts a check. The answer to the check decides if the latch is open.
+ * All calls of one client that await one latch. These calls share one subscription, and each check
+ * serves all of them. A message only starts a check. The answer to the check decides if the latch
+ * is open.
  */
 export class LatchWatch {
   readonly health: ServerHealth
@@ -61,8 +62,8 @@ export class LatchWatch {
   }
 
   /**
-   * Called with the state that a change of this client found. `request` is the number of the
-   * change.
+   * Passes the state that a change of this client found to all awaiters. `request` is the number of
+   * the change.
    */
   saw(request: number, state: LatchState): void {
     for (const awaiter of [...this.#all]) awaiter.sawBy(request, state)
@@ -73,8 +74,8 @@ export class LatchWatch {
   }
 
   async #run(): Promise<void> {
-    // No pause comes before the first check, so the check reaches the server before later requests
-    // of the caller.
+    // The first check has no pause before it, so it reaches the server before later requests of the
+    // caller.
     while (this.#all.size > 0) {
       this.#wakeEvent.reset()
       const waitMs = await this.#look()
@@ -82,9 +83,14 @@ export class LatchWatch {
     }
   }
 
-  /** @returns how long to wait for a message before the next check, in milliseconds */
+  /**
+   * Sends one check, and passes its answer to the awaiters.
+   *
+   * @returns how long to wait for a message before the next check, in milliseconds
+   */
   async #look(): Promise<number> {
-    // Calls that begin during this request need the answer to the next check.
+    // Only calls that began before this request may use its answer. Later calls need the answer to
+    // the next check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as Awaiter
     const sent = this.health.sent(new OpenRequest(this.#clock.now()))

@@ -13,7 +13,7 @@ import { type Limits, RetryBudget } from '../../waiting/retry-budget.ts'
 import { Awaiter } from './awaiter.ts'
 import { LatchWatch } from './latch-watch.ts'
 
-/** The server remembers the result of a request for at most this long, in milliseconds. */
+/** In milliseconds. The server stores the result of a request for at most this time. */
 const LONGEST_KEPT_MS = 45_000
 
 const WORDS: Words = { noun: 'Latch', unavailable: 'It is unknown if the latch is open.' }
@@ -23,14 +23,17 @@ interface Named {
   readonly rawName: string
 }
 
-/** A change of a latch that counts once. */
+/** A request that changes a latch and counts once. */
 interface Change<T> {
   /** The words of the error if the change did not happen. */
   readonly failed: string
   /** The words of the error if the outcome of the change is unknown. */
   readonly unknown: string
   ask(request: OnceRequest, callMs: number): Promise<T>
-  /** Returns the state of the latch in the answer, if the answer has it. */
+  /**
+   * Returns the state of the latch that the answer contains; undefined if awaiters cannot use the
+   * answer.
+   */
   found(answer: T): LatchState | undefined
 }
 
@@ -49,13 +52,15 @@ export class Latches {
     this.#limits = limits
   }
 
-  /** Sends a change, always with the same id, until it is answered. */
+  /**
+   * Sends a change until the server answers. Each copy has the same id, so the change counts once.
+   */
   change<T>({ name, rawName }: Named, { failed, unknown, ask, found }: Change<T>): Promise<T> {
     this.#requests += 1
     const number = this.#requests
     const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
-    // No owner name has this form. So if a semaphore gets the same name next, it cannot mistake the
-    // stored answer of the latch for its own.
+    // A semaphore of the same name may follow. No owner id has this form, so the semaphore cannot
+    // mistake the stored answer of the latch for its own.
     const id = `${this.#clientId}:latch:${number}`
     const request = new OnceRequest(id, keptMs, this.#limits.clock)
     const changed = this.#ask(
@@ -103,7 +108,7 @@ export class Latches {
     return awaiter.promise
   }
 
-  /** The calls that await a latch. */
+  /** The calls of this client that await a latch, for `holdings`. */
   get waiting(): WaitingEntry[] {
     const now = this.#limits.clock.monotonic()
     return [...this.#awaited].map(({ name, waitMs, beganAt }) => ({
@@ -117,8 +122,9 @@ export class Latches {
   }
 
   /**
-   * Rejects all calls that wait. Resolves when all changes are settled, or after the timeout of one
-   * command.
+   * Rejects all calls that wait.
+   *
+   * @returns resolves when all changes are settled, or after `commandTimeoutMs` and 50 ms
    */
   async close(): Promise<void> {
     this.#closed = true

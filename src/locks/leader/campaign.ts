@@ -17,8 +17,8 @@ import { ResignedError } from './resigned-error.ts'
 import { HeldTerm, type Term } from './term.ts'
 
 /**
- * The pause before a candidate waits to lead again after an outage, in milliseconds: `least` plus a
- * random part of `spread`.
+ * In milliseconds. After an outage, a candidate pauses for `least` plus a random part of `spread`
+ * before it waits to lead again.
  */
 const PAUSE_MS = { least: 100, spread: 150 }
 
@@ -38,8 +38,8 @@ export class Campaign {
   #resigned: Promise<boolean> | undefined
 
   /**
-   * @param lock the lock object of the election, used by this owner
-   * @param closing aborts when this client must no longer lead
+   * @param lock the lock object of the election, made for this owner
+   * @param closing aborts when the client drains or closes
    */
   constructor(
     owner: Owner,
@@ -63,12 +63,16 @@ export class Campaign {
     return this.#term
   }
 
-  /** @param began called when the candidate begins to lead */
+  /**
+   * Waits to lead, then runs `fn` while the candidate leads.
+   *
+   * @param began called with the new term, before `fn`
+   */
   run<T>(fn: (term: Term) => Promise<T> | T, began: (term: Term) => void): Promise<T> {
     const signal = this.#signal
     const led = this.#lock.using(
       (lease) => this.#lead(lease, fn, began),
-      // Candidates wait and lead without a limit, even if the client has a `waitMs` or a
+      // Candidates wait and lead without a limit, even if the client has a default `waitMs` or
       // `maxHoldMs`.
       { waitMs: Infinity, maxHoldMs: Infinity, ...(signal && { signal }) },
     )
@@ -78,8 +82,10 @@ export class Campaign {
   }
 
   /**
-   * Ends the term. When the function of `lead` has ended, releases the lock, so that the next
-   * candidate leads. After a loss of the lease, it does not wait for the function.
+   * Ends the term. When the function of `lead` has ended, or the lease is lost, releases the lock
+   * for the next candidate.
+   *
+   * @returns false if the candidate did not lead
    */
   resign(): Promise<boolean> {
     const lease = this.#lease
@@ -91,14 +97,14 @@ export class Campaign {
   }
 
   /**
-   * True if the candidate should wait to lead again after this error. After an outage, it first
-   * pauses.
+   * True if the candidate should wait to lead again after this error. After an outage, the promise
+   * resolves only after a pause.
    */
   async standsAgain(error: unknown): Promise<boolean> {
     if (this.#signal?.aborted || this.#closing.aborted || this.#hasResigned) return false
     if (error instanceof LeaseLostError) {
-      // The loss of the term counts, even if it was found after the function ended. If the function
-      // reports the loss of another lock, that error goes to the caller of `lead`.
+      // The candidate waits again if its own term was lost, even if the client found the loss after
+      // the function ended. The loss of another lock goes to the caller of `lead`.
       return this.#lease === undefined || saysNoMore(error, leaseBehind(this.#lease).over())
     }
     if (this.#term !== undefined) return false
@@ -118,8 +124,8 @@ export class Campaign {
   }
 
   /**
-   * Asks the function of the term to end. Until the function has ended, the lease is renewed, for
-   * at most `maxDrainMs`.
+   * Aborts the signal of the term. From now on, the watchdog renews the lease for at most
+   * `maxDrainMs`.
    */
   #end(lease: Lease, reason: unknown): void {
     if (!this.#isEnding)
@@ -134,7 +140,7 @@ export class Campaign {
     began: (term: Term) => void,
   ): Promise<T> {
     const signals = [this.#signal ?? [], this.#closing].flat()
-    // A signal may have aborted at the moment of the grant.
+    // A signal may have aborted while the answer with the grant was on its way.
     for (const one of signals) one.throwIfAborted()
     lease.assertValid()
     const term = new HeldTerm(lease)
@@ -143,8 +149,8 @@ export class Campaign {
     const ending = { reject: (reason: unknown) => this.#end(lease, reason) }
     const watches = signals.map((one) => new AbortWatch(one, ending))
     if (this.#resignsOnRequest) {
-      // Ignored here: if the release fails, `lead()` reports that error with the client's `error`
-      // event.
+      // The error is ignored here. If the release fails, `lead()` reports the failure with the
+      // client's `error` event.
       const resigning = { reject: () => void this.resign().catch(() => {}) }
       watches.push(new AbortWatch(lease.releaseRequested, resigning))
     }
@@ -159,14 +165,14 @@ export class Campaign {
   }
 }
 
-/** Resolves when the lease is lost. */
+/** Resolves when the signal of the lease aborts, because the lease is lost or no longer safe. */
 function lossOf({ signal }: Lease): Promise<unknown> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
 /**
- * True if the error only reports the loss of the term. False if the function also failed for
+ * True if the error reports only the loss of the term. False if the function also failed for
  * another reason.
  */
 function saysNoMore(error: LeaseLostError, loss: Error): boolean {

@@ -2,12 +2,12 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
 
 /**
- * The longest label, in characters. The label is part of the owner id, which the server stores in
- * the queue and sends in messages.
+ * In characters. The length is limited because the label is part of the owner id, which the server
+ * stores in the queue and sends in messages.
  */
 const LONGEST_LABEL = 200
 
-/** @throws `InvalidArgumentError` for a label that cannot be part of a name */
+/** @throws `InvalidArgumentError` for a label that cannot be part of an owner id */
 export function assertLabel(label: unknown): asserts label is string {
   const isText = typeof label === 'string' && label !== '' && label.length <= LONGEST_LABEL
   // An unpaired surrogate has no UTF-8 form, so the server would store a different label.
@@ -18,12 +18,12 @@ export function assertLabel(label: unknown): asserts label is string {
   )
 }
 
-/** The end of a candidate's owner id, after its number. */
+/** Returns the end of a candidate's owner id. The end follows the number of the owner. */
 export function labelSuffix(label: string): string {
   return `~${encodeURIComponent(label)}`
 }
 
-/** The label in the owner id of a candidate; null for other owners. */
+/** Returns the label in the owner id of a candidate; null if the owner is not a candidate. */
 export function labelIn(wireOwner: string): string | null {
   const [, encoded] = /^[^:]*:\d+~([^/]+)/.exec(wireOwner) ?? []
   if (encoded === undefined) return null

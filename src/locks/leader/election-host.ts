@@ -4,7 +4,7 @@ import type { Campaign } from './campaign.ts'
 import type { ElectionLock } from './election-lock.ts'
 import type { LeaderWatch } from './leader-watch.ts'
 
-/** The parts of the client that an election needs. */
+/** The members of the client that an election needs. */
 export interface ElectionHost {
   newOwner(): Owner
   lock(owner?: Owner): ElectionLock
@@ -13,10 +13,10 @@ export interface ElectionHost {
   /** The running campaigns of this client, for all elections. */
   readonly campaigns: Set<Campaign>
   /**
-   * True if the holder is a candidate of this client whose campaign is over, so the holder does not
-   * lead.
+   * True if the holder is a candidate of this client whose campaign has ended. Such a holder does
+   * not lead.
    */
   isOver(holder: string): boolean
-  /** Aborts when this client must no longer lead. */
+  /** Aborts when the client drains or closes. All terms must then end. */
   readonly closing: AbortSignal
 }

@@ -3,35 +3,38 @@ import { labelIn } from './candidate-label.ts'
 
 /** The leader, according to Redis. */
 export interface LeaderInfo {
-  /** The label of the candidate; null if the lock was acquired with `getLock`, with `getFairLock`, or by Redisson. */
+  /**
+   * The label of the candidate. Null if the holder is not a candidate: `getLock`, `getFairLock` or Redisson acquired
+   * the lock.
+   */
   readonly label: string | null
-  /** The owner as Redis stores it: `<clientId>:<owner>`. Each term has its own owner. */
+  /** The owner id in Redis: `<clientId>:<owner>`. Each term has its own owner. */
   readonly owner: string
-  /** The fencing token of the term; null if the server has lost it. */
+  /** The fencing token of the term; null if the server has lost the counter of the tokens. */
   readonly token: number | null
-  /** The remaining time of the lease, without a renewal, in milliseconds; null if the lock has no expiry. */
+  /** The time until the lease ends without a renewal, in milliseconds; null if the lock has no expiry. */
   readonly ttlMs: number | null
 }
 
 /** A candidate that waits to lead. */
 export interface CandidateInfo {
-  /** Its label; null for a waiter of `getFairLock` with the same name. */
+  /** The label of the candidate; null for a waiter of `getFairLock` with the same name. */
   readonly label: string | null
-  /** The owner as Redis stores it: `<clientId>:<owner>`. */
+  /** The owner id in Redis: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The `label` of its client; null if the client is considered dead. */
+  /** The `label` of the candidate's client; null if the server considers the client dead. */
   readonly process: string | null
-  /** How long it has waited by the clock of the server, in milliseconds. */
+  /** How long the candidate has waited, by the clock of the server, in milliseconds. */
   readonly waitedMs: number
 }
 
-/** An election according to Redis. */
+/** The state of an election, according to Redis. */
 export interface ElectionInfo {
-  /** Null if there is no leader. */
+  /** The leader; null if no candidate leads. */
   readonly leader: LeaderInfo | null
-  /** The candidates that wait to lead, at most 1,000: the next one first. */
+  /** The candidates that wait to lead, at most 1,000. The first one leads next. */
   readonly candidates: readonly CandidateInfo[]
-  /** How many candidates wait to lead. */
+  /** How many candidates wait to lead. May be more than the length of `candidates`. */
   readonly candidateCount: number
 }
 

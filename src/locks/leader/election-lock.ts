@@ -9,7 +9,10 @@ export interface ElectionLock {
   readonly name: string
   readonly rawName: string
   readonly currentOwner: {
-    /** The owner of the frame in which the running code holds the lock, if any. */
+    /**
+     * Returns the owner of the innermost frame that has this lock. Outside such frames, returns
+     * this object.
+     */
     leaseHolder(): object
   }
   readonly registry: {

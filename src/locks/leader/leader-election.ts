@@ -16,7 +16,7 @@ import type { Term } from './term.ts'
 /** The events of a `LeaderElection`, with the arguments of their listeners. */
 export interface LeaderElectionEvents {
   /**
-   * Another candidate leads; null if there is no leader. The first event reports the current leader. Each term is
+   * Called with the new leader; null if there is no leader. The first event reports the current leader. Each term is
    * reported at most once, and never after a later term. A term that ended before a check is not reported.
    */
   changed: (leader: LeaderInfo | null) => void
@@ -25,14 +25,14 @@ export interface LeaderElectionEvents {
 type Listener = LeaderElectionEvents['changed']
 
 /**
- * One candidate of an election. The candidates of an election lead one at a time, in FIFO order. The leader holds the
+ * One candidate of an election. The candidates of one election lead one at a time, in FIFO order. The leader holds the
  * fair lock with the name of the election, and the watchdog renews its lease.
  *
  * The event `changed` reports the leader, even to a client that is not a candidate. The client watches the election
  * only while the event has a listener.
  */
 export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
-  /** The name that was given to `getLeaderElection`. */
+  /** The name that `getLeaderElection` received. */
   readonly name: string
   /** The name under which other clients see this candidate. */
   readonly label: string
@@ -41,7 +41,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   readonly #channel: ElectionChannel
   readonly #watch: LeaderWatch
   #isCandidate = false
-  /** The last campaign, even if it is over. */
+  /** The last campaign of this object, even if the campaign has ended. Undefined before the first call of `lead`. */
   #campaign: Campaign | undefined
 
   /** @internal */
@@ -58,8 +58,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       everyMs: lock.registry.leaseMs / 3,
       clock: lock.registry.clock,
       look: () => lock.peek(),
-      // The channel of the lock reports each release, so it shows the end of a term without a next
-      // leader. The channel of the election reports new leaders.
+      // The channel of the lock reports each release, so it also shows the end of a term that has no next leader. The
+      // channel of the election reports new leaders.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
       verify: (holder) => this.#verify(holder),
       accepts: (holder) => this.#accepts(holder),
@@ -68,7 +68,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     })
   }
 
-  /** The election as logs and JSON show it. */
+  /** Returns what logs and JSON show of the election. */
   toJSON(): Record<string, unknown> {
     const { name, label, isLeading } = this
     return { name, label, isLeading }
@@ -79,25 +79,26 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     return printed(this, options, inspect)
   }
 
-  /** True if this candidate leads now, by its own clocks. */
+  /** True if this candidate leads now, by the clocks of this process. */
   get isLeading(): boolean {
     return this.#campaign?.leads === true
   }
 
   /**
-   * Waits for its turn and leads while `fn` runs. When `fn` ends, the next candidate becomes the leader, after one
-   * message. An object is one candidate at a time.
+   * Waits until this candidate is the leader, and leads while `fn` runs. When `fn` ends, the next candidate becomes the
+   * leader, after one message. An object is one candidate at a time.
    *
    * `fn` must end when `term.signal` aborts. Until `fn` ends there is no other leader, unless the term was lost. After
-   * a loss, another candidate can lead as soon as the lease has ended. After the abort, the lease is renewed for at
-   * most `maxDrainMs`.
+   * a loss, another candidate can lead as soon as the lease has ended. After the abort, the watchdog renews the lease
+   * for at most `maxDrainMs`.
    *
    * @param fn runs in a frame that carries the lock of the election, as with `using` of a lock
    * @returns the result of `fn`. Rejects with the error of `fn`. Rejects with `LeaseLostError` if the term was lost
-   * before `fn` ended, with the error of `fn` as the `cause`. Rejects with `signal.reason` if aborted before it led.
-   * Rejects with `InvalidArgumentError` for invalid input, and while another call of this object is pending. Rejects
-   * with `RedisUnavailableError` or `RedisRefusedError` if Redis was down for `outageMs` during the wait, and with
-   * `ClosedError` after `close()`. With `again`, it does not reject after a loss or an outage, but waits to lead again.
+   * before `fn` ended; the error of `fn` is then the `cause`. Rejects with `signal.reason` if `signal` aborts before
+   * the candidate leads. Rejects with `InvalidArgumentError` for invalid input, and while another call of this object
+   * is pending. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis was down for `outageMs` during the
+   * wait, and with `ClosedError` after `close()`. With `again`, the call does not reject after a loss or an outage, but
+   * waits to lead again.
    */
   async lead<T>(fn: (term: Term) => Promise<T> | T, options: LeadOptions = {}): Promise<T> {
     assertFunction(fn)
@@ -130,15 +131,17 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   }
 
   /**
-   * Ends the term of this candidate. `isLeading` is false at once, `term.signal` aborts with a `ResignedError`, and
-   * the next candidate leads as soon as the function has ended, after one message. The lease is renewed until then. So
-   * a function that does not end keeps the other candidates waiting, but there are never two leaders. `maxDrainMs` of
-   * `lead` limits that time. `lead` then settles as the function does.
+   * Ends the term of this candidate. `isLeading` is false at once, and `term.signal` aborts with a `ResignedError`.
+   * When the function of `lead` has ended, the next candidate leads, after one message. `lead` then settles as the
+   * function does.
    *
-   * @returns true when the term was handed over; inside the function, true at once. False if this candidate did not
+   * Until the function ends, the watchdog renews the lease, for at most `maxDrainMs` of `lead`. So a function that does
+   * not end keeps the other candidates waiting, but there are never two leaders.
+   *
+   * @returns true when the next candidate can lead; inside the function, true at once. False if this candidate did not
    * lead, or has lost the term. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm
-   * it within `outageMs`. The client then retries in the background, and the term ends with its lease at the latest. A
-   * further call waits for the same result.
+   * the release within `outageMs`. The client then retries in the background, and the lock becomes free at the end of
+   * its lease at the latest. A further call waits for the same result.
    */
   async resign(): Promise<boolean> {
     const campaign = this.#campaign
@@ -146,14 +149,14 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     const { leads } = campaign
     const handedOver = campaign.resign()
     if (this.#lock.currentOwner.leaseHolder() !== campaign.owner) return handedOver
-    // This code runs inside the function of `lead`, so it must not wait until that function has
-    // ended.
+    // This code runs inside the function of `lead`. If it waited for the end of that function, the function would wait
+    // for itself.
     handedOver.catch(() => {})
     return leads
   }
 
   /**
-   * Returns the leader according to Redis; null if there is none. Rejects with `RedisUnavailableError` or
+   * Returns the leader according to Redis; null if no candidate leads. Rejects with `RedisUnavailableError` or
    * `RedisRefusedError` if Redis was down for `outageMs`, and with `ClosedError` after `close()`.
    */
   async leader(): Promise<LeaderInfo | null> {
@@ -198,7 +201,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     return this.#follow()
   }
 
-  /** Watches the election while the event has a listener. */
+  /** Starts the watch of the leader if the event has a listener. Otherwise stops the watch. */
   #follow(): this {
     const { watches } = this.#host
     if (this.listenerCount('changed') > 0) {
@@ -212,8 +215,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   }
 
   /**
-   * Reports the new leader: to the listeners of this object directly, to other objects and clients
-   * by a message. If the message is lost, they find the new leader at their next check.
+   * Reports the new leader to the listeners of this object. Other objects and clients receive a message. If the message
+   * is lost, they find the new leader at their next check.
    */
   #began({ owner, token }: Term): void {
     const { registry } = this.#lock
@@ -223,14 +226,14 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
       .catch(() => {})
   }
 
-  /** If this candidate seems to lead, but is not the holder, asks the server which is right. */
+  /** Checks the term with the server if this candidate seems to lead, but `holder` is another owner or null. */
   async #verify(holder: string | null): Promise<void> {
     const campaign = this.#campaign
     if (holder !== null && campaign?.owner.isNamed(holder)) return
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /** True if this candidate's state agrees with that holder, so it may be reported. */
+  /** True if this candidate's own state agrees with `holder`. Only then do listeners receive the report. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.isNamed(holder)) {

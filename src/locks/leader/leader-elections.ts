@@ -13,10 +13,9 @@ import type { LeaderWatch } from './leader-watch.ts'
 interface Client {
   readonly id: string
   readonly label: string
-  /** Returns the fair lock with this name. */
   lock(name: string, owner: Owner | undefined): ElectionLock
   newOwner(suffix: string): Owner
-  /** Undefined if the servers have no fair locks. */
+  /** Makes the channel of an election. Undefined if the servers have no fair locks. */
   channel: ((rawName: string) => ElectionChannel) | undefined
 }
 
@@ -53,16 +52,16 @@ export class LeaderElections {
     })
   }
 
-  // A candidate may give up before its grant arrives. Its owner then holds the lock until a
-  // background release ends the hold, but the candidate does not lead.
+  // A candidate may give up before the client receives its grant. The candidate does not lead, but
+  // its owner holds the lock until a background release ends the hold.
   #isOver(holder: string): boolean {
     if (!holder.startsWith(`${this.#client.id}:`) || labelIn(holder) === null) return false
     return ![...this.#campaigns].some(({ owner }) => owner.isNamed(holder))
   }
 
   /**
-   * Asks all leaders to end their terms for this reason. Each lock is released when the work of its
-   * leader has ended.
+   * Aborts the signals of all terms with this reason. Each lock is released when the function of
+   * its leader has ended.
    */
   drain(reason: Error): void {
     this.#closing.abort(reason)

@@ -4,7 +4,7 @@ import { assertLabel } from './candidate-label.ts'
 /** The options of `getLeaderElection`. */
 export interface LeaderElectionOptions {
   /**
-   * The name of this candidate for others: in `leader()`, `inspect()` and `changed`. Text of 1 to 200 characters.
+   * The name of this candidate that others see in `leader()`, `inspect()` and `changed`. Text of 1 to 200 characters.
    * Several candidates may have the same label.
    *
    * @default the `label` of the client
@@ -16,35 +16,35 @@ export interface LeaderElectionOptions {
 export interface LeadOptions {
   /**
    * Ends the candidacy. During the wait, `lead` rejects with `signal.reason`. During the term, the signal of the term
-   * aborts with that reason, and the next candidate leads when the function has ended.
+   * aborts with the same reason, and the next candidate leads when the function has ended.
    */
   signal?: AbortSignal
   /**
-   * With true, the candidate waits to lead again after it lost a term, and after an outage ended its wait. An outage
-   * includes a Redis that refuses because it starts, is full or fails over.
+   * If true, the candidate waits to lead again after it lost a term, and after an outage ended its wait. It also waits
+   * again if Redis refuses requests because Redis starts, is full or fails over.
    *
    * @default false
    */
   again?: boolean
   /**
-   * How long the lease is renewed after a request to end the term, in milliseconds. Such a request is `resign()`, the
-   * abort of `signal`, or `close({ drainMs })`. If the function runs for longer, the term is lost, and the next
-   * candidate leads when the lease has ended. Without a limit, a function that never ends keeps all other candidates
-   * waiting.
+   * How long the watchdog renews the lease after the term should end, in milliseconds. A term should end after
+   * `resign()`, the abort of `signal`, or `close({ drainMs })`. If the function runs for longer, the term is lost, and
+   * the next candidate leads when the lease has ended. Without a limit, a function that never ends keeps all other
+   * candidates waiting.
    *
    * @default Infinity
    */
   maxDrainMs?: number
   /**
-   * With true, the leader resigns when another client or an operator requests it: with `requestRelease()` of the fair
-   * lock of that name, or with `npx holdfast release --ask`.
+   * If true, the leader resigns when another client or an operator requests it. They request it with `requestRelease()`
+   * of the fair lock with the same name, or with `npx holdfast release --ask`.
    *
    * @default false
    */
   resignOnRequest?: boolean
 }
 
-/** Returns the label in the options; without it, the label of the client. */
+/** Returns the label in the options; without a label, the label of the client. */
 export function electionLabel(options: unknown, ofClient: string): string {
   const given = optionsOf(options, 'The options of getLeaderElection()', ['label'])
   const { label = ofClient } = given as { label?: unknown }

@@ -6,28 +6,28 @@ import type { Subscription } from '../../servers/subscription.ts'
 import { type LeaderInfo, leaderIn } from './election-info.ts'
 
 /**
- * The shortest pause between checks, in milliseconds. It prevents a loop of checks while the server
- * reports a lease with no time left.
+ * In milliseconds. This shortest pause prevents a loop of checks while the server reports a lease
+ * with no time left.
  */
 const SHORTEST_MS = 10
 
 interface Host {
   /**
-   * The longest pause between checks, in milliseconds. If a message is lost, the next check finds
-   * the change.
+   * The longest pause between two checks, in milliseconds. A check finds a change whose message was
+   * lost.
    */
   readonly everyMs: number
   readonly clock: Clock
   look(): Promise<HolderFacts>
-  /** Calls `onWake` when there may have been a change. */
+  /** Calls `onWake` when the leader may have changed. */
   listen(onWake: () => void): Subscription[]
   /**
-   * If this process believes that it leads, but `holder` is another owner or null, asks the server
-   * which is right.
+   * Checks the term with the server if this process seems to lead, but `holder` is another owner or
+   * null.
    */
   verify(holder: string | null): Promise<void>
   /**
-   * True if the holder agrees with the state of this candidate, so listeners may receive the
+   * True if `holder` agrees with the state of this candidate, so that listeners may receive the
    * report.
    */
   accepts(holder: string | null): boolean
@@ -35,7 +35,7 @@ interface Host {
   failed(error: Error): void
 }
 
-/** Finds the leader while `changed` has listeners: by messages, and by checks at intervals. */
+/** Finds the leader while `changed` has listeners: after each message, and at intervals. */
 export class LeaderWatch {
   readonly #host: Host
   #subscriptions: Subscription[] = []
@@ -44,11 +44,11 @@ export class LeaderWatch {
   #isLooking = false
   #looksAgain = false
   /**
-   * An answer is ignored if its request was sent in an earlier epoch. Each start, each stop and
-   * each own term begins a new epoch.
+   * Increases at each start, each stop and each own term. An answer is ignored if this number has
+   * changed since its request was sent.
    */
   #epoch = 0
-  /** The last reported leader; undefined before the first report. */
+  /** The last reported leader: null if there was no leader, undefined before the first report. */
   #told: LeaderInfo | null | undefined
   #lastToken = 0
 
@@ -80,8 +80,8 @@ export class LeaderWatch {
   }
 
   /**
-   * Reports a term of this client, which needs no check. Answers to requests in flight are ignored,
-   * because they may be older.
+   * Reports a term of this client without a check. Answers to requests in flight are ignored,
+   * because they may be older than the term.
    */
   began(leader: LeaderInfo): void {
     if (!this.#isWatching) return
@@ -126,7 +126,10 @@ export class LeaderWatch {
     }
   }
 
-  /** Reports each term once, and no term that is older than the last report. */
+  /**
+   * Reports a change of the leader. Does not report the same leader again, or a term that is older
+   * than a reported term.
+   */
   #tell(leader: LeaderInfo | null): void {
     if (leader?.owner === this.#told?.owner && this.#told !== undefined) return
     if (leader !== null && leader.token !== null) {

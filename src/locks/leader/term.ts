@@ -13,10 +13,13 @@ const MEMBERS = [
   'assertValid',
 ] as const
 
-/** One term as leader: from the grant until the function of `lead` has ended, or the term was lost. */
+/**
+ * One term of a leader. The term lasts until the function of `lead` has ended, `resign()` is called, or the term is
+ * lost.
+ */
 export interface Term extends Pick<HeldTerm, (typeof MEMBERS)[number]> {}
 
-/** The internal object of a term. */
+/** The object behind a {@link Term}. */
 export class HeldTerm {
   readonly #lease: Lease
   readonly #signal: LeaseSignal
@@ -35,47 +38,47 @@ export class HeldTerm {
     return this.#lease.token
   }
 
-  /** The candidate as Redis stores it: `<clientId>:<owner>`. Each term has its own owner. */
+  /** The owner id of the candidate in Redis: `<clientId>:<owner>`. Each term has its own owner. */
   get owner(): string {
     return this.#lease.owner
   }
 
   /**
-   * Aborts if the term ends before its function. The reason is a `LeaseLostError` when the lease is lost or no longer
-   * safe, a margin before another candidate can lead. The reason is a `ResignedError` after `resign()`, and a
-   * `ClosedError` when the client is closed or begins to drain. If the signal that was given to `lead` aborts, its
-   * reason is used. `aborted` checks the clocks each time you read it.
+   * Aborts if the term ends before its function. After a loss, the reason is a `LeaseLostError`; the signal aborts a
+   * margin before another candidate can lead. After `resign()`, the reason is a `ResignedError`. When the client drains
+   * or closes, the reason is a `ClosedError`. If the `signal` of `lead` aborts, this signal has the same reason.
+   * `aborted` checks the clocks each time you read it.
    */
   get signal(): AbortSignal {
     return this.#signal.signal
   }
 
   /**
-   * Aborts with a `ReleaseRequestedError` when another client or an operator asks the leader to step down. The term
+   * Aborts with a `ReleaseRequestedError` when another client or an operator asks the leader to resign. The term
    * continues until the leader resigns or its function ends. With `resignOnRequest` the leader resigns automatically.
    */
   get releaseRequested(): AbortSignal {
     return this.#lease.releaseRequested
   }
 
-  /** True if this candidate leads now, by its own clocks. False after `resign()`. */
+  /** True if this candidate leads now, by the clocks of this process. False after `resign()`. */
   get valid(): boolean {
     return !this.#isOver && this.#lease.valid
   }
 
   /**
-   * How long the candidate leads without a renewal of its lease, in milliseconds; 0 if the term is
-   * over.
+   * Returns for how long the candidate still leads if its lease is not renewed, in milliseconds. 0 after the end of the
+   * term.
    */
   remaining(): number {
     return this.#isOver ? 0 : this.#lease.remaining()
   }
 
   /**
-   * Throws unless the term is valid. Call it right before an important write, and pass the {@link token} with the
-   * write.
+   * Throws unless the term is valid. Call this method right before an important write, and pass the {@link token} with
+   * the write.
    *
-   * @throws the reason of {@link signal} if that has aborted, `InvalidArgumentError` if the function has ended
+   * @throws the reason of {@link signal} if the signal has aborted, `InvalidArgumentError` if the function has ended
    */
   assertValid(): void {
     this.signal.throwIfAborted()
@@ -94,7 +97,7 @@ export class HeldTerm {
   }
 
   /**
-   * Ends the term. With a `reason`, aborts its signal.
+   * Ends the term. If there is a `reason`, aborts the signal of the term with this reason.
    *
    * @internal
    */
@@ -105,7 +108,7 @@ export class HeldTerm {
   }
 
   /**
-   * Asks the server if this candidate still holds the lock. If not, the term ends as lost.
+   * Checks with the server that this candidate still holds the lock. Otherwise the term ends as lost.
    *
    * @internal
    */
@@ -128,7 +131,7 @@ function overError(name: string): InvalidArgumentError {
 }
 
 /**
- * The shortest lease that `extend()` accepts, in milliseconds. `extend()` never shortens a lease,
- * so with this value it only checks that the lock is held.
+ * In milliseconds. This is the shortest lease that `extend()` accepts. `extend()` never shortens a lease, so with this
+ * value `extend()` only checks that the lock is held.
  */
 const LEAST_MS = 10

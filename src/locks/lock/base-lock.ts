@@ -20,7 +20,7 @@ import { lockTimeout } from '../../waiting/wait-timeout-error.ts'
 import { runWhileHeld } from './run-while-held.ts'
 import { endedByUnlock } from './unlock-errors.ts'
 
-/** The members of the locks of a client that a lock object needs. */
+/** The members of a client that a lock object needs. */
 interface Registry {
   readonly defaults: Defaults
   readonly clock: Clock
@@ -29,11 +29,11 @@ interface Registry {
 }
 
 /**
- * The common part of one lock and of several locks as one: the methods that acquire and release. For several locks,
- * "the lock" means all of them, because they are acquired and held together.
+ * The methods that acquire and release, for one lock and for a multi-lock. In a multi-lock, "the lock" means all of its
+ * locks, because they are acquired and released together.
  */
 export abstract class BaseLock<L extends object, K extends BaseLease> extends Printed {
-  /** The name of the lock, as it was given to `getLock`; for several locks, their names with ` + ` between them. */
+  /** The name that `getLock` received. For a multi-lock, the names of its locks with ` + ` between them. */
   readonly name: string
   /** @internal */
   readonly registry: Registry
@@ -48,25 +48,27 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
     this.currentOwner = currentOwner
   }
 
-  /** The lock as logs and JSON show it. */
+  /** Returns what logs and JSON show of the lock. */
   toJSON(): Record<string, unknown> {
     return { name: this.name }
   }
 
   /**
-   * Acquires the lock. The longest wait is `waitMs`; for several locks, this is the time for all of them. If neither
-   * the call nor the client sets `waitMs`, it waits forever. The message of a release wakes the waiter. If the holder
-   * crashes, the end of its lease wakes the waiter.
+   * Acquires the lock. The call waits at most `waitMs`; a multi-lock waits at most `waitMs` for all its locks together.
+   * If neither the call nor the client sets `waitMs`, the call waits forever.
    *
-   * @param options a fixed lease in milliseconds, or options. Without a lease the watchdog renews it until the release
+   * The message of a release wakes the waiter. If the holder crashes, the end of its lease wakes the waiter.
+   *
+   * @param options a number of milliseconds for a fixed lease, or an object of options. Without `leaseMs`, the watchdog
+   *   renews the lease until the release
    * @returns the lease. Rejects with `signal.reason` when aborted, with `WaitTimeoutError` at the end of `waitMs`, and
-   * with `InvalidArgumentError` for invalid input. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
-   * Redis was down for `outageMs`. Rejects with `LeaseLostError` if it re-enters a hold that turns out to be lost, and
-   * with `ClosedError` after `close()`. After a rejection nothing is held or left behind.
+   * with `InvalidArgumentError` for invalid input. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis
+   * was down for `outageMs`. Rejects with `LeaseLostError` if the call re-enters a hold and finds that the hold is
+   * lost, and with `ClosedError` after `close()`. After a rejection, the call has acquired nothing.
    */
   lock(options?: LockOptions | number): Promise<L>
   lock(options?: LockOptions | number, ...others: never[]): Promise<L> {
-    // Not an `async` function, because that would create one more promise for each call.
+    // Not an `async` function, because an `async` function would create one more promise for each call.
     try {
       const meant = lockArguments(options, others, this.registry.defaults)
       const acquiring = this.acquireBare(meant)
@@ -79,12 +81,13 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Acquires the lock if that is possible in the given time, which is one time for all of several locks. `tryLock()`
-   * asks once, `tryLock(waitMs)` waits at most that long, `tryLock(waitMs, leaseMs)` also sets a fixed lease.
+   * Acquires the lock if it is free within the given time. A multi-lock has this time for all its locks together.
+   * `tryLock()` sends one request, `tryLock(waitMs)` waits at most `waitMs`, and `tryLock(waitMs, leaseMs)` also sets a
+   * fixed lease.
    *
-   * @returns the lease. Null if another owner holds the lock; for several locks, if another owner holds one of them.
-   * Also null if `waitMs` is shorter than an answer usually takes, and ended before the answer. After an outage it is
-   * never null: the call rejects as {@link lock} does, at the latest at the end of `waitMs`.
+   * @returns the lease; null if another owner holds the lock, or one lock of a multi-lock. Also null if `waitMs` is
+   * shorter than the usual response time and ended before the answer. During an outage the call does not return null:
+   * it rejects as {@link lock} does, at the latest at the end of `waitMs`.
    */
   tryLock(waitMs?: number, leaseMs?: number): Promise<L | null>
   tryLock(options: TryLockOptions): Promise<L | null>
@@ -102,15 +105,16 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Runs `fn` while it holds the lock, in a frame that carries this lock only. All code inside re-enters the lock,
-   * with any method and through any lock object of this client, until `fn` ends. For several locks, code inside also
-   * re-enters each of them alone.
+   * Runs `fn` while the caller holds the lock, in a frame that carries this lock only. All code inside `fn` re-enters
+   * the lock, with any method and through any lock object of this client, until `fn` ends. For a multi-lock, code
+   * inside `fn` also re-enters each of its locks alone.
    *
    * @param options as for {@link lock}
    * @returns the result of `fn`. Rejects with the error of `fn`, and as {@link lock} does if the lock is not acquired.
-   * Rejects with `LeaseLostError` if the lease was lost before `fn` ended, and with `NotReleasedError` if several were
-   * lost. Rejects with `ClosedError` if the client was closed meanwhile. The error of `fn` is then the `cause`. If
-   * Redis does not confirm the release, the client's `error` event reports it, because the work is done.
+   * Rejects with `LeaseLostError` if the lease was lost before `fn` ended, and with `NotReleasedError` if several
+   * leases were lost. Rejects with `ClosedError` if the client was closed before `fn` ended. If `fn` also failed, these
+   * three errors have the error of `fn` as `cause`. If Redis does not confirm the release, the client's `error` event
+   * reports the failure, because the work is done.
    */
   async using<T>(fn: (lease: L) => Promise<T> | T, options?: LockOptions): Promise<T> {
     const meant = usingOptions(options, this.registry.defaults)
@@ -121,10 +125,10 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Like {@link using}, if the lock is available in the given time: without `waitMs` it tries once.
+   * Like {@link using}, but gives up if the lock is not free in time. Without `waitMs` it sends one request.
    *
-   * @returns the result of `fn`. If {@link tryLock} returns null, `fn` does not run, and the result is `otherwise`, or
-   * null
+   * @returns the result of `fn`. If {@link tryLock} would return null, `fn` does not run, and the result is
+   * `otherwise`, or null without `otherwise`
    */
   async tryUsing<T, U = null>(
     fn: (lease: L) => Promise<T> | T,
@@ -136,9 +140,10 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Releases the latest acquisition of the frame: of `run`, or of `using` of this lock. Outside any frame it releases
-   * the earliest acquisition that this object made there. Each of several locks is released, even when another one
-   * fails. Only acquisitions of all of them together count.
+   * Releases the latest acquisition of the frame: of `run`, or of `using` of this lock. Outside all frames, it releases
+   * the earliest acquisition that this object made outside frames. A multi-lock releases each of its locks, even when
+   * the release of another lock fails. The `unlock()` of a multi-lock releases only acquisitions of the whole
+   * multi-lock.
    *
    * The object may have a lost acquisition and a held acquisition. If the loss came after the call for the held
    * acquisition began, two tasks use the object. `unlock()` then rejects with the loss and releases nothing. If the
@@ -146,10 +151,11 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    * signal, in case another task relies on it. If nothing is held, `unlock()` rejects with the earliest remembered
    * loss. Each loss is remembered for another `leaseMs`, the last loss for at least an hour.
    *
-   * @returns rejects with `NotHeldError` if there is no acquisition, and with `LeaseLostError` if the lease had been
-   * lost before. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the release. The
-   * client then retries in the background, and the lock ends with its lease at the latest. For several locks it rejects
-   * with `NotReleasedError`, which contains all failures.
+   * @returns resolves when Redis has confirmed the release. Rejects with `NotHeldError` if there is no acquisition, and
+   * with `LeaseLostError` if the lease was lost before the call. Rejects with `RedisUnavailableError` or
+   * `RedisRefusedError` if Redis did not confirm the release. The client then retries in the background, and the lock
+   * becomes free at the end of its lease at the latest. A multi-lock rejects with `NotReleasedError`, which contains
+   * all failures.
    */
   async unlock(): Promise<void> {
     this.registry.assertOpen(this.name)
@@ -167,9 +173,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
     throw this.notUnlocked(lease, failure)
   }
 
-  /**
-   * @param otherwise called if the lock is not acquired in time; returns the result instead of `fn`
-   */
+  /** @param otherwise called instead of `fn` if the lock is not acquired in time */
   async #use<T, U>(
     fn: (lease: L) => Promise<T> | T,
     meant: Acquisition,
@@ -183,7 +187,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * @returns the lease; rejects with `WaitTimeoutError` if the lock was not acquired
+   * Waits for an acquisition, and turns the result null into an error.
+   *
+   * @returns the lease. Rejects with `WaitTimeoutError` if `acquiring` resolves with null
    * @internal
    */
   async orTimeout(acquiring: Promise<L | null>, { waitMs }: Acquisition): Promise<L> {
@@ -198,22 +204,22 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Explains why the last attempt of this object failed, if one did.
+   * Returns why the last failed attempt of this object got no lock; undefined if no attempt has failed.
    *
    * @internal
    */
   abstract toldWhy(): WhyNotAcquired | undefined
 
   /**
-   * Acquires the lock for the owner of the running code, or for a new owner.
+   * Acquires the lock for the owner of the running code, or for a new owner. Resolves with null if the lock was not
+   * free in time.
    *
    * @internal
    */
   protected abstract acquireBare(meant: Acquisition): Promise<L | null>
 
   /**
-   * Returns each lock that a frame of `using` carries, and the owner that holds the lock in the
-   * frame.
+   * Returns the locks that a frame of `using` carries, each with the owner that will hold the lock in the frame.
    *
    * @internal
    */
@@ -226,9 +232,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   protected abstract notHeld(): Error
 
   /**
-   * The error with which `unlock()` rejects.
+   * Returns the error with which `unlock()` rejects.
    *
-   * @param failure why the release was not confirmed; undefined if the lease had been lost
+   * @param failure why Redis did not confirm the release; undefined if the lease was lost before the release
    * @internal
    */
   protected abstract notUnlocked(lease: K, failure: unknown): unknown

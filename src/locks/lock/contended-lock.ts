@@ -10,7 +10,8 @@ import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { BaseLock } from './base-lock.ts'
 
 /**
- * The methods of a lock object for a lock that another owner holds. They do not acquire the lock.
+ * The methods of a lock object that are useful while another owner holds the lock. None of these methods acquires the
+ * lock.
  */
 export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   /** @internal */
@@ -19,9 +20,9 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   abstract readonly rawName: string
 
   /**
-   * Waits until the lock is free. It does not acquire the lock, so another owner may hold it when this resolves. A
-   * release or the end of the holder's lease wakes the caller. If the message of a release is lost, a check finds the
-   * free lock within 6 s.
+   * Waits until the lock is free, and does not acquire the lock. Another owner may already hold the lock when the
+   * promise resolves. A release or the end of the holder's lease wakes the caller. If the message of a release is lost,
+   * a check finds the free lock within 6 s.
    *
    * @returns true if the lock is free; false at the end of `waitMs`. Rejects with `signal.reason` when aborted, and
    * with `InvalidArgumentError` for invalid options. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
@@ -32,11 +33,11 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   }
 
   /**
-   * Calls the listener each time the lock becomes free, until you call the returned function or close the client. The
-   * call is a hint: another owner may already hold the lock. Several changes in a short time may cause one call. If the
-   * lock is free at first, the listener is not called for that.
+   * Calls the listener each time the lock becomes free, until you call the returned function or close the client. If
+   * the lock is already free now, the listener is not called for that. Several changes in a short time may cause one
+   * call. When the listener runs, another owner may already hold the lock.
    *
-   * @param listener runs in no frame; if it throws, the error is an uncaught exception
+   * @param listener runs outside all frames. An error that the listener throws is an uncaught exception
    * @returns a function that removes the listener. The client's `error` event reports failures of Redis, once per
    * outage
    * @throws `InvalidArgumentError` if `listener` is not a function, `ClosedError` after `close()`
@@ -48,9 +49,9 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   }
 
   /**
-   * Asks the holder to release the lock soon: its client emits `releaseRequested`, and the signal `releaseRequested`
-   * of its leases aborts. The holder keeps the lock and may ignore the request. It takes some round trips, and up to
-   * `commandTimeoutMs` if the holder's process does not answer.
+   * Asks the holder to release the lock soon. The holder's client emits `releaseRequested`, and the signal
+   * `releaseRequested` of the holder's leases aborts. The holder keeps the lock and may ignore the request. The call
+   * takes a few round trips, and up to `commandTimeoutMs` if the holder's process does not answer.
    *
    * @returns how many holders confirmed the request. 0 if the lock is free, or if the holder does not confirm. Such a
    * holder does not listen, is frozen or cut off, or runs an older version or Redisson. Rejects as {@link inspect}
@@ -68,8 +69,9 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   }
 
   /**
-   * The owners that hold the lock.
+   * Returns the owner ids of the holders, according to Redis.
    *
+   * @param failed the failed action in words, for the error of an outage
    * @internal
    */
   protected async holders(failed: string): Promise<string[]> {
@@ -81,8 +83,9 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   abstract peek(failed: string): Promise<HolderFacts>
 
   /**
-   * @returns null if the lock was not free in time. Otherwise `waited` is false if the first check
-   *   found the lock free
+   * Waits until the lock is free.
+   *
+   * @returns null if the lock was not free in time. Otherwise `waited` is false if the first check found the lock free
    * @internal
    */
   async awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null> {

@@ -1,7 +1,10 @@
 import type { LocalLocks } from '../../local/local-locks.ts'
 
 /**
- * Ends the hold that its first request finds, and no later hold. @returns true if there was a hold
+ * Ends the hold that the first request finds. A later hold stays, even when the client sends a
+ * request again.
+ *
+ * @returns true if the first request found a hold
  */
 export async function forceUnlock({
   name,

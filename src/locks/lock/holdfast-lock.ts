@@ -29,16 +29,16 @@ const SCOPED: Manner = { scoped: true }
 /**
  * A named lock: exclusive among all clients of one Redis, and re-entrant for its owner.
  *
- * Code re-enters a lock exactly when it runs inside code that holds the lock. `using` opens a frame for its lock,
- * `holdfast.run` opens a frame for all locks. Without a frame each acquisition has its own owner. A lock object holds
- * nothing itself and costs nothing. Create one wherever you need it.
+ * Code re-enters a lock exactly when the code runs inside code that holds the lock. `using` opens a frame for its lock,
+ * and `holdfast.run` opens a frame for all locks. Without a frame, each acquisition has its own owner. A lock object
+ * has no state in Redis, so you can create a lock object wherever you need the lock.
  *
- * A method that asks Redis rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis, or a majority of the
- * masters, was down for `outageMs`. It rejects with `ClosedError` after `close()`.
+ * A method that sends a request rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis, or a majority of
+ * the masters, was down for `outageMs`. It rejects with `ClosedError` after `close()`.
  */
 export interface Lock extends Pick<HoldfastLock, (typeof LOCK_MEMBERS)[number]> {}
 
-/** The internal object of a lock. Users get its handle. */
+/** The object behind a {@link Lock}. Users get only the handle of this object. */
 export class HoldfastLock extends ContendedLock {
   /** @internal */
   readonly rawName: string
@@ -65,8 +65,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * A warning about a self-wait is given once for this object. It is this lock object, or the
-   * object that all sides of a read-write lock share.
+   * A warning about a self-wait is given once for this object. The sides of a read-write lock share one such object.
    *
    * @internal
    */
@@ -78,19 +77,19 @@ export class HoldfastLock extends ContendedLock {
     return { name: this.name, key: this.rawName }
   }
 
-  /** True if the lock is held, according to Redis. Rejects if Redis does not answer. */
+  /** True if an owner holds the lock, according to Redis. Rejects if Redis does not answer. */
   async isLocked(): Promise<boolean> {
     return (await this.peek()).holder !== null
   }
 
-  /** True if the current owner holds the lock, according to Redis. */
+  /** True if the current owner holds the lock, according to Redis. Rejects if Redis does not answer. */
   async isHeld(): Promise<boolean> {
     return (await this.holdCount()) > 0
   }
 
   /**
-   * The hold count of the current owner, according to Redis: how many of its acquisitions are not released. 0 for
-   * none.
+   * Returns how many acquisitions of the current owner are not released, according to Redis. 0 means that the current
+   * owner does not hold the lock.
    */
   holdCount(): Promise<number> {
     return this.holdCountOf(this.currentOwner.heldLease()?.owner)
@@ -103,8 +102,8 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * The remaining time of the holder's lease according to Redis, in milliseconds. 0 if the lock is free. Infinity if
-   * the lock has no expiry, which Holdfast never creates.
+   * Returns the remaining time of the holder's lease according to Redis, in milliseconds. 0 if the lock is free.
+   * Infinity if the key of the lock does not expire; Holdfast always sets an expiry.
    */
   async remainingMs(): Promise<number> {
     const { holder, ttlMs } = await this.peek()
@@ -112,20 +111,21 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Takes the lock from its current holder, never from a later holder, even when the client has to send the request
-   * again. A holder in this client is notified at once. A holder in another client learns of it at its next renewal.
-   * With a fixed lease, it learns of it at its next check, at the latest when the lease ends. Until then it continues.
+   * Ends the current hold, but no later hold, even when the client has to send the request again. A holder in this
+   * client is notified at once. A holder in another client notices the end at its next renewal. With a fixed lease, the
+   * holder notices the end at its next check, or when the lease ends. Until then the holder continues.
    *
-   * @returns true if the lock was held, even if the holder released it meanwhile. Rejects with `RedisUnavailableError`
-   * or `RedisRefusedError` if Redis, or a majority of the masters, did not confirm that this holder no longer holds it
+   * @returns true if the lock was held, even if the holder released the lock during the call. Rejects with
+   * `RedisUnavailableError` or `RedisRefusedError` if Redis, or a majority of the masters, did not confirm that the
+   * hold has ended
    */
   forceUnlock(): Promise<boolean> {
     return forceUnlock(this)
   }
 
   /**
-   * Returns the holder, its hold count, its token, the remaining lease, and the number of waiting clients. The queue
-   * of a fair lock lists the first 1,000.
+   * Returns the holder, its hold count, its token, the remaining lease, and the number of waiting clients. For a fair
+   * lock, the result also lists the first 1,000 waiters of the queue.
    */
   inspect(): Promise<LockInfo> {
     const remote = this.registry.server.lock(this.rawName)
@@ -133,7 +133,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Returns the holder according to Redis.
+   * Returns the holder, its hold count and the remaining lease, according to Redis.
    *
    * @param failed the failed action in words, for the error of an outage
    * @internal
@@ -144,16 +144,16 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Explains why the last attempt of this object failed: the holder, since when, and the callers ahead in the queue.
-   * The answer to that attempt contained these facts. If no attempt has failed, it asks Redis for the current holder,
-   * and rejects as {@link inspect} does. All tasks that use this object share the last attempt.
+   * Explains why the last attempt of this object failed: the holder, the age of the hold, and the position in the
+   * queue. These facts come from the answer to that attempt. If no attempt has failed, the call asks Redis for the
+   * current holder, and rejects as {@link inspect} does. All tasks with this object share the last attempt.
    */
   why(): Promise<WhyNotAcquired> {
     return askWhy(this, this.lastWhy)
   }
 
   /**
-   * Looks up the process of the holder, so that a timeout error can name the process.
+   * Looks up the process of the holder, so that a `WaitTimeoutError` can name the process.
    *
    * @internal
    */
@@ -174,11 +174,11 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Acquires the lock for an owner; null if that was not possible in the given time.
+   * Acquires the lock for an owner. Resolves with null if that was not possible in time.
    *
-   * @param holder stores the lease, so that `unlock()` finds it
-   * @param askedAt when the call began, on the monotonic clock; Infinity if its owner may acquire
-   *   again
+   * @param holder stores the lease for `unlock()`
+   * @param askedAt the time when the call began, on the monotonic clock. Infinity if the owner was not made for this
+   *   call alone
    * @throws `ClosedError`, or the reason of an abort
    * @internal
    */
@@ -244,7 +244,6 @@ export class HoldfastLock extends ContendedLock {
 
 const LockHandle = handleClassOf(HoldfastLock, LOCK_MEMBERS, LOCK_NAMING)
 
-/** Returns the object that users get. */
 export function handleOf(lock: HoldfastLock): Lock {
   return new LockHandle(lock)
 }

@@ -1,4 +1,4 @@
-/** The public members of every lock, even of a multi-lock. */
+/** The public members of every lock, including a multi-lock. */
 export const BASE_MEMBERS = ['name', 'lock', 'tryLock', 'using', 'tryUsing', 'unlock'] as const
 
 export const LOCK_MEMBERS = [
@@ -16,7 +16,8 @@ export const LOCK_MEMBERS = [
 ] as const
 
 /**
- * How errors name a lock, and which method they suggest instead of a method of another library.
+ * The word that error messages use for a lock, and the method that they suggest for a method of
+ * another library.
  *
  * @internal
  */

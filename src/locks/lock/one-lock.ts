@@ -7,30 +7,30 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
 
-/** The properties of one acquisition that do not come from its caller's options. */
+/** How Holdfast makes one acquisition. The caller's options are not part of it. */
 export interface Manner {
   /**
-   * True if `using`, a multi-lock or other code of Holdfast releases the lease. `unlock()` does
-   * not.
+   * True if code of Holdfast releases the lease, for example `using` or a multi-lock. `unlock()`
+   * then does not release the lease.
    */
   readonly scoped: boolean
   /** True if an earlier answer showed that another owner holds the lock. */
   readonly known?: boolean
-  /** True if the attempt asks once, even before `waitMs` is over. */
+  /** True if the attempt sends one request and does not wait, even if `waitMs` is longer. */
   readonly asksOnce?: boolean
   /**
-   * Sends the request together with the requests of other locks. Undefined if the lock is requested
-   * alone.
+   * Sends the request together with the requests of the other locks of a multi-lock. Undefined if
+   * the request is sent alone.
    */
   readonly together?: Asker | undefined
   /**
-   * True if the time of `maxHoldMs` begins later, when a multi-lock has all its locks. Until then,
-   * `maxHoldMs` only limits the length of the lease.
+   * True if the time of `maxHoldMs` starts only when a multi-lock holds all its locks. Until then,
+   * `maxHoldMs` limits only the length of the lease.
    */
   readonly limitedLater?: boolean
   /**
-   * The stack of the user's call, for warnings; undefined if this lock records it itself, or if no
-   * warning needs it.
+   * The stack of the user's call, for warnings. Undefined if the waiter records the stack itself,
+   * or if warnings are off.
    */
   readonly calledFrom?: Error | undefined
 }
@@ -41,22 +41,25 @@ export interface OneLock {
   readonly rawName: string
   readonly registry: LocalLocks
   readonly kind: LockKind
-  /** The number of the lock object, or of the read-write lock that has this side. */
+  /**
+   * A number that identifies the lock object. All sides of one read-write lock have the same
+   * number.
+   */
   readonly number: number
   acquire(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null>
   assertPossible(meant: Acquisition): void
   /** @param failed the failed action in words, for the error of an outage */
   peek(failed: string): Promise<HolderFacts>
   /**
-   * The hold count of the owner with this owner id, according to Redis; 0 if that owner has no
-   * hold.
+   * Returns the hold count of the owner with this owner id, according to Redis. 0 if that owner
+   * does not hold the lock.
    */
   holdCountOf(owner: string | undefined): Promise<number>
 }
 
 let made = 0
 
-/** Returns a new number for a lock object. All sides of one read-write lock share one number. */
+/** Returns a number that no other lock object of this process has. */
 export function nextNumber(): number {
   made += 1
   return made
@@ -65,9 +68,9 @@ export function nextNumber(): number {
 /**
  * Makes the request for one acquisition by a lock object.
  *
- * @param holder stores the lease, so that `unlock()` finds it
- * @param askedAt when its call began, on the monotonic clock, if its owner acquires only once;
- *   otherwise Infinity
+ * @param holder stores the lease for `unlock()`
+ * @param askedAt the time when the call began, on the monotonic clock. Infinity if the owner was
+ *   not made for this call alone
  */
 export function requestOf(
   lock: Pick<OneLock, 'registry' | 'kind'> &

@@ -3,8 +3,8 @@ import { workAndRelease } from '../../lease/work-and-release.ts'
 import { type Carried, frameOf } from '../../owner/frames.ts'
 
 /**
- * Runs the work in a frame that carries the held locks. Then it releases the lease, even if the
- * work fails.
+ * Runs the work in a frame that carries the held locks. Then releases the lease, even if the work
+ * failed.
  */
 export function runWhileHeld<T>(
   lease: object,

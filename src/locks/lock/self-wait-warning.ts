@@ -5,29 +5,35 @@ import { innermostFrame, isInside } from '../../owner/frames.ts'
 import type { Owner } from '../../owner/owner.ts'
 
 /**
- * The delay of the warning, in milliseconds, if one lock object or one frame holds the lock and
- * waits for it. Such code is almost certainly nested.
+ * The delay of the warning, in milliseconds, if the same lock object or the same frame holds the
+ * lock and waits for the lock. Such code is almost certainly nested.
  */
 const SURE_MS = 500
 
 /**
- * The delay of the warning, in milliseconds, if two lock objects of one client are involved. They
- * usually belong to separate tasks.
+ * The delay of the warning, in milliseconds, if two lock objects of one client are involved. Two
+ * lock objects usually belong to separate tasks.
  */
 const UNSURE_MS = 3_000
 
-/** A client gives no unsure warnings after it has warned about this many lock names. */
+/**
+ * After warnings about this many lock names, a client no longer warns about waits between two lock
+ * objects.
+ */
 const MOST_NAMES = 100
 
 const warned = new WeakSet<object>()
 const warnedNames = new WeakMap<object, Set<string>>()
 
-/** The members of a lock object that show if it waits for itself. */
+/** The members of a lock object that show if the lock object waits for itself. */
 interface LockObject {
   readonly name: string
   readonly rawName: string
   readonly kind: HoldKind
-  /** The number of the lock object, or of the read-write lock that has this side. */
+  /**
+   * A number that identifies the lock object. All sides of one read-write lock have the same
+   * number.
+   */
   readonly number: number
   readonly registry: {
     readonly clock: Clock
@@ -41,21 +47,27 @@ interface LocalLock {
   isHeldBy(owner: Owner): boolean
 }
 
-/** A call that seems to wait for itself. */
+/** A call that seems to wait for a hold of the code around the call. */
 interface SelfWait {
   readonly lock: LockObject
   readonly holder: Owner
-  /** Two parts of the warning's text: what holds the lock, and what separate tasks would share. */
+  /**
+   * Two parts of the warning's text: which code holds the lock, and what separate tasks would
+   * share.
+   */
   readonly who: readonly [holding: string, sharing: string]
   readonly afterMs: number
   /**
-   * The warning is given once for this lock object or frame. If undefined, it is given once for
-   * each lock name.
+   * The lock object or frame that gets this warning at most once. Undefined if each lock name gets
+   * the warning at most once.
    */
   readonly about: object | undefined
 }
 
-/** Makes an owner for one acquisition by this lock object. */
+/**
+ * Makes a new owner for one acquisition by this lock object. For warnings, the owner records the
+ * lock object and the innermost frame.
+ */
 export function alone(lock: LockObject): Owner {
   const owner = lock.registry.newOwner()
   owner.madeBy = lock.number
@@ -67,8 +79,8 @@ export function alone(lock: LockObject): Owner {
  * Finds a hold of the same client that blocks an acquisition which is about to begin. The
  * acquisition does not re-enter that hold.
  *
- * @param about the lock object that the user called, this lock or a multi-lock; undefined if the
- *   call's owner already existed
+ * @param about the lock object whose method the user called: this lock or a multi-lock. Undefined
+ *   if the acquisition is for an owner that existed before the call
  */
 export function selfWaitOf(lock: LockObject, about?: object): SelfWait | undefined {
   const held = lock.registry.find(lock.rawName)
@@ -76,7 +88,7 @@ export function selfWaitOf(lock: LockObject, about?: object): SelfWait | undefin
   return ownSelfWait(lock, held, about) ?? selfWaitInFrame(lock, held) ?? inClient(lock, held)
 }
 
-/** Finds a hold of the lock object that is about to wait. */
+/** Returns a self-wait if the lock object that is about to wait already holds the lock. */
 function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWait | undefined {
   if (about === undefined) return undefined
   const isMeant = (owner: Owner) => owner.madeBy === lock.number && isComplete(owner, lock)
@@ -86,7 +98,7 @@ function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWai
   return { lock, holder, who, afterMs: SURE_MS, about }
 }
 
-/** Finds a hold of an owner that was made in a frame around the running code. */
+/** Returns a self-wait if the owner of the hold was made in a frame around the running code. */
 function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefined {
   if (innermostFrame() === undefined) return undefined
   const isMeant = ({ madeIn }: Owner) => madeIn !== undefined && isInside(madeIn)
@@ -100,8 +112,8 @@ function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefine
 }
 
 /**
- * Finds a hold of an owner that was made outside all frames. An owner from inside a frame does not
- * count, because this code is not nested in that frame.
+ * Returns a self-wait if the owner of the hold was made outside all frames. An owner from inside a
+ * frame does not count, because the running code is not nested in that frame.
  */
 function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
   if (isKnown(lock)) return undefined
@@ -117,8 +129,8 @@ function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
 }
 
 /**
- * False while a multi-lock still acquires its locks. It may release this lock again, if another of
- * its locks is held.
+ * False while a multi-lock acquires its locks. The multi-lock may release this lock again, if
+ * another of its locks is held.
  */
 function isComplete(owner: Owner, { rawName }: LockObject): boolean {
   return !owner.isGathering(rawName)
@@ -135,15 +147,11 @@ function markKnown({ registry, rawName }: LockObject): void {
   else if (names.size < MOST_NAMES) names.add(rawName)
 }
 
-/** Warns about a self-wait, if there seems to be one. */
 export function warningOf<T>(selfWait: SelfWait | undefined, acquiring: Promise<T>): Promise<T> {
   return selfWait === undefined ? acquiring : warnOfSelfWait(selfWait, acquiring)
 }
 
-/**
- * Warns once if an acquisition waits all the time for one hold of the same lock object, frame or
- * client. The acquisition does not re-enter that hold, so nested code would wait forever.
- */
+/** Warns once if `acquiring` is still pending after `afterMs` and `holder` still holds the lock. */
 async function warnOfSelfWait<T>(
   { lock, holder, who: [holding, sharing], afterMs, about }: SelfWait,
   acquiring: Promise<T>,

@@ -2,7 +2,7 @@ import { LeaseLostError, NotHeldError } from '../../errors.ts'
 import type { CurrentOwner, Doubt } from '../../owner/current-owner.ts'
 import type { Kept } from '../../owner/holder.ts'
 
-/** The error of an `unlock()` that found no acquisition. */
+/** Makes the error of an `unlock()` that found no acquisition. */
 export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeldError {
   return new NotHeldError(
     `Lock "${name}" was not unlocked: the caller does not hold it. unlock() was called ${where(currentOwner)}. ` +
@@ -12,8 +12,8 @@ export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeld
 }
 
 /**
- * Describes a lease that an earlier `unlock()` of this object ended. The caller that now finds
- * nothing to unlock may have held it.
+ * Describes the lease that an earlier `unlock()` of this object released, perhaps for the wrong
+ * task. Returns an empty text if there was no such `unlock()`.
  */
 export function endedBefore(currentOwner: CurrentOwner<Kept>): string {
   const ended = currentOwner.takeEndedInDoubt()
@@ -34,9 +34,8 @@ function where(actor: CurrentOwner<Kept>): string {
 }
 
 /**
- * The error if `unlock()` ended a lost acquisition while a later acquisition of the same object is
- * held. The client cannot know which task called. The held lock is not released, because another
- * task may hold it.
+ * Makes the error of an `unlock()` that found a lost lease, while this object holds a later lease.
+ * `unlock()` does not release the later lease, because another task may hold it.
  */
 export function lostBefore(loss: Error, held: { readonly token: number }): Error {
   if (!(loss instanceof LeaseLostError)) return loss
@@ -56,8 +55,8 @@ const WHY = {
 }
 
 /**
- * Makes the abort reason for a lease that `unlock()` ended. The caller of `unlock()` may be another
- * task, which held nothing or had lost its own lease.
+ * Returns a function that makes the abort reason for a lease that `unlock()` released. The abort
+ * warns the task that holds the lease, because another task may have called `unlock()`.
  */
 export function endedByUnlock(doubt: Doubt): (lease: { name: string; token: number }) => Error {
   return ({ name, token }) =>

@@ -1,18 +1,20 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
 import { printable, printedMs } from '../../kit/printable.ts'
 
-/** An explanation without its text. The text is made later, because few callers read it. */
+/**
+ * An explanation without its text. The client makes the text only when a caller asks for the text.
+ */
 export interface Facts extends Omit<WhyNotAcquired, 'text'> {
-  /** The error of the attempt, if it had one. */
+  /** The error of the attempt; undefined if the lock was held. */
   readonly reason?: unknown
   /**
-   * True if the lease may have been renewed since the answer with `ttlMs`. The text then says "at
-   * least".
+   * True if the holder may have renewed its lease after the client received `ttlMs`. The text then
+   * says "at least".
    */
   readonly isLeastTtl?: boolean
 }
 
-/** An explanation older than this is written in the past tense, in milliseconds. */
+/** In milliseconds. The text about an older answer is in the past tense. */
 const PAST_MS = 1_000
 
 type Nearness = 'here' | 'process' | 'elsewhere'
@@ -21,9 +23,9 @@ type Nearness = 'here' | 'process' | 'elsewhere'
  * Makes the sentence `Lock "a" is held by app-3 (host:4711), as …, for 12 s, and 18 s are left of
  * its lease.`
  *
- * @param agoMs the age of the answer that the explanation uses, in milliseconds
- * @param nearness if the holder's client is this client, another client of this process, or
- *   elsewhere
+ * @param agoMs the age of the answer from which the facts come, in milliseconds
+ * @param nearness the client of the holder: this client, another client of this process, or a
+ *   client elsewhere
  */
 export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): string {
   const { name, outcome, holder } = facts
@@ -39,7 +41,7 @@ export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): str
     nearness === 'here'
       ? ' If the holder is code around this call, run both in using() or run(), so that the call re-enters.'
       : ''
-  // Without an age, the comma after the owner is removed.
+  // If the age of the hold is unknown, the comma after the owner is removed.
   const held = age === '' ? who.replace(/,$/, '') : `${who}${age}`
   return `${lock} is held by ${held}${leftOf(facts)}.${queueOf(facts)}${cure}`
 }

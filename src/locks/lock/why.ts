@@ -7,7 +7,6 @@ import { type HolderFacts, isOfHoldfast } from '../../servers/answers.ts'
 import type { Sight, Waiter } from '../../waiting/waiter.ts'
 import { type Facts, sentenceOf } from './why-text.ts'
 
-/** The members of a lock object that an explanation needs. */
 interface LockObject {
   readonly name: string
   readonly rawName: string
@@ -24,37 +23,41 @@ interface LocalLock {
   readonly holds: { readonly exclusive: Hold | undefined }
   readonly sight: Sight | undefined
   /**
-   * True if the subscription of this client is confirmed, so that it receives a message for each
-   * release.
+   * True if the subscription of this client is confirmed, so that the client receives the message
+   * of each release.
    */
   readonly hearsReleases: boolean
 }
 
 /**
- * If the server reported a holder within this time, in milliseconds, that holder counts as the
- * current holder.
+ * In milliseconds. A holder in an answer that is not older than this counts as the current holder.
  */
 const RECENT_MS = 2_000
 
-/** Explains a failed attempt, without the text. @param reason its error, if it had one */
+/**
+ * Explains a failed attempt, without the text. Returns undefined if the client has nothing to
+ * explain.
+ *
+ * @param reason the error of the attempt; undefined if the lock was held
+ */
 export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Facts | undefined {
   const isAborted = reason !== undefined && !(reason instanceof HoldfastError)
-  // No explanation if a multi-lock gave up this lock because of another lock, or if an abort came
-  // before any answer.
+  // There is nothing to explain if a multi-lock gave up this lock because of another lock, or if
+  // the caller aborted before the first answer.
   if (waiter.isForAnother || (isAborted && waiter.sight === undefined)) return undefined
   const { name, rawName, registry } = lock
   const local = registry.find(rawName)
   const own = local?.holds.exclusive
   const now = registry.clock.now()
-  // Only the first waiter of a client sends requests, so the other waiters use the last state that
-  // it received.
+  // In a client, only the first waiter for a lock sends requests. The other waiters use the last
+  // state that this first waiter received.
   const shared = local?.sight
   const isRecent = shared !== undefined && now.monotonic - shared.at.monotonic <= waiter.waitedMs
   const sight = waiter.sight ?? (isRecent ? shared : undefined)
   const holder = own?.id.wireOwner ?? sight?.holder ?? null
   const seenAgoMs = own || !sight ? 0 : now.monotonic - sight.at.monotonic
-  // The state is current if this client receives a message for each release. It also checks the
-  // lock when the lease ends.
+  // The state is current if this client receives the message of each release. The client also
+  // checks the lock when the lease ends.
   const isCurrent = seenAgoMs <= RECENT_MS || local?.hearsReleases === true
   const at = isCurrent || sight === undefined ? now : sight.at
   const heldSince = own?.beganAt ?? sight?.heldSince ?? null
@@ -73,7 +76,7 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
     queueLength: sight?.queueLength ?? null,
     at: at.wall,
     reason,
-    // The lease may have been renewed since it was seen.
+    // After an old answer, the holder may have renewed its lease.
     isLeastTtl: isCurrent && seenAgoMs > RECENT_MS,
   }
   if (reason instanceof RedisUnavailableError) reason.why = told(lock, facts)
@@ -81,8 +84,8 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
 }
 
 /**
- * Explains the last failed attempt; without one, the current state. Looks up the process of the
- * holder.
+ * Explains the last failed attempt. If there is no failed attempt, explains the current state.
+ * Looks up the process of the holder.
  */
 export async function askWhy(lock: LockObject, last: Facts | undefined): Promise<WhyNotAcquired> {
   const isKnown = last !== undefined && (last.outcome !== 'held' || last.holder !== null)
@@ -118,7 +121,7 @@ function outcomeOf(reason: unknown): WhyNotAcquired['outcome'] {
   return reason instanceof HoldfastError ? 'failed' : 'held'
 }
 
-/** Adds the text to the explanation. */
+/** Returns the explanation with its text. */
 export function told({ registry }: Pick<LockObject, 'registry'>, facts: Facts): WhyNotAcquired {
   const { reason, isLeastTtl: _, ...known } = facts
   if (reason instanceof HoldfastError) return { ...known, text: reason.message }

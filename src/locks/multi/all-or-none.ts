@@ -10,33 +10,33 @@ import { HoldingTime } from './holding-time.ts'
 import type { Wanted } from './joint-request.ts'
 import { groupsOf, JointRequest } from './joint-request.ts'
 
-/** The call rejects after this many lost leases in a row, because its leases are too short. */
+/** After this many lost leases in a row, the call rejects, because its leases are too short. */
 const MOST_LOSSES = 5
 
-/** When all locks are held, a fixed lease with less than this share left is extended. */
+/** A fixed lease is extended if less than this share is left when all locks are held. */
 const FRESH = 0.85
 
 /**
  * Acquires all of several locks, or none, within one time limit.
  *
- * It first requests all locks without waiting, in one request for each server and slot. If another
- * owner holds a lock, the call waits for that lock, and keeps its place in the queue. Meanwhile it
- * holds the other locks for as long as {@link HoldingTime} says. Then it releases them and requests
- * them again later. So two calls never wait for each other forever.
+ * First requests all locks without a wait, in one request for each server and slot. If another
+ * owner holds a lock, the call waits in the queue of this lock. During the wait it holds the other
+ * locks for the {@link HoldingTime}, then releases them and requests them again later. So two calls
+ * never wait for each other forever.
  */
 export class AllOrNone {
   readonly #all: readonly Wanted[]
   readonly #meant: Acquisition
   readonly #endsAt: number
-  /** `maxHoldMs` begins when all locks are held. */
+  /** The time of `maxHoldMs` starts when all locks are held. */
   readonly #manner: Manner
   readonly #taken = new Map<Wanted, Lease>()
   readonly #clock: Clock
   readonly #reach: HoldingTime
   #wanted: Wanted[] = []
-  /** True if another owner was found to hold a lock. A short silence is then no outage. */
+  /** True if another owner was found to hold a lock. A short silence is then not an outage. */
   #known = false
-  /** The losses since another owner was last found to hold one of the locks. */
+  /** The number of losses since another owner was last found to hold one of the locks. */
   #losses = 0
 
   constructor(
@@ -56,7 +56,7 @@ export class AllOrNone {
 
   /**
    * @returns the lease of each lock; null if another owner held one of them until the time limit.
-   *   An abort rejects at once, and locks that are acquired after the abort are released
+   * Rejects at once when aborted. A lock that is granted after the abort is released
    */
   async run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
     const { signal } = this.#meant
@@ -96,7 +96,7 @@ export class AllOrNone {
     }
   }
 
-  /** The fixed lease of the locks, in milliseconds; undefined if the watchdog renews the leases. */
+  /** In milliseconds; undefined if the watchdog renews the leases. */
   get #fixedMs(): number | undefined {
     return this.#meant.renew ? undefined : this.#meant.leaseMs
   }
@@ -105,7 +105,7 @@ export class AllOrNone {
     return this.#endsAt - this.#clock.monotonic()
   }
 
-  /** @returns the first lock that another owner holds; null if all locks are acquired */
+  /** @returns the first lock that another owner holds; null if all locks are held */
   async #tryMissing(): Promise<Wanted | null> {
     for (const group of groupsOf(this.#wanted.filter((one) => !this.#taken.has(one)))) {
       const busy = await this.#try(group)
@@ -128,7 +128,7 @@ export class AllOrNone {
     return twins.some(([, lease]) => lease.owner === holder)
   }
 
-  /** Sends one request for several locks. Returns a lock that is not acquired, or null. */
+  /** Sends one request for several locks. Returns a lock that was not acquired, or null. */
   async #try(group: readonly Wanted[]): Promise<Wanted | null> {
     const { server } = (group[0] as Wanted).lock.registry
     const names = group.map(({ lock }) => lock.rawName)
@@ -155,11 +155,11 @@ export class AllOrNone {
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
-    // The owner of the busy lock may have acquired it since, so another lock may be returned.
+    // If this owner has acquired the busy lock meanwhile, another missing lock is returned.
     return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 
-  /** Waits for a lock, with a place in its queue. @returns true if the lock was acquired in time */
+  /** Waits in the queue of a lock. @returns true if the lock was acquired in time */
   async #waitFor(busy: Wanted): Promise<boolean> {
     const waiting = busy.lock.acquire(
       busy.owner,
@@ -176,7 +176,7 @@ export class AllOrNone {
     }
   }
 
-  /** Keeps the held locks during a wait for another lock, until the holding time is over. */
+  /** Holds the acquired locks during a wait for another lock, until the holding time is over. */
   async #keepWhile(waiting: Promise<unknown>, busy: Wanted): Promise<void> {
     const kept = [...this.#taken.keys()]
     if (kept.length === 0) return
@@ -193,7 +193,7 @@ export class AllOrNone {
     for (; leftMs > leaseMs / 3; leftMs = endsAt - this.#clock.monotonic()) {
       await within(leaseMs / 3, ended, this.#clock)
       if (over) return
-      // If an extension fails, the loss is found when the other lock is acquired.
+      // If an extension fails, `#freshen` finds the loss later.
       for (const one of kept) void this.#taken.get(one)?.extend(leaseMs).catch(ignore)
     }
     await within(Math.max(0, leftMs), ended, this.#clock)
@@ -202,7 +202,7 @@ export class AllOrNone {
     await this.#letGo(kept)
   }
 
-  /** @returns true if all locks are held, and fixed leases have almost all of their time left */
+  /** Extends fixed leases. @returns true if all locks are held; false if a lease was lost */
   async #freshen(): Promise<boolean> {
     const leaseMs = this.#fixedMs
     await Promise.all(

@@ -3,19 +3,18 @@ import type { CallFailure } from '../../servers/call-failure.ts'
 import { redisAt } from '../../waiting/no-answer.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
-/** An item about one lock. */
 interface OfLock {
   readonly lock: OneLock
 }
 
 /**
  * Sorts locks in an order that all clients share: by server, slot and name. A lock that is given
- * twice is kept once, even if it is given through two clients of one server. If a lock is given as
- * shared and as exclusive, only the exclusive lock is kept. If a server does not report its
- * identity, the server is sorted by its position in the arguments and counts as a separate server.
+ * twice is kept once, even if two clients of one server are used. If a lock is given as shared and
+ * as exclusive, only the exclusive lock is kept. If a server does not report its identity, the
+ * server is sorted by its position in the arguments and counts as a separate server.
  *
  * @param longestMs the time limit for the questions to all servers, in milliseconds
- * @returns rejects if that time ended while a server was silent for longer than usual
+ * @returns rejects if a server was silent until the time limit, and for longer than usual
  */
 export async function inCanonicalOrder<T extends OfLock>(
   all: readonly T[],
@@ -28,7 +27,7 @@ export async function inCanonicalOrder<T extends OfLock>(
     await Promise.all(
       [...registries].map(async ([node, { limits, clock }]) => {
         const timeoutMs = Math.min(limits.commandTimeoutMs, longestMs)
-        // A failure is ignored here, because the request for the lock will report it.
+        // A failure is ignored here, because the request for the lock will report the failure.
         const askedAt = clock.monotonic()
         const id = await node.identify(timeoutMs).catch((_: CallFailure) => undefined)
         if (typeof id === 'string') ids.set(node, id)

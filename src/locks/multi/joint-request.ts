@@ -6,7 +6,7 @@ import type { Reply } from '../../servers/reply.ts'
 import type { Asker } from '../../waiting/waiter.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
-/** One of the locks that are acquired together, and its owner. */
+/** One lock of a multi-lock, and the owner that acquires this lock. */
 export interface Wanted {
   readonly lock: OneLock
   readonly owner: Owner
@@ -21,9 +21,11 @@ type Server = Required<Pick<LockServer, 'acquireAll'>>
 
 /**
  * One request for several locks of one server and slot: all or none. Each local lock calls
- * `acquire` as for a request of its own. The joint request is sent when each lock has called or is
- * done. Its time limit begins then, because after a failure the locks do not call at the same
- * moment.
+ * `acquire` as for a request of its own. The joint request is sent when each lock has called
+ * `acquire` or is done.
+ *
+ * The time limit of the request begins when it is sent, because after a failure the locks do not
+ * call at the same moment.
  */
 export class JointRequest {
   readonly #server: Server
@@ -31,7 +33,10 @@ export class JointRequest {
   readonly #asking = new Map<number, Asking>()
   readonly #done = new Set<number>()
   #failed = false
-  /** The index of the lock that another owner holds, according to the answer. */
+  /**
+   * The index of the lock that another owner holds, according to the answer. Undefined if there is
+   * no such lock.
+   */
   busy: number | undefined
 
   constructor(server: Server, rawNames: readonly string[]) {
@@ -39,7 +44,7 @@ export class JointRequest {
     this.#rawNames = rawNames
   }
 
-  /** Returns the object through which the n-th lock sends its request. */
+  /** Returns the object through which the lock with index `n` sends its request. */
   as(n: number): Asker {
     return {
       acquire: (attempt, reply) => {
@@ -49,7 +54,10 @@ export class JointRequest {
     }
   }
 
-  /** Called when the n-th lock sends no further request, because it is acquired or has failed. */
+  /**
+   * Called when the lock with index `n` sends no further request. `hasLock` is true if the lock was
+   * acquired.
+   */
   done(n: number, hasLock: boolean): void {
     this.#done.add(n)
     this.#failed ||= !hasLock
@@ -87,14 +95,14 @@ export class JointRequest {
 }
 
 /**
- * Set in the answer for a lock that was not acquired only because another lock of the request is
- * not available.
+ * Marks the answer for a lock that was not acquired only because another lock of the request is not
+ * available.
  */
 const isOther = true
 const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true, isOther } as const
 
 /**
- * Groups neighboring locks that one joint request can acquire. Every other lock is a group of its
+ * Groups neighboring locks that one joint request can acquire. Each other lock is a group of its
  * own.
  */
 export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {

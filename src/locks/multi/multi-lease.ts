@@ -19,7 +19,7 @@ const MEMBERS = [
   Symbol.asyncDispose,
 ] as const
 
-/** A lock of a `MultiLock`, and its lease in one acquisition. */
+/** A lock of a `MultiLock`, and the lease of this lock in one acquisition. */
 interface Taken {
   readonly lock: OneLock
   readonly lease: Lease
@@ -31,12 +31,12 @@ interface Taken {
  */
 export interface MultiLease extends Pick<HeldMultiLease, (typeof MEMBERS)[number]> {}
 
-/** The internal object of a lease of several locks. */
+/** The object behind a {@link MultiLease}. */
 export class HeldMultiLease extends BaseLease {
-  /** The name of the `MultiLock`: the names of its locks. */
+  /** The name of the `MultiLock`: the names of its locks with ` + ` between them. */
   readonly name: string
   /**
-   * The lease of each lock, in the order in which you passed the locks, each with its own token. A lock that you
+   * The lease of each lock, in the order in which you passed the locks. Each lease has its own token. A lock that you
    * passed twice is listed once.
    */
   readonly leases: readonly Lease[]
@@ -45,9 +45,9 @@ export class HeldMultiLease extends BaseLease {
   #signal: LeaseSignal | undefined
   #releaseRequested: AbortController | undefined
   readonly #stops: (() => void)[] = []
-  /** True after the release. Then the signals of this lease no longer listen to its locks. */
+  /** True after the release. The signals of this lease then no longer listen to the leases of its locks. */
   #isOver = false
-  /** The errors that the release reports: lost locks, and releases without a confirmation. */
+  /** The losses of locks that the release found. */
   #losses: readonly Error[] = []
   #unconfirmed: readonly Error[] = []
 
@@ -55,6 +55,8 @@ export class HeldMultiLease extends BaseLease {
 
   /**
    * @param taken each lock with its lease
+   * @param scoped true if code of Holdfast releases the lease, so that `unlock()` does not
+   * @param askedAt the time when the call began, on the monotonic clock
    * @internal
    */
   constructor(name: string, taken: readonly Taken[], scoped: boolean, askedAt: number) {
@@ -76,15 +78,15 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /**
-   * The highest fencing token of the locks: greater than at every earlier acquisition of the same locks together. If
-   * one lock alone, or another group with that lock, guards a resource, use the token of that lock's own lease in
-   * {@link leases}.
+   * The highest fencing token of the locks. It is greater than the token of every earlier acquisition of the same locks
+   * together. A resource that one lock alone guards, or another group with this lock, needs the token of the lock's own
+   * lease in {@link leases}.
    */
   get token(): number {
     return Math.max(...this.leases.map(({ token }) => token))
   }
 
-  /** Aborts when the first of the locks is lost or no longer safe, like the signal of one lease. */
+  /** Aborts when the first of the locks is lost or no longer safe, as the signal of one lease does. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       const signals = this.leases.map(({ signal }) => signal)
@@ -96,7 +98,7 @@ export class HeldMultiLease extends BaseLease {
     return this.#signal.signal
   }
 
-  /** Aborts when another client requests the release of any of the locks, like the signal of one lease. */
+  /** Aborts when another client requests the release of any of the locks, as `releaseRequested` of one lease does. */
   get releaseRequested(): AbortSignal {
     if (this.#releaseRequested === undefined) {
       const whole = new AbortController()
@@ -107,22 +109,26 @@ export class HeldMultiLease extends BaseLease {
     return this.#releaseRequested.signal
   }
 
-  /** How long all of the locks remain valid without a renewal, in milliseconds. */
+  /** Returns for how long all locks remain valid without a renewal, in milliseconds. */
   remaining(): number {
     return Math.min(...this.leases.map((lease) => lease.remaining()))
   }
 
-  /** @throws the error of the first lease that is no longer valid */
+  /**
+   * Throws unless all locks are valid.
+   *
+   * @throws the error of the first lease that is no longer valid
+   */
   assertValid(): void {
     this.assertNotReleased()
     for (const lease of this.leases) lease.assertValid()
   }
 
   /**
-   * Extends the leases of all locks so that they last at least this long from now. It never shortens them.
+   * Extends the leases of all locks, so that each lease lasts at least `leaseMs` from now. Never shortens a lease.
    *
    * @param leaseMs a positive whole number of milliseconds
-   * @returns rejects with the error of the first lease that could not be extended; others may have been extended
+   * @returns rejects with the error of the first lease that could not be extended. Other leases may have been extended
    */
   async extend(leaseMs: number): Promise<void> {
     this.assertNotReleased()
@@ -130,8 +136,8 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /**
-   * For `await using`: like {@link release}, but rejects if a lock had been lost before, as `unlock()` does. It does
-   * not report an error again that was already reported.
+   * For `await using`: like {@link release}, but rejects if a lock was lost before, as `unlock()` does. Does not report
+   * a loss that was already reported.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.released && !this.endedByAnother) return
@@ -166,7 +172,7 @@ export class HeldMultiLease extends BaseLease {
 
   /** @internal */
   get live(): boolean {
-    // True while any of the locks is held, because `unlock()` must release that lock.
+    // True while any of the locks is held, because `unlock()` must release this lock.
     return !this.released && this.#parts.some(({ live }) => live)
   }
 
@@ -188,8 +194,8 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /**
-   * The listeners are removed at the release. The hold may continue and be re-entered many times,
-   * so listeners would accumulate.
+   * Calls `abort` when any of the signals aborts. The listeners are removed at the release, because the hold may
+   * continue and have many more acquisitions.
    */
   #whenAny(signals: readonly AbortSignal[], abort: (reason: Error) => void): void {
     for (const signal of signals) {
@@ -207,8 +213,8 @@ export class HeldMultiLease extends BaseLease {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
     this.#isOver = true
     for (const stop of this.#stops.splice(0)) stop()
-    // A lock that was held until now may also have a loss, if an `unlock()`, perhaps of another
-    // task, ended its lease.
+    // A lock may have a loss although it was held until now. Then an `unlock()`, perhaps of another task, ended the
+    // lease.
     this.#losses = this.#parts.flatMap(({ hold }, n) => {
       const one = done[n]
       const held = one?.status === 'fulfilled' ? one.value : hold.lostAt === undefined
@@ -222,7 +228,7 @@ export class HeldMultiLease extends BaseLease {
 
 const MultiLeaseHandle = handleClassOf(HeldMultiLease, MEMBERS, LEASE_NAMING)
 
-/** @returns the only error, or one error for all */
+/** @returns the error itself if there is only one, otherwise one error that contains all */
 function oneOf(errors: readonly Error[], lockName: string): Error {
   const [first, ...others] = errors
   return first !== undefined && others.length === 0 ? first : new NotReleasedError(errors, lockName)

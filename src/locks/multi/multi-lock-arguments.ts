@@ -8,8 +8,8 @@ import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
  *
  * @param given the arguments of `getMultiLock`
  * @param partsOf returns the locks of a multi-lock; undefined for any other value
- * @throws `InvalidArgumentError` without an argument, and for a value that is no lock of this
- *   copy of Holdfast
+ * @throws `InvalidArgumentError` without an argument, and for a value that is not a lock of this
+ * copy of Holdfast
  */
 export function locksOf(
   given: readonly unknown[],

@@ -30,17 +30,18 @@ const MEMBERS = [
 ] as const
 
 /**
- * Several locks as one: all of them or none. They may be of any kind, client and server.
+ * Several locks as one: a caller acquires all of them or none. The locks may be of any kind, client and server.
  *
- * Locks of one server and slot are acquired in one step. While the call waits for one lock, it holds the others for a
- * moment only. If that never succeeds, it holds the locks that come before it, in an order that all clients share, for
- * longer each time. So two callers that want the same locks never deadlock, in any order of arguments, and every
- * caller acquires them eventually. A caller that wants many busy locks may wait for longer than a caller that wants
- * one.
+ * Locks of one server and slot are acquired in one step. While the call waits for one lock, it holds the other locks
+ * only briefly. If the call fails again and again, it holds locks longer each time. It does so only with locks that
+ * come before the missing lock, in an order that all clients share.
+ *
+ * So two callers that want the same locks never deadlock, in any order of arguments, and every caller acquires them
+ * eventually. A caller that wants many busy locks may wait for longer than a caller that wants one.
  */
 export interface MultiLock extends Pick<HoldfastMultiLock, (typeof MEMBERS)[number]> {}
 
-/** The {@link MultiLock} of a client. */
+/** The object behind a {@link MultiLock}. */
 export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   /** @internal */
   declare readonly registry: LocalLocks
@@ -63,7 +64,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     this.#key = key
   }
 
-  /** Returns what {@link Lock.why} returns for the lock whose attempt failed last. */
+  /** Explains the last failed attempt at one of the locks, as {@link Lock.why} of this lock does. */
   why(): Promise<WhyNotAcquired> {
     return this.#lastMissed.why()
   }
@@ -86,27 +87,24 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     return each.every(Boolean)
   }
 
-  /**
-   * True if any of the locks is held, according to Redis. Then the multi-lock cannot be acquired at
-   * once.
-   */
+  /** True if an owner holds any of the locks, according to Redis. The multi-lock then cannot be acquired at once. */
   async isLocked(): Promise<boolean> {
     const each = await Promise.all(this.#locks.map((lock) => lock.isLocked()))
     return each.some(Boolean)
   }
 
   /**
-   * Waits until all of the locks are free, and acquires none. The result is a hint, and the call rejects as {@link
-   * Lock.whenFree} does.
+   * Waits until all locks are free, and acquires none of them. Another owner may already hold a lock when the promise
+   * resolves. Rejects as {@link Lock.whenFree} does.
    *
-   * @returns true if all of the locks are free; false at the end of `waitMs`
+   * @returns true if all locks are free; false at the end of `waitMs`
    */
   whenFree(options?: AwaitOptions): Promise<boolean> {
     return whenAllFree(this.#locks, options, this.registry.clock)
   }
 
   /**
-   * Asks the holders of each lock to release it. It rejects as {@link Lock.requestRelease} does.
+   * Asks the holders of all locks to release them. Rejects as {@link Lock.requestRelease} does.
    *
    * @returns how many holders confirmed the request
    */
@@ -115,7 +113,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     return each.reduce((sum, heard) => sum + heard, 0)
   }
 
-  /** Returns the facts of each lock according to Redis, in the order in which you passed the locks. */
+  /** Returns the state of each lock according to Redis, in the order in which you passed the locks. */
   inspect(): Promise<LockInfo[]> {
     return Promise.all(this.#locks.map((lock) => lock.inspect()))
   }
@@ -238,7 +236,6 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
 
 const MultiLockHandle = handleClassOf(HoldfastMultiLock, MEMBERS, LOCK_NAMING)
 
-/** Returns the first result that is not undefined. */
 function first<A, B>(all: readonly A[], of: (one: A) => B | undefined): B | undefined {
   for (const one of all) {
     const found = of(one)

@@ -5,13 +5,14 @@ import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { ASK_ONCE } from '../lock/contended-lock.ts'
 
-/** One of several locks. */
 interface Lock {
   awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null>
 }
 
 /**
- * @returns true if one round of checks found all locks free; false at the time limit for all rounds
+ * Waits until all locks are free.
+ *
+ * @returns true if one round of checks found all locks free; false at the end of `waitMs`
  */
 export async function whenAllFree(
   locks: readonly Lock[],
@@ -21,7 +22,7 @@ export async function whenAllFree(
   const { waitMs, signal } = awaitOptionsOf(options, 'whenFree()', ASK_ONCE)
   const endsAt = clock.monotonic() + waitMs
   signal?.throwIfAborted()
-  // If one wait fails, the others end too.
+  // Aborts the other waits when one wait has failed.
   const ending = new AbortController()
   const watch = signal && new AbortWatch(signal, { reject: (reason) => ending.abort(reason) })
   try {
@@ -29,8 +30,8 @@ export async function whenAllFree(
       const limits = { waitMs: Math.max(1, endsAt - clock.monotonic()), signal: ending.signal }
       const seen = await Promise.all(locks.map((lock) => lock.awaitFree(limits)))
       if (seen.includes(null)) return false
-      // If a check had to wait for one lock, another lock may be held again. So all locks are
-      // checked again.
+      // During the wait for one lock, another lock may have been acquired. So the next round checks
+      // all locks again.
       if (seen.every((one) => one?.waited === false)) return true
     }
   } finally {

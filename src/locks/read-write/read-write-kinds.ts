@@ -10,10 +10,13 @@ import type { AcquireRequest } from '../../waiting/waiter.ts'
 import { ReadWriteVerbs } from './read-write-verbs.ts'
 import { ReadWriteWaiter, UpgradableWaiter } from './read-write-waiter.ts'
 
-/** The kinds of a read-write lock: many owners read, or one owner writes. */
+/** The kinds of a read-write lock on one server, one for each side. */
 export class ReadWriteKinds {
   readonly reading: LockKind
-  /** One owner at a time reads beside the readers, and may change to writing. */
+  /**
+   * One owner at a time has the upgradable lock. This owner reads together with the readers, and
+   * can change to writing.
+   */
   readonly upgrading: LockKind
   readonly writing: LockKind
   readonly server: ReadWriteServer

@@ -4,7 +4,6 @@ import type { BaseLock } from '../lock/base-lock.ts'
 import { type HoldfastLock, handleOf, type Lock } from '../lock/holdfast-lock.ts'
 import type { HeldUpgradableLease, UpgradableLease } from './upgradable-lease.ts'
 
-/** The sides of a read-write lock. */
 interface Sides {
   readonly reading: HoldfastLock
   readonly upgrading: HoldfastLock
@@ -13,7 +12,7 @@ interface Sides {
   inspect(): Promise<ReadWriteFacts>
 }
 
-/** The methods that acquire a lock. */
+/** The methods that return a lease, or pass a lease to a function. */
 type Acquiring = 'lock' | 'tryLock' | 'using' | 'tryUsing'
 
 /** The upgradable side of a read-write lock: a {@link Lock} whose leases have `upgrade()` and `tryUpgrade()`. */
@@ -22,9 +21,9 @@ export interface UpgradableLock
     Omit<Lock, Acquiring> {}
 
 /**
- * A lock that many readers hold together, or one writer alone, like Redisson's `RReadWriteLock` of that name.
+ * A lock that many readers hold together, or one writer alone, as `RReadWriteLock` of Redisson with the same name.
  *
- * Both sides have the methods of every lock: leases, the watchdog, `using`, re-entry, waits and aborts. Each reader has
+ * All sides have the methods of every lock: leases, the watchdog, `using`, re-entry, waits and aborts. Each reader has
  * its own lease, so if a reader crashes, only that lease must expire. While a writer waits, new readers wait too.
  * Readers that waited during a write are admitted before the next writer. Clients of Redisson do not follow this order:
  * they read together with other readers, even when a writer waits.
@@ -32,14 +31,14 @@ export interface UpgradableLock
  * The token of a writer is greater than the tokens of all earlier writers. A reader has the token of the last writer.
  *
  * A writer may read too, and keeps reading after it releases the write lock. Code that holds the read lock cannot
- * acquire the write lock, because it would wait for itself: the call rejects with `UpgradeError`. For that, the lease
- * of the upgradable lock has `upgrade()`.
+ * acquire the write lock, because the code would wait for itself: the call rejects with `UpgradeError`. To read first
+ * and write later, use `upgrade()` of a lease of the upgradable lock.
  */
 export interface ReadWriteLock extends Public<HoldfastReadWriteLock> {}
 
-/** The {@link ReadWriteLock} of a client. */
+/** The object behind a {@link ReadWriteLock}. */
 export class HoldfastReadWriteLock {
-  /** The name of the lock, as it was given to `getReadWriteLock`. */
+  /** The name that `getReadWriteLock` received. */
   readonly name: string
   readonly #readLock: Lock
   readonly #upgradableLock: UpgradableLock
@@ -51,32 +50,32 @@ export class HoldfastReadWriteLock {
     this.name = name
     this.#sides = sides
     this.#readLock = handleOf(sides.reading)
-    // The type of the kind does not say that the waiters of this side make upgradable leases.
+    // The leases of this side have `upgrade()`, which the type of a lock does not show.
     this.#upgradableLock = handleOf(sides.upgrading) as UpgradableLock
     this.#writeLock = handleOf(sides.writing)
   }
 
-  /** The read lock: several owners hold it together, while no owner writes. */
+  /** Returns the read lock. Several owners hold it together, while no owner writes. */
   readLock(): Lock {
     return this.#readLock
   }
 
   /**
-   * The upgradable lock, to read first and write later: one owner holds it, together with other readers. `upgrade()` of
-   * its lease, or the write lock of the same owner, waits until the other readers have released. No other owner can
-   * write in between.
+   * Returns the upgradable lock, to read first and write later. One owner holds it, together with other readers.
+   * `upgrade()` of its lease, or the write lock of the same owner, waits until the other readers have released. No
+   * other owner can write between the read and the write.
    */
   upgradableLock(): UpgradableLock {
     return this.#upgradableLock
   }
 
-  /** The write lock: one owner holds it, while no other owner reads. */
+  /** Returns the write lock. One owner holds it, while no other owner reads. */
   writeLock(): Lock {
     return this.#writeLock
   }
 
   /**
-   * Returns the readers or the writer, how long each has held the lock, and the clients that wait. Rejects with
+   * Returns the readers or the writer, how long each has held the lock, and the waiting clients. Rejects with
    * `RedisUnavailableError` or `RedisRefusedError` if Redis was down for `outageMs`, and with `ClosedError` after
    * `close()`.
    */

@@ -21,7 +21,7 @@ import { type Manner, nextNumber } from '../lock/one-lock.ts'
 import type { Upgrader } from './upgradable-lease.ts'
 import { UpgradeError } from './upgrade-error.ts'
 
-/** The kinds of the sides, and the server that has them. */
+/** The kind of each side, and the server of the lock. */
 interface Kinds {
   readonly reading: LockKind
   readonly upgrading: LockKind
@@ -29,7 +29,6 @@ interface Kinds {
   readonly server: ReadWriteServer
 }
 
-/** The read-write lock that has these sides. */
 interface WholeLock {
   readonly name: string
   readonly rawName: string
@@ -38,14 +37,14 @@ interface WholeLock {
   readonly kinds: Kinds
 }
 
-/** The number that all sides share, and the object for which a warning is given once. */
+/** The members that all sides share. A warning about a self-wait is given once for each `whole`. */
 interface OneObject {
   readonly number: number
   readonly whole: object
 }
 
 /**
- * The sides of one read-write lock. Warnings about self-waits treat them as one lock object,
+ * The sides of one read-write lock. Warnings about self-waits treat all sides as one lock object,
  * because tasks that share one side share all sides.
  */
 export class ReadWriteSides {
@@ -66,14 +65,12 @@ export class ReadWriteSides {
     this.writing = writing
   }
 
-  /** Returns the state of all sides according to Redis. */
   inspect(): Promise<ReadWriteFacts> {
     const { name, locks } = this.#lock
     return locks.ask(name, 'not inspected', (callMs) => this.#remote.inspect(callMs))
   }
 }
 
-/** One side of a read-write lock: read, upgradable or write. */
 class Side extends HoldfastLock {
   readonly #kinds: Kinds
   readonly #remote: RemoteReadWriteLock
@@ -116,8 +113,8 @@ class Side extends HoldfastLock {
   }
 
   /**
-   * Returns the holder of this side. If several owners read, it is the reader with the longest
-   * lease.
+   * Returns the holder of this side. If several owners hold the side, returns the owner with the
+   * longest lease.
    */
   override async peek(failed?: string): Promise<HolderFacts> {
     return this.#holderOf(await this.#facts(failed))
@@ -132,7 +129,7 @@ class Side extends HoldfastLock {
     return { holder: longest.owner, holdCount: longest.holdCount, ttlMs: longest.ttlMs, token }
   }
 
-  /** Takes this side from all owners that hold it at the time of the call. */
+  /** Ends all holds of this side that exist at the time of the call. */
   override async forceUnlock(): Promise<boolean> {
     const failed = 'not confirmed to be unlocked by force'
     const holders = this.#ownHolders(await this.#facts(failed))
@@ -164,7 +161,10 @@ class Side extends HoldfastLock {
     return watchable as Watchable<unknown>
   }
 
-  /** Returns if this side is free; otherwise the longest lease that keeps others out. */
+  /**
+   * Returns if this side is free for a new owner. If not, `ttlMs` is the longest lease that keeps
+   * the owner out, in milliseconds; -1 if a lease never ends.
+   */
   #keptOutBy({ holders }: ReadWriteFacts): Seen {
     const { reading, writing } = this.#kinds
     const keepsOut = ({ owner }: ReadWriteHolder) =>
@@ -190,7 +190,7 @@ class Side extends HoldfastLock {
     })
   }
 
-  /** Throws for a reader, which would wait for itself or for another such reader. */
+  /** Throws an `UpgradeError` if the owner only reads, because the owner could wait for itself. */
   #refuseReader(owner: Owner): void {
     const { reading, writing } = this.#kinds
     if (this.kind === reading) return
@@ -205,7 +205,7 @@ class Side extends HoldfastLock {
   }
 }
 
-/** The upgradable side. Its leases acquire the write lock for the same owner. */
+/** The upgradable side. The leases of this side can acquire the write lock for the same owner. */
 class UpgradableSide extends Side implements Upgrader {
   readonly #writing: Side
 
@@ -236,7 +236,7 @@ class UpgradableSide extends Side implements Upgrader {
   }
 }
 
-/** Adds `released` as a signal: the release of the upgradable lease ends the upgrade. */
+/** The release of the upgradable lease also aborts the upgrade, by the signal `released`. */
 function until(released: AbortSignal, meant: Acquisition): Acquisition {
   const { signal } = meant
   return { ...meant, signal: signal ? AbortSignal.any([signal, released]) : released }

@@ -10,31 +10,33 @@ import type { Reply } from '../../servers/reply.ts'
 import { WAITING_MS } from '../../servers/waiting-time.ts'
 
 /**
- * A waiter sends its request again after at most this long, in milliseconds. So the server knows
- * that the waiter still waits.
+ * In milliseconds. A waiter sends its request again after at most this time, so that the server
+ * knows that the client still waits.
  */
 export const ASK_AGAIN_MS = 1_000
 
 /**
- * If a lease has expired by this client's clock, it has also expired on the server after this long,
- * in milliseconds.
+ * In milliseconds. A lease that has expired by this client's clock has also expired on the server
+ * after this time.
  */
 const AFTER_EXPIRY_MS = 1_000
 
 /**
- * If the server does not answer, the client tries to remove an owner id for this much longer than
- * the lease, in milliseconds.
+ * In milliseconds. If the server does not answer, the client tries to remove an owner id for the
+ * length of the longest lease plus this time.
  */
 const TAKEN_OUT_MS = 30_000
 
-/** The place that this client may have in a queue for one side of the lock. */
+/** Records if this client may be in the queue on the server for one side of the lock. */
 class ClientPlace {
-  /** True if the server may have this place, even if no call waits any more. */
+  /** True if this client may be in the queue, even if no call waits any more. */
   mayBeThere = false
 
   /**
-   * @param staysIfGranted true if the place stays for the next waiter, even if this request is
-   *   granted
+   * Records a request that puts the client in the queue. A grant removes the client from the queue.
+   *
+   * @param staysIfGranted true if the client stays in the queue for its next waiter, even after a
+   *   grant
    */
   asks(reply: Reply<AcquireAnswer>, staysIfGranted: boolean): Reply<AcquireAnswer> {
     this.mayBeThere = true
@@ -49,19 +51,19 @@ class ClientPlace {
 }
 
 /**
- * The requests of all sides of one read-write lock. The sides receive releases by the same
- * messages.
+ * The requests of all sides of one read-write lock. All sides share one subscription, because they
+ * receive the same messages.
  */
 export class ReadWriteVerbs {
   readonly reading: KindVerbs
   readonly upgrading: KindVerbs
   readonly writing: KindVerbs
   readonly #holds: LockThere['holds']
-  /** How many requests of waiters are in flight. */
+  /** The number of waiters' requests in flight. */
   #asking = 0
   /**
-   * Messages that arrived during these requests. A message for a waiter may arrive before the
-   * answer to its request, so all of them are delivered again after the answer.
+   * The messages that arrived while requests were in flight. A message for a waiter may arrive
+   * before the answer to its request, so all these messages are delivered again after the answer.
    */
   readonly #early = new Set<string>()
   #onWake: (message?: string) => void = () => undefined
@@ -73,8 +75,8 @@ export class ReadWriteVerbs {
     this.#holds = holds
     const isLast = (kind: KindName) => () => waiters.first?.request.kind.name !== kind
     const noWriter = isLast('write')
-    // If the owner also reads, its read lease may still be renewed under the same owner id. So the
-    // client tries for the longest lease of all holds.
+    // If the owner also reads, the watchdog may still renew the read lease under the same owner id.
+    // So the client tries for the longest lease of all holds.
     const abandonWriter = (owner: string, untilMs: number, leaseMs: number) => {
       let longestMs = leaseMs
       for (const hold of holds.all) longestMs = Math.max(longestMs, hold.leaseMs)
@@ -90,7 +92,8 @@ export class ReadWriteVerbs {
       leave: () => {
         if (!place.mayBeThere || !isLast()) return
         place.mayBeThere = false
-        // No owner has an owner id that is only a suffix, so this removes only the client's place.
+        // No hold has an owner id that is only a suffix. So this call removes only the client's
+        // place in the queue.
         remote.abandon(suffix, 0, WAITING_MS, isLast)
       },
       listensWith: this,
@@ -124,8 +127,8 @@ export class ReadWriteVerbs {
         remote.write({ ...attempt, beside, waits, isLast }, this.#unlessGone(beside, placed))
       },
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
-      // If the owner also reads, the lock's key remains in Redis, with the expired write hold in
-      // it. So the client removes the write hold.
+      // If the owner also reads, the key of the lock stays in Redis and still contains the expired
+      // write hold. So the client removes the write hold.
       ranOut: (owner) => {
         const takeOut = () => abandonWriter(owner, 0, 0)
         services.clock.after(AFTER_EXPIRY_MS, takeOut).unref()
@@ -151,7 +154,7 @@ export class ReadWriteVerbs {
         }
         const hold = this.#holds.all.find(({ id }) => id.wireOwner === beside)
         hold?.loseGone()
-        // A hold that was released meanwhile cannot be upgraded.
+        // If the hold was released during the request, the upgrade is refused.
         const held = { kind: 'held', ttlMs: 0 } as const
         reply.answered(hold === undefined ? held : { ...held, never: hold.over() })
       },
@@ -166,7 +169,8 @@ export class ReadWriteVerbs {
       answered: (answer) => {
         const isLong = answer.kind === 'held' && (answer.ttlMs < 0 || answer.ttlMs > ASK_AGAIN_MS)
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
-        // The waiter now knows since when it waits, so it can tell which early messages are for it.
+        // The answer tells the waiter since when it waits. With this time, the waiter recognises
+        // the early messages that are for it.
         for (const message of this.#early) this.#onWake(message)
         this.#ended()
       },

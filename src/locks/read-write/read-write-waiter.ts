@@ -9,13 +9,13 @@ import type { Waiter } from '../../waiting/waiter.ts'
 import { ASK_AGAIN_MS } from './read-write-verbs.ts'
 import { HeldUpgradableLease, type Upgrader } from './upgradable-lease.ts'
 
-/** Waits for one side of a read-write lock. */
+/** A waiter for one side of a read-write lock. */
 export class ReadWriteWaiter extends RacingWaiter {
-  /** The upgradable hold of its owner, if it waits to upgrade that hold. */
+  /** The upgradable hold that the waiter upgrades. Undefined if the waiter does not upgrade. */
   #upgraded: Hold | undefined
   /**
-   * The time since which the client waits to write, or for the upgradable lock, as the server
-   * reported it. Empty for a reader.
+   * The time from which the client waits to write, or for the upgradable lock, as an answer of the
+   * server reported it. Empty for a reader.
    */
   #since = ''
 
@@ -24,7 +24,7 @@ export class ReadWriteWaiter extends RacingWaiter {
     const beside = lock.holds.beside(request)
     if (!request.kind.isShared) this.#upgraded = beside
     const before = this.asksOnce && beside === undefined ? this.#before : undefined
-    // Gives up only if a holder is known. Otherwise the waiter ahead may wait for a server that
+    // Gives up only if a holder is known. Otherwise the earlier waiter may wait for a server that
     // does not answer, and null would hide the outage.
     if (before !== undefined && (before.sight !== undefined || lock.keepsOut(before.request))) {
       this.sight = before.sight
@@ -35,8 +35,8 @@ export class ReadWriteWaiter extends RacingWaiter {
   }
 
   /**
-   * A waiter of this client that must be served first, even if the server does not know that waiter
-   * yet.
+   * A waiter of this client that must be served before this waiter, even if the server does not
+   * know the earlier waiter yet.
    */
   get #before(): Waiter | undefined {
     const { first, firstAside } = this.lock.waiters
@@ -64,8 +64,9 @@ export class ReadWriteWaiter extends RacingWaiter {
   }
 
   /**
-   * A writer asks even while readers of its own client keep it out. Otherwise other clients would
-   * not know that it waits, and new readers would be admitted without end.
+   * In milliseconds. A writer sends requests even while readers of its own client keep it out.
+   * Otherwise other clients would not know that a writer waits, and would admit new readers
+   * forever.
    */
   protected override get keptOutMs(): number {
     const { lock, refusedAt } = this
@@ -75,8 +76,8 @@ export class ReadWriteWaiter extends RacingWaiter {
   }
 
   /**
-   * Rejects the waiter if its upgradable hold is lost. Another owner may have written since, so the
-   * data that the waiter's owner has read may be outdated.
+   * Rejects the waiter if the upgradable hold is lost. Another owner may have written after the
+   * loss, so the data that this owner has read may be outdated.
    */
   #rejectIfLost(): void {
     this.#upgraded?.loseIfExpired()
@@ -84,7 +85,7 @@ export class ReadWriteWaiter extends RacingWaiter {
   }
 }
 
-/** Waits for the upgradable lock. */
+/** A waiter for the upgradable lock. */
 export class UpgradableWaiter extends ReadWriteWaiter {
   override newLease(hold: Hold): { readonly handle: Lease } {
     const { lock, request, calledFrom } = this

@@ -8,7 +8,8 @@ import type { LockOptions, TryLockOptions } from '../../options/options.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 
 /**
- * The side of a read-write lock that acquires the write lock for the owner of the lease.
+ * The upgradable side, as its leases use it. Acquires the write lock for the owner of a hold. The signal aborts at the
+ * release of the upgradable lease.
  *
  * @internal
  */
@@ -23,13 +24,13 @@ export interface Upgrader extends NonNullable<AcquireRequest['askedBy']> {
 
 const MEMBERS = [...LEASE_MEMBERS, 'upgrade', 'tryUpgrade'] as const
 
-/** One acquisition of the upgradable lock: its holder reads together with others, and can upgrade to write. */
+/** One acquisition of the upgradable lock. The holder reads together with other readers, and can upgrade to write. */
 export interface UpgradableLease extends Pick<HeldUpgradableLease, (typeof MEMBERS)[number]> {}
 
-/** The internal object of an {@link UpgradableLease}. */
+/** The object behind an {@link UpgradableLease}. */
 export class HeldUpgradableLease extends LocalLease {
   readonly #upgrader: Upgrader
-  /** Aborts pending upgrades when the lease is released. */
+  /** Aborts pending upgrades when the lease is released. Undefined before the first upgrade. */
   #released: AbortController | undefined
 
   /** @internal */
@@ -39,24 +40,25 @@ export class HeldUpgradableLease extends LocalLease {
   }
 
   /**
-   * Acquires the write lock for the owner of this lease, as its `writeLock().lock()` does. It needs no frame. It waits
-   * until all other readers have released, and is served before all other writers. No other owner has written since
-   * this lease was acquired, so the data that you have read under this lease is still current.
+   * Acquires the write lock for the owner of this lease, as `writeLock().lock()` of this owner does. The call needs no
+   * frame. It waits until all other readers have released, and is served before all other writers. No other owner has
+   * written since this lease was acquired, so the data that you have read under this lease is still current.
    *
    * After you release the lease of the write lock, this lease continues, and the owner keeps reading.
    *
    * @param options as for `lock()` of the write lock: `waitMs`, `leaseMs`, `renew`, `maxHoldMs`, `signal`
-   * @returns the lease of the write lock. Rejects as `lock()` does. It also rejects with `InvalidArgumentError` if
-   * this lease was released, and with `LeaseLostError` if it was lost before or during the wait
+   * @returns the lease of the write lock. Rejects as `lock()` does. Also rejects with `InvalidArgumentError` if this
+   * lease was released, and with `LeaseLostError` if this lease was lost before or during the wait
    */
   async upgrade(options?: LockOptions): Promise<Lease> {
     return this.#upgraded((signal) => this.#upgrader.upgrade(this.hold, options, signal))
   }
 
   /**
-   * Like {@link upgrade}, if that is possible in the given time: without `waitMs` it tries once.
+   * Like {@link upgrade}, but gives up if the other readers do not release in time. Without `waitMs` it sends one
+   * request.
    *
-   * @returns the lease of the write lock; null if others still read. Rejects as {@link upgrade} does
+   * @returns the lease of the write lock; null if other owners still read. Rejects as {@link upgrade} does
    */
   async tryUpgrade(options?: TryLockOptions): Promise<Lease | null> {
     return this.#upgraded((signal) => this.#upgrader.tryUpgrade(this.hold, options, signal))

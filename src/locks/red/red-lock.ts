@@ -11,7 +11,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
-/** A plain lock of one client, as a vote of a RedLock. */
+/** A plain lock of another client. The server of this client has one vote for the RedLock. */
 interface Part {
   readonly name: string
   readonly rawName: string
@@ -26,18 +26,22 @@ interface Branch {
 }
 
 /**
- * Makes a quorum of independent servers. `nameOf` returns the raw name of a lock on one of them.
+ * Makes a quorum of independent servers. `nameOf` returns the raw name of a lock on the server with
+ * the index `at`.
  */
 type NewQuorum = (
   servers: readonly LockServer[],
   nameOf: (rawName: string, at: number) => string,
 ) => LockServer
 
-/** The RedLocks of one client. A majority of the servers of several clients holds each lock. */
+/**
+ * The RedLocks of one client. A lock is held if a majority of the servers grants it. Each server
+ * belongs to another client.
+ */
 export class RedLocks {
   readonly #client: Client
   readonly #newQuorum: NewQuorum
-  /** One branch for each set of clients whose servers vote. */
+  /** One entry for each set of voting clients. The key contains their client ids. */
   readonly #branches = new Map<string, Branch>()
   #draining = false
   #closed = false
@@ -47,7 +51,11 @@ export class RedLocks {
     this.#newQuorum = newQuorum
   }
 
-  /** @throws `InvalidArgumentError` unless each lock belongs to another client and can vote */
+  /**
+   * Returns the RedLock of these locks.
+   *
+   * @throws `InvalidArgumentError` unless each lock belongs to another client and can vote
+   */
   of(locks: readonly Lock[]): HoldfastLock {
     const { owners, settings } = this.#client
     if (locks.length === 0) throw refusal('it needs one lock of each master; got none')
@@ -83,7 +91,11 @@ export class RedLocks {
     )
   }
 
-  /** Grants no new locks. @returns when no RedLock is held any more */
+  /**
+   * Grants no new locks.
+   *
+   * @returns resolves when this client holds no RedLock
+   */
   async drain(): Promise<void> {
     this.#draining = true
     await Promise.all(this.backends.map((backend) => backend.drain()))

@@ -28,7 +28,7 @@ export class ExpirablePermits {
   }
 }
 
-/** Waits for permits. Permits have no `unlock()`, so no list of held leases contains them. */
+/** A waiter for permits. Permits have no `unlock()`, so the client does not store their leases. */
 class PermitWaiter extends RacingWaiter {
   override newLease(hold: Hold): HeldPermit {
     const permit = new HeldPermit(this.lock, hold, this.request)

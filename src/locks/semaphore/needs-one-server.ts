@@ -1,7 +1,10 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
 
-/** The error for a semaphore on independent masters. Majorities overlap, but they cannot count. */
+/**
+ * Makes the error for a semaphore on independent masters. Two majorities always share a master, but
+ * they cannot count permits.
+ */
 export function needsOneServer(name: string): InvalidArgumentError {
   return new InvalidArgumentError(
     `Semaphore ${show(name)}: it needs one server, and this client has independent masters. Majorities cannot ` +

@@ -8,7 +8,7 @@ import type { PermitKinds } from './permit-kinds.ts'
 import { permitsTimeout } from './permits-timeout.ts'
 import { whyNoPermits } from './why-no-permits.ts'
 
-/** The options of an acquisition of permits, except their number, which is in the kind. */
+/** The options of an acquisition of permits. The kind contains the number of permits. */
 type Wanted = Pick<
   AcquireRequest,
   'leaseMs' | 'watched' | 'maxHoldMs' | 'waitMs' | 'signal' | 'scoped'
@@ -20,7 +20,9 @@ interface Begun {
   readonly acquiring: Promise<Lease | null>
 }
 
-/** Begins an acquisition with a new owner, so it never re-enters another acquisition. */
+/**
+ * Begins an acquisition for a new owner. So the acquisition never re-enters another acquisition.
+ */
 export function beginAcquisition(
   locks: LocalLocks,
   { name, rawName }: { readonly name: string; readonly rawName: string },
@@ -42,7 +44,11 @@ export function beginAcquisition(
   return { lock, acquiring }
 }
 
-/** @returns the permits; rejects with `WaitTimeoutError` if they are not acquired in time */
+/**
+ * Waits for the acquisition.
+ *
+ * @returns the permits; rejects with `WaitTimeoutError` if they are not acquired in time
+ */
 export async function acquiredInTime(
   { lock, acquiring }: Begun,
   wanted: { readonly permits: number; readonly waitMs: number },

@@ -25,26 +25,26 @@ import { PermitRequests } from './permit-requests.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
 
 /**
- * A semaphore that clients share, like Redisson's `RPermitExpirableSemaphore` of that name. Each acquired permit has a
- * lease: if a process crashes, its permits are available again when their lease ends.
+ * A semaphore that clients share, as `RPermitExpirableSemaphore` of Redisson with the same name. Each acquired permit
+ * has a lease: if a process crashes, its permits are available again when their lease ends.
  *
  * Waiters are served in FIFO order across all clients of Holdfast. No caller overtakes, even when it wants fewer
  * permits. Clients of Redisson do not follow this order.
  *
  * There is no re-entry: each acquisition is separate, and no frame carries permits. If code holds permits and requests
- * more, two such callers can wait for each other forever. Request all permits at once instead.
+ * more permits, two such callers can wait for each other forever. Request all permits at once instead.
  */
 export interface PermitExpirableSemaphore extends Public<HoldfastPermitExpirableSemaphore> {}
 
-/** The {@link PermitExpirableSemaphore} of a client. */
+/** The object behind a {@link PermitExpirableSemaphore}. */
 export class HoldfastPermitExpirableSemaphore {
-  /** The name of the semaphore, as it was given to `getPermitExpirableSemaphore`. */
+  /** The name that `getPermitExpirableSemaphore` received. */
   readonly name: string
   readonly #here: { readonly name: string; readonly rawName: string }
   readonly #locks: LocalLocks
   readonly #kinds: PermitKinds
   readonly #requests: PermitRequests
-  /** The total number of permits; undefined if the caller did not give it. */
+  /** The `permits` option: the total number of permits. Undefined without the option. */
   readonly #limit: number | undefined
 
   /** @internal */
@@ -63,10 +63,10 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Sets the total number of permits, unless it is set already.
+   * Sets the total number of permits, unless a client has already set it.
    *
    * @param permits a whole number from 0 to 2,147,483,647
-   * @returns true if this call set the number. Rejects with `InvalidArgumentError` for another number, with
+   * @returns true if this call set the number. Rejects with `InvalidArgumentError` for an invalid number, with
    * `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the call within `outageMs`, and with
    * `ClosedError` after `close()`
    */
@@ -75,8 +75,8 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Sets the total number of permits, available or taken. If more are taken, `availablePermits()` is below 0, and no
-   * call acquires any until enough are released. If the number rises, the new permits go to the waiters.
+   * Sets the total number of available and taken permits. If more permits are taken, `availablePermits()` is below 0,
+   * and no call acquires permits until enough are released. If the number rises, the new permits go to the waiters.
    *
    * @param permits a whole number from 0 to 2,147,483,647
    * @returns rejects as {@link trySetPermits} does
@@ -86,29 +86,29 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Raises the total number of permits; a negative number lowers it. It counts once, even when the client has to send
-   * the request again.
+   * Raises the total number of permits; a negative number lowers it. The change counts once, even when the client has
+   * to send the request again.
    *
-   * @returns rejects as {@link trySetPermits} does; it may still have changed the number
+   * @returns rejects as {@link trySetPermits} does. After a rejection, the number may have changed
    */
   async addPermits(permits: number): Promise<void> {
     await this.#requests.change('add', permitsMore(permits))
   }
 
   /**
-   * Removes all available permits permanently: the total number falls by as many. Taken permits can be released as
-   * before.
+   * Removes all available permits permanently, so that the total number falls. Taken permits stay taken, and can be
+   * released as before.
    *
-   * @returns how many it removed; 0 if none is available. Rejects as {@link addPermits} does
+   * @returns how many permits the call removed; 0 if none is available. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
     return this.#requests.change('drain', 0)
   }
 
   /**
-   * Returns how many permits are available; below 0 if fewer are set than are taken. If no client has set the number,
-   * the result is the `permits` option of this semaphore less the taken permits; 0 without that option. Rejects as
-   * {@link trySetPermits} does.
+   * Returns how many permits are available; below 0 if more permits are taken than exist. If no client has set the
+   * total number, the result is the `permits` option of this semaphore less the taken permits; 0 without this option.
+   * Rejects as {@link trySetPermits} does.
    */
   async availablePermits(): Promise<number> {
     const { permits, available, taken } = await this.#requests.look(0)
@@ -116,30 +116,30 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Returns the number of permits, their holders, the remaining leases, and the clients that wait. Rejects as {@link
-   * trySetPermits} does.
+   * Returns the number of permits, their holders, the remaining leases, and the waiting clients. Rejects as
+   * {@link trySetPermits} does.
    */
   inspect(): Promise<PermitFacts> {
     return this.#requests.look(MOST_LISTED)
   }
 
   /**
-   * Explains why permits are not available, in a sentence and in fields: the holders, since when, and the waiters.
-   * Each holder has its label, host and process id. It asks Redis once, and once more for clients that it does not
-   * know.
+   * Explains why permits are not available, as a sentence and as fields: the holders, the age of their holds, and the
+   * waiters. Each holder has its label, host and process id. The call asks Redis once, and once more for unknown
+   * clients.
    */
   why(): Promise<WhyNoPermits> {
     return this.#requests.why()
   }
 
   /**
-   * Releases permits by their ids, for any holder: another process, or Redisson. The work of the holder continues. A
-   * holder in this client learns of it at once: its `signal` aborts, with the reason `forced`. A holder in another
-   * client learns of it at its next renewal. With a fixed lease, it learns of it at its next check, at the latest when
-   * the lease ends.
+   * Releases permits by their ids, no matter who holds them: another process, or Redisson. The work of the holder
+   * continues. A holder in this client is notified at once: its `signal` aborts, with the reason `forced`. A holder in
+   * another client notices the release at its next renewal. With a fixed lease, it notices the release at its next
+   * check, or when the lease ends.
    *
    * @param idOrIds from `permit.ids` or `inspect()`: 32 hex digits each, at most 5,000
-   * @returns true if all of them were still taken. Rejects as {@link trySetPermits} does
+   * @returns true if all these permits were still taken. Rejects as {@link trySetPermits} does
    */
   async release(
     idOrIds: string | readonly string[],
@@ -149,28 +149,26 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Deletes the semaphore: the number of permits and the holders. Holders learn of it as with {@link release}. Waiting
-   * calls wait for new permits. If the semaphore was created with `permits`, the next acquisition sets the number
-   * again.
+   * Deletes the semaphore: the number of permits and the holders. Holders notice this as with {@link release}. Waiting
+   * calls wait for new permits. If this object has a `permits` option, its next acquisition sets the number again.
    *
-   * @returns true if there was such a semaphore. Rejects as {@link trySetPermits} does
+   * @returns true if the semaphore existed. Rejects as {@link trySetPermits} does
    */
   delete(): Promise<boolean> {
     return this.#requests.delete()
   }
 
   /**
-   * Acquires all requested permits or none. It waits in FIFO order, for at most `waitMs`. If
-   * neither the call nor the client sets `waitMs`, it waits forever. A message wakes the waiter. If
-   * a holder crashes, the end of its lease wakes the waiter.
+   * Acquires all requested permits or none, in FIFO order. The call waits for at most `waitMs`; if neither the call nor
+   * the client sets `waitMs`, it waits forever. A message wakes the waiter. If a holder crashes, the end of its lease
+   * wakes the waiter.
    *
-   * Without `leaseMs` the watchdog renews their lease until the release.
+   * Without `leaseMs`, the watchdog renews the lease of the permits until the release.
    *
    * @returns the permits. Rejects with `signal.reason` when aborted, and with `WaitTimeoutError` at the end of
-   * `waitMs`. Rejects with `InvalidArgumentError` for invalid input, and if it requests more permits than there are in
-   * total, even when the total falls during the wait. Rejects with `RedisUnavailableError` or `RedisRefusedError` if
-   * Redis was down for `outageMs`, and with `ClosedError` after `close()`. After a rejection nothing is taken or left
-   * behind.
+   * `waitMs`. Rejects with `InvalidArgumentError` for invalid input, and if the call requests more permits than exist,
+   * even when the total falls during the wait. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis was
+   * down for `outageMs`, and with `ClosedError` after `close()`. After a rejection, the call has acquired nothing.
    */
   acquire(options?: PermitOptions): Promise<Permit>
   async acquire(options?: PermitOptions, ...others: never[]): Promise<Permit> {
@@ -178,10 +176,10 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Acquires permits if that is possible in the given time. Without `waitMs` it asks once, and acquires none while
-   * another caller waits.
+   * Acquires permits if they are available within the given time. Without `waitMs`, the call sends one request, and
+   * acquires nothing while another caller waits.
    *
-   * @returns the permits; null if they were not available. Never null for an outage: rejects as {@link acquire} does
+   * @returns the permits; null if they were not available. During an outage it rejects as {@link acquire} does
    */
   tryAcquire(options?: TryPermitOptions): Promise<Permit | null>
   async tryAcquire(options?: TryPermitOptions, ...others: never[]): Promise<Permit | null> {
@@ -189,12 +187,13 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Runs `fn` while it holds permits, and releases them when `fn` has ended, even with an error.
+   * Runs `fn` while the caller holds permits, and releases the permits when `fn` has ended, even with an error.
    *
    * @param options as for {@link acquire}
    * @returns the result of `fn`. Rejects with the error of `fn`, and as {@link acquire} does if the permits are not
-   * acquired. Rejects with `LeaseLostError` if their lease was lost before `fn` ended; the error of `fn` is then the
-   * `cause`. If Redis does not confirm the release, the client's `error` event reports it, because the work is done.
+   * acquired. Rejects with `LeaseLostError` if the lease was lost before `fn` ended; the error of `fn` is then the
+   * `cause`. If Redis does not confirm the release, the client's `error` event reports the failure, because the work is
+   * done.
    */
   async using<T>(fn: (permit: Permit) => Promise<T> | T, options?: PermitOptions): Promise<T> {
     assertFunction(fn)
@@ -202,11 +201,11 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Like {@link using}, if the permits are available in the given time.
+   * Like {@link using}, but gives up if the permits are not available in time.
    *
    * @param options as for {@link tryAcquire}
-   * @returns the result of `fn`. If the permits are not available, `fn` does not run, and the result is `otherwise`,
-   * or null. Rejects as {@link using} does
+   * @returns the result of `fn`. If the permits are not available, `fn` does not run, and the result is `otherwise`, or
+   * null without `otherwise`. Rejects as {@link using} does
    */
   async tryUsing<T, U = null>(
     fn: (permit: Permit) => Promise<T> | T,

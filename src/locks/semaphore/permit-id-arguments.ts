@@ -2,10 +2,13 @@ import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
 import { assertNoMore } from '../../options/input.ts'
 
-/** The largest number of ids in one call. Redis serves no other client while it releases them. */
+/**
+ * The largest number of ids in one call. Redis serves no other client while it releases these
+ * permits.
+ */
 const MOST_IDS = 5_000
 
-/** Returns the ids to release, each once. */
+/** Returns the ids in lower case, without duplicates. Throws for a value that is not an id. */
 export function idsGiven(value: unknown, others: readonly unknown[]): readonly string[] {
   assertNoMore(others, 'Give several ids as one array.')
   const given: readonly unknown[] = Array.isArray(value) ? value : [value]

@@ -10,14 +10,15 @@ import { SemaphoreWarnings } from './semaphore-warnings.ts'
 import { OF_SEMAPHORE } from './semaphore-words.ts'
 
 /**
- * The largest number of kinds to keep. A program usually requests few different numbers of permits.
+ * The largest number of kinds that the client keeps. A program usually requests few different
+ * numbers of permits.
  */
 const MOST_KEPT = 64
 
-/** The differences between permits with leases and plain permits. */
+/** The properties in which permits with leases and plain permits differ. */
 interface Pools {
   readonly name: 'permits' | 'semaphore'
-  /** The calls that set the number of permits. */
+  /** A sentence that names the calls which set the number of permits. */
   readonly setBy: string
   pool(rawName: string): RemotePool
   readonly renewal?: Renewal
@@ -25,7 +26,7 @@ interface Pools {
 }
 
 /**
- * The kinds of permits. Each number of permits has its own kind, because owner names end with the
+ * The kinds of permits. Each number of permits has its own kind, because owner ids end with the
  * number.
  */
 export class PermitKinds {
@@ -43,12 +44,20 @@ export class PermitKinds {
     return this.#pools.setBy
   }
 
-  /** Returns the state of the semaphore in the last refusal, if that refusal is recent. */
+  /**
+   * Returns the state of the semaphore in the last refusal; undefined if there is no recent
+   * refusal.
+   */
   seenOf(lock: LocalLock): PermitsSeen | undefined {
     return this.#verbs.get(lock)?.sights.recent
   }
 
-  /** @param limit the total number of permits, which an acquisition sets if no client has */
+  /**
+   * Returns the kind for acquisitions of this number of permits.
+   *
+   * @param limit the total number of permits, which an acquisition sets if no client has set a
+   *   number
+   */
   of(permits: number, limit?: number): LockKind {
     const key = `${permits}/${limit}`
     const known = this.#kinds.get(key)

@@ -10,9 +10,9 @@ import { assertNoMore, optionsOf, wholeWaitMs } from '../../options/input.ts'
 
 export interface PermitSemaphoreOptions {
   /**
-   * The total number of permits: a whole number from 0 to 2,147,483,647. The first acquisition sets it if no client
-   * has, and again after the server lost its data. If Redis has another number, that number counts, and the client
-   * warns once (`HOLDFAST_PERMITS_DIFFER`).
+   * The total number of permits: a whole number from 0 to 2,147,483,647. An acquisition sets this number if Redis has
+   * no number: no client has set it, or Redis has lost its data. If Redis has another number, the number in Redis
+   * counts, and the client warns once (`HOLDFAST_PERMITS_DIFFER`).
    *
    * @default none: `setPermits` or `trySetPermits` sets the number
    */
@@ -27,37 +27,37 @@ export interface PermitOptions {
    */
   permits?: number
   /**
-   * A lease for this acquisition in milliseconds, at least 10. It is a fixed lease, unless `renew` is true. Without it
-   * the watchdog renews the `leaseMs` of the client until the release.
+   * A lease for this acquisition in milliseconds, at least 10. The lease is fixed, unless `renew` is true. Without
+   * `leaseMs`, the lease has the client's `leaseMs`, and the watchdog renews it until the release.
    */
   leaseMs?: number
   /**
-   * With true, the watchdog renews the lease until the release, after every third of it.
+   * If true, the watchdog renews the lease until the release, each time a third of the lease has passed.
    *
    * @default false with a `leaseMs`, true without
    */
   renew?: boolean
   /**
-   * The longest time that the permits are held, in milliseconds, at least 10. The watchdog renews the lease until
-   * then, and its signal aborts before. `Infinity`: no limit, even when the client has a `maxHoldMs`. Only for leases
-   * that are renewed.
+   * The longest time for which the permits are held, in milliseconds, at least 10. The watchdog does not renew the
+   * lease beyond this time, and the signal of the lease aborts shortly before. `Infinity` means no limit, even when the
+   * client has a `maxHoldMs`. Only for leases that the watchdog renews.
    *
    * @default the `maxHoldMs` of the client
    */
   maxHoldMs?: number
   /**
-   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity`: no limit, even when
-   * the client has a `waitMs`. 0 is invalid.
+   * The longest wait in milliseconds. At its end, the call rejects with `WaitTimeoutError`. `Infinity` means no limit,
+   * even when the client has a `waitMs`. 0 is invalid.
    *
    * @default the `waitMs` of the client
    */
   waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason`. It has no effect after the acquisition. */
+  /** An abort ends the wait: the call rejects with `signal.reason`. After the acquisition, the signal has no effect. */
   signal?: AbortSignal
 }
 
 export interface TryPermitOptions extends PermitOptions {
-  /** The longest wait in milliseconds. Without it the call tries once. 0 is invalid. */
+  /** The longest wait in milliseconds. Without `waitMs`, the call sends one request. 0 is invalid. */
   waitMs?: number
 }
 
@@ -68,17 +68,17 @@ export interface PermitAcquisition {
 }
 
 /**
- * The largest number of permits in one call. Each permit is a member of a set in Redis, and Redis
- * serves no other client while it adds them.
+ * The largest number of permits in one call. Each permit is a member of a set in Redis, and Redis serves no other
+ * client while it adds these members.
  */
 const MOST_AT_ONCE = 5_000
 
-/** The number is an `int` in Redisson. */
+/** The largest total number of permits, because the number is an `int` in Redisson. */
 const MOST = 2_147_483_647
 
 const OPTIONS = ['permits', 'leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
 
-/** Reads the options of `acquire` and `using`. */
+/** Returns the options of `acquire` and `using` after a check. */
 export function acquireOptions(
   options: unknown,
   others: readonly unknown[],
@@ -111,13 +111,12 @@ function resolve(
   if (options === undefined) return { permits: 1, meant: meaning(undefined) }
   const given = optionsOf(options, 'The options of an acquisition', known) as TryPermitOptions
   const { permits = 1, ...rest } = given
-  // The other options are the same as for locks, but the error for a `waitMs` of 0 suggests another
-  // method.
+  // The other options are the same as for locks. For a `waitMs` of 0, the error of permits suggests another method.
   if (rest.waitMs === 0) wholeWaitMs(0, `To ask once without waiting, ${instead}`)
   return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }
 }
 
-/** @returns the total number of permits; undefined if it is not given */
+/** @returns the total number of permits; undefined if the options do not contain it */
 export function limitGiven(options: unknown): number | undefined {
   if (options === undefined) return undefined
   const what = 'getPermitExpirableSemaphore(name, options): the options'
@@ -125,12 +124,12 @@ export function limitGiven(options: unknown): number | undefined {
   return permits === undefined ? undefined : permitsInAll(permits)
 }
 
-/** Reads the total number of permits. */
+/** Returns the total number of permits after a check. */
 export function permitsInAll(value: unknown): number {
   return numberOf(value, 0, MOST)
 }
 
-/** Reads how many permits to add; below 0, how many to remove. */
+/** Returns how many permits to add, after a check. A number below 0 removes permits. */
 export function permitsMore(value: unknown): number {
   return numberOf(value, -MOST, MOST)
 }

@@ -6,7 +6,10 @@ import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/per
 import { OF_SEMAPHORE, outcomeWords } from './semaphore-words.ts'
 import { askWhoTheyAre, type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'
 
-/** The requests of one client for one semaphore with leases, except acquisitions. */
+/**
+ * The requests of one client for one semaphore whose permits have leases. Acquisitions are not part
+ * of this class.
+ */
 export class PermitRequests {
   readonly #name: string
   readonly #rawName: string
@@ -40,7 +43,11 @@ export class PermitRequests {
     )
   }
 
-  /** @returns true if all of these permits were still taken */
+  /**
+   * Releases permits by their ids.
+   *
+   * @returns true if all these permits were still taken
+   */
   async releaseIds(ids: readonly string[]): Promise<boolean> {
     const request = this.#newRequest()
     const failed = outcomeWords('the permits were', 'released')
@@ -53,10 +60,14 @@ export class PermitRequests {
     return wereTaken
   }
 
-  /** @returns true if there was such a semaphore */
+  /**
+   * Deletes the semaphore.
+   *
+   * @returns true if the semaphore existed
+   */
   async delete(): Promise<boolean> {
-    // The answer may be late. A later acquisition may follow the deletion, so only earlier holds
-    // are lost.
+    // The answer may be late. Another call may acquire permits after the deletion, so only earlier
+    // holds are lost.
     const owners = new Set(this.#local?.holds.all.map(({ id }) => id.wireOwner))
     const deleted = await this.change('delete', 0)
     this.#lose((owner) => owners.has(owner), 'delete() of the semaphore took its permits away')
@@ -81,8 +92,10 @@ export class PermitRequests {
   }
 
   /**
-   * Called after another call released permits of this client by their ids, or deleted the
-   * semaphore. Their holds are lost at once.
+   * Ends holds of this client as lost, after their permits were released by id or the semaphore was
+   * deleted.
+   *
+   * @param how the cause in words, for the error
    */
   #lose(isMeant: (owner: string) => boolean, how: string): void {
     const lock = this.#local
@@ -93,7 +106,7 @@ export class PermitRequests {
 
   #newRequest() {
     const { outageMs, commandTimeoutMs } = this.#locks.limits
-    // The server keeps the answer for longer than the client may send the request again.
+    // The server stores the answer for longer than the client may send the request again.
     const keptMs = 2 * (outageMs + commandTimeoutMs)
     return { request: this.#locks.newOwner().newName(), keptMs }
   }

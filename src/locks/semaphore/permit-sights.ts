@@ -4,24 +4,24 @@ import type { PermitsSeen } from '../../servers/permit-pool.ts'
 import type { SemaphoreWarnings } from './semaphore-warnings.ts'
 
 /**
- * If a call has waited for this long, in milliseconds, the client looks up the processes of the
- * holders. An error can then name them.
+ * In milliseconds. If a call has waited for this time, the client looks up the processes of the
+ * holders, so that an error can name them.
  */
 const ASK_WHO_MS = 100
 
 /**
- * The client warns about a semaphore without permits when a call has waited for this long, in
- * milliseconds.
+ * In milliseconds. If a call has waited for this time and no client has set the number of permits,
+ * the client gives a warning.
  */
 const WARN_MS = 500
 
 /**
- * An older state is not used for errors, in milliseconds. While calls wait, the first waiter asks
- * once a second.
+ * In milliseconds. Errors do not use an older state. While calls wait, the first waiter sends a
+ * request once a second.
  */
 const RECENT_MS = 1_500
 
-/** One semaphore in one client. */
+/** The members of one semaphore in one client that {@link PermitSights} needs. */
 interface Semaphore {
   readonly name: string
   readonly rawName: string
@@ -37,7 +37,7 @@ export interface Watching {
 
 /**
  * The state of one semaphore in the last refusal, for errors and warnings. The answer to an
- * acquisition contains it, so no extra request is sent.
+ * acquisition contains this state, so the client sends no extra request.
  */
 export class PermitSights {
   readonly #semaphore: Semaphore
@@ -50,7 +50,11 @@ export class PermitSights {
     this.#client = client
   }
 
-  /** @param waits true if the refused call waits for permits */
+  /**
+   * Stores the state in a refusal.
+   *
+   * @param waits true if the refused call waits for permits
+   */
   refused(seen: PermitsSeen, waits: boolean): void {
     this.#last = { seen, at: this.#clock.monotonic() }
     if (waits) this.#lookSoon(seen)
@@ -61,8 +65,8 @@ export class PermitSights {
   }
 
   /**
-   * The state in the last refusal, with the age of each hold now; undefined if the refusal is too
-   * old.
+   * The state in the last refusal, with the present age of each hold. Undefined if there is no
+   * refusal, or the refusal is too old.
    */
   get recent(): PermitsSeen | undefined {
     if (this.#last === undefined) return undefined
@@ -77,8 +81,8 @@ export class PermitSights {
   }
 
   /**
-   * Starts a timer, unless one runs. When it fires, the client warns if no client has set the
-   * number of permits. Otherwise it looks up the clients that hold permits.
+   * Starts a timer, unless a timer runs already. At its end, the client warns if no client has set
+   * the number of permits. Otherwise the client looks up the processes that hold permits.
    */
   #lookSoon(seen: PermitsSeen): void {
     if (this.#timer !== undefined) return
@@ -100,8 +104,8 @@ export class PermitSights {
   }
 
   /**
-   * Looks up one client after another. So if the login has no right to do this, Redis refuses only
-   * one request.
+   * Looks up one client after another. If the login has no right to look up clients, Redis then
+   * refuses only one request.
    */
   async #askWho({ holders }: PermitsSeen): Promise<void> {
     for (const { owner } of holders) await this.#client.clients.learn(owner)

@@ -13,21 +13,24 @@ import type { Attempt } from '../../servers/requests.ts'
 import { PermitSights, type Watching } from './permit-sights.ts'
 
 /**
- * A waiter sends its request again after at most this long, in milliseconds. So the server knows
- * that the waiter still waits.
+ * In milliseconds. A waiter sends its request again after at most this time, so that the server
+ * knows that the waiter still waits.
  */
 const ASK_AGAIN_MS = 1_000
 
-/** One semaphore in one client. */
+/** The members of one semaphore in one client that the requests need. */
 interface Semaphore {
   readonly name: string
   readonly rawName: string
-  /** The waiters for permits, in the order in which they are served. */
+  /** The waiters for permits in FIFO order. */
   readonly waiters: { readonly first: { readonly waitedMs: number } | undefined }
   readonly services: { readonly clock: Clock }
 }
 
-/** The requests of one semaphore, for any number of permits. Only the first waiter asks. */
+/**
+ * The requests of one semaphore in one client, for any number of permits. Only the first waiter of
+ * a client sends requests.
+ */
 export class PermitVerbs {
   readonly verbs: KindVerbs
   /** The state of the semaphore in the last refusal. */
@@ -36,12 +39,12 @@ export class PermitVerbs {
   readonly #semaphore: Semaphore
   readonly #client: Watching
   /**
-   * The waiter that was refused last. `#since` is the time since which it waits, as the server
-   * reported it.
+   * The waiter that was refused last. `#since` is the time from which this waiter waits, as the
+   * server reported it.
    */
   #waiter: object | undefined
   #since = ''
-  /** True if the server may have a place for this client in its list of waiters. */
+  /** True if this client may have a place in the server's list of waiters. */
   #hasPlace = false
 
   constructor(remote: RemotePool, semaphore: Semaphore, client: Watching) {
@@ -50,8 +53,8 @@ export class PermitVerbs {
     this.#client = client
     this.sights = new PermitSights(semaphore, client)
     const { waiters } = semaphore
-    // True if no call of this client waits, so its place can be removed. Calls that try once are
-    // not in `waiters`, because they have no place.
+    // True if no call of this client waits, so that the server can remove the client's place. Calls
+    // that do not wait are not in `waiters`, because they have no place.
     const isLast = () => {
       const nobodyWaits = waiters.first === undefined
       if (nobodyWaits) this.#hasPlace = false
@@ -59,13 +62,13 @@ export class PermitVerbs {
     }
     this.verbs = {
       acquire: (attempt, reply) => this.#acquire(attempt, undefined, reply),
-      // Each acquisition of permits is separate, so there is nothing to re-enter.
+      // Each acquisition of permits is separate, so an owner never re-enters.
       reenter: (_, reply) => reply.answered({ kind: 'gone' }),
       release: (ending, reply) => remote.release(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
       listensWith: this,
-      // The client listens while any call waits. So at the end of the subscription it may leave its
-      // place.
+      // The client listens while any call waits. So at the end of the subscription, the client may
+      // no longer need its place.
       listen: (onWake) => {
         const listening = remote.listen(onWake)
         return {
@@ -74,7 +77,7 @@ export class PermitVerbs {
           },
           stop: () => {
             listening.stop()
-            // The server keeps the place after a grant, for a waiter that is about to ask. If that
+            // After a grant, the server keeps the place for the next waiter of this client. If this
             // waiter has given up, the place must be removed.
             if (this.#hasPlace && isLast()) remote.leave(isLast)
           },
@@ -84,9 +87,10 @@ export class PermitVerbs {
   }
 
   /**
-   * Returns the same requests, but acquisitions set the number of permits if no client has set it.
+   * Returns the requests for a semaphore with a `permits` option. Their acquisitions set the number
+   * of permits if no client has set a number.
    *
-   * @param limit the number to set; undefined to set none
+   * @param limit the number to set; undefined if acquisitions set no number
    */
   with(limit: number | undefined): KindVerbs {
     if (limit === undefined) return this.verbs
@@ -154,7 +158,7 @@ export class PermitVerbs {
   }
 }
 
-/** The total number of permits, if the answer contains it. */
+/** Returns the total number of permits; undefined if the answer does not contain it. */
 function inAllOf(answer: PermitAnswer): number | undefined {
   if (answer.kind === 'granted') return answer.inAll
   if (answer.kind === 'tooMany') return answer.available + answer.taken

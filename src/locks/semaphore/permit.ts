@@ -9,23 +9,23 @@ import { OF_SEMAPHORE } from './semaphore-words.ts'
 const MEMBERS = [...LEASE_MEMBERS, 'permits', 'ids'] as const
 
 /**
- * Permits of a semaphore that were acquired together, with one lease. The holder's own clocks decide how long it is
- * valid. It has the methods of a lock's lease. `release()` releases these permits, once.
+ * Permits of a semaphore that were acquired together, with one lease. The clocks of the holder's process decide how
+ * long the lease is valid. A permit has the methods of a lock's lease. `release()` releases these permits, once.
  */
 export interface Permit extends Pick<HeldPermit, (typeof MEMBERS)[number]> {}
 
-/** The internal object of permits with one lease. */
+/** The object behind a {@link Permit}. */
 export class HeldPermit extends LocalLease {
   #ids: readonly string[] | undefined
 
-  /** The number of permits. */
+  /** How many permits were acquired together. */
   get permits(): number {
     return permitsOf(this.owner)
   }
 
   /**
    * The ids of the permits as Redisson stores them, 32 hex digits each. Redisson's `release(id)` and
-   * `updateLeaseTime(id, …)` take them.
+   * `updateLeaseTime(id, …)` accept these ids.
    */
   get ids(): readonly string[] {
     this.#ids ??= permitIds(this.owner)

@@ -2,7 +2,11 @@ import { WaitTimeoutError } from '../../waiting/wait-timeout-error.ts'
 import { permitsIn } from './semaphore-words.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
 
-/** @param why the holders of the permits, if a request during the wait reported them */
+/**
+ * Makes the error of a call that did not acquire its permits within `waitMs`.
+ *
+ * @param why the holders of the permits; undefined if no answer during the wait contained them
+ */
 export function permitsTimeout(
   name: string,
   { permits, waitMs }: { readonly permits: number; readonly waitMs: number },

@@ -10,35 +10,35 @@ import {
   wholeWaitMs,
 } from '../../options/input.ts'
 
-/** Redisson reads the number of permits as an `int` of Java. */
+/** The largest number of permits, because Redisson reads the number as an `int` of Java. */
 const MOST_PERMITS = 2_147_483_647
 
 export interface AcquirePermitsOptions {
   /**
-   * The longest wait in milliseconds: then the call rejects with `WaitTimeoutError`. `Infinity`: no limit, even when
-   * the client has a `waitMs`. 0 is invalid.
+   * The longest wait in milliseconds. At its end, the call rejects with `WaitTimeoutError`. `Infinity` means no limit,
+   * even when the client has a `waitMs`. 0 is invalid.
    *
    * @default the `waitMs` of the client
    */
   waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason`. The signal has no effect after the permits are acquired. */
+  /** An abort ends the wait: the call rejects with `signal.reason`. After the acquisition, the signal has no effect. */
   signal?: AbortSignal
 }
 
 export interface TryAcquirePermitsOptions extends AcquirePermitsOptions {
   /**
-   * How many permits.
+   * How many permits to acquire, all or none.
    *
    * @default 1
    */
   permits?: number
-  /** The longest wait in milliseconds. Without it the call tries once. 0 is invalid. */
+  /** The longest wait in milliseconds. Without `waitMs`, the call sends one request. 0 is invalid. */
   waitMs?: number
 }
 
 export interface UsingPermitsOptions extends AcquirePermitsOptions {
   /**
-   * How many permits.
+   * How many permits to acquire, all or none.
    *
    * @default 1
    */
@@ -46,27 +46,28 @@ export interface UsingPermitsOptions extends AcquirePermitsOptions {
 }
 
 export interface NewSemaphoreOptions {
-  /**
-   * How long the semaphore exists, in milliseconds. Without `ttlMs` it exists until a client
-   * deletes it.
-   */
+  /** How long the semaphore exists, in milliseconds. Without `ttlMs`, it exists until a client deletes it. */
   ttlMs?: number
 }
 
 /** The options of an acquisition, checked and complete. */
 export interface PermitsWanted {
   readonly permits: number
-  /** In milliseconds. 0 tries once, Infinity waits forever. */
+  /** The longest wait in milliseconds. 0 means one request without a wait, Infinity means no limit. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
 
-/** Returns a whole number of at least 0. An error shows any other value. */
+/**
+ * Returns the value if it is a whole number from 0 to 2,147,483,647. Throws for any other value.
+ *
+ * @param what the call as users write it, for the error
+ */
 export function permitsGiven(value: unknown, what: string): number {
   return permitsFrom(0, value, what)
 }
 
-/** Like `permitsGiven`, but numbers below 0 are allowed. */
+/** Like `permitsGiven`, but also accepts numbers below 0. */
 export function anyPermitsGiven(value: unknown, what: string): number {
   return permitsFrom(-MOST_PERMITS, value, what)
 }
@@ -79,7 +80,7 @@ function permitsFrom(least: number, value: unknown, what: string): number {
   )
 }
 
-/** Reads the arguments of `acquire`: either options, or a number of permits and then options. */
+/** Returns the arguments of `acquire` after a check: either options, or a number of permits and then options. */
 export function acquireArguments(
   first: unknown,
   options: unknown,
@@ -103,7 +104,7 @@ export function acquireArguments(
   }
 }
 
-/** Reads the options of `tryAcquire` and `tryUsing`. */
+/** Returns the options of `tryAcquire` and `tryUsing` after a check. */
 export function tryArguments(
   what: string,
   options: unknown,
@@ -116,7 +117,7 @@ export function usingArguments(options: unknown, { untilHeld }: Defaults): Permi
   return wantedBy('using(fn, options)', options, ['permits', 'waitMs', 'signal'], untilHeld.waitMs)
 }
 
-/** @returns how long a new semaphore exists, in milliseconds; 0 is forever */
+/** @returns how long a new semaphore exists, in milliseconds; 0 means forever */
 export function ttlGiven(options: unknown): number {
   const { ttlMs } = given('trySetPermits(permits, options)', options, ['ttlMs']) as {
     ttlMs?: unknown
@@ -124,10 +125,7 @@ export function ttlGiven(options: unknown): number {
   return ttlMs === undefined ? 0 : wholeMs(ttlMs, '`ttlMs`')
 }
 
-/**
- * @param defaultWaitMs the `waitMs` of calls that wait, if the options have none; undefined for
- *   calls that try
- */
+/** @param defaultWaitMs the `waitMs` without that option. Undefined for calls that do not wait by default */
 function wantedBy(
   what: string,
   options: unknown,

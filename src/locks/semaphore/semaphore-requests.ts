@@ -4,11 +4,12 @@ import type { RemoteSemaphore, SemaphoreChange } from '../../servers/semaphore-s
 import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 import { type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'
 
-/** The past participles for error messages, one for each change. */
+/** The past participle of each change, for error messages. */
 const DONE = { set: 'set', add: 'added', drain: 'drained', delete: 'deleted' } as const
 
 /**
- * The requests of one client for one semaphore without leases, except acquisitions and releases.
+ * The requests of one client for one semaphore without leases. Acquisitions and releases are not
+ * part of this class.
  */
 export class SemaphoreRequests {
   readonly #name: string

@@ -1,31 +1,31 @@
 import { warn } from '../../kit/warning.ts'
 
-/** The largest number of semaphores for which a client gives each warning. */
+/** A client gives each kind of warning for at most this many semaphores. */
 const MOST_NAMES = 100
 
-/** The name of a semaphore, as it was given to the client and as Redis knows it. */
+/** The name that the client received, and the name in Redis. */
 interface Named {
   readonly name: string
   readonly rawName: string
 }
 
-/** The warnings of one client, once for each semaphore. */
+/** The warnings of one client about semaphores. Each semaphore gets each warning at most once. */
 export class SemaphoreWarnings {
   readonly #setBy: string
   readonly #unset = new Set<string>()
   readonly #differing = new Set<string>()
 
-  /** @param setBy the calls that set the number of permits */
+  /** @param setBy a sentence that names the calls which set the number of permits */
   constructor(setBy: string) {
     this.#setBy = setBy
   }
 
-  /** True if a warning about missing permits of this semaphore may still be given. */
+  /** True if the client may still warn that this semaphore has no permits. */
   warnsOfNone({ rawName }: Named): boolean {
     return !this.#unset.has(rawName) && this.#unset.size < MOST_NAMES
   }
 
-  /** Warns that a call has waited for this long while no client has set the number of permits. */
+  /** Warns that a call has waited for `waitedMs` while no client has set the number of permits. */
   none(semaphore: Named, waitedMs: number): void {
     if (!this.warnsOfNone(semaphore)) return
     this.#unset.add(semaphore.rawName)

@@ -10,7 +10,7 @@ export function permitsIn(count: number): string {
   return `${count} ${count === 1 ? 'permit' : 'permits'}`
 }
 
-/** The subject of a sentence about permits. */
+/** Returns the subject and verb of a sentence about permits, such as "3 permits were". */
 export function permitsWere(count: number): string {
   return `${permitsIn(count)} ${count === 1 ? 'was' : 'were'}`
 }
@@ -21,7 +21,7 @@ export function permitsWere(count: number): string {
  *
  * @param what the subject and verb, such as "3 permits were"
  * @param done the past participle, such as "released"
- * @returns the function, which must be called with each failure
+ * @returns the function, which the caller must call with each failure
  */
 export function outcomeWords(what: string, done: string): (failure: CallFailure) => string {
   let isUnknown = false

@@ -24,25 +24,25 @@ import type { Semaphores } from './semaphores.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
 
 /**
- * A number of permits that all clients of one Redis share, like Redisson's `RSemaphore` of that name.
+ * A number of permits that all clients of one Redis share, as `RSemaphore` of Redisson with the same name.
  *
  * A permit has no owner: any client may release it. A permit has no lease: if a process crashes, its permits are lost,
- * and `close()` releases none. If that is a problem, use `getPermitExpirableSemaphore`. There is no re-entry: each
- * acquisition is separate.
+ * and `close()` does not release them. If that is a problem, use `getPermitExpirableSemaphore`. There is no re-entry:
+ * each acquisition is separate.
  *
- * A semaphore has no permits until `trySetPermits`, `addPermits` or `release` gives it some. Waiters are served in
- * FIFO order across all clients. A caller that wants few permits does not overtake a caller that wants many. Clients
- * of Redisson do not follow this order.
+ * A semaphore has no permits until `trySetPermits`, `addPermits` or `release` adds some. Waiters are served in FIFO
+ * order across all clients. A caller that wants few permits does not overtake a caller that wants many. Clients of
+ * Redisson do not follow this order.
  *
  * If Redis does not answer, the client retries for `outageMs`. A request counts once, even when the client sends it
- * several times. Then the call rejects with `RedisUnavailableError`, or with `RedisRefusedError` if Redis refused it.
- * Every call rejects with `InvalidArgumentError` for invalid input, and with `ClosedError` after `close()`.
+ * several times. After `outageMs` the call rejects with `RedisUnavailableError`, or with `RedisRefusedError` if Redis
+ * refused. Every call rejects with `InvalidArgumentError` for invalid input, and with `ClosedError` after `close()`.
  */
 export interface Semaphore extends Public<HoldfastSemaphore> {}
 
-/** The {@link Semaphore} of a client. */
+/** The object behind a {@link Semaphore}. */
 export class HoldfastSemaphore {
-  /** The name of the semaphore, as it was given to `getSemaphore`. */
+  /** The name that `getSemaphore` received. */
   readonly name: string
   readonly #rawName: string
   readonly #all: Semaphores
@@ -59,10 +59,10 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Creates the semaphore with that many permits. If it exists already, nothing changes.
+   * Creates the semaphore with this number of permits. If the semaphore exists already, nothing changes.
    *
    * @param permits a whole number from 0
-   * @returns true if this call created it. If it rejects for an outage, the semaphore may exist with these permits
+   * @returns true if this call created the semaphore. If it rejects for an outage, the semaphore may have been created
    */
   async trySetPermits(permits: number, options?: NewSemaphoreOptions): Promise<boolean> {
     const ttlMs = ttlGiven(options)
@@ -71,13 +71,13 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Waits until the permits are available and takes them all. It waits for at most `waitMs`. If neither the call nor
-   * the client sets `waitMs`, it waits forever.
+   * Waits until all requested permits are available, and acquires them. The call waits for at most `waitMs`; if neither
+   * the call nor the client sets `waitMs`, it waits forever.
    *
-   * @param options how many permits to take (`permits`, 1 by default), and how long to wait
+   * @param options how many permits to acquire (`permits`, 1 by default), and how long to wait
    * @returns resolves when the permits are acquired. Rejects with `signal.reason` when aborted, and with
    * `WaitTimeoutError` at the end of `waitMs`. Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis was
-   * down for `outageMs`, and with `ClosedError` when the client is closed. After a rejection nothing is taken.
+   * down for `outageMs`, and with `ClosedError` when the client is closed. After a rejection nothing is acquired.
    */
   acquire(options?: UsingPermitsOptions): Promise<void>
   /** @param permits a whole number from 0; 0 does nothing */
@@ -91,8 +91,8 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Takes permits if they are available in the given time. A call without `waitMs` takes none while another caller
-   * waits.
+   * Acquires permits if they are available within the given time. Without `waitMs`, the call sends one request, and
+   * acquires nothing while another caller waits.
    *
    * @returns true if the permits were acquired. Rejects as {@link acquire} does, even for an outage
    */
@@ -105,9 +105,9 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Runs the work with permits, and releases them when the work has ended, even with an error, or when the client is
-   * closed. If Redis does not confirm the release, the client's `error` event reports it, and the client retries in the
-   * background. If the semaphore no longer exists then, for example because it expired, it is not created again.
+   * Runs the work with permits. Releases the permits when the work has ended, even with an error, or when the client is
+   * closed. If Redis does not confirm the release, the client's `error` event reports the failure, and the client
+   * retries in the background. If the semaphore no longer exists at that time, the release does not create it again.
    *
    * @returns the result of the work. Rejects with the error of the work, and as {@link acquire} does
    */
@@ -119,10 +119,10 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Like {@link using}, if the permits are available in the given time.
+   * Like {@link using}, but gives up if the permits are not available in time.
    *
-   * @returns the result of the work. If the permits were not available, the result is `otherwise`, or null. Rejects as
-   * {@link using} does
+   * @returns the result of the work. If the permits were not available, the work does not run, and the result is
+   * `otherwise`, or null. Rejects as {@link using} does
    */
   async tryUsing<T, U = null>(
     work: () => Promise<T> | T,
@@ -134,7 +134,7 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Releases permits, or adds new ones: the server does not check who took them. Waiters are notified.
+   * Releases permits, and wakes waiters. The server does not check who acquired them, so a release can add new permits.
    *
    * Rejects with `RedisUnavailableError` if Redis did not confirm the release, which may have happened. The client
    * retries in the background for ten minutes, and the release counts once. Do not release these permits again.
@@ -149,7 +149,7 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Releases permits if the semaphore exists. It does not create an expired semaphore again.
+   * Releases permits only if the semaphore exists. So the call does not create an expired semaphore again.
    *
    * @returns true if the semaphore exists. Rejects as {@link release} does
    */
@@ -160,10 +160,10 @@ export class HoldfastSemaphore {
 
   /**
    * Makes more permits available, or fewer with a negative number. The number can fall below zero. Then no caller
-   * acquires any until enough are released.
+   * acquires permits until enough are released.
    *
    * @param permits a whole number, even below 0
-   * @returns how many permits are available then. If it rejects for an outage, the number may have changed
+   * @returns how many permits are then available. If it rejects for an outage, the number may have changed
    */
   async addPermits(permits: number, ...others: readonly never[]): Promise<number> {
     assertNoMore(others)
@@ -171,9 +171,9 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Takes all available permits, ahead of all waiters.
+   * Acquires all available permits, ahead of all waiters.
    *
-   * @returns how many it took; 0 if the number is zero or below. Rejects as {@link addPermits} does
+   * @returns how many permits were acquired; 0 if the number is zero or below. Rejects as {@link addPermits} does
    */
   drainPermits(): Promise<number> {
     return this.#requests.change('drain')
@@ -184,14 +184,14 @@ export class HoldfastSemaphore {
     return (await this.#requests.look(0)).available
   }
 
-  /** Returns how many permits are available, and the clients that wait. */
+  /** Returns how many permits are available, and the waiting clients. */
   inspect(): Promise<SemaphoreFacts> {
     return this.#requests.look(MOST_LISTED)
   }
 
   /**
-   * Explains why permits are not available, in a sentence and in fields: how many are available, and the waiters. The
-   * holders of taken permits are unknown. It asks Redis once.
+   * Explains why permits are not available, as a sentence and as fields: how many are available, and the waiters. The
+   * holders of taken permits are unknown. The call asks Redis once.
    */
   why(): Promise<WhyNoPermits> {
     return this.#requests.why()
@@ -201,7 +201,7 @@ export class HoldfastSemaphore {
    * Deletes the semaphore. Waiting calls wait for new permits. `using()` releases no permits into a deleted semaphore,
    * but `release()` creates it again. If new permits are set before the work of `using()` ends, `using()` adds its own.
    *
-   * @returns true if there was such a semaphore. If the call rejects for an outage, the semaphore may be deleted
+   * @returns true if the semaphore existed. If the call rejects for an outage, the semaphore may be deleted
    */
   async delete(): Promise<boolean> {
     return (await this.#requests.change('delete')) === 1

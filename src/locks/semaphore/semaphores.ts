@@ -17,13 +17,12 @@ import type { Addition, RemoteSemaphore, SemaphoreServer } from '../../servers/s
 import { PermitKinds } from './permit-kinds.ts'
 import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 
-/** One semaphore of the client. */
 interface Semaphore {
   readonly name: string
   readonly remote: RemoteSemaphore
 }
 
-/** The semaphores of one client. */
+/** The semaphores without leases of one client. */
 export class Semaphores {
   readonly locks: LocalLocks
   readonly server: SemaphoreServer
@@ -33,7 +32,7 @@ export class Semaphores {
   readonly #held = new Set<{ name: string; permits: number; beganAt: number }>()
   readonly #adding = new Set<Promise<unknown>>()
   #isDraining = false
-  /** Ends `drain()`. Set while `drain()` waits until no work has permits. */
+  /** Resolves the promise of `drain()`. Undefined unless `drain()` waits until no work has permits. */
   #unused: (() => void) | undefined
   #closed = false
 
@@ -49,8 +48,8 @@ export class Semaphores {
   }
 
   /**
-   * Adds permits, no matter which client took them. If Redis does not confirm the addition, the
-   * client retries in the background.
+   * Adds permits, no matter which client acquired them. If Redis does not confirm the addition, the client retries in
+   * the background.
    */
   add(semaphore: Semaphore, permits: number, ifExists: boolean): Promise<boolean> {
     const adding = this.#add(semaphore, this.#additionOf(permits, ifExists))
@@ -61,13 +60,11 @@ export class Semaphores {
   }
 
   /**
-   * Registers permits that work uses.
+   * Registers permits that work of `using()` has.
    *
-   * @returns a function to call when the work has ended or the client is closed. It adds the
-   *   permits once, if the semaphore still exists. If Redis does not confirm that, the event
-   *   `error` reports it
-   * @throws if the client was closed or drains since the permits were acquired. The permits are
-   *   then released
+   * @returns a function to call when the work has ended or the client is closed. The function adds the permits once, if
+   * the semaphore still exists. The event `error` reports a failure
+   * @throws if the client was closed or began to drain after the permits were acquired. The permits are then released
    */
   inUse(semaphore: Semaphore, permits: number): () => Promise<unknown> {
     if (this.#closed || this.#isDraining) {
@@ -105,7 +102,11 @@ export class Semaphores {
     }))
   }
 
-  /** @returns resolves when no work has permits any more */
+  /**
+   * Refuses new work in `using()`.
+   *
+   * @returns resolves when no work has permits
+   */
   async drain(): Promise<void> {
     this.#isDraining = true
     if (this.#inUse.size === 0) return
@@ -115,9 +116,9 @@ export class Semaphores {
   }
 
   /**
-   * Releases the permits of running work. Waits for all additions in progress and in the background, but no longer than
-   * two commands may take. The wait is longer than for locks, because permits without leases never expire: after a
-   * short outage they must not stay acquired.
+   * Releases the permits of running work. Waits for all additions in flight and in the background, but at most for the
+   * time of two commands. This is longer than for locks, because permits without leases never expire: after a short
+   * outage they must not stay acquired.
    */
   async close(): Promise<void> {
     this.#closed = true
@@ -142,7 +143,7 @@ export class Semaphores {
     let said = `${permitsWere(change.permits)} not released`
     const failed = (failure: CallFailure) => {
       said = words(failure)
-      // A request that Redis refuses for good is not sent again.
+      // The client does not send a request again that Redis refuses permanently.
       if (failure.permanent) return said
       return `${said}; the client retries in the background (the release counts once), so do not release again`
     }
@@ -158,7 +159,7 @@ export class Semaphores {
   }
 }
 
-/** True if the change may have happened, or may still succeed when it is sent again. */
+/** True if the change may have happened, or may succeed when the client sends it again. */
 function maySucceed(error: unknown): boolean {
   if (error instanceof RedisRefusedError) return refusalPasses(error)
   return error instanceof RedisUnavailableError
@@ -167,7 +168,7 @@ function maySucceed(error: unknown): boolean {
 /** The result of an acquisition. It is empty, because permits without a lease have no holder. */
 const TAKEN = { handle: Object.freeze({}) as Lease }
 
-/** Waits for permits without a lease. After the grant, the client keeps nothing about them. */
+/** A waiter for permits without a lease. After the grant, the client stores nothing about the permits. */
 class PlainPermitWaiter extends RacingWaiter {
   override granted(hold: Hold, path?: AcquirePath): void {
     hold.end()
@@ -176,7 +177,7 @@ class PlainPermitWaiter extends RacingWaiter {
   }
 
   /**
-   * Grants of plain permits need no confirmation by replicas. A failover may lose these permits,
+   * Undefined, because grants of plain permits need no confirmation by replicas. A failover may lose these permits,
    * just as a crash of their process may.
    */
   override get confirm(): undefined {

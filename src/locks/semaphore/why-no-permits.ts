@@ -5,25 +5,28 @@ import { clientOf, type WaitingForPermits } from '../../servers/answers.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
 import { permitsIn } from './semaphore-words.ts'
 
-/** Why permits are not available: their holders, the waiters, or that no client has set their number. */
+/**
+ * Explains why permits are not available. Contains the holders and the waiters, or says that no client has set the
+ * number of permits.
+ */
 export interface WhyNoPermits extends WhyNotAcquired {
-  /** The total number of permits; null if no client has set it, and for a semaphore without leases. */
+  /** The total number of permits. Null if no client has set the number, and for a semaphore without leases. */
   readonly permits: number | null
-  /** How many permits are available; below 0 if fewer are set than are taken. */
+  /** How many permits are available; below 0 if more permits are taken than exist. */
   readonly available: number
   /** How many permits are taken; null for a semaphore without leases, because the server does not count them. */
   readonly taken: number | null
-  /** The known holders. The holder that has held permits for the longest comes first. */
+  /** The known holders. The first holder has held its permits for the longest time. */
   readonly holders: readonly PermitOwner[]
-  /** The clients that wait, the next one first; null if unknown. */
+  /** The clients that wait; the first is served next. Null if the waiting clients are unknown. */
   readonly waiting: readonly WaitingForPermits[] | null
 }
 
 /** One acquisition that holds permits. */
 export interface PermitOwner {
-  /** The owner as Redis stores it: `<clientId>:<owner>:<permits>`. */
+  /** The owner id in Redis: `<clientId>:<owner>:<permits>`. */
   readonly owner: string
-  /** The client of the holder; null if unknown. */
+  /** The client of the holder; null if the client is unknown. */
   readonly process: ClientInfo | null
   /** How many permits the acquisition holds. */
   readonly permits: number
@@ -31,10 +34,10 @@ export interface PermitOwner {
   readonly ageMs: number
 }
 
-/** The last known state of a semaphore. */
+/** The last known state of a semaphore. `taken` and `waiting` are null if unknown. */
 interface SemaphoreSight {
   readonly name: string
-  /** The calls that set the number of permits. */
+  /** A sentence that names the calls which set the number of permits. */
   readonly setBy: string
   readonly isSet: boolean
   readonly available: number
@@ -43,7 +46,7 @@ interface SemaphoreSight {
   readonly waiting: readonly WaitingForPermits[] | null
 }
 
-/** Finds the process of a client, if it is already known. */
+/** The clients whose processes are known without a request. */
 interface KnownClients {
   readonly clientId: string
   readonly clients: { find(owner: string): ClientInfo | null }
@@ -55,13 +58,17 @@ interface Asking {
   readonly limits: { readonly commandTimeoutMs: number }
 }
 
-/** The largest number of holders that the text names. */
+/** The text names at most this many holders. */
 const MOST_NAMED = 3
 
-/** The largest number of holders whose process is looked up. */
+/** The client looks up the processes of at most this many holders. */
 const MOST_ASKED = 20
 
-/** @param at when the server reported the state, in milliseconds since 1970 */
+/**
+ * Makes the explanation from the last known state.
+ *
+ * @param at when the server reported the state, in milliseconds since 1970
+ */
 export function whyNoPermits(sight: SemaphoreSight, known: KnownClients, at: number): WhyNoPermits {
   const { name, isSet, available, taken, waiting } = sight
   const holders = sight.holders
@@ -99,7 +106,7 @@ function outcomeOf({
   return available > 0 && waiting?.length === 0 ? 'free' : 'held'
 }
 
-/** The explanation in complete sentences. */
+/** Returns the explanation in complete sentences. */
 function sentencesOf(
   sight: SemaphoreSight,
   holders: readonly PermitOwner[],
@@ -122,7 +129,7 @@ function sentencesOf(
   return `${taken} of ${permitsIn(available + taken)} ${are} taken${who}.${waits}`
 }
 
-/** Names the holders, as in ": 1 by app-3 (host:4711) for 12 s, and 2 by others". */
+/** Returns the words for the holders, such as ": 1 by app-3 (host:4711) for 12 s, 2 by others". */
 function holderWords(taken: number, holders: readonly PermitOwner[], known: KnownClients): string {
   const named = holders.slice(0, MOST_NAMED)
   const others = taken - named.reduce((sum, { permits }) => sum + permits, 0)
@@ -149,9 +156,9 @@ function printedOwner(
 }
 
 /**
- * Names a client, as in "app-3 (host:4711)". A client without its own label is "host:4711".
+ * Returns the words for a client, such as "app-3 (host:4711)". A client without its own label is "host:4711".
  *
- * @param where the text instead of host and process id
+ * @param where replaces the host and process id
  */
 function printedClient(
   { label, host, pid }: ClientInfo,
@@ -169,8 +176,8 @@ function waitingWords(waiting: readonly WaitingForPermits[]): string {
 }
 
 /**
- * Asks the server about each unknown client once, for the holders that have held permits for the
- * longest. It never rejects.
+ * Asks the server once about each unknown client, for the holders that have held permits for the longest time. Never
+ * rejects.
  */
 export async function askWhoTheyAre(
   holders: readonly { readonly owner: string; readonly ageMs: number }[],
