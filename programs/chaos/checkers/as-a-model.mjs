@@ -30,7 +30,8 @@ export function judgeAsModel(lock, attempts, history, how = {}) {
   const { verdict, at } = linearize(model, said, { most })
   if (verdict === 'linearizable') return undefined
   if (verdict === 'undecided') {
-    if (how.most === undefined) return judgeAsModel(lock, attempts, history, { isShortened, most: MOST })
+    if (how.most === undefined)
+      return judgeAsModel(lock, attempts, history, { isShortened, most: MOST })
     return { lock, model: name, verdict, shortest: [] }
   }
   if (isLatch) return { lock, model: name, verdict, shortest: lastOf(said, at) }
