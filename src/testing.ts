@@ -133,7 +133,7 @@ class TestServer implements MemoryServer {
   lose(given: Lease): void {
     const lease = behind(given, LocalLease)
     if (lease === undefined) {
-      const advice = otherCopy(given) ?? 'For a MultiLease, pass one of its `leases`'
+      const advice = otherCopy(given, 'The lease') ?? 'For a MultiLease, pass one of its `leases`'
       throw new InvalidArgumentError(
         `lose(lease) takes a lease of one lock; got ${show(given)}. ${advice}.`,
       )

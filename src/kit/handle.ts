@@ -113,13 +113,15 @@ export function behind<T extends object>(
 /**
  * The reason why a handle of another copy is refused, without a period at the end; undefined for
  * other values.
+ *
+ * @param what the handle, as the subject of the sentence
  */
-export function otherCopy(value: unknown): string | undefined {
+export function otherCopy(value: unknown, what: string): string | undefined {
   const copy = Object(value)[COPY] as Copy | undefined
   if (copy === undefined || objectBehind(value) !== undefined) return undefined
   const own = ownCopy()
   return (
-    `Another copy of Holdfast created it: ${copy.version} in ${copy.path}. This client is from ${own.version} in ${own.path}. ` +
+    `${what} was created by another copy of Holdfast: ${copy.version} in ${copy.path}. This client is from ${own.version} in ${own.path}. ` +
     'Load only one copy: either with import or with require, and only one of the copies that `npm ls holdfast` lists'
   )
 }

@@ -115,7 +115,7 @@ export function ownerOf(options: unknown, clientId: string): Owner | undefined {
   const one = behind(owner, Owner)
   if (one?.clientId === clientId) return one
   const got = one === undefined ? show(owner) : 'an owner of another client'
-  const advice = otherCopy(owner)
+  const advice = otherCopy(owner, 'The owner')
   throw new InvalidArgumentError(
     `\`owner\` must come from owner() of the same Holdfast client; got ${got}.${advice ? ` ${advice}.` : ''}`,
   )

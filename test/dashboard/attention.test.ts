@@ -91,7 +91,7 @@ describeInBrowser('the page', () => {
     expect(await levelOf('shop:slots')).toEqual([
       'bad',
       1,
-      expect.stringContaining('no permits were ever set'),
+      expect.stringContaining('the number of permits is not set'),
     ])
     expect(await levelOf('shop:stock')).toEqual([
       'warn',

@@ -182,7 +182,7 @@ describe('a lock of another copy of the package', () => {
         expect.objectContaining({
           code: 'HOLDFAST_INVALID_ARGUMENT',
           message: expect.stringMatching(
-            /"others"\. Another copy of Holdfast created it: 0\.\d+\.\d+ in \/.*src\. This client is from 0\..* in \/.*Load only one copy/,
+            /: the lock "others" was created by another copy of Holdfast: 0\.\d+\.\d+ in \/.*src\. This client is from 0\..* in \/.*Load only one copy/,
           ),
         }),
       )
@@ -194,9 +194,11 @@ describe('a lock of another copy of the package', () => {
     await using client = server.newClient()
     await using other = otherCopy().createMemoryServer().newClient()
     const owner = other.owner()
-    expect(() => client.getLock('a', { owner })).toThrow(/Another copy of Holdfast created it/)
+    expect(() => client.getLock('a', { owner })).toThrow(
+      / was created by another copy of Holdfast: /,
+    )
     const lease = await other.getLock('a').lock()
-    expect(() => server.lose(lease)).toThrow(/Another copy of Holdfast created it/)
+    expect(() => server.lose(lease)).toThrow(/ was created by another copy of Holdfast: /)
   })
 
   test('an object that is not a lock is refused with another error', async () => {

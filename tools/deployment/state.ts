@@ -6,7 +6,7 @@ interface Facts {
   /** The mode of a read-write lock, from its hash; undefined for other locks. */
   readonly mode: string | undefined
   readonly count: CountFacts | null
-  /** False if the number of a semaphore was never set. */
+  /** False if the number of a semaphore is not set. */
   readonly isSet: boolean
 }
 

@@ -17,6 +17,8 @@ export interface ToFree {
   readonly command: string | null
 }
 
+const NO_NUMBER = 'The number of permits is not set: call trySetPermits(n).'
+
 /** At most this many holders are described. */
 const MOST = 3
 
@@ -77,12 +79,8 @@ function ofLatch({ count }: Facts): string {
   return `A latch has no holder. It opens after ${toGo} more countDown() calls, or with delete().`
 }
 
-function ofSemaphore({ stateText, waiting }: Facts): string[] {
-  if (stateText === 'no permits set') {
-    return [
-      `No permits were ever set${waiting > 0 ? ', so the waiters wait forever' : ''}: call trySetPermits(n).`,
-    ]
-  }
+function ofSemaphore({ stateText }: Facts): string[] {
+  if (stateText === 'no permits set') return [NO_NUMBER]
   return [
     'Permits without leases have no known holder.',
     'If a process has ended with permits, give them back with addPermits(n).',
@@ -90,9 +88,7 @@ function ofSemaphore({ stateText, waiting }: Facts): string[] {
 }
 
 function ofFree({ kind, stateText, waiting, queue }: Facts): string {
-  if (stateText === 'no permits set') {
-    return `No permits were ever set${waiting > 0 ? ', so the waiters wait forever' : ''}: call setPermits(n).`
-  }
+  if (stateText === 'no permits set') return NO_NUMBER
   const it = kind === 'permits' ? 'no permit is taken' : 'it is free'
   if (waiting === 0) {
     return queue.some(({ isDead }) => isDead)

@@ -14,7 +14,7 @@ const SETTING = {
 }
 const COUNTING = {
   failed: 'not counted down',
-  unknown: 'it is unknown if this call counted it down (at most once)',
+  unknown: 'this call may have counted it down once, or not at all',
 }
 const DELETING = {
   failed: 'not deleted',

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import { behind, otherCopy } from '../../kit/handle.ts'
 import { show } from '../../kit/show.ts'
-import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
+import { HoldfastLock } from '../lock/holdfast-lock.ts'
 
 /**
  * Returns the locks of a multi-lock.
@@ -23,13 +23,10 @@ export function locksOf(
     if (one !== undefined) return [one]
     const several = partsOf(lock)
     if (several !== undefined) return [...several]
-    const other = otherCopy(lock)
+    const name = Object(lock).name
+    const other = otherCopy(lock, `the lock ${show(name)}`)
     if (other !== undefined) {
-      const { name } = lock as Lock
-      throw new InvalidArgumentError(
-        `getMultiLock(...locks) does not take ${show(name)}. ${other}.`,
-        name,
-      )
+      throw new InvalidArgumentError(`getMultiLock(...locks): ${other}.`, name)
     }
     throw new InvalidArgumentError(
       `getMultiLock(...locks) takes locks of Holdfast, each as its own argument; got ${show(lock)}.`,

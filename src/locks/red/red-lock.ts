@@ -154,8 +154,8 @@ const asRedLock = <E extends object>(entry: E) => ({ ...entry, kind: 'redlock' }
 function partOf(given: unknown): Part {
   const lock = behind(given, HoldfastLock)
   if (lock === undefined) {
-    const other = otherCopy(given)
-    if (other !== undefined) throw refusal(`it does not take ${show(Object(given).name)}. ${other}`)
+    const other = otherCopy(given, `the lock ${show(Object(given).name)}`)
+    if (other !== undefined) throw refusal(other)
     throw refusal(`it takes locks from getLock(); got ${show(given)}`)
   }
   const { name, registry, rawName, kind, currentOwner } = lock

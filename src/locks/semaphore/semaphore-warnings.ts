@@ -32,7 +32,7 @@ export class SemaphoreWarnings {
     warn(
       'HOLDFAST_NO_PERMITS',
       `Semaphore "${semaphore.name}" has no permits, and a call has waited for one for ${waitedMs} ms. No client ` +
-        `has set their number, or Redis has lost its data. ${this.#setBy}`,
+        `has set their number, or the number was deleted or lost. ${this.#setBy}`,
     )
   }
 

@@ -115,7 +115,7 @@ function sentencesOf(
   const { isSet, available, taken, waiting, setBy } = sight
   const waits = waiting === null ? '' : waitingWords(waiting)
   if (!isSet && !taken) {
-    return `No permits are set: no client has set their number, or Redis has lost its data. ${setBy}${waits}`
+    return `No permits are set: no client has set their number, or the number was deleted or lost. ${setBy}${waits}`
   }
   if (taken === null) {
     const are = available === 1 ? 'permit is' : 'permits are'

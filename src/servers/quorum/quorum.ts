@@ -29,7 +29,9 @@ import { TokenAgreement } from './token-agreement.ts'
  */
 export class Quorum extends Members implements LockServer {
   readonly countsListeners = true
-  readonly whyNoVote = 'is held by a majority already, because its client has several masters'
+  readonly whyNoVote =
+    'is already a majority lock, made by a client with `masters` or by getRedLock(). ' +
+    'Pass locks of clients that have one server each'
   readonly size: Majority
   readonly agreement: TokenAgreement
   readonly roundTrips: RoundTrips

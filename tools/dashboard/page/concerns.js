@@ -42,7 +42,7 @@ export function concernsOf(row, now) {
 
 function ofWaiters({ stateText, waiting, waitingSince }, now) {
   if (stateText === 'no permits set') {
-    const text = `${count(waiting)} waiting, but no permits were ever set: the waiters wait forever.`
+    const text = `${count(waiting)} waiting, but the number of permits is not set: call trySetPermits(n).`
     return [{ level: 'bad', about: 'state', text }]
   }
   const waitedMs = waitingSince === null ? 0 : now - waitingSince
