@@ -3,7 +3,6 @@ import { type Dated, Deadlines } from '../kit/deadlines.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 
-/** The members of a hold that the alarm uses. */
 interface Hold extends Dated {
   remainingMonotonicMs(): number
   loseIfExpired(): void

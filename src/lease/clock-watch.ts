@@ -45,8 +45,8 @@ export class ClockWatch {
   }
 
   /**
-   * Returns how long the event loop was blocked around a past moment, in milliseconds. 0 if the
-   * event loop was not blocked then, or if it was blocked again later.
+   * Returns how long the event loop was blocked around a past moment, in milliseconds. Returns 0 if
+   * it was not blocked then, or if it was blocked again later.
    *
    * @param at the moment, on the monotonic clock
    */

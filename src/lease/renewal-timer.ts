@@ -3,7 +3,6 @@ import { type Linked, LinkedList } from '../kit/linked-list.ts'
 import { Recheck } from './recheck.ts'
 import { validityMs } from './validity.ts'
 
-/** The members of a hold that the timer uses. */
 interface Renewed<H extends Renewed<H>> extends Linked<H> {
   readonly limitAt: number
   upToLimit(leaseMs: number, at: Moment): number

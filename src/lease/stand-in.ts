@@ -2,7 +2,6 @@ import type { Moment } from '../kit/clock.ts'
 
 /** The key and the owner id that identify a hold on the server. */
 export interface HoldId {
-  /** The key of the lock in Redis. */
   readonly key: string
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly wireOwner: string

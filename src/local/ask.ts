@@ -143,8 +143,8 @@ export function ask<A extends Answer>(
 }
 
 /**
- * Abandons the waiter's owner id. The client then releases the id in the background, if a request
- * with this id may still be granted, or if the server's queue may contain it.
+ * Abandons the waiter's owner id. A request with this id may still be granted, or the server's
+ * queue may contain the id. In these cases the client releases the id in the background.
  */
 export function abandonName(lock: LocalLock, waiter: Waiter): void {
   const { wireOwner, doubtUntilMs, request, queued } = waiter

@@ -212,7 +212,6 @@ export class Holds extends HoldSet {
     return wasHeld
   }
 
-  /** Called by the hold when the hold is lost. */
   lost(hold: Hold, error: LeaseLostError): void {
     const isByTime = error.reason === 'expired'
     this.#services.watchdog.untrack(hold)

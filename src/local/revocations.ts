@@ -41,7 +41,6 @@ export class Revocations {
     })
   }
 
-  /** Called when a hold begins. */
   began(): void {
     if (this.#client.requests.hasListeners) this.#inbox.open()
   }

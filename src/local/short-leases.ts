@@ -41,7 +41,6 @@ export class ShortLeases {
     this.#isTold = leastMs === 0
   }
 
-  /** Called for each granted lease. */
   granted(lockName: string, kind: HoldKind, leaseMs: number): void {
     if (this.#isTold) return
     const { quickestMs } = this.#responseTime

@@ -26,7 +26,6 @@ export abstract class TimedWait<T> {
   #resolve!: (result: T | null) => void
   #reject!: (reason: unknown) => void
 
-  /** @param settled called once, when the wait settles */
   constructor({ waitMs, signal }: WaitLimits, retryBudget: RetryBudget, settled: () => void) {
     this.retryBudget = retryBudget
     this.#waitMs = waitMs
