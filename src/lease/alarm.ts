@@ -12,8 +12,8 @@ interface Hold extends Dated {
 export class Alarm {
   readonly #clock: Clock
   /**
-   * The holds, each with an expiry that it had at some time. A renewal does not change the entry.
-   * When the entry is due, the alarm reads the real expiry.
+   * The holds by expiry. A renewal does not change the entry of a hold, so the entry may be too
+   * early. When the entry is due, the alarm reads the real expiry.
    */
   readonly #deadlines = new Deadlines<Hold>()
   #timer: Timer | undefined

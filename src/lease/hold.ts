@@ -31,7 +31,7 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lastToken: number
   /** The hold that got the lock by a hand-over without a request; undefined if there is none. */
   heir: Hold | undefined
-  /** When the caller began to wait, after a hand-over without a request; otherwise 0. Monotonic. */
+  /** When its caller began to wait (monotonic), after a hand-over without a request; else 0. */
   askedAt = 0
   /** True until a re-entry or `extend()` sends a request with this owner id. */
   untouched = true

@@ -81,7 +81,7 @@ export class Watchdog {
     return renewal === undefined ? this.#standIn?.ready() : undefined
   }
 
-  /** Begins to check the hold. The alarm ends the hold when its validity is over. */
+  /** Begins to check the hold. The alarm ends the hold when its validity ends. */
   track(hold: Hold): void {
     this.#fixed.add(hold)
     this.#alarm.track(hold)

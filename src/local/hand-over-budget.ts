@@ -23,7 +23,8 @@ const LONGEST_POLITENESS_MS = 1_000
  */
 const UNBROKEN_MS = 1_000
 /**
- * This pause lasts for a `part` of the time of the hand-overs, at most `longestMs` milliseconds.
+ * The pause after hand-overs for `UNBROKEN_MS`: a `part` of the time of the hand-overs, at most
+ * `longestMs` milliseconds.
  */
 const AWAY = { part: 0.04, longestMs: 250 }
 
@@ -66,7 +67,7 @@ export class HandOverBudget {
     this.#awayUntil = 0
   }
 
-  /** True if the turn of this client is over, by the number of acquisitions or by time. */
+  /** True if the turn of this client has ended, by the number of acquisitions or by time. */
   get isUsedUp(): boolean {
     const tookMs = this.#clock.monotonic() - this.#startedAt
     return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS
@@ -100,7 +101,7 @@ export class HandOverBudget {
   }
 
   /**
-   * Called after each release and each hand-over. If the turn is over, the waiters of this client
+   * Called after each release and each hand-over. If the turn has ended, the waiters of this client
    * then let the woken clients ask first.
    *
    * @param others the number of listeners of other clients that the release woke
@@ -116,7 +117,7 @@ export class HandOverBudget {
   }
 
   /**
-   * True if no pause for other clients is left, so the client may forget this object.
+   * True if this client need not pause for other clients any longer, so it may forget this object.
    *
    * @param later called at the end of the pause; only if the result is false
    */
@@ -129,8 +130,7 @@ export class HandOverBudget {
   }
 
   /**
-   * True if other clients should send their requests first, because the turn of this client is
-   * over.
+   * True if other clients should send their requests first, because this client's turn has ended.
    */
   get isPolite(): boolean {
     return this.#politeMs > 0

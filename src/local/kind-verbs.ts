@@ -10,7 +10,7 @@ export interface KindVerbs
     Partial<Pick<RemoteLock, 'handOver'>> {
   /**
    * Identifies the subscription of these requests. Kinds whose waiters receive the same messages
-   * have the same object. Undefined if no other kind does.
+   * have the same object. Undefined if only one kind receives the messages.
    */
   readonly listensWith?: object
   /**

@@ -21,7 +21,7 @@ import type { Services } from './services.ts'
 interface Host {
   /** Called when this client neither holds the lock nor waits for it. */
   becameFree(lock: LocalLock): void
-  /** Called after `becameFree`, if no pause for other clients is left. */
+  /** Called after `becameFree`, if this client need not pause for other clients any longer. */
   becameIdle(lock: LocalLock): void
 }
 
@@ -192,7 +192,7 @@ export class LocalLock extends Linked<LocalLock> {
     if (firstBeside?.isMeant(message)) firstBeside.wakeEvent.set()
   }
 
-  /** Starts or wakes the first waiter of each line. Without waiters, ends the subscription. */
+  /** Starts or wakes the first waiter of each line; ends the subscription if all are empty. */
   advance(): void {
     const { waiters } = this
     if (waiters.isQueueEmpty) {

@@ -165,7 +165,7 @@ export class LocalLocks {
     this.#draining?.free(lock)
   }
 
-  /** Called after `becameFree`, if no pause for other clients is left. */
+  /** Called after `becameFree`, if this client need not pause for other clients any longer. */
   becameIdle(lock: LocalLock): void {
     this.#all.becameIdle(lock)
   }
@@ -239,7 +239,7 @@ export class LocalLocks {
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }
 
-  /** Removes the holds that `close()` has not released yet from `holdings`. */
+  /** From now on, `holdings` lists no hold whose release is under way. */
   closed(): void {
     this.#releasing.clear()
   }

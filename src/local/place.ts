@@ -22,7 +22,7 @@ export interface Place {
   readonly standIn?: StandIn | undefined
 }
 
-/** A server or quorum that was opened for one client. */
+/** A server or quorum that only one client uses. */
 export interface ClientPlace extends Place {
   /** The prefix of every lock name, unless the client has its own `keyPrefix`. */
   readonly keyPrefix: string
@@ -33,6 +33,6 @@ export interface ClientPlace extends Place {
    * several servers.
    */
   readonly address?: string
-  /** Closes everything that was opened for the client. */
+  /** Closes all connections and other parts that were created for the client. */
   close(): Promise<void>
 }

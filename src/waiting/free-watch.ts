@@ -44,7 +44,7 @@ export class FreeWatch<S> {
   #looksInARow = 0
   #timer: Timer | undefined
 
-  /** @param ended called when no watcher is left */
+  /** @param ended called when the last watcher has settled */
   constructor(watched: Watched<S>, clock: Clock, ended: () => void) {
     this.health = new ServerHealth(clock)
     this.#watched = watched
@@ -143,8 +143,7 @@ export class FreeWatch<S> {
       }
     }
     if (pauseMs !== null) return pauseMs
-    // Listeners continue after every failure. If only listeners are left, the next check comes
-    // later.
+    // Listeners continue after every failure. If no call waits, the next check comes later.
     return this.#isWaitedFor ? AFTER_FAILURE_MS : untilLookMs()
   }
 

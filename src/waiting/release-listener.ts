@@ -15,11 +15,11 @@ const POLL_MS = { least: 100, spread: 150 }
 const LOOK_MS = { least: 5_000, spread: 1_000 }
 
 /**
- * A lease with at most this many milliseconds left is about to end. While each check finds such a
+ * A lease that ends within this many milliseconds is about to end. While each check finds such a
  * lease, each pause is twice as long.
  */
 const SHORT_MS = 5
-/** The longest of these pauses, in milliseconds. */
+/** The longest pause while each check finds a lease that is about to end, in milliseconds. */
 const LONGEST_SHORT_MS = 128
 
 type Listenable = Pick<RemoteLock, 'listen'> & { readonly listensWith?: object }

@@ -1,9 +1,7 @@
 /** A silence is unusual if it is this many times longer than the mean response time. */
 const TIMES = 4
 
-/**
- * A silence of at most this many milliseconds is always usual, even if no answer has arrived yet.
- */
+/** A silence of at most this many milliseconds is usual, even if no answer has arrived yet. */
 const SHORT_MS = 50
 
 /** The weight of the newest answer in the mean. */

@@ -99,8 +99,8 @@ export class RetryBudget {
     const { silentMs, answeredAt } = this.health
     const longMs = this.#limits.commandTimeoutMs / 2
     if (known || answeredAt >= this.#startedAt) return silentMs >= longMs
-    // No answer has named the holder since then. A silence that is not longer than usual is no
-    // outage.
+    // No answer has named the holder since the operation began. A silence that is not longer than
+    // usual is not an outage.
     if (this.#limits.whyDown() !== undefined) return true
     return this.isUnusual(silentMs)
   }
@@ -215,7 +215,7 @@ export class RetryBudget {
     )
   }
 
-  /** The last failure; undefined if there was none since this operation began. */
+  /** The last failure, if no answer followed and this operation had begun. Otherwise undefined. */
   get #failure(): CallFailure | undefined {
     const health = this.#health
     return health !== undefined && health.failedAt >= this.#startedAt ? health.failure : undefined

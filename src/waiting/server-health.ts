@@ -27,7 +27,7 @@ export class ServerHealth {
   failure: CallFailure | undefined
   /** The number of calls that have failed since the last answer. */
   failures = 0
-  /** When the first of these calls was sent, on the monotonic clock. */
+  /** When the first call was sent that has failed since the last answer, on the monotonic clock. */
   failingSince = 0
   /** When the last failure was recorded, on the monotonic clock; 0 if there was none. */
   failedAt = 0

@@ -3,8 +3,8 @@ import { outsideContexts } from '../kit/outside-contexts.ts'
 import type { Presence } from '../servers/presence.ts'
 
 /**
- * Shorter waits are not reported, in milliseconds. This time is also the interval between two
- * reports.
+ * Waits of less than this many milliseconds are not reported. This time is also the interval
+ * between two reports.
  */
 const REPORT_MS = 1_000
 
