@@ -83,7 +83,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   protected abstract undo(): Promise<boolean>
 
   /**
-   * True if one of several locks was lost, although the release of another lock failed.
+   * True if one of several locks was lost. Read when the release rejects because of another lock.
    *
    * @internal
    */

@@ -47,8 +47,8 @@ export class RenewalTimer<H extends Renewed<H>> {
     const holds = some.filter((hold) => this.holds.has(hold))
     const now = this.#clock.now()
     const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
-    // The validity is shorter than the lease by this margin. If a new lease would add no more than
-    // the margin, the current lease already lasts until the limit.
+    // The validity is shorter than the lease by this margin. If `leaseMs` exceeds the remaining
+    // validity by no more than the margin, the current lease already lasts until the limit.
     const marginMs = this.leaseMs - validityMs(this.leaseMs)
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
     for (const hold of holds.filter(isNear)) {

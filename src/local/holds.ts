@@ -94,8 +94,8 @@ export class Holds extends HoldSet {
       for (const other of this.notBeside(hold)) {
         other.lose('gone', 'the server gave the lock to another owner')
       }
-      // The same owner has a shared hold too. A store may have received the new token from this
-      // owner, and would reject a lower token. So the shared hold also gets the new token.
+      // If the same owner has a shared hold too, a store may have received the new token from this
+      // owner. The store would reject a lower token, so the shared hold also gets the new token.
       const beside = this.beside(hold)
       if (beside?.kind.isShared) beside.token = Math.max(beside.token, hold.token)
     }

@@ -26,8 +26,9 @@ interface Host {
 }
 
 /**
- * One lock in this client: its holds and its waiters. Only the first waiter of each line sends
- * requests. If possible, a release hands the lock over to a waiter of this client.
+ * One lock in this client: its holds and its waiters. In each line of waiters, usually only the
+ * first waiter sends requests. If possible, a release hands the lock over to a waiter of this
+ * client.
  */
 export class LocalLock extends Linked<LocalLock> {
   readonly name: string

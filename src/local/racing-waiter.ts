@@ -69,7 +69,7 @@ export abstract class LocalWaiter extends Waiter {
   }
 }
 
-/** Waits in the wait queue of its client. Only the first waiter sends requests to the server. */
+/** Waits in the wait queue of its client. Usually only the first waiter sends requests. */
 export class RacingWaiter extends LocalWaiter {
   #splits = 0
   /** When the last refusal arrived, on the monotonic clock; -Infinity before the first refusal. */

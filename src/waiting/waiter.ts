@@ -27,9 +27,9 @@ export interface AcquireRequest {
   /** The longest wait in milliseconds; 0 for no wait, Infinity for no limit. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
-  /** True if an earlier attempt of the same call has found the holder of the lock. */
+  /** True if an earlier attempt of the same call has found that another owner holds the lock. */
   readonly known: boolean
-  /** True if the waiter sends only one request, even if `waitMs` is not 0. */
+  /** True if the waiter gives up after the first refusal, even if `waitMs` is not 0. */
   readonly asksOnce: boolean
   /** Sends one request for several locks; undefined if the lock has its own request. */
   readonly together: Asker | undefined
@@ -39,7 +39,7 @@ export interface AcquireRequest {
   readonly scoped: boolean
   /** When the call began, on the monotonic clock; Infinity if its owner may re-enter the lock. */
   readonly askedAt: number
-  /** The stack trace of the call, if the waiter must not record a later one for warnings. */
+  /** The stack trace of the call; undefined if the waiter records the stack trace itself. */
   readonly calledFrom?: Error | undefined
   readonly askedBy?: {
     /** Called when the waiter waits, and the server has named the holder. */
@@ -78,7 +78,7 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly retryBudget: RetryBudget
   /** Set when the waiter should send another request, or has settled. */
   readonly wakeEvent: WakeEvent
-  /** True if the waiter was the first of its line at some time, and so sends its own requests. */
+  /** True if the waiter sends its own requests, because `contend` was called. */
   contending = false
   /** True while the waiter sleeps until a hold of this client ends, or until it is the first. */
   waitsHere = false
