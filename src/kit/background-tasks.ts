@@ -1,13 +1,13 @@
 interface Host {
-  /** Called with a failure that is not reported to any other caller. */
+  /** Called with a failure that no other caller receives. */
   taskFailed(error: Error): void
-  /** Called when no task is in progress any longer. */
+  /** Called when no task is under way any longer. */
   tasksEnded(): void
 }
 
 const NOBODY: Host = { taskFailed: () => {}, tasksEnded: () => {} }
 
-/** Counts tasks in the background, so that callers can wait until all have ended. */
+/** Counts tasks in the background, so that callers can wait until all tasks have ended. */
 export class BackgroundTasks {
   readonly #host: Host
   #waiting: (() => void)[] | undefined
@@ -18,7 +18,7 @@ export class BackgroundTasks {
   }
 
   /**
-   * Counts a task until it has ended. Its failure is passed to the host.
+   * Counts a task until its promise settles. The host receives a failure.
    *
    * @param whose also rejected with the failure, so that its caller does not wait forever
    */
@@ -45,8 +45,8 @@ export class BackgroundTasks {
   }
 
   /**
-   * Counts a task until it has ended. Its failure is ignored here, because another caller receives
-   * it.
+   * Counts a task until its promise settles. Ignores a failure, because another caller receives the
+   * failure.
    */
   count(work: Promise<unknown>): void {
     this.#running += 1
@@ -59,8 +59,7 @@ export class BackgroundTasks {
   }
 
   /**
-   * If no task is in progress, resolves the promises of `quiet()` and calls `tasksEnded` of the
-   * host.
+   * If no task is under way, resolves the promises of `quiet()` and calls `tasksEnded` of the host.
    */
   settle(): void {
     if (!this.isQuiet) return
@@ -70,6 +69,7 @@ export class BackgroundTasks {
     this.#host.tasksEnded()
   }
 
+  /** Resolves when no task is under way. */
   async quiet(): Promise<void> {
     while (!this.isQuiet) {
       await new Promise<void>((resolve) => {

@@ -1,9 +1,8 @@
 import { outsideFrames } from './frame-storage.ts'
 
 /**
- * Calls listeners outside all frames, so that their acquisitions are not for the owner of the
- * running code. If a listener throws, the error becomes an uncaught exception, and the caller
- * continues.
+ * Calls listeners outside all frames, so that they do not act for the owner of the running code. If
+ * a listener throws, the error becomes an uncaught exception, and the caller continues.
  */
 export function callListeners(call: () => void): void {
   try {
@@ -32,9 +31,9 @@ interface Emitter {
 }
 
 /**
- * Returns a function that calls the listeners of the emitter, as {@link callListeners} does. If one
- * listener throws, the later listeners are still called. `emit` of eventemitter3 would leave them
- * out.
+ * Returns a function that calls the listeners of the emitter, as {@link callListeners} does. If a
+ * listener throws, the later listeners are still called. With `emit` of eventemitter3, they would
+ * not be called.
  */
 export function emitBy(emitter: object): (event: string, ...args: unknown[]) => void {
   const one = emitter as Emitter
@@ -46,8 +45,8 @@ export function emitBy(emitter: object): (event: string, ...args: unknown[]) => 
       callListeners(() => one.emit(event, ...args))
       return
     }
-    // The list is copied, because a listener may add other listeners. They are not called for this
-    // event.
+    // The list is copied, because a listener may add other listeners. The added listeners are not
+    // called for this event.
     for (const { fn, context, once } of [...(entries as Entry[])]) {
       if (once) one.removeListener(event, fn, undefined, true)
       callListeners(() => fn.apply(context, args))

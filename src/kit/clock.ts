@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers'
 import { outsideContexts } from './outside-contexts.ts'
 
-/** A moment on both clocks, in milliseconds. */
+/** A moment on both clocks, in milliseconds. Only differences of monotonic times have a meaning. */
 export interface Moment {
   readonly monotonic: number
   readonly wall: number
@@ -13,27 +13,24 @@ export interface Timer {
 }
 
 /**
- * The clocks of one client, for all its waits and measurements. There are two clocks, because each
- * can be wrong. The monotonic clock stops while a machine is suspended. NTP or an operator can
- * change the wall clock.
+ * The clocks and timers of one client. There are two clocks, because each clock can be wrong. The
+ * monotonic clock stops while a machine is suspended. NTP or an operator can change the wall clock.
  */
 export interface Clock {
   now(): Moment
-  /** The monotonic time of `now()`. */
+  /** The monotonic time of `now()`, in milliseconds. */
   monotonic(): number
   /** Calls `work` once, after `ms` milliseconds. */
   after(ms: number, work: () => void): Timer
-  /** Calls `work` every `ms` milliseconds, in no async context of a caller. */
+  /** Calls `work` every `ms` milliseconds, outside the async context of the caller. */
   every(ms: number, work: () => void): Timer
   clear(timer: Timer | undefined): void
-  /**
-   * Calls `work` in a later turn of the event loop, when the data that has arrived has been read.
-   */
+  /** Calls `work` in a later turn of the event loop, after the data that has arrived was read. */
   nextTurn(work: () => void): void
 }
 
-// The real function is stored here. Fake timers of tests replace the global function, but the
-// reading of data does not follow fake timers.
+// Fake timers of tests replace the global `setImmediate`, but do not control when data is read. So
+// this constant keeps the real function.
 const nextTurn = setImmediate
 
 /** The real time, or the fake timers of a test. */
@@ -46,12 +43,12 @@ export const systemClock: Clock = {
   nextTurn: (work) => void nextTurn(work),
 }
 
-/** The time that has passed on the faster of the two clocks, in milliseconds. */
+/** The elapsed milliseconds on the clock that has advanced more. */
 export function elapsedMs(since: Moment, now: Moment): number {
   return Math.max(now.monotonic - since.monotonic, now.wall - since.wall)
 }
 
-/** How much more one clock has advanced than the other between two moments, in milliseconds. */
+/** How many milliseconds more one clock has advanced than the other clock between two moments. */
 export function disagreementMs(since: Moment, now: Moment): number {
   return Math.abs(now.monotonic - since.monotonic - (now.wall - since.wall))
 }

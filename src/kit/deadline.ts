@@ -1,8 +1,8 @@
 import type { Clock, Timer } from './clock.ts'
 
 /**
- * The end of a wait. It can be moved earlier, but not later. While a caller waits, the process
- * stays alive.
+ * The latest end of a wait. It can be moved earlier, but not later. While a caller waits, the
+ * process stays alive.
  */
 export class Deadline {
   readonly #passed: Promise<void>
@@ -19,12 +19,16 @@ export class Deadline {
     })
   }
 
-  /** True if the wait has ended. */
+  /** True if the wait has ended, by its deadline or because the work has ended. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** @param ms the latest end, in milliseconds from now; 0 ends the wait at once */
+  /**
+   * Ends the wait after `ms` milliseconds, unless it ends earlier.
+   *
+   * @param ms 0 ends the wait now
+   */
   notAfter(ms: number): void {
     const at = this.#clock.monotonic() + ms
     if (this.#isOver || at >= this.#at) return
@@ -34,7 +38,10 @@ export class Deadline {
     else this.#timer = this.#clock.after(ms, () => this.#end())
   }
 
-  /** Waits until the work has ended or the deadline is over. The work is not stopped. */
+  /**
+   * Waits until the work has ended or the deadline has passed. The work continues after the
+   * deadline.
+   */
   async awaits(work: Promise<unknown>): Promise<void> {
     await Promise.race([work, this.#passed])
     this.#end()

@@ -3,13 +3,13 @@ import { INSPECT, type Inspect } from './printed.ts'
 import { publicCall } from './public-call.ts'
 import { VERSION } from './version.ts'
 
-/** The symbol with which every copy of the package marks its handles. */
+/** Every copy of the package marks its handles with this symbol. */
 const COPY = Symbol.for('holdfast.copy')
 
 /** One copy of the package, as the error messages of another copy describe it. */
 interface Copy {
   readonly version: string
-  /** The folder of the copy's files. It shows if the copy is the ESM or the CommonJS build. */
+  /** The folder of the copy. The folder shows if the copy is the ESM or the CommonJS build. */
   readonly path: string
 }
 
@@ -40,7 +40,8 @@ interface Naming {
   /** The variable name that error messages use for such a handle. */
   readonly variable: string
   /**
-   * Methods of other libraries that a handle does not have, each with the method to use instead.
+   * Methods that other libraries have and the handle does not have. Each has the method to use
+   * instead.
    */
   readonly instead?: Readonly<Record<string, string>>
 }
@@ -48,7 +49,7 @@ interface Naming {
 /**
  * Makes the class of the handles of one internal class.
  *
- * @param members the names of its public members, except `toJSON`
+ * @param members the names of the public members, without `toJSON`
  */
 export function handleClassOf<T extends object, M extends keyof T>(
   Inner: { readonly name: string; readonly prototype: T },
@@ -67,7 +68,7 @@ export function handleClassOf<T extends object, M extends keyof T>(
       if (inner === undefined) throw detachedError(name, variable)
       return inner as Record<PropertyKey, (...args: unknown[]) => unknown>
     }
-    // A field is not found in the prototype, so it is treated as a property.
+    // Fields are not in the prototype. So they become getters, like properties.
     const isMethod = typeof valueIn(Inner.prototype, name) === 'function'
     if (isMethod) {
       const value = function (this: unknown, ...args: unknown[]): unknown {
@@ -99,8 +100,8 @@ export function handleClassOf<T extends object, M extends keyof T>(
 }
 
 /**
- * @returns the internal object of a handle from this copy of the package; undefined for other
- * values
+ * Returns the internal object of a handle from this copy of the package. Undefined for other
+ * values.
  */
 export function behind<T extends object>(
   value: unknown,
@@ -111,8 +112,7 @@ export function behind<T extends object>(
 }
 
 /**
- * The reason why a handle of another copy is refused, without a period at the end; undefined for
- * other values.
+ * Returns why a handle of another copy is refused, without a full stop. Undefined for other values.
  *
  * @param what the handle, as the subject of the sentence
  */
@@ -139,8 +139,8 @@ function valueIn(prototype: object, name: PropertyKey): unknown {
 }
 
 /**
- * Describes this copy of the package. The path comes from a stack trace, because no expression for
- * the path of this file works in both module systems.
+ * Describes this copy of the package. The path comes from a stack trace, because ESM and CommonJS
+ * have no common expression for the path of a file.
  */
 function ownCopy(): Copy {
   const [, line = ''] = (new Error().stack ?? '').split('\n')
@@ -152,7 +152,7 @@ function ownCopy(): Copy {
 }
 
 /**
- * The error for a method that is called without its object, as in `const { lock } =
+ * Makes the error for a method that was called without its object, as in `const { lock } =
  * holdfast.getLock('x'); lock()`.
  */
 function detachedError(method: PropertyKey, variable: string): InvalidArgumentError {
@@ -164,8 +164,7 @@ function detachedError(method: PropertyKey, variable: string): InvalidArgumentEr
 }
 
 /**
- * Changes each method of a class so that it throws a clear error if it is called without its
- * object.
+ * Changes each method of a class, so that a call without its object throws a clear error.
  *
  * @param variable the variable name that error messages use for such an object
  */

@@ -1,4 +1,7 @@
-/** Splits the items, in their order, into chunks whose sizes add up to at most `most`. */
+/**
+ * Splits the items, in their order, into chunks. The sizes of the items in a chunk add up to at
+ * most `most`, unless one item is larger.
+ */
 export function inChunks<T>(items: readonly T[], sizeOf: (item: T) => number, most: number): T[][] {
   const chunks: T[][] = []
   let left = 0

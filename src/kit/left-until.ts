@@ -1,4 +1,4 @@
-/** The time until `endsAt` in whole milliseconds, from 1 to `mostMs`. */
+/** Returns the time until `endsAt` in whole milliseconds, at least 1 and at most `mostMs`. */
 export function leftUntil(endsAt: number, now: number, mostMs: number): number {
   return Math.min(mostMs, Math.max(1, Math.floor(endsAt - now)))
 }

@@ -7,8 +7,7 @@ export abstract class Linked<T extends Linked<T>> {
   /** @internal */
   declare after: T | undefined
 
-  // Assigned here and not as class fields, because fields of a class with many subclasses are slow
-  // to define.
+  // Not class fields, because fields of a class with many subclasses are slow to define.
   constructor() {
     this.list = undefined
     this.before = undefined
@@ -17,9 +16,10 @@ export abstract class Linked<T extends Linked<T>> {
 }
 
 /**
- * Items in the order of their addition, for thousands of short-lived items. A `Set` makes a new
- * table after every few changes. The old table refers to all later items, so no item is freed
- * before a full garbage collection. Measured with `npm run bench -- --only a,b`.
+ * A list for thousands of short-lived items, in the order of their addition. In a `Set`, old
+ * internal tables keep items in memory until a full garbage collection.
+ *
+ * Measured with `npm run bench -- --only a,b`.
  */
 export class LinkedList<T extends Linked<T>> {
   #first: T | undefined
@@ -70,9 +70,7 @@ export class LinkedList<T extends Linked<T>> {
     this.#size -= 1
   }
 
-  /**
-   * Iterates in the order of addition. To remove items during the iteration, iterate over a copy.
-   */
+  /** Iterates in the order of addition. A loop that removes items must iterate over a copy. */
   *[Symbol.iterator](): Generator<T> {
     for (let member = this.#first; member !== undefined; member = member.after) yield member
   }

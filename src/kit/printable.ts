@@ -1,27 +1,27 @@
-/** The largest number of characters of foreign text in a message. */
+/** The largest number of characters that `printable` keeps. */
 const MOST = 100
 
 /** Characters that can break a line, control a terminal or change the direction of text. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /**
- * Returns foreign text for a message: with escaped special characters, and shortened if it is long.
+ * Returns text from outside for a message. Special characters are escaped, and long text is cut.
  */
 export function printable(text: string): string {
   return escaped(cutTo(text, MOST).replaceAll('\\', '\\\\'))
 }
 
 /**
- * Like `printable`, but with at most `most` characters. Backslashes are not escaped, so that
- * escaped text is not escaped again.
+ * Like `printable`, but keeps at most `most` characters, and does not escape backslashes. So text
+ * that is already escaped does not change.
  */
 export function oneLine(text: string, most: number): string {
   return escaped(cutTo(text, most))
 }
 
 /**
- * Returns the first characters of a text. If characters are left out, the last character is an
- * ellipsis.
+ * Returns at most the first `most` characters of a text. If the text was longer, the last character
+ * is an ellipsis.
  */
 export function cutTo(text: string, most: number): string {
   if (text.length <= most) return text
@@ -29,7 +29,7 @@ export function cutTo(text: string, most: number): string {
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`
 }
 
-/** Returns a time as text for messages, in milliseconds, seconds or minutes. */
+/** Returns a time for messages, in milliseconds, seconds or minutes. */
 export function printedMs(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`

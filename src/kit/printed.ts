@@ -1,10 +1,10 @@
-/** Node.js calls the method with this name to log an object. */
+/** To log an object, Node.js calls its method with this name. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom') as never
 
-/** The function that `util.inspect` passes to that method. `console.log` uses `util.inspect`. */
+/** `util.inspect`, which Node.js passes to the method {@link INSPECT}. */
 export type Inspect = (value: unknown, options: object) => string
 
-/** An object that logs show as the result of its `toJSON()`, because its fields are internal. */
+/** An object whose logs show the result of `toJSON()`, because its fields are internal. */
 export abstract class Printed {
   abstract toJSON(): Record<string, unknown>
 
@@ -14,7 +14,7 @@ export abstract class Printed {
   }
 }
 
-/** Does the same as {@link Printed} for objects that extend another class. */
+/** Returns what logs show. Objects that cannot extend {@link Printed} use this function. */
 export function printed(
   one: { toJSON(): Record<string, unknown> },
   options: object,

@@ -1,5 +1,5 @@
 /**
  * The public members of a class, as an interface that a test can implement. Private members of a class would prevent
- * that. `toJSON` is left out.
+ * that. `toJSON` is not included.
  */
 export type Public<T> = Pick<T, Exclude<keyof T, 'toJSON'>>

@@ -6,8 +6,8 @@ interface Woken {
 }
 
 /**
- * An event that at most one caller waits for at a time. If no caller waits at a wake-up, the
- * wake-up is kept for the next wait. So no wake-up between a check and a wait is lost.
+ * An event on which at most one caller waits at a time. After `set()`, every wait ends at once
+ * until `reset()`. So no wake-up between a check and a wait is lost.
  */
 export class WakeEvent {
   #isSet = false
@@ -24,19 +24,18 @@ export class WakeEvent {
     this.#wake()
   }
 
-  /** True while a caller waits. */
   get isAwaited(): boolean {
     return this.#awaitedBy !== undefined
   }
 
-  /** Forgets earlier wake-ups, because the caller is about to check the state that caused them. */
+  /** Forgets earlier wake-ups. The caller is about to check the state that they reported. */
   reset(): void {
     this.#isSet = false
   }
 
   /**
-   * Calls `woken` once: at the next wake-up, or after `ms` milliseconds. It never calls `woken`
-   * synchronously.
+   * Calls `woken` once: at the next wake-up, or after `ms` milliseconds. `wake` returns before
+   * `woken` is called.
    */
   wake(one: Woken, ms = LONGEST_TIMER_MS): void {
     if (this.#isSet) {

@@ -1,7 +1,7 @@
 import { systemClock, type Timer } from './clock.ts'
 import { LONGEST_TIMER_MS } from './timers.ts'
 
-/** Waits for the work for at most `ms` milliseconds. The work is not stopped after that. */
+/** Waits until the work has ended, but at most `ms` milliseconds. The work continues after that. */
 export async function within(
   ms: number,
   work: Promise<unknown>,

@@ -3,7 +3,6 @@ import { type Dated, Deadlines } from '../kit/deadlines.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 
-/** A hold that the alarm ends. */
 interface Hold extends Dated {
   remainingMonotonicMs(): number
   loseIfExpired(): void
@@ -13,14 +12,14 @@ interface Hold extends Dated {
 export class Alarm {
   readonly #clock: Clock
   /**
-   * The earliest expiry of each hold. A renewal does not change the entry. The alarm reads the real
-   * expiry when the entry is due.
+   * The holds by expiry. A renewal does not change the entry of a hold, so the entry may be too
+   * early. When the entry is due, the alarm reads the real expiry.
    */
   readonly #deadlines = new Deadlines<Hold>()
   #timer: Timer | undefined
   /**
-   * When the timer fires, on the monotonic clock in milliseconds. It is never later than the first
-   * expiry.
+   * When the timer fires, in milliseconds on the monotonic clock; Infinity if there is no timer. No
+   * hold expires earlier.
    */
   #at = Infinity
 
@@ -43,7 +42,8 @@ export class Alarm {
     this.#at = Infinity
   }
 
-  // Renewals and releases do not move the timer. When it fires, it is set for the next hold.
+  // Renewals and releases do not move the timer. When the timer fires, it is set again for the next
+  // hold.
   #set(at: number): void {
     if (at >= this.#at) return
     this.#clock.clear(this.#timer)

@@ -4,10 +4,13 @@ import type { LinkedList } from '../kit/linked-list.ts'
 import { Printed } from '../kit/printed.ts'
 import type { Kept } from '../owner/holder.ts'
 
-/** The result of `release()` after an `unlock()`, perhaps of another task, has ended the lease. */
+/**
+ * Marks a lease that an `unlock()`, perhaps of another task, has ended. A later `release()`
+ * resolves with false.
+ */
 const ENDED = Promise.resolve(false)
 
-/** Returns the internal object behind a lease that users hold. */
+/** Returns the internal object behind a lease that users have. */
 export function leaseBehind(lease: object): BaseLease {
   const inner = behind(lease, BaseLease)
   if (inner === undefined) throw new TypeError('This is no lease of Holdfast.')
@@ -16,10 +19,10 @@ export function leaseBehind(lease: object): BaseLease {
 
 /** The common part of a lease of one lock and a lease of several locks. */
 export abstract class BaseLease extends Printed implements AsyncDisposable {
-  /** The name of the lock, as it was given to `getLock`; for several locks, the name of the `MultiLock`. */
+  /** The name of the lock, as it was given to `getLock`. For several locks, the name of the `MultiLock`. */
   abstract readonly name: string
   /** @internal */
-  readonly scoped: boolean // True if other code than `unlock()` releases it.
+  readonly scoped: boolean // True if `unlock()` must not release the lease.
   /** @internal */
   readonly askedAt: number
   #released: Promise<boolean> | undefined
@@ -42,7 +45,10 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
     return this.remaining() > 0
   }
 
-  /** How long the acquisition remains valid without a renewal, in milliseconds. */
+  /**
+   * How long the acquisition remains valid without a renewal, in milliseconds. 0 if it is lost or
+   * released.
+   */
   abstract remaining(): number
 
   /**
@@ -77,8 +83,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   protected abstract undo(): Promise<boolean>
 
   /**
-   * True if one of the locks had been lost, although the release rejects because the server did not
-   * confirm it for another lock.
+   * True if one of several locks was lost. Read when the release rejects because of another lock.
    *
    * @internal
    */

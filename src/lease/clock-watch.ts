@@ -1,28 +1,29 @@
 import { type Clock, disagreementMs, type Moment, type Timer } from '../kit/clock.ts'
 
-/** The interval between two checks, in milliseconds. */
 const CHECK_MS = 250
 
 /**
- * The two clocks disagree if they drift apart by more than this between two checks, in
- * milliseconds.
+ * The clocks disagree if one clock advances by this many milliseconds more than the other clock
+ * between two checks.
  */
 export const DISAGREEMENT_MS = 250
 
-/** Compares both clocks at intervals, and finds stalls of the event loop. */
+/**
+ * Compares the monotonic clock and the wall clock at intervals, and finds stalls of the event loop.
+ */
 export class ClockWatch {
   readonly #clock: Clock
   readonly #check: (now: Moment, disagree: boolean) => void
   #checks: Timer | undefined
   #lastSeen: Moment = { monotonic: 0, wall: 0 }
   /**
-   * The last stall of the event loop, as a time on the monotonic clock. It lies between two checks
-   * that were too far apart.
+   * The last stall of the event loop, on the monotonic clock: from the check before it until the
+   * check after it.
    */
   #stall = { from: 0, until: 0 }
 
   /**
-   * @param check called at each check; `disagree` is true if the clocks have diverged since the
+   * @param check called at each check; `disagree` is true if the clocks have disagreed since the
    *   last check
    */
   constructor(clock: Clock, check: (now: Moment, disagree: boolean) => void) {
@@ -30,7 +31,7 @@ export class ClockWatch {
     this.#check = check
   }
 
-  /** @returns false if the checks have already started */
+  /** Returns false if the checks have already started. */
   start(): boolean {
     if (this.#checks !== undefined) return false
     this.#lastSeen = this.#clock.now()
@@ -44,9 +45,10 @@ export class ClockWatch {
   }
 
   /**
-   * @param at a past moment on the monotonic clock
-   * @returns how long the event loop was blocked at that moment, in milliseconds; 0 if it was not
-   *   blocked
+   * Returns how long the event loop was blocked around a past moment, in milliseconds. Returns 0 if
+   * it was not blocked then, or if it was blocked again later.
+   *
+   * @param at the moment, on the monotonic clock
    */
   stalledMs(at: number): number {
     const from = this.#lastSeen.monotonic

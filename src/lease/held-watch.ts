@@ -7,27 +7,27 @@ import type { Hold } from './hold.ts'
 import { limitWords } from './loss.ts'
 
 /**
- * A stack is recorded with at least this many lines, because the lines of Holdfast are removed
- * later. Node.js records 10 lines by default.
+ * A stack is recorded with at least this many lines. Node.js records 10 lines by default, and all
+ * of them could be lines of Holdfast, which the warning leaves out.
  */
 const STACK_LINES = 20
 
 /**
- * The stack of a lease is converted to text after this time, in milliseconds. The conversion is
- * slower than all other steps of a lock, so it is left out for short holds. Until then, the stack
- * may keep the objects of its calls in memory, even the lock object.
+ * The stack of a lease is converted to text after this many milliseconds. The conversion is slower
+ * than all other steps of a lock, so short holds avoid it. Until then, the stack may keep the
+ * objects of its calls in memory.
  */
 const WRITE_DOWN_MS = 250
 
 /**
- * The folder of all files of Holdfast. Undefined in a bundle, where the user's program is in the
- * same file.
+ * The folder of all source files of Holdfast. Undefined in a bundle, in which the program of the
+ * user is in the same file.
  */
 const OWN_FOLDER = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(new Error().stack ?? '')?.[1]
 
 /**
- * Returns the lines of the stack from the caller of Holdfast on. Lines of Node.js between lines of
- * Holdfast are removed too.
+ * Returns the stack from the caller of Holdfast on. Lines of Node.js between lines of Holdfast are
+ * removed too.
  */
 function linesOfCaller(stack: string): string[] {
   const [, ...lines] = stack.split('\n')
@@ -39,7 +39,11 @@ function linesOfCaller(stack: string): string[] {
   return lines.slice(first)
 }
 
-/** Describes how the hold ends if it is not released. `now` is on the monotonic clock. */
+/**
+ * Returns a sentence about the end of a hold that is not released.
+ *
+ * @param now the time on the monotonic clock, in milliseconds
+ */
 function endOf(hold: Hold, now: number): string {
   const { limitAt, renewMs } = hold
   if (renewMs === 0) return `It is not renewed and ends in ${Math.round(hold.remainingMs())} ms.`
@@ -51,8 +55,8 @@ function endOf(hold: Hold, now: number): string {
 }
 
 /**
- * One acquisition that is not released yet. It does not refer to its lease, so that an unused lease
- * can be garbage-collected.
+ * One acquisition that is not released yet. This object does not refer to the lease, so that a
+ * dropped lease can be garbage-collected.
  */
 class Held extends Linked<Held> {
   readonly hold: Hold
@@ -73,7 +77,12 @@ class Held extends Linked<Held> {
     this.#trace = undefined
   }
 
-  /** Returns the text of a warning. `what` is the end of the sentence "The lease …". */
+  /**
+   * Returns the text of a warning.
+   *
+   * @param what the end of the sentence "The lease …"
+   * @param now the time on the monotonic clock, in milliseconds
+   */
   about(what: string, now: number): string {
     const { lockName, token, kind } = this.hold
     const { noun } = kind.words ?? OF_LOCK
@@ -87,19 +96,19 @@ class Held extends Linked<Held> {
 
 /**
  * Warns about leases that are held for too long, and about leases that no code can release any
- * more. It ends no lease, because a lease may be meant for the life of its process. Only clients
- * with `heldWarningMs` have a held watch, because it records a stack for each acquisition.
+ * more. The warnings end no lease. The watch records a stack for each acquisition, so only clients
+ * with `heldWarningMs` have a watch.
  */
 export class HeldWatch {
   readonly #clock: Clock
   readonly #afterMs: number
   readonly #writeDownMs: number
+  /** The acquisitions whose stack is still an object. The earliest acquisition is first. */
+  readonly #fresh = new LinkedList<Held>()
   /**
-   * Acquisitions in `#fresh` still have their stack as an object. Acquisitions in `#written` have
-   * it as text, and no warning was given about them. In both lists, the earliest acquisition is
+   * The acquisitions whose stack is text and that had no warning yet. The earliest acquisition is
    * first.
    */
-  readonly #fresh = new LinkedList<Held>()
   readonly #written = new LinkedList<Held>()
   readonly #of = new WeakMap<object, Held>()
   readonly #collected = new FinalizationRegistry<Held>((held) => this.#leaked(held))
@@ -112,22 +121,24 @@ export class HeldWatch {
   }
 
   /**
-   * Records the stack of a call. It must be called before the first `await`, because a later stack
-   * does not show the caller.
+   * Records the stack of a call. The caller must not `await` before, because a later stack does not
+   * show the caller.
    */
   trace(): Error {
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     const trace = new Error()
     Error.stackTraceLimit = Math.max(stackTraceLimit, STACK_LINES)
-    // In a bundle, all lines name one file, so lines of Holdfast cannot be recognized. So the stack
-    // begins with the caller of the public method.
+    // In a bundle, all lines name the same file, so lines of Holdfast cannot be recognized. The
+    // stack therefore begins with the caller of the public method.
     Error.captureStackTrace(trace, publicCall.method)
     Error.stackTraceLimit = stackTraceLimit
     return trace
   }
 
-  /** @param lease one acquisition of the hold; watched until {@link released} is called */
+  /**
+   * Begins to watch one acquisition of the hold, until {@link released} is called for the lease.
+   */
   held(lease: object, hold: Hold, trace: Error | undefined): void {
     const held = new Held(hold, this.#clock.monotonic(), trace)
     this.#fresh.add(held)
@@ -175,7 +186,7 @@ export class HeldWatch {
     for (let held = this.#written.first; held; held = this.#written.first) {
       if (held.since > now - this.#afterMs) break
       this.#written.remove(held)
-      // A lost lease needs no warning, because the signal of the lease reports the loss.
+      // A lost lease needs no warning, because the signal of the lease has reported the loss.
       if (!held.hold.live) continue
       const text = held.about('is held for longer than `heldWarningMs`', now)
       warn('HOLDFAST_HELD_LONG', text)
@@ -184,8 +195,8 @@ export class HeldWatch {
   }
 
   /**
-   * Called when the lease was garbage-collected before its release. Warns only if the lease is
-   * renewed, because a fixed lease ends by itself.
+   * Called when the lease was garbage-collected before its release. A fixed lease ends by itself,
+   * so the watch warns only about renewed leases.
    */
   #leaked(held: Held): void {
     this.#forget(held)

@@ -3,24 +3,24 @@ import type { Words } from '../errors.ts'
 
 /** The properties that all holds of one kind of lock share. */
 export interface HoldKind {
-  /** The name in facts of the diagnostics channels. */
+  /** The name of the kind in facts of the diagnostics channels. */
   readonly name: KindName
   /** True if several owners may hold the lock at once, each with a hold of this kind. */
   readonly isShared: boolean
-  /** Set if acquisitions are independent, as with permits. They never re-enter each other. */
+  /** Set if acquisitions are independent, as for permits. An owner then never re-enters a hold. */
   readonly isCounted?: true
   /**
-   * Set if the waiters of this kind have a separate line. The server orders them with the waiters
-   * of other kinds, so the client need not.
+   * Set if the waiters of this kind have a separate line in the client, because the server orders
+   * the waiters of all kinds.
    */
   readonly waitsAside?: true
-  /** The words of error messages for this kind; undefined for a lock. */
+  /** The words for this kind in error messages. Undefined for the words of a lock. */
   readonly words?: Words
-  /** The end of the owner ids of this kind, such as a number of permits that scripts read. */
-  readonly nameSuffix?: string
   /**
-   * Set if the leases of this kind are renewed by separate requests. No stand-in sends these
-   * requests.
+   * The end of the owner ids of this kind, which scripts read. For permits, the number of permits.
+   * Undefined for no suffix.
    */
+  readonly nameSuffix?: string
+  /** Set if separate requests renew the leases of this kind. No stand-in renews these leases. */
   readonly renewal?: object | undefined
 }

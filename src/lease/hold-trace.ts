@@ -2,8 +2,7 @@ import { type HoldFact, type HoldOutcome, holdTrace, tellEnd } from '../diagnost
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * Publishes the fact of one hold to the diagnostics channels: once at the grant, and once when the
- * outcome is known.
+ * Publishes one hold to the diagnostics channels: at its beginning, and when its outcome is known.
  */
 export class HoldTrace {
   readonly #fact: HoldFact
@@ -19,13 +18,14 @@ export class HoldTrace {
   }
 
   /**
-   * Called when the holder has called the last `release()`, before the server confirms the release.
+   * Called at the last `release()` of the hold. The duration of the hold ends here, and not at the
+   * confirmation of the server.
    */
   letGo(): void {
     this.#fact.heldMs ??= this.#clock.monotonic() - this.#beganAt
   }
 
-  /** Publishes the outcome of the hold. Only the first call has an effect. */
+  /** Publishes the outcome of the hold. Later calls have no effect. */
   ended(outcome: HoldOutcome, error?: unknown, stalledMs?: number): void {
     const fact = this.#fact
     if (fact.outcome !== undefined) return

@@ -11,12 +11,12 @@ import { GONE, howItRanOut, lossOf } from './loss.ts'
 import type { Backing, HoldId, Proof, StandIn } from './stand-in.ts'
 import { validityMs } from './validity.ts'
 
-/** Called when a hold is lost. */
+/** Receives the loss of each hold of one lock. */
 interface HoldHost {
   lost(hold: Hold, error: LeaseLostError): void
 }
 
-/** One owner's hold of one lock: from the first acquisition to the last release or the loss. */
+/** One owner's hold of one lock, from the first acquisition to the last release or the loss. */
 export class Hold extends Linked<Hold> implements Dated {
   /** @internal */
   dueAt = 0
@@ -25,13 +25,13 @@ export class Hold extends Linked<Hold> implements Dated {
   readonly lockName: string
   readonly owner: Owner
   readonly id: HoldId
-  /** The fencing token. It rises with each write of an upgradable owner. */
+  /** The fencing token. Each write of an upgradable owner raises the token. */
   token: number
-  /** The last token that the server reserved with this grant, for hand-overs. */
+  /** The last token that the server reserved for hand-overs of this grant. */
   readonly lastToken: number
-  /** The hold that received the lock from this hold by a hand-over, with the same owner id. */
+  /** The hold that got the lock by a hand-over without a request; undefined if there is none. */
   heir: Hold | undefined
-  /** After a hand-over: when the new holder's call began, on the monotonic clock. Otherwise 0. */
+  /** When its caller began to wait (monotonic), after a hand-over without a request; else 0. */
   askedAt = 0
   /** True until a re-entry or `extend()` sends a request with this owner id. */
   untouched = true
@@ -40,27 +40,27 @@ export class Hold extends Linked<Hold> implements Dated {
   leaseMs: number
   /** The hold count: the number of acquisitions that are not released yet. */
   count = 1
-  /** True if the event `acquired` was emitted. Otherwise the release emits no `released`. */
+  /** True if the event `acquired` was emitted. Otherwise the release does not emit `released`. */
   told = false
-  /** The lease to which the watchdog renews the hold, in milliseconds; 0 without renewals. */
+  /** The lease that each renewal requests, in milliseconds; 0 if the lease is fixed. */
   renewMs = 0
-  /** The renewed leases of the acquisitions, in milliseconds. The watchdog uses the longest. */
+  /** The leases of the renewed acquisitions, in milliseconds. The longest lease is `renewMs`. */
   readonly watched: number[] = []
-  /** The sending time of the request for the first acquisition, on the monotonic clock. */
+  /** When the request for the first acquisition was sent, on the monotonic clock. */
   beganAt: number
-  /** The watchdog does not renew the hold beyond this time on the monotonic clock. */
+  /** No renewed lease lasts beyond this time on the monotonic clock; Infinity for no limit. */
   limitAt = Infinity
-  /** The `maxHoldMs` of the hold, counted from its first renewed acquisition or re-entry. */
+  /** The `maxHoldMs` of the hold, in milliseconds; Infinity for no limit. */
   limitMs = Infinity
-  /** Set if the holder was asked to end: how long the lease is still renewed, in milliseconds. */
+  /** The `maxDrainMs` of a leader that must end, in milliseconds; undefined for other holds. */
   drainMs: number | undefined
-  /** The time of the loss, on the monotonic clock. */
+  /** When the hold was lost, on the monotonic clock; undefined if it was not lost. */
   lostAt: number | undefined
-  /** The list in which `unlock()` finds the leases. Some time after a loss, it forgets them. */
+  /** The list in which `unlock()` finds the leases of this hold. The list forgets old losses. */
   keptIn: { lookAfter(): void } | undefined
-  /** Set if the diagnostics channel of holds has subscribers. */
+  /** Undefined if the diagnostics channel of holds had no subscriber when the hold began. */
   trace: HoldTrace | undefined
-  /** A late request with this owner id may take effect until this monotonic time. */
+  /** Until this monotonic time, a late request with this owner id may still run; 0 for none. */
   doubtUntilMs = 0
   readonly #clock: Clock
   readonly #host: HoldHost
@@ -96,18 +96,18 @@ export class Hold extends Linked<Hold> implements Dated {
     this.doubtUntilMs = Math.max(this.doubtUntilMs, ms)
   }
 
-  /** True if the hold is neither released nor known to be lost. It does not read the clocks. */
+  /** True if the hold is neither released nor known to be lost. Does not check the clocks. */
   get live(): boolean {
     return this.#state === 'live'
   }
 
-  /** The error of a hold that ended before its last release; otherwise undefined. */
+  /** Why the hold ended before its last release. Undefined if it is live or was released. */
   get loss(): Error | undefined {
     if (typeof this.#loss === 'function') this.#loss = this.#loss()
     return this.#loss
   }
 
-  /** The remaining validity in milliseconds, at least 0, by the clock that leaves less. */
+  /** The remaining validity in milliseconds, by the clock that leaves less; 0 after the end. */
   remainingMs(): number {
     if (this.#state !== 'live') return 0
     this.#catchUp()
@@ -119,26 +119,26 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /**
-   * The remaining validity by the monotonic clock, in milliseconds. If `remainingMs()` is smaller,
-   * the clocks disagree, and the client must ask the server.
+   * The remaining validity by the monotonic clock, in milliseconds. If `remainingMs()` is less, the
+   * clocks disagree, and the server must confirm the lease.
    */
   remainingMonotonicMs(): number {
     this.#catchUp()
     return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
   }
 
-  /** The last proof of the lease. A hand-over without a request passes it to the next hold. */
+  /** The last proof of the lease, of the watchdog or of the stand-in. */
   get proof(): Proof {
     this.#catchUp()
     return this.#proof
   }
 
-  /** This hold, or after hand-overs the hold that now has the lock with this owner id. */
+  /** This hold or, after hand-overs without a request, the hold that has the lock now. */
   get current(): Hold {
     return this.heir?.current ?? this
   }
 
-  /** Called when the server confirmed this lease. The hold's limit still applies. */
+  /** Called when the server has confirmed a lease of `leftMs` milliseconds from `sentAt`. */
   proved(leftMs: number, sentAt: Moment): void {
     const leaseMs = this.upToLimit(leftMs, sentAt)
     this.loseIfOver()
@@ -150,18 +150,18 @@ export class Hold extends Linked<Hold> implements Dated {
     if (backing && leaseMs >= this.upToLimit(backing.leaseMs, sentAt)) backing.proved(sentAt)
   }
 
-  /** Limits the hold to `maxHoldMs` after `from`, which is a time on the monotonic clock. */
+  /** Limits the hold to `maxHoldMs` milliseconds after `from`, a time on the monotonic clock. */
   limit(maxHoldMs: number, from: number): void {
     this.limitMs = maxHoldMs
     this.limitAt = from + maxHoldMs
   }
 
-  /** Returns the lease to request at that time: `leaseMs`, or less near the hold's limit. */
+  /** Returns the lease to request at this time: `leaseMs`, or less if the limit is near. */
   upToLimit(leaseMs: number, at: Moment): number {
     return leftUntil(this.limitAt, at.monotonic, leaseMs)
   }
 
-  /** From now on, the stand-in renews the hold too, and its proofs count. */
+  /** From now on, the stand-in renews the lease too, and its proofs count. */
   backBy(standIn: StandIn): void {
     const { renewMs: leaseMs, limitAt } = this
     if (this.#backing?.leaseMs === leaseMs && this.#backing.limitAt === limitAt) return
@@ -181,11 +181,11 @@ export class Hold extends Linked<Hold> implements Dated {
     const sentAt = backing?.provedAt()
     if (!backing || !sentAt || sentAt.monotonic <= this.#proof.sentAt.monotonic) return
     const later = { sentAt, validForMs: validityMs(this.upToLimit(backing.leaseMs, sentAt)) }
-    // The older proof counts if it leaves more time. Its lease may have been longer.
+    // The older proof stays if it leaves more time, because its lease may have been longer.
     if (this.#leftOf(later) > this.#leftOf(this.#proof)) this.#proof = later
   }
 
-  /** The signal that aborts at the loss. Each read of its state checks the clocks. */
+  /** Aborts when the hold is lost. Each read of the state of the signal checks the clocks. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       this.#signal = new LeaseSignal(() => this.loseIfExpired())
@@ -206,7 +206,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (this.live && this.remainingMs() === 0) this.#loseByTime()
   }
 
-  /** Marks the hold as lost. Also called when the last release finds the lock already gone. */
+  /** Marks the hold as lost, even if it was released and the server no longer had it. */
   lose(reason: LossReason, how: string): void {
     if (this.#state === 'lost') return
     const error = lossOf(this, reason, how)
@@ -223,12 +223,12 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.loss ?? releasedError(this.lockName, this.kind.words)
   }
 
-  /** Called when the server answered that this owner no longer holds the lock. */
+  /** Called when the server has answered that this owner does not hold the lock. */
   loseGone(): void {
     this.lose('gone', GONE)
   }
 
-  /** Ends the hold at its last release. A `reason` aborts the signal for code that still runs. */
+  /** Ends the hold at its last release. A `reason` also aborts the signal. */
   end(reason?: Error): void {
     if (!this.live) return
     this.#state = 'ended'
@@ -236,7 +236,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (reason !== undefined) this.#signal?.abort(reason)
   }
 
-  /** An `unlock()`, perhaps of another task, ended the hold. Makes the error if it is read. */
+  /** Called when an `unlock()`, perhaps of another task, has ended the hold. Aborts the signal. */
   endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason

@@ -1,8 +1,8 @@
 import { outsideFrames } from '../kit/frame-storage.ts'
 
 /**
- * An `AbortController` whose signal checks the clocks when its state is read. After a blocked event
- * loop, user code may run before any timer, and must not read an outdated `aborted: false`.
+ * An `AbortController` whose signal checks the clocks when code reads its state. After a blocked
+ * event loop, user code may run before any timer, and must not read an outdated `aborted: false`.
  */
 export class LeaseSignal {
   readonly #controller = new AbortController()
@@ -33,8 +33,8 @@ export class LeaseSignal {
   }
 
   /**
-   * Aborts the signal. Its listeners run in no frame, because the code that finds the loss is
-   * usually not the holder's code.
+   * Aborts the signal. The listeners run outside all frames, because code of another owner may have
+   * found the loss.
    */
   abort(reason: Error): void {
     outsideFrames(() => this.#controller.abort(reason))

@@ -28,7 +28,7 @@ export abstract class HeldLease extends BaseLease {
   readonly #hold: Hold
   #handle: Lease | undefined
   /**
-   * True if the loss was reported to the holder.
+   * True if the caller has received the loss as an error.
    *
    * @internal
    */
@@ -131,7 +131,7 @@ export abstract class HeldLease extends BaseLease {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if ((this.released && !this.endedByAnother) || (await this.release()) || this.told) return
-    // After `close()` the loss is a `ClosedError`. It is not thrown, because the caller of
+    // After `close()` the loss is a `ClosedError`. This error is not thrown, because the caller of
     // `close()` knows that the client holds nothing.
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }

@@ -14,7 +14,6 @@ interface Hold {
   readonly drainMs: number | undefined
 }
 
-/** The last proof of a lease. */
 interface Proof {
   readonly sentAt: { readonly monotonic: number }
   readonly validForMs: number
@@ -24,7 +23,11 @@ export const GONE =
   'the server reports that this owner no longer holds it. The server may have restarted, failed over, been flushed or ' +
   'evicted the key, or another client used force'
 
-/** @param how the cause of the loss, in words for the error */
+/**
+ * Makes the error for the loss of a hold.
+ *
+ * @param how the cause of the loss, as words for the error
+ */
 export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostError {
   const { lockName, token } = hold
   const { noun } = hold.kind.words ?? OF_LOCK
@@ -38,28 +41,30 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
 }
 
 /**
- * True if the validity ended because of the hold's limit: its last lease reached that limit, and
- * the watchdog does not renew beyond the limit.
+ * True if the validity ended because of the hold's limit. The last lease then lasted until the
+ * limit, and the watchdog does not renew beyond the limit.
+ *
+ * @param overAt when the validity ended, on the monotonic clock
  */
 export function isAtLimit({ leaseMs, limitAt }: Hold, overAt: number): boolean {
   return overAt + leaseMs - validityMs(leaseMs) >= limitAt
 }
 
-/** The option that limits how long the hold is renewed. */
+/** Returns the option that limits how long the hold is renewed. */
 export function limitOf({ drainMs }: Pick<Hold, 'drainMs'>): 'maxHoldMs' | 'maxDrainMs' {
   return drainMs === undefined ? 'maxHoldMs' : 'maxDrainMs'
 }
 
-/** The limiting option and its value, for a message. */
+/** Returns the limiting option and its value, as words for a message. */
 export function limitWords(hold: Pick<Hold, 'drainMs' | 'limitMs'>): string {
   return `\`${limitOf(hold)}\` of ${hold.drainMs ?? hold.limitMs} ms`
 }
 
 /**
- * Returns the reason why the validity of a hold ended, in words for the error.
+ * Returns why the validity of a hold ended, as words for the error.
  *
- * @param proof the last proof
- * @param agoMs the time since the request of that proof was sent, in milliseconds
+ * @param proof the last proof of the lease
+ * @param agoMs how long ago the request of this proof was sent, in milliseconds
  */
 export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, agoMs: number): string {
   const { leaseMs, renewMs } = hold

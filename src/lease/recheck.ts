@@ -1,8 +1,8 @@
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * Checks items again after a delay. An item that already waits for a check is not added again.
- * Otherwise each tick of an outage would start another series of checks.
+ * Checks items again after a delay. Items that already wait for a check are not added again.
+ * Otherwise each tick of an outage would begin another series of checks.
  */
 export class Recheck<T> {
   readonly #due = new Set<T>()
@@ -12,7 +12,7 @@ export class Recheck<T> {
 
   /**
    * @param inMs the delay in milliseconds
-   * @param ask called with the items that were added together
+   * @param ask checks the items of one call of `add`
    */
   constructor(inMs: number, clock: Clock, ask: (those: readonly T[]) => void) {
     this.#inMs = inMs

@@ -8,7 +8,7 @@ import type { ReleaseRequestedEvent, Requester } from '../events.ts'
 export class ReleaseRequestedError extends HoldfastError {
   /** The fencing token of the hold. */
   readonly token: number
-  /** The reason in the words of the requester; null if the requester gave none. */
+  /** The reason in the words of the requester. Null if the requester gave no reason. */
   readonly reason: string | null
   readonly by: Requester
 

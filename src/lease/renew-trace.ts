@@ -13,7 +13,11 @@ export class RenewTrace {
     renewTrace.end.publish(this.#fact)
   }
 
-  /** @param error why the state of some holds is unknown; undefined if none is unknown */
+  /**
+   * Publishes the result of the request.
+   *
+   * @param error why the state of some holds is unknown; undefined if all holds were answered
+   */
   ended(renewed: number, gone: number, error: Error | undefined): void {
     const fact = this.#fact
     fact.renewed = renewed
@@ -23,7 +27,7 @@ export class RenewTrace {
   }
 }
 
-/** @returns undefined if the diagnostics channel has no subscribers */
+/** Begins to publish a request. Returns undefined if the diagnostics channel has no subscriber. */
 export function traceRenewal(
   { client, label }: ClientFact,
   holds: number,

@@ -3,22 +3,21 @@ import { type Linked, LinkedList } from '../kit/linked-list.ts'
 import { Recheck } from './recheck.ts'
 import { validityMs } from './validity.ts'
 
-/** A hold to renew. */
 interface Renewed<H extends Renewed<H>> extends Linked<H> {
   readonly limitAt: number
   upToLimit(leaseMs: number, at: Moment): number
   remainingMonotonicMs(): number
 }
 
-/** Sends the requests. The watchdog implements it. */
+/** Receives the ticks and sends the requests. The watchdog is the host. */
 interface Host<H extends Renewed<H>> {
   tick(timer: RenewalTimer<H>): void
   verify(holds: readonly H[]): void
 }
 
 /**
- * One timer for all holds whose renewed lease has the same length. It ticks after every third of
- * that lease.
+ * One timer for all holds whose renewed lease has the same length. The timer ticks after every
+ * third of this length.
  */
 export class RenewalTimer<H extends Renewed<H>> {
   readonly leaseMs: number
@@ -40,7 +39,7 @@ export class RenewalTimer<H extends Renewed<H>> {
   }
 
   /**
-   * Yields groups of these holds, each with the lease to request, in milliseconds. A hold near its
+   * Yields groups of these holds, each with the lease to request in milliseconds. A hold near its
    * limit gets only the time until the limit. If its lease already lasts until the limit, the
    * request has 0, which only checks the hold.
    */
@@ -48,8 +47,8 @@ export class RenewalTimer<H extends Renewed<H>> {
     const holds = some.filter((hold) => this.holds.has(hold))
     const now = this.#clock.now()
     const isNear = ({ limitAt }: H) => limitAt - now.monotonic < this.leaseMs
-    // The validity is shorter than the lease by this margin. If the difference is not larger, the
-    // current lease already lasts until the limit.
+    // The validity is shorter than the lease by this margin. If `leaseMs` exceeds the remaining
+    // validity by no more than the margin, the current lease already lasts until the limit.
     const marginMs = this.leaseMs - validityMs(this.leaseMs)
     yield [holds.filter((hold) => !isNear(hold)), this.leaseMs]
     for (const hold of holds.filter(isNear)) {

@@ -4,16 +4,18 @@ export type Answer =
   | { readonly kind: 'lost' }
   | { readonly kind: 'unknown'; readonly cause: Error }
 
-/** Renews and checks leases. The watchdog uses this interface and knows nothing about Redis. */
+/**
+ * Renews and checks leases. The watchdog uses this interface, so the watchdog depends on no server.
+ */
 export interface Renewer<H> {
   /**
-   * Splits the holds into separate requests. A slow server then does not delay the requests to
-   * another server.
+   * Splits the holds into groups, with one request for each group. A slow server then does not
+   * delay the requests to another server.
    */
   groups(holds: readonly H[]): H[][]
   /**
-   * Returns one answer for each hold, in the same order. With a `leaseMs` of 0, the request only
-   * checks the holds. It never rejects, and resolves within `timeoutMs`.
+   * Returns one answer for each hold, in the order of the holds. With a `leaseMs` of 0, the request
+   * only checks the holds. The promise never rejects, and resolves within `timeoutMs` milliseconds.
    */
   renew(holds: readonly H[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
 }

@@ -2,22 +2,24 @@ import type { Moment } from '../kit/clock.ts'
 
 /** The key and the owner id that identify a hold on the server. */
 export interface HoldId {
-  /** The key of the lock in Redis. */
   readonly key: string
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly wireOwner: string
 }
 
 /**
- * The sending time of the request that proved the lease, and how long the lease is valid from that
- * time.
+ * Proves a lease: `sentAt` is when the successful request was sent, and the lease is valid for
+ * `validForMs` milliseconds from then.
  */
 export interface Proof {
   readonly sentAt: Moment
   readonly validForMs: number
 }
 
-/** The proofs that a stand-in adds, in memory that the main thread reads without waiting. */
+/**
+ * The proofs of one lease, in memory that the stand-in and the main thread share. The main thread
+ * reads the proofs without a message.
+ */
 export interface Backing {
   provedAt(): Moment
   proved(at: Moment): void
@@ -27,13 +29,16 @@ export interface Backing {
 /** Renews leases while the watchdog cannot run. The renewal thread is a stand-in. */
 export interface StandIn {
   /**
-   * Returns a promise that settles when the stand-in is ready, or cannot start. Undefined if the
-   * stand-in is already ready.
+   * Returns undefined if the stand-in is ready. Otherwise returns a promise that resolves when it
+   * is ready, and rejects if it cannot start.
    */
   ready(): Promise<void> | undefined
   /**
+   * Renews this lease when the main thread is late, until `forget()` is called.
+   *
    * @param leaseMs the lease that each renewal requests, in milliseconds
-   * @param limitAt the time after which the lease is not renewed, on the monotonic clock
+   * @param limitAt no renewed lease lasts beyond this time on the monotonic clock; Infinity for no
+   *   limit
    */
   keep(id: HoldId, provedAt: Moment, leaseMs: number, limitAt: number): Backing
 }

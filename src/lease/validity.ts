@@ -1,16 +1,17 @@
 /**
- * The lease of a grant that has no lease, in milliseconds. Such a grant is valid even if its answer
- * arrives late. The number is so small that sums with times remain exact whole numbers.
+ * Stands for the lease of a grant without a lease, in milliseconds. Such a grant stays valid even
+ * if its answer arrives late. Sums of this number and times are exact whole numbers.
  */
 export const NO_LEASE_MS = Number.MAX_SAFE_INTEGER / 1_000
 
 /**
- * How long a holder may rely on a lease, from *before* its request was sent. The drift of clocks is
- * subtracted: 1 % and 2 ms, as on the Redlock page. A margin is subtracted too, so that the holder
- * can stop its work before the server grants the lock to another owner.
+ * Returns how long a holder may rely on a lease, in milliseconds from *before* its request was
+ * sent. The drift of clocks is subtracted: 1 % and 2 ms, as on the Redlock page. A margin is
+ * subtracted too, so that the holder can stop its work before the server grants the lock to another
+ * owner.
  *
  * @param leaseMs the lease that the server granted, in milliseconds
- * @returns milliseconds; zero or less if the lease is too short
+ * @returns milliseconds; 0 or less if the lease is too short
  */
 export function validityMs(leaseMs: number): number {
   const driftMs = leaseMs * 0.01 + 2

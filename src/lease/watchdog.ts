@@ -14,8 +14,8 @@ type HoldTimer = RenewalTimer<Hold>
 
 interface WatchdogEvents {
   /**
-   * Called when the watchdog renews this many holds, `lateMs` later than planned. @returns
-   * undefined if no code subscribes to the channel
+   * Called before a request that renews `holds` holds, `lateMs` milliseconds later than planned.
+   * Returns undefined if the diagnostics channel has no subscriber.
    */
   renewing(holds: number, lateMs: number): RenewTrace | undefined
   renewed(holds: number): void
@@ -26,28 +26,27 @@ interface WatchdogEvents {
 const CHUNK = 500
 
 /**
- * If a lease has ended by the wall clock only, the server has this long to confirm the lease, in
- * milliseconds.
+ * If a lease has expired only by the wall clock, the server has this many milliseconds to confirm
+ * it.
  */
 const ANSWER_MS = 250
 
 /**
- * The watchdog of one client. It has one timer for each length of a lease, which renews all holds
- * with that lease after every third of it. The timer for the client's `leaseMs` also checks the
- * fixed leases. An alarm ends holds that were not renewed in time, without a request. No timer
- * keeps the process alive.
+ * The watchdog of one client. For each length of a lease, one timer renews all holds with this
+ * lease after every third of it. The timer for the client's `leaseMs` also checks fixed leases.
+ *
+ * The alarm ends holds that were not renewed in time, without a request. No timer keeps the process
+ * alive.
  */
 export class Watchdog {
   readonly #renewer: Renewer<Hold>
   readonly #clock: Clock
   readonly #events: WatchdogEvents
   readonly #standIn: StandIn | undefined
-  /**
-   * The timer for the client's `leaseMs`, which also checks fixed leases. It is also in `#timers`.
-   */
+  /** The timer for the client's `leaseMs`, which also checks fixed leases. `#timers` has it too. */
   readonly #ownTimer: HoldTimer
   readonly #timers = new Map<number, HoldTimer>()
-  /** The holds with a fixed lease. Only `extend()` renews them. */
+  /** The holds with a fixed lease. Only `extend()` makes these leases last longer. */
   readonly #fixed = new LinkedList<Hold>()
   readonly #clockWatch: ClockWatch
   readonly #alarm: Alarm
@@ -75,21 +74,21 @@ export class Watchdog {
   }
 
   /**
-   * Returns a promise that settles when the stand-in can renew holds of this kind. Undefined if no
-   * wait is needed.
+   * Returns a promise that settles when the stand-in can renew holds of this kind, or cannot start.
+   * Undefined if no wait is needed.
    */
   readyFor({ renewal }: Hold['kind']): Promise<void> | undefined {
     return renewal === undefined ? this.#standIn?.ready() : undefined
   }
 
-  /** Begins to check the hold. From now on, the alarm ends the hold when its validity is over. */
+  /** Begins to check the hold. The alarm ends the hold when its validity ends. */
   track(hold: Hold): void {
     this.#fixed.add(hold)
     this.#alarm.track(hold)
     if (this.#clockWatch.start()) this.#ownTimer.start()
   }
 
-  /** Begins to renew the hold, each time to its `renewMs`. */
+  /** Begins to renew the hold. Each renewal requests its `renewMs`. */
   watch(hold: Hold): void {
     const timer = this.#timerOf(hold.renewMs)
     timer.holds.add(hold)
@@ -102,7 +101,7 @@ export class Watchdog {
     hold.standAlone()
   }
 
-  /** Called when the hold was released or lost. The watchdog no longer checks or renews it. */
+  /** Called when the hold was released or lost. The watchdog then no longer checks or renews it. */
   untrack(hold: Hold): void {
     hold.list?.remove(hold)
     this.#alarm.untrack(hold)
@@ -111,8 +110,8 @@ export class Watchdog {
 
   /**
    * Returns how long the event loop was blocked when the validity of the hold ended, in
-   * milliseconds. Undefined if the event loop was not blocked for long enough to prevent a renewal,
-   * or if no renewal was due.
+   * milliseconds. Undefined if the stall was too short to prevent a renewal, or if no renewal was
+   * due.
    */
   stalledMs(hold: Hold): number | undefined {
     const { renewMs, proof } = hold
@@ -124,14 +123,13 @@ export class Watchdog {
   }
 
   /**
-   * Called when the server may be a new one, or may have lost its data. Renews or checks all holds
-   * now.
+   * Renews or checks all holds now, because the server may be another server or have lost its data.
    */
   verifyAll(): void {
     this.verify(this.#all)
   }
 
-  /** Renews or checks these holds now. Holds that the watchdog no longer tracks are left out. */
+  /** Renews or checks these holds now. Does nothing for holds that the watchdog does not track. */
   verify(holds: readonly Hold[]): void {
     for (const timer of this.#timers.values()) {
       for (const [some, leaseMs] of timer.wants(holds)) this.#ask(timer, some, leaseMs)
@@ -145,9 +143,9 @@ export class Watchdog {
     this.#stopIfIdle()
   }
 
-  // Fixed leases are checked too, because they can end early. Their key may be deleted, evicted or
-  // released by force, or expire early because the server's clock was set. A fixed lease that is
-  // shorter than a tick usually ends before any check.
+  // Fixed leases are checked too, because they can end early. For example, an operator may delete
+  // the key, or the server's clock may jump. A fixed lease that is shorter than a tick usually ends
+  // before any check.
   tick(timer: HoldTimer): void {
     this.#stopIfIdle()
     if (timer === this.#ownTimer) this.verify([...timer.holds, ...this.#fixed])
@@ -170,7 +168,7 @@ export class Watchdog {
     return [...[...this.#timers.values()].flatMap(({ holds }) => [...holds]), ...this.#fixed]
   }
 
-  // The timers are stopped at the next tick or clock check, not directly after the last hold. So a
+  // The timers stop at the next tick or clock check, and not directly after the last hold. So a
   // series of short holds does not create them again each time.
   #stopIfIdle(): void {
     if (this.#fixed.size > 0) return
@@ -188,8 +186,8 @@ export class Watchdog {
     this.#endDistrusted(now.monotonic + ANSWER_MS)
   }
 
-  // Ends holds that have expired by the wall clock and were not confirmed. The alarm cannot do
-  // that, because its monotonic clock stops while the machine is suspended.
+  // Ends holds that have expired by the wall clock and were not confirmed. The alarm cannot end
+  // them, because the monotonic clock stops while the machine is suspended.
   #endDistrusted(notBefore: number): void {
     this.#clock.clear(this.#distrust)
     const waitMs = notBefore - this.#clock.now().monotonic
@@ -234,7 +232,7 @@ export class Watchdog {
         failure ??= answer.cause
         unknown.push(hold)
         this.#events.late(hold, answer.cause)
-        // If the lease has expired by the wall clock only, the server could have confirmed it.
+        // If the lease has expired only by the wall clock, an answer could have confirmed it.
         // Without an answer, the hold is lost.
         hold.loseIfExpired()
       } else {

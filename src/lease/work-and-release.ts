@@ -4,8 +4,8 @@ import { show } from '../kit/show.ts'
 import { leaseBehind } from './base-lease.ts'
 
 /**
- * Runs the work. Then releases the lease, even if the work fails. If the lease ended before the
- * release, the call rejects with the reason, and the error of the work is the cause of that error.
+ * Runs the work, and then releases the lease even if the work has failed. If the lease ended before
+ * its release, rejects with the reason, and with the work's error as `cause`.
  */
 export async function workAndRelease<T>(
   handle: object,
@@ -30,8 +30,8 @@ export async function workAndRelease<T>(
 }
 
 /**
- * True if the error reports this loss. The error may be a copy with the error of the work as its
- * cause.
+ * True if the error reports this loss. The error may also be a copy of the loss, with the error of
+ * the work as its `cause`.
  */
 export function isOfLoss(error: unknown, loss: unknown): boolean {
   if (error === loss) return true
@@ -40,8 +40,8 @@ export function isOfLoss(error: unknown, loss: unknown): boolean {
 }
 
 /**
- * Makes the error for a lease that ended while its work failed. It is a new error, because `over`
- * is also the reason of a signal and must not change.
+ * Makes the error for a lease that ended while its work failed. `over` stays unchanged, because it
+ * may also be the reason of a signal.
  */
 function withCause(over: Error, thrown: unknown): unknown {
   if (isOfLoss(thrown, over)) return thrown

@@ -7,7 +7,10 @@ import { reenter } from './reenter.ts'
 import { isOver, traceAcquire } from './tracing.ts'
 import { whenReady } from './when-ready.ts'
 
-/** @returns the lease; null if the waiter did not acquire the lock within `waitMs` */
+/**
+ * Returns the lease, or null if the waiter did not acquire the lock within `waitMs`. Rejects if the
+ * waiter fails or the call is aborted.
+ */
 export function acquire(
   lock: LocalLock,
   kind: LockKind,

@@ -13,33 +13,32 @@ import type { LocalLock } from './local-lock.ts'
 
 export type Answer = AcquireAnswer | HandOverAnswer | QueueAnswer | ReenterAnswer
 
-/**
- * The answer of the server. If no answer arrived, `grant` is null, and the next attempt follows
- * after `pauseMs`.
- */
+/** The result of one request: the answer of the server, or no answer. */
 export interface Asked<A extends Answer> {
+  /** The answer of the server. Null if no valid answer arrived. */
   readonly grant: A | null
   /** The moment just before the request was sent. The lease counts from this moment. */
   readonly sentAt: Moment
+  /** The pause before the next attempt, in milliseconds. 0 if an answer arrived. */
   readonly pauseMs: number
-  /** True if no answer arrived, and the server may have granted the request. */
+  /** True if no answer arrived, and the server may still have executed the request. */
   readonly unknown: boolean
 }
 
 /**
- * The time limit of a request is this much later than the wait timeout of its waiter, in
- * milliseconds. So the waiter ends first, and the error names the wait timeout.
+ * The time limit of a request is later than the wait timeout of its waiter by this many
+ * milliseconds. So the wait timeout comes first, and the error names the wait timeout.
  */
 const AFTER_THE_WAIT_MS = 20
 
-/** The time limit of the waiter's next request, in milliseconds. */
+/** Returns the time limit of the waiter's next request, in milliseconds. */
 export function callMsFor({ retryBudget, leftMs }: Waiter): number {
   return Math.min(retryBudget.callMs, leftMs + AFTER_THE_WAIT_MS)
 }
 
 /**
- * Returns the owner id for the waiter's requests. The waiter keeps this id until a grant uses it or
- * the waiter abandons it.
+ * Returns the owner id for the waiter's requests. All requests have the same id until a grant uses
+ * the id or the waiter abandons the id.
  */
 export function nameOf(waiter: Waiter): string {
   const { owner, kind } = waiter.request
@@ -49,24 +48,24 @@ export function nameOf(waiter: Waiter): string {
 
 /**
  * One request of a waiter. If a failure uses up the retry budget, the waiter is rejected. If the
- * outcome is unknown, the client releases the owner id in the background when the waiter abandons
- * it.
+ * outcome stays unknown, `abandonName` later releases the owner id in the background.
  */
 export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   readonly #lock: LocalLock
   readonly #waiter: Waiter
   readonly #callMs: number
   /**
-   * How long after its time limit this request could still run, in milliseconds, as known at the
-   * sending.
+   * For how many milliseconds after its time limit this request may still run on the server, as
+   * known when the client sent the request.
    */
   readonly #lateMs: number
   readonly #then: (asked: Asked<A>) => void
 
   /**
-   * Construct it immediately before the request is sent.
+   * The caller must send the request immediately after the construction, because the construction
+   * records the sending time.
    *
-   * @param callMs the time that the request may take, in milliseconds
+   * @param callMs the time limit of the request, in milliseconds
    * @param then called once, with the result
    */
   constructor(lock: LocalLock, waiter: Waiter, callMs: number, then: (asked: Asked<A>) => void) {
@@ -83,14 +82,14 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   answered(grant: A): void {
     const waiter = this.#waiter
     const { sentAt } = this
-    // A grant is counted as an answer later, by `Holds.granted`, and only if its lease is still
-    // valid then.
+    // A grant does not count as an answer here, because its lease may have expired already. The
+    // code that uses the grant checks the lease, and then counts the answer.
     const unasked = grant.kind === 'held' && grant.unasked
     if (grant.kind !== 'granted' && !unasked) waiter.retryBudget.answered(sentAt.monotonic)
     waiter.asking = false
     if ((grant.kind === 'held' || grant.kind === 'yielded') && grant.split !== undefined) {
-      // Some masters granted the lock, or may still grant it. So the owner id is abandoned, and the
-      // next request uses a new one.
+      // Some masters granted the lock, or may still grant the lock. So the waiter abandons the
+      // owner id, and the next request uses a new id.
       abandonName(this.#lock, waiter)
     }
     this.#settle({ grant, sentAt, pauseMs: 0, unknown: false })
@@ -101,12 +100,12 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
     const { sentAt } = this
     const unknown = failure.kind === 'unknown'
     const now = this.#lock.services.clock.monotonic()
-    // A joint request is sent only when all its locks have called. It may be sent as late as now,
-    // so this later time counts.
+    // A joint request is sent only when all its locks have called. So the latest possible sending
+    // time is now, and not `sentAt`.
     if (unknown) this.#inDoubt(waiter.request.asksOnce ? now : sentAt.monotonic)
     if (unknown || failure.kind === 'unsent') waiter.endIfTimeIsUp()
-    // The waiter gave up before answers usually arrive, so the failure says nothing about the
-    // server.
+    // If the waiter gave up before answers usually arrive, the failure does not show that the
+    // server has a problem.
     const silentMs = now - sentAt.monotonic
     const saysNothing = unknown && waiter.settled && !waiter.retryBudget.isUnusual(silentMs)
     const pauseMs = saysNothing ? 0 : waiter.retryBudget.failed(failure, sentAt.monotonic)
@@ -121,15 +120,17 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
   }
 
   #inDoubt(latestMs: number): void {
-    // The longer of the two delays counts. Since the request was sent, the delay may have become
-    // known, or the connection may have changed to a nearer server.
+    // The longer of the two delays counts, because the known delay may have changed since the
+    // request was sent. For example, the connection may have changed to a nearer server.
     const lateMs = Math.max(this.#lateMs, this.#lock.services.server.lateAtMostMs)
     const untilMs = latestMs + this.#callMs + lateMs
     this.#waiter.doubtUntilMs = Math.max(this.#waiter.doubtUntilMs, untilMs)
   }
 }
 
-/** Sends one request for a waiter, as {@link Asking} describes. */
+/**
+ * Sends one request for a waiter, and resolves with the result. {@link Asking} describes failures.
+ */
 export function ask<A extends Answer>(
   lock: LocalLock,
   waiter: Waiter,
@@ -142,8 +143,8 @@ export function ask<A extends Answer>(
 }
 
 /**
- * Abandons the waiter's owner id. A request without an answer may have been granted, or may still
- * be granted, so a background release follows.
+ * Abandons the waiter's owner id. A request with this id may still be granted, or the server's
+ * queue may contain the id. In these cases the client releases the id in the background.
  */
 export function abandonName(lock: LocalLock, waiter: Waiter): void {
   const { wireOwner, doubtUntilMs, request, queued } = waiter

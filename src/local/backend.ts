@@ -25,7 +25,7 @@ import { Revocations } from './revocations.ts'
 import { ServerRenewer } from './server-renewer.ts'
 import { ShortLeases } from './short-leases.ts'
 
-/** The parts that all locks of one client share, on every server or quorum. */
+/** The parts of one client that all its locks share, on all of its servers and quorums. */
 export interface Client {
   readonly owners: Owners
   readonly frames: Frames
@@ -34,7 +34,7 @@ export interface Client {
   readonly requests: HolderRequests
 }
 
-/** The parts that all locks of one client share on one server or quorum. */
+/** The parts of one client that its locks on one server or quorum share. */
 export class Backend {
   readonly registry: LocalLocks
   readonly #server: LockServer
@@ -80,8 +80,8 @@ export class Backend {
       },
       standIn,
     )
-    // After a reconnect, the server may be another server, or may have lost its data. So all holds
-    // are renewed or checked.
+    // After a reconnect, the server may be another server, or may have lost its data. So the
+    // watchdog renews or checks all holds.
     this.#ignoreUps = server.onUp(() => this.#watchdog.verifyAll())
     const responseTime = new ResponseTime()
     const limits = {
@@ -122,26 +122,27 @@ export class Backend {
   }
 
   /**
-   * Acquires no new locks.
+   * Refuses new acquisitions. An owner that holds a lock may still acquire this lock again.
    *
-   * @returns resolves when the client holds no locks
+   * @returns resolves when the client holds no locks and waits for none
    */
   drain(): Promise<void> {
     return this.registry.drain()
   }
 
   /**
-   * Releases all holds and rejects all waiters. The connections stay open.
+   * Releases all holds and rejects all waiters. The connections stay connected.
    *
    * @returns the holds that this call ended
    */
   async close(): Promise<CutOffHold[]> {
     const { cutOff, released } = this.registry.close()
     if (this.#server.everUp) {
-      // Unanswered requests time out during the extra 50 ms, so their outcome is settled before the
-      // client waits for background releases.
+      // Requests without an answer time out during the extra 50 ms. So their outcome is known
+      // before the client waits for background releases.
       await within(this.#closeMs + 50, released)
-      // After a blocked event loop, requests that have timed out fail only in the next turn.
+      // If the event loop was blocked, requests that have timed out are rejected only in the next
+      // turn.
       await turn()
       await within(this.#closeMs, this.#server.quiet())
     }

@@ -6,7 +6,10 @@ import type { LocalLocks } from './local-locks.ts'
 
 const OF_CLIENT = { noun: 'Client', unavailable: 'Its label and its process are unknown.' }
 
-/** @returns the client; null if it is unknown. Rejects like every other request to Redis */
+/**
+ * Resolves with the process and the label of the client, or with null if the client is unknown.
+ * Rejects if the argument is invalid or the server does not answer.
+ */
 export async function clientInfo(
   locks: Pick<LocalLocks, 'ask' | 'clients'>,
   clientOrOwner: unknown,

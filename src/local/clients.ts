@@ -3,32 +3,29 @@ import { clientOf, isOfHoldfast } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
 
-/** The largest number of clients whose processes are remembered. */
+/** The largest number of clients that each map of `Clients` remembers. */
 const MOST = 100
 
-/** The largest number of background requests about clients at a time. */
+/** The largest number of background requests about clients that are in flight at a time. */
 const MOST_AT_ONCE = 10
 
-/**
- * If a client is unknown, the next background request about that client follows after this time, in
- * milliseconds.
- */
+/** The shortest time between two background requests about the same client, in milliseconds. */
 const ASK_AGAIN_MS = 10_000
 
-/** The open clients of this process, by client id. */
+/** The clients of this process that are not closed, by client id. */
 const ofThisProcess = new Map<string, ClientInfo>()
 
 interface Services {
   readonly presence: Presence
   readonly own: ClientInfo
   readonly clock: Clock
-  /** The timeout of one request, in milliseconds. */
+  /** `commandTimeoutMs` is the time limit of one background request, in milliseconds. */
   readonly limits: { readonly commandTimeoutMs: number }
 }
 
 /**
- * Knows this client, the other clients of this process, and the clients that the server has
- * reported. Answers are kept, because they never change.
+ * Finds the label and the process of clients. Sources are this client, the other clients of this
+ * process, and the server. Answers of the server are remembered, because they never change.
  */
 export class Clients {
   readonly #presence: Presence
@@ -36,7 +33,10 @@ export class Clients {
   readonly #clock: Clock
   readonly #callMs: number
   readonly #known = new Map<string, ClientInfo>()
-  /** When the server was last asked about each client in the background, on the monotonic clock. */
+  /**
+   * For each client id, the time of the last background request about this client, on the monotonic
+   * clock.
+   */
   readonly #askedAt = new Map<string, number>()
   #asking = 0
   #isRefused = false
@@ -49,7 +49,7 @@ export class Clients {
     ofThisProcess.set(own.client, own)
   }
 
-  /** @returns null if the client of that owner is unknown */
+  /** Returns the client of this owner without a request, or null if the client is not known yet. */
   find(owner: string): ClientInfo | null {
     const client = clientOf(owner)
     if (client === this.#own.client) return this.#own
@@ -57,8 +57,8 @@ export class Clients {
   }
 
   /**
-   * Tells which client the owner belongs to. `here`: this client. `process`: another client in this
-   * process.
+   * Tells where the client of this owner is. `here` means this client. `process` means another
+   * client of this process. `elsewhere` means any other client.
    */
   nearnessOf(owner: string): 'here' | 'process' | 'elsewhere' {
     const client = clientOf(owner)
@@ -67,8 +67,8 @@ export class Clients {
   }
 
   /**
-   * Asks the server about the owner's client. Rejects only with a `CallFailure`; returns null if
-   * the server does not know the client.
+   * Asks the server about the client of this owner. Returns null if the server does not know the
+   * client. Rejects only with a `CallFailure`.
    */
   async ask(owner: string, callMs: number): Promise<ClientInfo | null> {
     const info = await this.#presence.clientInfo(clientOf(owner), callMs)
@@ -78,14 +78,17 @@ export class Clients {
     return info
   }
 
-  /** True if {@link learn} would send a request. */
+  /** True if {@link learn} would send a request about the client of this owner. */
   mayLearn(owner: string): boolean {
     if (this.#isRefused || this.#asking >= MOST_AT_ONCE || !isOfHoldfast(owner)) return false
     const askedAt = this.#askedAt.get(clientOf(owner)) ?? -Infinity
     return this.find(owner) === null && this.#clock.monotonic() - askedAt >= ASK_AGAIN_MS
   }
 
-  /** Sends one request about the owner's client, because a waiter waits for that owner. */
+  /**
+   * Sends one background request about the client of this owner. Returns undefined if no request is
+   * needed or allowed now. The promise never rejects.
+   */
   learn(owner: string): Promise<void> | undefined {
     if (!this.mayLearn(owner)) return undefined
     const client = clientOf(owner)
@@ -105,8 +108,8 @@ export class Clients {
       await this.ask(owner, this.#callMs)
     } catch (error) {
       const { kind, permanent } = error as CallFailure
-      // If the login has no right to ask, the client stops asking, because each refusal adds a line
-      // to the server's log.
+      // If the login has no right to ask, the client stops these requests forever, because each
+      // refusal adds a line to the server's log.
       this.#isRefused ||= kind === 'refused' && permanent
     } finally {
       this.#asking -= 1

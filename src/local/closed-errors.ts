@@ -8,7 +8,7 @@ export function closedError(lockName?: string): ClosedError {
   )
 }
 
-/** The error for a new acquisition while the client drains. */
+/** Makes the error for a new acquisition while the client drains. */
 export function closingError(lockName?: string): ClosedError {
   return new ClosedError(
     'This Holdfast client is closing. It waits until its locks are released, and acquires no new locks. ' +

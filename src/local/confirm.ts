@@ -7,8 +7,8 @@ import { type Answer, type Asked, abandonName } from './ask.ts'
 import type { LocalLock } from './local-lock.ts'
 
 /**
- * Returns a callback for answers. With `confirm`, it passes a grant to `then` only after replicas
- * have confirmed the grant. It passes all other answers at once.
+ * Returns a callback that receives each result of a request. A grant reaches `then` only after
+ * replicas have confirmed the grant. All other results reach `then` at once.
  */
 export function whenConfirmed<A extends Answer>(
   lock: LocalLock,
@@ -24,10 +24,11 @@ export function whenConfirmed<A extends Answer>(
  * Waits until replicas have confirmed a grant. In these cases the grant does not count, and the
  * result contains no grant:
  * - Fewer replicas than wanted have the grant. The waiter is rejected.
- * - The number of replicas is unknown. The waiter asks again under the same owner id.
- * - The waiter has been settled, for example by an abort.
+ * - The confirmation failed, or the lock was gone before the confirmation. The waiter asks again
+ *   with the same owner id, or is rejected if its retry budget is used up.
+ * - The waiter has settled meanwhile, for example by an abort.
  *
- * The grant is released when the waiter gives up its owner id.
+ * The client releases a grant that does not count when the waiter abandons its owner id.
  */
 export async function confirmed<A extends Answer>(
   lock: LocalLock,
@@ -48,12 +49,12 @@ export async function confirmed<A extends Answer>(
   waiter.notYet = undefined
   open.close()
   if (!waiter.settled && answer.kind === 'confirmed') return asked
-  // The server has granted the lock, so abandoning the owner id must release the grant.
+  // The server has granted the lock. A value above 0 makes `abandonName` release the grant.
   waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, lock.services.clock.monotonic())
   const nothing = { grant: null, sentAt: asked.sentAt, pauseMs: 0, unknown: true }
   if (waiter.settled) return nothing
   if (answer.kind === 'short') {
-    // The owner id is abandoned first, so that its release is sent before the request of the next
+    // The waiter abandons its owner id first. So the release is sent before the request of the next
     // waiter of this client.
     abandonName(lock, waiter)
     waiter.reject(new NotDurableError(lock.name, answer, request.kind.words))
@@ -67,5 +68,5 @@ export async function confirmed<A extends Answer>(
 
 const GONE = 'the lock was granted, but was gone before the replicas confirmed it'
 
-/** The result for a waiter that was aborted, closed or timed out during the confirmation. */
+/** Stands for the confirmation if the waiter settles before the confirmation arrives. */
 const wantedNoMore = (): Confirmation => ({ kind: 'gone' })

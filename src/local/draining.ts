@@ -1,9 +1,12 @@
 interface Used {
-  /** True if this client neither holds the lock nor waits for it. */
+  /**
+   * True if this client does not hold the lock, does not wait for it, and has no task for it under
+   * way.
+   */
   readonly isIdle: boolean
 }
 
-/** The locks in use of a draining client, until all of them are idle. */
+/** The locks that a draining client still uses. `done` resolves when all of them are idle. */
 export class Draining {
   readonly done: Promise<void>
   readonly #inUse: Set<Used>
@@ -17,7 +20,9 @@ export class Draining {
     if (this.#inUse.size === 0) this.#end()
   }
 
-  /** Called when this client neither holds the lock nor waits for it any longer. */
+  /**
+   * Called when the lock becomes idle. Locks that became used after the drain began do not count.
+   */
   free(lock: Used): void {
     if (this.#inUse.delete(lock) && this.#inUse.size === 0) this.#end()
   }

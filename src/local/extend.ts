@@ -3,15 +3,19 @@ import { CallFailure } from '../servers/call-failure.ts'
 import { renewalOf, toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/** Extends the lease to at least `leaseMs` from now. Rejects if the server did not confirm that. */
+/**
+ * Extends the lease to at least `leaseMs` milliseconds from now. Rejects if the server did not
+ * confirm the extension, or if the hold has ended.
+ */
 export async function extend(lock: LocalLock, hold: Hold, leaseMs: number): Promise<void> {
   if (!(await lengthen(lock, hold, leaseMs))) throw hold.over()
 }
 
 /**
- * Like {@link extend}, but does not reject if the hold ends meanwhile.
+ * Like {@link extend}, but returns false instead of rejecting if the hold has ended.
  *
- * @param longestCallMs the longest time of one request before a retry, in milliseconds
+ * @param longestCallMs the longest time limit of one request, in milliseconds; Infinity means no
+ *   extra limit
  * @returns true if the lease was extended; false if the hold has ended
  */
 export async function lengthen(
@@ -25,10 +29,10 @@ export async function lengthen(
   for (hold.loseIfOver(); hold.live; ) {
     const sentAt = clock.now()
     const callMs = Math.min(retryBudget.callMs, longestCallMs)
-    // The request may reach the server even if its answer is lost. So the hold can no longer be
-    // handed over without a request.
+    // The request may reach the server even if its answer is lost. So a hand-over of this hold now
+    // needs a request.
     hold.untouched = false
-    // A retry must not extend the lease beyond the limit of the hold.
+    // A retry is sent later, so it gets a shorter lease if the limit of the hold is near.
     const wantedMs = hold.upToLimit(leaseMs, sentAt)
     hold.leaseMs = Math.max(hold.leaseMs, wantedMs)
     const [left] = await renewalOf(hold, server).renew([toRenew(hold)], wantedMs, callMs)

@@ -5,17 +5,17 @@ import { FreeListener, FreeWait, type Reading } from '../waiting/free-watchers.t
 import { type Limits, RetryBudget } from '../waiting/retry-budget.ts'
 import type { WaitLimits } from '../waiting/timed-wait.ts'
 
-/** One lock that callers watch, with the functions that check if it is free. */
+/** A lock that callers watch without acquiring it. */
 export interface Watchable<S> extends Watched<S>, Reading<S> {
   readonly name: string
   /**
-   * Locks with the same key share one subscription and one check. The key of a plain lock is its
+   * Locks with the same key share one subscription and one check. For a plain lock, the key is its
    * raw name.
    */
   readonly watchKey: string
 }
 
-/** The locks of one client that calls of `whenFree` and listeners of `onFree` watch. */
+/** The watches of one client: for calls of `whenFree`, and for listeners of `onFree`. */
 export class FreeWatches {
   readonly #limits: Limits
   readonly #emit: Emit
@@ -27,8 +27,8 @@ export class FreeWatches {
   }
 
   /**
-   * @returns null if the lock was not free in time; otherwise, `waited` is false if the lock was
-   * free at once
+   * Resolves with null if the lock did not become free within `limits`. Otherwise resolves when the
+   * lock is free. `waited` is false if the first check found the lock free.
    */
   wait<S>(lock: Watchable<S>, limits: WaitLimits): Promise<{ waited: boolean } | null> {
     const watch = this.#watchOf(lock)
@@ -38,7 +38,11 @@ export class FreeWatches {
     return wait.promise
   }
 
-  /** @returns a function that ends the listening */
+  /**
+   * Calls the listener each time the lock becomes free.
+   *
+   * @returns a function that removes the listener
+   */
   listen<S>(lock: Watchable<S>, listener: () => void): () => void {
     const watch = this.#watchOf(lock)
     const newBudget = () => new RetryBudget(lock.name, this.#limits, watch.health)
@@ -50,7 +54,10 @@ export class FreeWatches {
     return stop
   }
 
-  /** True if this client receives a message for each release of that lock. */
+  /**
+   * True if this client watches the lock, and its subscription is confirmed. The client then
+   * receives a message for each release.
+   */
   hears(rawName: string): boolean {
     if (this.#all.size === 0) return false
     const watch = this.#all.get(rawName) ?? this.#all.get(sidesOf(rawName))
@@ -72,5 +79,5 @@ export class FreeWatches {
   }
 }
 
-/** The watch key of a read-write lock. All its sides share one watch. */
+/** Returns the watch key of a read-write lock. All sides of the lock share one watch. */
 export const sidesOf = (rawName: string): string => `${rawName}\0sides`

@@ -1,44 +1,49 @@
 import { type Clock, pause, type Timer } from '../kit/clock.ts'
 
-/**
- * While other clients wait, the turn of a client ends after this many acquisitions, or after this
- * many milliseconds.
- */
+/** While other clients wait, the turn of a client ends after this many acquisitions. */
 const MOST_ACQUISITIONS = 64
+/** While other clients wait, the turn of a client ends after this many milliseconds. */
 const LONGEST_MS = 5
 
-/**
- * The number of tokens that an acquisition reserves for hand-overs, in addition to its own token.
- */
+/** An acquisition reserves this many tokens for hand-overs, in addition to its own token. */
 export const RESERVE = MOST_ACQUISITIONS - 1
 
 /**
- * The random pause of a client whose turn has ended, in milliseconds: `least` plus a part of
- * `spread`. Other clients ask during the pause.
+ * A client whose turn has ended pauses for `least` milliseconds plus a random part of `spread`
+ * milliseconds. Other clients send their requests during the pause.
  */
 const STEP_BACK_MS = { least: 1, spread: 1 }
+/** After its turn, a client lets other clients ask first for at most this many milliseconds. */
 const LONGEST_POLITENESS_MS = 1_000
 
 /**
- * Waiters of other clients that cannot subscribe only poll the lock, so the server does not count
- * them. After hand-overs for `UNBROKEN_MS`, in milliseconds, the client therefore pauses for a part
- * of the elapsed time.
+ * After hand-overs for this many milliseconds, the client pauses even if the server counts no other
+ * waiters. Some waiters of other clients cannot subscribe and only poll, so the server does not
+ * count them.
  */
 const UNBROKEN_MS = 1_000
+/**
+ * The pause after hand-overs for `UNBROKEN_MS`: a `part` of the time of the hand-overs, at most
+ * `longestMs` milliseconds.
+ */
 const AWAY = { part: 0.04, longestMs: 250 }
 
 /**
- * Limits one client's turn at a lock, from its first acquisition until the client gives other
- * clients a chance. Without a limit, a client could hand the lock over forever, or acquire it again
- * before woken waiters ask. After its turn, the client pauses for about as long as the other
- * clients need for their turns. Measured with `node bench/probes/lock/hand-over.mjs`.
+ * Limits one client's turn at a lock, from its first acquisition until other clients get a chance.
+ * Without a limit, the client could hand the lock over forever. After its turn, the client pauses
+ * for about as long as the turns of the other clients take.
+ *
+ * Measured with `node bench/probes/lock/hand-over.mjs`.
  */
 export class HandOverBudget {
   #acquisitions = 0
   #startedAt = 0
   #releasedAt = 0
   #politeUntil = 0
-  /** Since when no other client could acquire the lock; undefined while the lock is free. */
+  /**
+   * The time since which no other client had a chance to acquire the lock, on the monotonic clock.
+   * Undefined after a release that lets any client acquire the lock.
+   */
   #unbrokenSince: number | undefined
   #awayUntil = 0
   #reminder: Timer | undefined
@@ -55,32 +60,34 @@ export class HandOverBudget {
       this.#acquisitions = 0
     }
     this.#acquisitions += 1
-    // The lock may be acquired during the pause by a call that did not wait. Then other clients had
-    // no chance, and the unbroken time continues.
+    // A call that does not wait may acquire the lock during the pause. Then the polling waiters had
+    // no chance, so `#unbrokenSince` stays.
     if (this.#awayUntil !== 0 && now >= this.#awayUntil) this.#unbrokenSince = now
     else this.#unbrokenSince ??= now
     this.#awayUntil = 0
   }
 
+  /** True if the turn of this client has ended, by the number of acquisitions or by time. */
   get isUsedUp(): boolean {
     const tookMs = this.#clock.monotonic() - this.#startedAt
     return this.#acquisitions >= MOST_ACQUISITIONS || tookMs >= LONGEST_MS
   }
 
   /**
-   * True if the client must pause, because waiters that only poll have had no chance for too long.
+   * True if the client must pause after this release, because polling waiters of other clients had
+   * no chance for too long.
    */
   get isUnbroken(): boolean {
     return this.isUsedUp && this.#unbrokenMs >= UNBROKEN_MS
   }
 
-  /** Called when the lock was released, so any client may acquire it. */
+  /** Called after a release that lets any client acquire the lock at once. */
   letGo(): void {
     this.#unbrokenSince = undefined
   }
 
   /**
-   * Called when the lock is released for waiters that only poll. The waiters of this client then
+   * Called after a release for polling waiters of other clients. The waiters of this client then
    * pause before their next request.
    */
   stayAway(): void {
@@ -88,12 +95,17 @@ export class HandOverBudget {
     this.#awayUntil = this.#clock.monotonic() + ms
   }
 
-  /** The rest of this pause, in milliseconds. */
+  /** The rest of the pause that `stayAway` began, in milliseconds; 0 if there is no pause. */
   get awayMs(): number {
     return Math.max(0, this.#awayUntil - this.#clock.monotonic())
   }
 
-  /** @param others the number of other clients that the release woke */
+  /**
+   * Called after each release and each hand-over. If the turn has ended, the waiters of this client
+   * then let the woken clients ask first.
+   *
+   * @param others the number of listeners of other clients that the release woke
+   */
   released(others: number): void {
     this.#releasedAt = this.#clock.monotonic()
     if (!this.isUsedUp) return
@@ -105,9 +117,9 @@ export class HandOverBudget {
   }
 
   /**
-   * True if the client need not remember this turn, because its pause is over.
+   * True if this client need not pause for other clients any longer, so it may forget this object.
    *
-   * @param later called at the end of the pause, if the result is false
+   * @param later called at the end of the pause; only if the result is false
    */
   isForgotten(later: () => void): boolean {
     const politeMs = this.#politeMs
@@ -117,12 +129,14 @@ export class HandOverBudget {
     return false
   }
 
-  /** True if other clients should send their requests first. */
+  /**
+   * True if other clients should send their requests first, because this client's turn has ended.
+   */
   get isPolite(): boolean {
     return this.#politeMs > 0
   }
 
-  /** Resolves after a pause in which other clients can send their requests. */
+  /** Resolves after a short random pause, in which other clients can send their requests. */
   async stepBack(): Promise<void> {
     const ms = STEP_BACK_MS.least + Math.random() * STEP_BACK_MS.spread
     await pause(this.#clock, ms)

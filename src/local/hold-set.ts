@@ -6,7 +6,7 @@ const NONE: readonly Hold[] = []
 
 /**
  * The holds of one lock in one client: several shared holds, or one exclusive hold. The owner of
- * the exclusive hold may also have a shared hold, but then no other owner has a hold.
+ * the exclusive hold may also have a shared hold. Then no other owner has a hold.
  */
 export class HoldSet {
   #exclusive: Hold | undefined
@@ -17,7 +17,7 @@ export class HoldSet {
     return this.#exclusive
   }
 
-  /** Returns the holds that are neither released nor known to be lost. */
+  /** The holds that are neither released nor known to be lost. */
   get all(): Hold[] {
     const shared = this.#shared ?? NONE
     return this.#exclusive === undefined ? [...shared] : [this.#exclusive, ...shared]
@@ -28,8 +28,8 @@ export class HoldSet {
   }
 
   /**
-   * The hold that an acquisition by this owner and of this kind re-enters; undefined if there is
-   * none.
+   * Returns the hold that a request of this owner and kind re-enters. Undefined if there is no such
+   * hold. Permits never re-enter.
    */
   of(owner: Owner, { isShared, isCounted }: HoldKind): Hold | undefined {
     if (isCounted) return undefined
@@ -39,8 +39,8 @@ export class HoldSet {
   }
 
   /**
-   * Returns the owner's hold of the other sort: an exclusive hold if the request is shared, a
-   * shared hold if it is exclusive.
+   * Returns the owner's shared hold for an exclusive request, or the owner's exclusive hold for a
+   * shared request. Undefined if there is no such hold.
    */
   beside({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): Hold | undefined {
     if (this.isEmpty || kind.isCounted) return undefined
@@ -58,7 +58,7 @@ export class HoldSet {
     return false
   }
 
-  /** Returns the holds that cannot exist any longer, because the server granted this hold. */
+  /** Returns the holds that cannot exist any longer, because the server has granted this hold. */
   protected notBeside({ owner, kind }: Hold): Hold[] {
     return this.all.filter((hold) => {
       if (kind.isShared && hold.kind.isShared) return false
@@ -73,7 +73,7 @@ export class HoldSet {
     } else this.#exclusive = hold
   }
 
-  /** @returns true if the hold was in the set */
+  /** Returns true if the hold was in the set. */
   protected remove(hold: Hold): boolean {
     if (this.#exclusive !== hold) return this.#shared?.delete(hold) ?? false
     this.#exclusive = undefined

@@ -6,26 +6,33 @@ import type { RevocationRequest } from './revocation-messages.ts'
 
 interface Client {
   readonly emit: Emit
-  /** True if the event `releaseRequested` has a listener. */
   hasListeners(): boolean
 }
 
-/** The number of remembered requests. A request that arrives a second time gets the same answer. */
+/**
+ * The number of requests whose answers are remembered. A request that arrives a second time gets
+ * the same answer.
+ */
 const MOST_REMEMBERED = 100
 
 /**
- * Passes release requests to the holders of one client, on all servers. A request counts as heard
- * if the hold exists and its holder listens to the event, or to the signal of a lease.
+ * Passes release requests to the holders of one client, on all its servers. A holder hears a
+ * request if the lease is valid, and code listens to the event or to the lease's signal.
  */
 export class HolderRequests {
   readonly #client: Client
-  /** One function for each server or quorum. It returns the holds on that server or quorum. */
+  /**
+   * One function for each server or quorum. Each function returns the holds on its server or
+   * quorum.
+   */
   readonly #places = new Set<() => readonly Hold[]>()
-  /** One controller for each hold whose signal a caller read. */
+  /** One controller for each hold whose signal was read. */
   readonly #signals = new WeakMap<Hold, AbortController>()
-  /** The first request for each hold, for signals that are read later. */
+  /**
+   * The first release request for each hold. A signal that is read later aborts with this error.
+   */
   readonly #requested = new WeakMap<Hold, ReleaseRequestedError>()
-  /** For each request id: the owners whose holders heard the request. */
+  /** For each request id, the owners that heard the request. */
   readonly #remembered = new Map<string, readonly string[]>()
   #mayHaveListeners = false
 
@@ -33,31 +40,35 @@ export class HolderRequests {
     this.#client = client
   }
 
-  /** Called when the event gets a listener. */
+  /** Called when the event `releaseRequested` gets a listener. */
   listenerAdded(): void {
     this.#mayHaveListeners = true
   }
 
-  /** Each acquisition reads this, so it does not count listeners if the event never had one. */
+  /** Every acquisition reads this property. So listeners are counted only if there may be any. */
   get hasListeners(): boolean {
     this.#mayHaveListeners &&= this.#client.hasListeners()
     return this.#mayHaveListeners
   }
 
-  /** @returns a function that removes the server or quorum again */
+  /**
+   * Adds the holds of one server or quorum.
+   *
+   * @returns a function that removes them again
+   */
   add(holds: () => readonly Hold[]): () => void {
     this.#places.add(holds)
     return () => this.#places.delete(holds)
   }
 
-  /** True if a holder listens to requests for that hold. */
+  /** True if code listens to release requests for this hold. */
   isHeardBy(hold: Hold): boolean {
     return this.#signals.has(hold) || this.hasListeners
   }
 
   /**
-   * Returns the signal that aborts when the release of the hold is requested. If that was requested
-   * before, the signal has already aborted.
+   * Returns the signal that aborts when another client requests the release of the hold. The signal
+   * has already aborted if such a request came before.
    */
   signalOf(hold: Hold): AbortSignal {
     let controller = this.#signals.get(hold)
@@ -70,7 +81,11 @@ export class HolderRequests {
     return controller.signal
   }
 
-  /** @returns the owners whose holders heard the request, now or at its first arrival */
+  /**
+   * Passes the request to the holders.
+   *
+   * @returns the owners that heard the request, now or when it first arrived
+   */
   hear(request: RevocationRequest): readonly string[] {
     const before = this.#remembered.get(request.id)
     if (before !== undefined) return before
@@ -78,7 +93,7 @@ export class HolderRequests {
     const wanted = new Set(request.owners)
     const meant = holds.filter(({ id }) => wanted.has(id.wireOwner))
     const heard = meant.filter((hold) => this.#tell(hold, request)).map(({ id }) => id.wireOwner)
-    // A request that no holder heard is not remembered, because a retry may reach a new listener.
+    // If no holder heard the request, it is not remembered. A retry may then reach a new listener.
     if (heard.length > 0) this.#remember(request.id, heard)
     return heard
   }

@@ -17,13 +17,13 @@ interface Lock {
   readonly rawName: string
   readonly services: Services
   remoteOf(hold: Hold): KindVerbs
-  /** Called when this client may no longer hold the lock. */
+  /** Called when a hold was lost, so that the waiters of this client ask the server again. */
   lookAgain(): void
 }
 
 /**
- * The holds of one lock in this client. A hold is in this set from its grant until it ends or is
- * lost.
+ * The holds of one lock in this client. A hold is in this set from its beginning until its release
+ * or its loss.
  */
 export class Holds extends HoldSet {
   readonly #lock: Lock
@@ -38,9 +38,11 @@ export class Holds extends HoldSet {
   }
 
   /**
+   * Makes the hold of a grant. The waiter's owner id then belongs to the hold.
+   *
    * @param leaseMs the lease that the server granted, in milliseconds
-   * @returns the new hold; null if the lease expired before the grant arrived, or if the grant was
-   *   handled before
+   * @returns null if the lease expired before the grant arrived, or if the waiter has no owner id
+   *   any longer
    */
   granted(
     waiter: Waiter,
@@ -66,7 +68,7 @@ export class Holds extends HoldSet {
       this,
     )
     if (hold.remainingMs() > 0) {
-      // The hold now has the waiter's owner id, and the unanswered requests with that id.
+      // The hold now has the waiter's owner id. So requests without an answer now concern the hold.
       hold.inDoubtUntil(waiter.doubtUntilMs)
       waiter.doubtUntilMs = 0
       waiter.wireOwner = undefined
@@ -74,8 +76,8 @@ export class Holds extends HoldSet {
       onHeld?.(() => toRenew(hold))
       return hold
     }
-    // The next request of the waiter has the same owner id, so it renews this grant. If that
-    // request fails, the background release ends the grant.
+    // The lease has expired. The waiter keeps its owner id, so its next request renews this grant.
+    // If the waiter gives up, `abandonName` releases the grant.
     hold.end()
     waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#services.clock.monotonic())
     if (waiter.retryBudget.failed(new LateGrant(), sentAt.monotonic) === null) {
@@ -85,15 +87,15 @@ export class Holds extends HoldSet {
   }
 
   begin(hold: Hold): void {
-    // The lease may have expired just now.
+    // The hold may have ended between its grant and this call.
     if (!hold.live) return
     // Permits are independent of each other, so a new hold of permits ends no other hold.
     if (!this.isEmpty && !hold.kind.isCounted) {
       for (const other of this.notBeside(hold)) {
         other.lose('gone', 'the server gave the lock to another owner')
       }
-      // A store may have received this token from the owner, and would reject the lower token of
-      // the other hold. So both holds get the higher token.
+      // If the same owner has a shared hold too, a store may have received the new token from this
+      // owner. The store would reject a lower token, so the shared hold also gets the new token.
       const beside = this.beside(hold)
       if (beside?.kind.isShared) beside.token = Math.max(beside.token, hold.token)
     }
@@ -105,8 +107,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Returns the remaining lease in milliseconds, or -2 if the server has no hold with this owner
-   * id.
+   * Asks the server for the remaining lease, in milliseconds. -1 means no expiry, and -2 means that
+   * the owner does not hold the lock.
    */
   async look(hold: Hold): Promise<number | CallFailure> {
     const { server, limits } = this.#services
@@ -115,8 +117,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Called after `forceUnlock()` ended this hold on the server. If the grant has arrived, but the
-   * hold begins later in this turn, the hold is then lost at its beginning.
+   * Called after `forceUnlock()` ended this hold on the server. If the hold of this client begins
+   * later in the same turn, `tell` ends that hold.
    */
   forced(seen: SeenHold): void {
     const own = this.all.find((hold) => isOf(hold, seen))
@@ -131,16 +133,18 @@ export class Holds extends HoldSet {
   }
 
   /**
+   * Reports a new hold: emits `acquired`, and publishes the hold to its diagnostics channel.
+   *
    * @param waitedMs how long the caller waited, in milliseconds
-   * @param acquire the fact of the acquiring call; undefined if its diagnostics channel has no
+   * @param acquire the fact of the acquiring call; undefined if its diagnostics channel had no
    *   listener
    */
   tell(hold: Hold, waitedMs: number, acquire: AcquireFact | undefined): void {
     hold.told = true
     this.#services.revocations.began()
     if (isTraced(holdTrace)) traceHold(this.#lock, hold, acquire)
-    // The fields are written out, because a spread with an added property takes longer than the
-    // other steps of the acquisition.
+    // The fields are written out, because a spread takes longer than all other steps of the
+    // acquisition.
     const { lockName: name, id, token } = hold
     this.#services.emit('acquired', { name, owner: id.wireOwner, token, waitedMs })
     const from = this.#forcedFrom
@@ -148,8 +152,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Makes the watchdog renew the hold for this acquisition, unless its lease is fixed. The first
-   * renewed acquisition sets the limit `maxHoldMs`.
+   * Makes the watchdog renew the hold for this acquisition, unless the lease is fixed. If no
+   * acquisition was renewed before, this acquisition sets the limit `maxHoldMs`.
    *
    * @param sentAt when the request was sent, on the monotonic clock
    */
@@ -161,7 +165,9 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * @param leaseMs the lease of the acquisition that the watchdog stops renewing, in milliseconds
+   * Called when the watchdog must no longer renew the hold for one of its acquisitions.
+   *
+   * @param leaseMs the renewed lease of this acquisition, in milliseconds
    */
   unwatch(hold: Hold, leaseMs: number): void {
     const { watched } = hold
@@ -181,7 +187,9 @@ export class Holds extends HoldSet {
     }
   }
 
-  /** Ends the hold in this client at once. The caller must then send the release to the server. */
+  /**
+   * Ends the hold in this client at once. The server still has the hold, so a release must follow.
+   */
   end(hold: Hold, reason: ClosedError | undefined): void {
     this.#services.watchdog.untrack(hold)
     // The hold leaves the set first, because `hold.end` calls listeners.
@@ -191,7 +199,12 @@ export class Holds extends HoldSet {
     else hold.trace?.ended('closed')
   }
 
-  /** @returns true if the lock was still held when the server ran the release */
+  /**
+   * Called when the release of the hold was answered.
+   *
+   * @param wasHeld true if the server still had the hold
+   * @returns `wasHeld`
+   */
   left(hold: Hold, wasHeld: boolean): boolean {
     if (!wasHeld) hold.loseGone()
     else if (hold.told) this.#services.emit('released', eventOf(hold))
@@ -199,7 +212,6 @@ export class Holds extends HoldSet {
     return wasHeld
   }
 
-  /** Called by the hold when it is lost. */
   lost(hold: Hold, error: LeaseLostError): void {
     const isByTime = error.reason === 'expired'
     this.#services.watchdog.untrack(hold)
@@ -215,7 +227,10 @@ export class Holds extends HoldSet {
   }
 }
 
-/** The token is compared too, because a hand-over without a request keeps the owner id. */
+/**
+ * True if the server reported this hold. The token is compared too, because a hand-over without a
+ * request keeps the owner id.
+ */
 function isOf({ id, lastToken }: Hold, { owner, token }: SeenHold): boolean {
   return id.wireOwner === owner && (token === null || token === lastToken)
 }

@@ -9,36 +9,36 @@ export interface KindVerbs
   extends Pick<RemoteLock, 'acquire' | 'reenter' | 'release' | 'abandon' | 'ranOut' | 'listen'>,
     Partial<Pick<RemoteLock, 'handOver'>> {
   /**
-   * The key for the subscription. Kinds whose waiters receive the same messages share one object.
-   * Default: these verbs.
+   * Identifies the subscription of these requests. Kinds whose waiters receive the same messages
+   * have the same object. Undefined if only one kind receives the messages.
    */
   readonly listensWith?: object
   /**
-   * Called when a waiter gave up before its first request, because the client's place in a queue
-   * may have no waiter left.
+   * Called when a waiter settled before its first request. If no other waiter needs the client's
+   * place in the server's queue, the client gives up this place.
    */
   leave?(): void
 }
 
 /**
- * Renews leases, groups leases for one request, and confirms grants on replicas if the client
- * requires it.
+ * The part of a server that renews leases. `confirm` is undefined if grants need no confirmation of
+ * replicas.
  */
 export type Renewal = Pick<LockServer, 'renew' | 'groups' | 'confirm'>
 
-/** The members of a local lock that the verbs of a kind use. */
+/** The members of a local lock that the requests of a kind use. */
 export interface LockThere {
   /** The name that was given to `getLock`. */
   readonly name: string
   readonly rawName: string
   readonly remote: RemoteLock
   readonly services: { readonly clock: Clock }
-  /** The waiters of this client. `first` sends the next request. */
+  /** The waiters of this client for the lock. `first` is the waiter that sends the next request. */
   readonly waiters: {
     readonly first:
       | { readonly request: { readonly kind: HoldKind }; readonly waitedMs: number }
       | undefined
-    /** The first of the waiters that wait aside. */
+    /** The first waiter of the kinds with `waitsAside`. */
     readonly firstAside: object | undefined
   }
   /**
@@ -50,28 +50,31 @@ export interface LockThere {
   }
 }
 
-/** How a kind of lock is acquired, released and renewed on its server or quorum. */
+/** A kind of lock, with its requests and its renewal. */
 export interface RemoteKind extends HoldKind {
   /**
-   * Creates the requests of one lock. It is called once for each lock. Default: the requests that
-   * every kind can use. If the result has no `handOver`, releases do not hand the lock over inside
-   * the client.
+   * Creates the requests of one lock; called once for each local lock. If the result has no
+   * `handOver`, no release hands the lock over inside this client. Undefined if the kind uses the
+   * requests of `RemoteLock`.
    */
   newVerbs?(lock: LockThere): KindVerbs
-  /** True if the server keeps a list of waiters and must learn when a waiter gives up. */
+  /** Set if the server keeps a queue of waiters, and must learn when a waiter gives up. */
   readonly announcesWaits?: true
-  /** Renews the leases of this kind. Default: one renewal for all kinds without their own. */
+  /**
+   * Renews the leases of this kind by separate requests. Undefined if the renewal of the server
+   * also renews this kind.
+   */
   readonly renewal?: Renewal
 }
 
-/** @param ofAll the renewal for kinds that have no `renewal` */
+/** Returns the renewal of this kind, or `ofAll` if the kind has no renewal. */
 export function renewalOf(one: Pick<Hold, 'kind'>, ofAll: Renewal): Renewal {
   return kindOf(one).renewal ?? ofAll
 }
 
 /**
- * `holds` and `isHeld` are read later, because a master that lost the hold must get the state at
- * the time of its request.
+ * Returns the lease of a hold for a renewal. `holds` and `isHeld` are read only when a master that
+ * lost the hold gets the hold back.
  */
 export function toRenew(hold: Hold): LeaseToRenew {
   return {
@@ -85,8 +88,8 @@ export function toRenew(hold: Hold): LeaseToRenew {
 }
 
 /**
- * Every kind is a `RemoteKind`. Folders that must not import server types use the narrower type
- * `HoldKind`.
+ * Returns the kind of a hold or a request. Every kind is a `RemoteKind`, but folders that must not
+ * import server types declare only a `HoldKind`.
  */
 export function kindOf({ kind }: { readonly kind: HoldKind }): RemoteKind {
   return kind as RemoteKind

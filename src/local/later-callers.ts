@@ -6,27 +6,28 @@ import { CallFailure } from '../servers/call-failure.ts'
 interface Holds {
   readonly exclusive: Hold | undefined
   /**
-   * Returns the remaining lease in milliseconds, or -2 if the server has no hold with this owner
-   * id.
+   * Asks the server for the remaining lease, in milliseconds. -2 means that the owner does not hold
+   * the lock.
    */
   look(hold: Hold): Promise<number | CallFailure>
 }
 
-/** If a check was not answered, the next check follows after this pause, in milliseconds. */
+/** The pause before the next check if a check was not answered, in milliseconds. */
 const LOOK_AGAIN_MS = 50
 
 /**
- * Checks that the client still holds the lock after a hand-over without a request. Such a hand-over
- * may reach a call that is newer than the server's last confirmation, and another client may hold
- * the lock by then. So the client checks at once, while the new holder works. At most one check is
- * in flight, and it covers all earlier calls.
+ * Checks the lock after a hand-over without a request to a call that began after the server's last
+ * confirmation. Another client may hold the lock by then. The check runs while the new holder
+ * works.
+ *
+ * At most one check is in flight, and one check covers all earlier calls.
  */
 export class LaterCallers {
   readonly #holds: Holds
   readonly #clock: Clock
   #looking = false
   #id: HoldId | undefined
-  /** The sending time of the last check that found `#id` held, on the monotonic clock. */
+  /** When the last successful check of the hold with `#id` was sent, on the monotonic clock. */
   #seenAt = 0
 
   constructor(holds: Holds, clock: Clock) {
@@ -34,11 +35,12 @@ export class LaterCallers {
     this.#clock = clock
   }
 
-  /** Called after each hand-over inside the client. */
+  /** Called when a hold begins that was handed over without a request. */
   look(): void {
     if (!this.#looking && this.#unseen !== undefined) void this.#look()
   }
 
+  /** The exclusive hold, if its call began after the last confirmation. Otherwise undefined. */
   get #unseen(): Hold | undefined {
     const hold = this.#holds.exclusive
     if (hold === undefined || hold.askedAt === 0) return undefined

@@ -18,11 +18,15 @@ export function countsOf(locks: Iterable<Lock>): { held: number; waiting: number
   return counts
 }
 
-/** @param now the time on the monotonic clock, in milliseconds */
+/**
+ * Lists the holds and the waiters of these locks.
+ *
+ * @param now the time on the monotonic clock, in milliseconds
+ */
 export function holdingsOf(locks: readonly Lock[], now: number): Holdings {
   const held = locks.flatMap(({ holds }) => holds.all.map((hold) => heldEntry(hold, now)))
   return {
-    // A hold whose lease has expired is lost, even before the client reports the loss.
+    // A hold whose lease has expired is lost, even if the client has not noticed the loss yet.
     held: held.filter(({ remainingMs }) => remainingMs !== 0),
     waiting: locks.flatMap((lock) => lock.waiters.all.map((waiter) => waitingEntry(lock, waiter))),
   }
@@ -54,12 +58,12 @@ function waitingEntry(lock: Lock, waiter: Waiter): WaitingEntry {
   }
 }
 
-/** Converts Infinity to null, because JSON has no `Infinity`. */
+/** Converts Infinity to null, because JSON has no Infinity. */
 export function finite(ms: number): number | null {
   return ms === Infinity ? null : ms
 }
 
-/** Merges the lists. The longest times come first. */
+/** Merges the lists of several servers. The longest times come first. */
 export function together(all: readonly Holdings[]): Holdings {
   return {
     held: all.flatMap(({ held }) => held).sort((a, b) => b.heldMs - a.heldMs),
@@ -67,11 +71,11 @@ export function together(all: readonly Holdings[]): Holdings {
   }
 }
 
-/** Returns the fields that differ between kinds. */
+/** Returns the kind, and for some kinds the number of permits or the label of the candidate. */
 function kindAndMore({ kind, owner }: Pick<Hold, 'kind' | 'owner'>) {
   const { name, isCounted, nameSuffix } = kind
   if (owner.label !== undefined) return { kind: 'election', label: owner.label } as const
-  // Owner ids of permits end with the number of permits, as in `:2`.
+  // The owner ids of permits end with the number of permits, for example `:2`.
   if (isCounted && nameSuffix !== undefined)
     return { kind: name, permits: Number(nameSuffix.slice(1)) }
   return { kind: name }

@@ -56,10 +56,10 @@ export class LocalLease extends HeldLease {
 }
 
 /**
- * Creates the lease of a granted request. The lease is stored for `unlock()` in the list of the
- * request's holder.
+ * Creates the lease of a granted request. `request.holder` stores the lease, so that `unlock()`
+ * finds it.
  *
- * @param calledFrom the stack trace of the call, if warnings need it
+ * @param calledFrom the stack trace of the call; undefined if no warning needs it
  * @param lease default: a `LocalLease`
  * @internal
  */
@@ -75,8 +75,8 @@ export function newLease(
   if (heldWatch === undefined) hold.keptIn = kept
   else {
     heldWatch.held(lease, hold, calledFrom)
-    // The watchdog keeps the hold in memory. If the hold kept the lease too, the lease could not be
-    // garbage-collected after its caller drops it.
+    // The watchdog keeps the hold in memory. A hold that also kept the lease would prevent the
+    // garbage collection of a lease that its caller has dropped.
     const known = new WeakRef(kept)
     hold.keptIn = { lookAfter: () => known.deref()?.lookAfter() }
   }

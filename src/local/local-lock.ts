@@ -21,38 +21,37 @@ import type { Services } from './services.ts'
 interface Host {
   /** Called when this client neither holds the lock nor waits for it. */
   becameFree(lock: LocalLock): void
-  /** Called after `becameFree`, if the client need not remember anything about the lock. */
+  /** Called after `becameFree`, if this client need not pause for other clients any longer. */
   becameIdle(lock: LocalLock): void
 }
 
 /**
- * One lock in this client: its holds and its waiters. Only the first waiter sends requests. A
- * release hands the lock over to a waiter of this client directly, if possible. `acquire`,
- * `reenter`, `release` and `extend` use this object.
+ * One lock in this client: its holds and its waiters. In each line of waiters, usually only the
+ * first waiter sends requests. If possible, a release hands the lock over to a waiter of this
+ * client.
  */
 export class LocalLock extends Linked<LocalLock> {
-  /** The name that was given to `getLock`. */
   readonly name: string
   readonly rawName: string
-  /** The requests that every kind of lock can use. */
+  /** The requests that kinds without their own requests use. */
   readonly remote: RemoteLock
   readonly services: Services
   readonly holds: Holds
-  /** The last state that the server reported. Waiters that send no request use it too. */
+  /** The state in the last refusal. Waiters that sent no request report this state. */
   sight: Sight | undefined
   readonly waiters = new WaitQueue()
   readonly handOverBudget: HandOverBudget
   readonly tasks = new BackgroundTasks(this)
-  /** Set when the client closes. New waiters reject with this error. */
+  /** The error for new waiters; undefined until the client closes. */
   closed: ClosedError | undefined
-  /** True while a hand-over request is under way. */
+  /** True while a hand-over request is in flight. */
   isHandingOver = false
   /** Set while an owner waits in the server's queue, or holds the lock after such a wait. */
   queued: QueuedWaiters | undefined
   readonly #host: Host
   // Created on first use, because a client may have many locks, and few of them have waiters.
   #releases: ReleaseListener | undefined
-  /** The requests of kinds that create their own requests. */
+  /** For each kind with its own requests, these requests. */
   #verbs: WeakMap<RemoteKind, KindVerbs> | undefined
   #health: ServerHealth | undefined
 
@@ -95,17 +94,17 @@ export class LocalLock extends Linked<LocalLock> {
     return verbs
   }
 
-  /** True if this client neither holds the lock nor waits for it. */
+  /** True if this client neither holds the lock nor waits for it, and no task is under way. */
   get isIdle(): boolean {
     return this.waiters.isEmpty && !this.isOccupied && this.tasks.isQuiet
   }
 
-  /** True if this client holds the lock, or a hand-over is in flight. */
+  /** True if this client holds the lock, or a hand-over request is in flight. */
   get isOccupied(): boolean {
     return this.isHandingOver || !this.holds.isEmpty
   }
 
-  /** True if a hold of this client or a hand-over in flight prevents the request. */
+  /** True if a hold of this client, or a hand-over request in flight, prevents the request. */
   keepsOut(request: Pick<Hold, 'owner' | 'kind'>): boolean {
     return this.isHandingOver || this.holds.keepsOut(request)
   }
@@ -115,18 +114,18 @@ export class LocalLock extends Linked<LocalLock> {
     return this.holds.all.some((hold) => hold.owner === owner)
   }
 
-  /** Returns the first matching owner whose hold prevents requests of this kind. */
+  /** Returns an accepted owner whose hold prevents requests of this kind; undefined if none. */
   holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined {
     const keepsOut = (hold: Hold) => !hold.kind.isShared || !kind.isShared
     return this.holds.all.find((hold) => keepsOut(hold) && isMeant(hold.owner))?.owner
   }
 
-  /** True if an acquisition by this owner is waiting. */
+  /** True if an acquisition of this owner is under way. */
   isPending(owner: Owner): boolean {
     return this.waiters.has(owner)
   }
 
-  /** Makes a retry budget. All waiters of one lock share the known health of the server. */
+  /** Makes the retry budget of a waiter. All waiters of a lock share the health of the server. */
   newSharedBudget({ kind, waitMs }: Pick<Waiter['request'], 'kind' | 'waitMs'>): RetryBudget {
     this.#health ??= new ServerHealth(this.services.clock)
     return new RetryBudget(this.name, this.services.limits, this.#health, kind.words, waitMs)
@@ -136,9 +135,8 @@ export class LocalLock extends Linked<LocalLock> {
     return new RetryBudget(this.name, this.services.limits, undefined, words)
   }
 
-  /** Called when the waiter must wait for another owner. Reports the wait once. */
+  /** Emits the event `wait` when a waiter must wait for another owner; once for each waiter. */
   announce(waiter: Waiter): void {
-    // A waiter that has settled waits for no owner.
     if (waiter.announced || waiter.settled) return
     waiter.announced = true
     this.services.waitReports.began(this)
@@ -153,13 +151,13 @@ export class LocalLock extends Linked<LocalLock> {
     waiters.leave(waiter)
     if (waiters.isEmpty) {
       this.services.waitReports.ended(this)
-      // A clear state has no information that the next waiter needs.
+      // A clear health contains no information for later waiters.
       if (this.#health?.isClear) this.#health = undefined
-      // If a task is still under way, its end calls `tasksEnded`.
+      // The end of the last task calls `tasksEnded`.
       if (!tasks.isQuiet && !this.#releases?.isListening) return
     }
-    // The next waiter starts later, because one signal, or `close()`, may make all waiters leave at
-    // once.
+    // The next waiter starts later, because one signal or `close()` may make many waiters leave
+    // now.
     this.advanceLater()
   }
 
@@ -167,7 +165,7 @@ export class LocalLock extends Linked<LocalLock> {
     void NOW.then(() => this.advance())
   }
 
-  /** Listens for releases by other clients, for the waiters of this client. */
+  /** Listens for releases by other clients, while a waiter of this client needs the lock. */
   get releases(): ReleaseListener {
     this.#releases ??= new ReleaseListener(this)
     return this.#releases
@@ -179,16 +177,15 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /**
-   * The number of this client's subscriptions among the listeners of a release: 1 or 0. It is -1 if
-   * the server may count too few listeners. The client then always assumes at least one other
-   * listener.
+   * The number of this client's own subscriptions to releases: 1 or 0. If the server may count too
+   * few listeners, the number is -1, as if another client always listened.
    */
   get listeners(): number {
     if (!this.services.server.countsListeners) return -1
     return this.hearsReleases || this.services.freeWatches.hears(this.rawName) ? 1 : 0
   }
 
-  /** Wakes the first waiter of each line. @param message the message of the release, if any */
+  /** Wakes the first waiter of each line. `message` is the message of the release, if any. */
   mayBeFree(message?: string): void {
     const { first, firstAside, firstBeside } = this.waiters
     if (first?.isMeant(message)) first.wakeEvent.set()
@@ -196,7 +193,7 @@ export class LocalLock extends Linked<LocalLock> {
     if (firstBeside?.isMeant(message)) firstBeside.wakeEvent.set()
   }
 
-  /** Starts or wakes the first waiter of each line. Without waiters, the subscription ends. */
+  /** Starts or wakes the first waiter of each line; ends the subscription if all are empty. */
   advance(): void {
     const { waiters } = this
     if (waiters.isQueueEmpty) {
@@ -217,7 +214,7 @@ export class LocalLock extends Linked<LocalLock> {
   /**
    * Called when this client no longer holds the lock, or may no longer hold it.
    *
-   * @param following the new holder, if known
+   * @param following the new holder; undefined if unknown
    */
   lookAgain(following?: NextHolder): void {
     this.advance()
@@ -226,18 +223,19 @@ export class LocalLock extends Linked<LocalLock> {
     else if (following === undefined && !this.isOccupied) this.queued?.lookAgain()
   }
 
-  /** Called after `forceUnlock()`. If the hold is of this client, it ends at once. */
+  /** Called after `forceUnlock()` ended a hold. The same hold in this client ends at once. */
   forced(seen: SeenHold): void {
     this.holds.forced(seen)
     this.lookAgain()
   }
 
   /**
-   * Releases the owner id in the background, and repeats that until the server confirms it. The id
-   * is not used again.
+   * Releases the owner id in the background, until the server confirms the release. No later
+   * request may use this id.
    *
    * @param of a hold or request with this owner id
-   * @param untilMs until when a delayed request with this id may still run, on the monotonic clock
+   * @param untilMs until when a late request with this id may run, on the monotonic clock; 0 for
+   *   none
    * @param leaseMs the longest lease that this id may have, in milliseconds
    */
   abandon(of: Pick<Hold, 'kind'>, owner: string, untilMs: number, leaseMs: number): void {

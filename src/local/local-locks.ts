@@ -26,10 +26,10 @@ import { closeAll } from './release.ts'
 import type { Revocations } from './revocations.ts'
 import { leasesOf, type Services } from './services.ts'
 
-/** The local locks of one client on one server or quorum: one for each name in use. */
+/** The local locks of one client on one server or quorum, by name. */
 export class LocalLocks {
   readonly frames: Frames
-  /** The leases of multi-locks. Only the code of multi-locks knows their type. */
+  /** The leases of multi-locks, in which `unlock()` finds them. */
   readonly multiLeases: HeldLeases<Kept>
   readonly defaults: Defaults
   readonly clients: Clients
@@ -38,7 +38,7 @@ export class LocalLocks {
   readonly #owners: Owners
   readonly #services: Services
   readonly #all = new LocksByName()
-  /** The holds that `close()` ended, until the server confirms their release. */
+  /** The holds that `close()` ended and whose release is under way. */
   readonly #releasing = new Set<CutOffHold>()
   #draining: Draining | undefined
   #closed = false
@@ -100,10 +100,9 @@ export class LocalLocks {
   }
 
   /**
-   * Sends a request to Redis that changes no hold. If the request fails, it is retried and rejected
-   * like every other request.
+   * Sends a request to Redis that changes no hold. Repeats the request after temporary failures.
    *
-   * @param failed names the failed step for the error; a function if that depends on the failure
+   * @param failed the failed step for the error, or a function that returns the failed step
    */
   async ask<T>(
     lockName: string,
@@ -117,7 +116,7 @@ export class LocalLocks {
   }
 
   /**
-   * The health of each master.
+   * Asks each master for its health.
    *
    * @throws `InvalidArgumentError` if the client has one server
    */
@@ -140,7 +139,7 @@ export class LocalLocks {
     return countsOf(this.#all.values())
   }
 
-  /** Includes the holds that `close()` is still releasing. */
+  /** All holds and waiters of this client. Holds that `close()` is still releasing are included. */
   get holdings(): Holdings {
     const { held, waiting } = holdingsOf([...this.#all.values()], this.clock.monotonic())
     return { held: [...held, ...this.#releasing], waiting }
@@ -150,7 +149,7 @@ export class LocalLocks {
     return this.#all.size
   }
 
-  /** Returns the local lock if this client holds the lock or waits for it. */
+  /** Returns the local lock; undefined if this client does not use the lock now. */
   find(rawName: string): LocalLock | undefined {
     return this.#all.inUse(rawName)
   }
@@ -161,12 +160,12 @@ export class LocalLocks {
     )
   }
 
-  /** Called by a lock that this client neither holds nor waits for. */
+  /** Called when this client neither holds the lock nor waits for it. */
   becameFree(lock: LocalLock): void {
     this.#draining?.free(lock)
   }
 
-  /** Called after `becameFree`, if the client need not remember anything about the lock. */
+  /** Called after `becameFree`, if this client need not pause for other clients any longer. */
   becameIdle(lock: LocalLock): void {
     this.#all.becameIdle(lock)
   }
@@ -175,7 +174,7 @@ export class LocalLocks {
     if (this.#closed) throw closedError(lockName)
   }
 
-  /** While the client drains, only an owner that holds the lock may acquire it again. */
+  /** Throws if the client is closed, or if it drains and this owner does not hold the lock. */
   assertAdmits(lockName: string, rawName?: string, owner?: Owner): void {
     this.assertOpen(lockName)
     if (this.#draining === undefined) return
@@ -184,8 +183,8 @@ export class LocalLocks {
   }
 
   /**
-   * Limits a hold to `maxHoldMs` milliseconds from now. Only for a hold that the watchdog renews
-   * for exactly one acquisition.
+   * Limits the hold to `maxHoldMs` milliseconds from now. Does nothing unless the watchdog renews
+   * the hold for exactly one acquisition.
    */
   limit(hold: Hold, maxHoldMs: number): void {
     if (maxHoldMs === Infinity || hold.watched.length !== 1 || !hold.live) return
@@ -193,10 +192,7 @@ export class LocalLocks {
     this.#services.watchdog.watch(hold)
   }
 
-  /**
-   * From now on, the watchdog renews the hold of a leader that must end for at most `maxDrainMs`
-   * milliseconds.
-   */
+  /** From now on, the watchdog renews this leader's hold for at most `maxDrainMs` milliseconds. */
   limitDrain(hold: Hold, maxDrainMs: number): void {
     if (maxDrainMs === Infinity || !hold.live) return
     hold.drainMs = maxDrainMs
@@ -209,9 +205,10 @@ export class LocalLocks {
   }
 
   /**
-   * Acquires no new locks. Rejects all waiters, except waiters whose owner already holds the lock.
+   * Refuses new acquisitions. Rejects all waiters, except waiters whose owner already holds the
+   * lock.
    *
-   * @returns resolves when this client holds no locks
+   * @returns resolves when this client holds no locks and waits for none
    */
   drain(): Promise<void> {
     if (this.#draining === undefined) {
@@ -228,7 +225,7 @@ export class LocalLocks {
   /**
    * Releases all holds and rejects all waiters.
    *
-   * @returns the holds that this call ended; `released` resolves when the releases have ended
+   * @returns the holds that this call ended; `released` resolves when no release is under way
    */
   close(): { cutOff: CutOffHold[]; released: Promise<unknown> } {
     this.#closed = true
@@ -242,7 +239,7 @@ export class LocalLocks {
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }
 
-  /** Forgets the holds that are not released yet, because `close()` no longer waits. */
+  /** From now on, `holdings` lists no hold whose release is under way. */
   closed(): void {
     this.#releasing.clear()
   }

@@ -20,8 +20,8 @@ export interface FactLock {
 type Writable<F> = { -readonly [K in keyof F]: F[K] }
 
 /**
- * Creates a fact with the common fields. It uses no spreads, because they take longer than all
- * other steps of the report.
+ * Creates a fact with the fields that all facts about locks have. Spreads would take longer than
+ * all other steps of the report.
  */
 export function factOf<F extends LockFact>(
   { name, services }: FactLock,
@@ -31,7 +31,7 @@ export function factOf<F extends LockFact>(
   return { client, label, name, kind: kind.name, notes } as Writable<F>
 }
 
-/** Publishes that the caller has the hold from now on. */
+/** Publishes the beginning of a hold. */
 export function traceHold(lock: FactLock, hold: Hold, acquire: AcquireFact | undefined): void {
   const fact = factOf<HoldFact>(lock, hold)
   fact.owner = hold.id.wireOwner
@@ -40,13 +40,17 @@ export function traceHold(lock: FactLock, hold: Hold, acquire: AcquireFact | und
   fact.limitMs = hold.renewMs === 0 ? hold.leaseMs : hold.limitMs
   fact.acquire = acquire
   hold.trace = new HoldTrace(fact, lock.services.clock)
-  // A listener of this publication may have closed the client, so the hold may have ended already.
+  // A listener of this publication may have closed the client. Then the hold has already ended.
   const { loss } = hold
   if (loss instanceof LeaseLostError) hold.trace.ended(loss.reason, loss)
   else if (loss !== undefined) hold.trace.ended('closed')
 }
 
-/** Publishes the outcome of a release. @param fact undefined if the channel has no listener */
+/**
+ * Publishes the outcome of a release.
+ *
+ * @param fact undefined if the channel had no listener when the release began
+ */
 export function tellRelease(
   fact: ReleaseFact | undefined,
   outcome: NonNullable<ReleaseFact['outcome']>,

@@ -3,17 +3,20 @@ import type { RemoteKind } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
 /**
- * The properties and functions that differ between kinds of locks. The kinds are passed in, so this
- * folder imports none of them.
+ * The part of a kind of lock that creates waiters. This folder imports no kind; callers pass the
+ * kind.
  */
 export interface LockKind extends RemoteKind {
   /**
-   * True if the server serves waiters in FIFO order. A waiter must then stay in the queue to keep
-   * its place.
+   * True if the server serves the waiters in FIFO order. Such a waiter loses its place if it leaves
+   * the queue.
    */
   readonly waitsInTurn: boolean
-  /** Why locks of this kind cannot vote in a RedLock. The error puts these words after the name. */
+  /**
+   * Why a lock of this kind cannot vote in a RedLock, as words that follow the lock's name in the
+   * error. Undefined if the kind can vote.
+   */
   readonly whyNoVote?: string
-  /** Creates a waiter, which races for the lock or queues. */
+  /** Creates the waiter for one request. */
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
 }

@@ -1,13 +1,16 @@
 import { LinkedList } from '../kit/linked-list.ts'
 import type { LocalLock } from './local-lock.ts'
 
-/** The largest number of idle locks that are kept. The most recently used locks are kept. */
+/**
+ * The largest number of idle locks in memory. When there are more, the lock that was idle for
+ * longest is removed.
+ */
 const MOST_IDLE = 512
 
-/** The locks of one client by name: the locks in use, and recently used idle locks. */
+/** The local locks of one client by name. Locks that became idle recently are kept too. */
 export class LocksByName {
   readonly #all = new Map<string, LocalLock>()
-  /** The most recently used lock is at the end. */
+  /** Idle locks. The lock that became idle last is at the end. */
   readonly #idle = new LinkedList<LocalLock>()
 
   get size(): number {
@@ -18,14 +21,15 @@ export class LocksByName {
     return this.#all.values()
   }
 
-  /** Returns the local lock, if this client holds the lock or waits for it. */
+  /** Returns the local lock; undefined if this client does not use the lock now. */
   inUse(rawName: string): LocalLock | undefined {
     const lock = this.#all.get(rawName)
     return lock?.isIdle ? undefined : lock
   }
 
   /**
-   * Returns the local lock and marks it as no longer idle, because the caller is about to use it.
+   * Returns the local lock, and removes it from the idle locks. Undefined if there is no such local
+   * lock.
    */
   get(rawName: string): LocalLock | undefined {
     const known = this.#all.get(rawName)
@@ -38,16 +42,13 @@ export class LocksByName {
     return lock
   }
 
-  /**
-   * Called when this client neither holds the lock nor waits for it, and need not remember anything
-   * about it.
-   */
+  /** Called when this client neither holds the lock nor waits for it. */
   becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle
     if (this.#idle.size <= MOST_IDLE || first === undefined) return
     this.#idle.remove(first)
-    // The lock stays in the map if it is in use again. A new lock object of the same name also
+    // A lock that is in use again stays in the map. A newer local lock with the same name also
     // stays.
     if (first.isIdle && this.#all.get(first.rawName) === first) this.#all.delete(first.rawName)
   }

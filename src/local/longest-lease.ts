@@ -3,7 +3,7 @@ import type { Services } from './services.ts'
 
 /**
  * Throws if the lease is longer than `longestLeaseMs`. A master that may have lost its data waits
- * for the longest lease before it votes, so no lease may be longer.
+ * for this time before it votes. A longer lease could still be valid then.
  */
 export function assertNotLonger(
   { longestLeaseMs }: Pick<Services, 'longestLeaseMs'>,

@@ -10,16 +10,15 @@ interface Lock {
   readonly services: Pick<Services, 'clock'>
 }
 
-/**
- * A hand-over without a request needs a recent lease: at most this share of the lease may have
- * passed.
- */
+/** A hand-over without a request is possible until this share of the lease has passed. */
 const MOST_USED = 0.02
 
 /**
- * Hands the lock over to the waiter without a request. The waiter's hold uses the same owner id in
- * Redis. It needs a reserved token, and a lease of the same length that has just begun. If the
- * waiter's call is newer than the server's last confirmation, the client checks the lock at once.
+ * Hands the lock over to the waiter without a request. The new hold has the same owner id, the next
+ * reserved token and the same lease.
+ *
+ * @returns the new hold; null if no token is reserved, the leases differ, or too much of the lease
+ *   has passed
  */
 export function passedOn({ holds, services }: Lock, hold: Hold, waiter: Waiter): Hold | null {
   const { clock } = services

@@ -6,8 +6,8 @@ import type { Outage, OutageListener } from '../servers/outage.ts'
 import { nextStep } from '../waiting/next-step.ts'
 
 /**
- * The words for each kind of failure in the error of an outage: first when the outage begins, then
- * while it continues.
+ * For each kind of failure, the words in the error of an outage: first for the beginning of the
+ * outage, then for later reports.
  */
 const WRONG = {
   unsent: ['cannot be reached', 'has not been reached'],
@@ -23,12 +23,15 @@ interface Client {
 }
 
 /**
- * Reports outages and background errors of a server, by events of a client and a diagnostics
+ * Reports outages and background errors of a client's servers, as events and in a diagnostics
  * channel.
  */
 export class PlaceEvents implements OutageListener {
   readonly #client: Client
-  /** The facts of outages that began while the diagnostics channel had a listener, by address. */
+  /**
+   * The facts of the outages under way, by address of the server. An outage has a fact only if the
+   * channel had a listener when the outage began.
+   */
   readonly #facts = new Map<string, OutageFact>()
 
   constructor(client: Client) {

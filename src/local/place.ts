@@ -2,29 +2,37 @@ import type { Clock } from '../kit/clock.ts'
 import type { StandIn } from '../lease/stand-in.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 
-/** The server or quorum with the locks of a client. */
+/** The server or quorum that stores the locks of a client. */
 export interface Place {
   readonly server: LockServer
-  /** The longest lease that clients may request, in milliseconds. Default: no limit. */
+  /**
+   * The longest lease that clients may request, in milliseconds. Undefined if there is no limit.
+   */
   readonly longestLeaseMs?: number
-  /** Clients warn about leases that are shorter than this, in milliseconds. Default: no warning. */
+  /**
+   * Clients warn about leases shorter than this time, in milliseconds. Undefined if clients give no
+   * such warnings.
+   */
   readonly leastLeaseMs?: number
-  /** Default: the system clock. */
+  /** Undefined for the system clock. */
   readonly clock?: Clock
-  /** Renews leases while the main thread is blocked. */
+  /**
+   * Renews leases while the main thread is blocked. Undefined if only the watchdog renews leases.
+   */
   readonly standIn?: StandIn | undefined
 }
 
-/** A server or quorum that a client opened for itself. */
+/** A server or quorum that only one client uses. */
 export interface ClientPlace extends Place {
-  /** The prefix of every lock name, unless the client has its own prefix. */
+  /** The prefix of every lock name, unless the client has its own `keyPrefix`. */
   readonly keyPrefix: string
-  /** True if all keys of one lock must share a slot of a cluster. */
+  /** True if all keys of one lock must be in the same slot of a cluster. */
   readonly clustered: boolean
-  /** The address for errors and logs, without a login. */
-  readonly address?: string
   /**
-   * Closes everything that was opened for the client. The client must hold no locks at this time.
+   * The address for errors and logs, without a username and a password. Undefined if there are
+   * several servers.
    */
+  readonly address?: string
+  /** Closes all connections and other parts that were created for the client. */
   close(): Promise<void>
 }

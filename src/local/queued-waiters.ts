@@ -2,16 +2,16 @@ import type { AcquirePath } from '../diagnostics.ts'
 import type { Owner } from '../owner/owner.ts'
 
 /**
- * The waiters of this client that are in the server's queue for one lock. Each waiter has its own
- * place in the queue.
+ * The waiters of this client in the server's queue for one lock. Each waiter has its own place in
+ * the queue.
  */
 export interface QueuedWaiters {
   readonly isEmpty: boolean
-  /** Called when a release reported that this owner holds the lock. */
+  /** Called when the answer to a release named this owner as the new holder. */
   granted(owner: string, token: number, path?: AcquirePath): void
   /** Called when the lock may be free. */
   lookAgain(): void
-  /** Called when this owner has acquired the lock. Its other waiters may now re-enter. */
+  /** Called when this owner has acquired the lock, so its other waiters may re-enter. */
   wake(owner: Owner): void
   /** Called when no owner of this client waits for the lock or holds it. */
   close(): void

@@ -14,15 +14,12 @@ import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
 import { release } from './release.ts'
 
-/**
- * After split votes, a waiter with `asksOnce` sends its request again at most this many times,
- * because the lock may be free.
- */
+/** A waiter with `asksOnce` repeats its request at most this many times after split votes. */
 const MOST_SPLITS = 3
 
 export abstract class LocalWaiter extends Waiter {
   readonly lock: LocalLock
-  /** The stack trace of the user's call; undefined if no warning needs it. */
+  /** The stack trace of the user's call; undefined if no warning needs the stack trace. */
   declare calledFrom?: Error
 
   constructor(lock: LocalLock, request: AcquireRequest) {
@@ -42,8 +39,8 @@ export abstract class LocalWaiter extends Waiter {
       return
     }
     holds.watch(hold, request)
-    // The waiter is resolved before the events are emitted. A listener may abort the call, but the
-    // caller already holds the lock then.
+    // The waiter settles before the events are emitted. If a listener aborts the call, the caller
+    // still receives the lease.
     this.resolve(hold, path)
     holds.tell(hold, this.waitedMs, request.fact)
     // A listener may have released the hold.
@@ -62,7 +59,7 @@ export abstract class LocalWaiter extends Waiter {
     }
   }
 
-  /** Confirms a grant on replicas; undefined if grants need no confirmation. */
+  /** Waits until replicas have confirmed a grant; undefined if grants need no confirmation. */
   get confirm(): Confirm | undefined {
     return renewalOf(this.request, this.lock.services.server).confirm
   }
@@ -72,10 +69,10 @@ export abstract class LocalWaiter extends Waiter {
   }
 }
 
-/** Waits in the queue of its client. The first waiter sends requests to the server. */
+/** Waits in the wait queue of its client. Usually only the first waiter sends requests. */
 export class RacingWaiter extends LocalWaiter {
   #splits = 0
-  /** The time when the last refusal arrived, on the monotonic clock. */
+  /** When the last refusal arrived, on the monotonic clock; -Infinity before the first refusal. */
   protected refusedAt = -Infinity
 
   start(): void {
@@ -88,7 +85,7 @@ export class RacingWaiter extends LocalWaiter {
     const { first, firstBeside } = lock.waiters
     const isBehind = (isBeside ? firstBeside : first) !== undefined
     if (isBehind || lock.keepsOut(this.request)) lock.announce(this)
-    // A listener may have aborted the call.
+    // A listener of the event may have aborted the call.
     if (this.settled) return
     if (isBeside) lock.waiters.queueBeside(this)
     else lock.waiters.queue(this)
@@ -102,16 +99,16 @@ export class RacingWaiter extends LocalWaiter {
   }
 
   /**
-   * Takes the next step: sends a request, or waits until the waiter may send one. It is called
-   * again after each step, until the waiter holds the lock or is settled.
+   * Takes the next step: sends a request, or waits. Called again after each step, until the waiter
+   * holds the lock or has settled.
    */
   woken(): void {
     this.#safely(() => this.#goOn())
   }
 
   /**
-   * Runs a step. An unexpected error rejects the waiter, because otherwise the waiter and `close()`
-   * would wait forever.
+   * Runs a step. An unexpected error rejects the waiter. Otherwise the caller and `close()` would
+   * wait forever.
    */
   #safely(step: () => void): void {
     try {
@@ -151,7 +148,10 @@ export class RacingWaiter extends LocalWaiter {
     }
   }
 
-  /** How long the next request must wait because of holds of this client, in milliseconds. */
+  /**
+   * The pause before the next request because of holds of this client, in milliseconds. 0 for no
+   * pause, Infinity until a hold ends.
+   */
   protected get keptOutMs(): number {
     return this.lock.keepsOut(this.request) ? Infinity : 0
   }
@@ -207,18 +207,17 @@ export class RacingWaiter extends LocalWaiter {
     } else if (!this.asksOnce) {
       lock.announce(this)
       const listenMs = lock.releases.listen(lock.remoteOf(request), grant.ttlMs)
-      // If several waiters may hold the lock together, only the first of them sends further
-      // requests.
+      // Several waiters may hold the lock together, but only the first waiter repeats its request.
       if (this.list?.first !== this) this.#sleepHere()
-      // After split votes, the waiter asks again without waiting for a message. A client with a
-      // majority may not know of this waiter and hand the lock over without a message.
+      // After split votes, the waiter repeats its request without a message. The client that gets
+      // the majority may not know this waiter, and then sends no message.
       else if (splitMs === undefined) wakeEvent.wake(this, listenMs)
       else lock.services.clock.after(splitMs, () => this.woken())
     } else if (splitMs !== undefined && this.#splits < MOST_SPLITS) {
       this.#splits += 1
       lock.services.clock.after(splitMs, () => this.woken())
     } else {
-      // If the owner has acquired the lock meanwhile, the waiter re-enters instead of giving up.
+      // If the owner has acquired the lock meanwhile, the waiter re-enters the hold.
       if (lock.holds.of(request.owner, request.kind) === undefined) this.resolve(null)
       this.woken()
     }
@@ -231,11 +230,9 @@ export class RacingWaiter extends LocalWaiter {
 
   #end(): void {
     const { lock, request } = this
-    // If the waiter never sent a request, the client's place in the server's queue may have no
-    // waiter left.
+    // The waiter sent no request, so the client may no longer need a place in the server's queue.
     if (this.wireOwner === undefined) lock.remoteOf(request).leave?.()
-    // While a hand-over to this waiter is in flight, its request still uses the owner id, so the id
-    // is not abandoned yet.
+    // While a hand-over to this waiter is in flight, the owner id is still in use.
     else if (!this.asking) abandonName(lock, this)
     lock.tasks.end()
   }

@@ -9,8 +9,8 @@ import { release } from './release.ts'
 /** Makes the waiter re-enter the hold that its owner already has. */
 export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   lock.waiters.unqueue(waiter)
-  // The next waiters may have the same owner, and there may be many. So they are started later and
-  // not by recursion.
+  // The next waiters may have the same owner and re-enter too. A later start avoids a deep
+  // recursion.
   if (lock.waiters.isQueueEmpty) lock.advance()
   else lock.advanceLater()
   lock.tasks.begin()
@@ -21,7 +21,7 @@ export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   ask(lock, hold, waiter)
 }
 
-/** Sends requests until the waiter has re-entered the hold or is settled. */
+/** Sends one request to re-enter, or gives up if the waiter has settled or the hold has ended. */
 function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   if (waiter.settled || !hold.live) {
     giveUp(lock, hold, waiter)
@@ -29,8 +29,8 @@ function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   }
   const leaseMs = hold.upToLimit(waiter.request.leaseMs, lock.services.clock.now())
   const callMs = callMsFor(waiter)
-  // The request may reach the server even if its answer is lost, so the longer lease is recorded
-  // now.
+  // The request may reach the server even if its answer is lost. So the longer lease counts from
+  // now on.
   hold.leaseMs = Math.max(hold.leaseMs, leaseMs)
   lock
     .remoteOf(hold)
@@ -70,7 +70,9 @@ function heard(
   giveUp(lock, hold, waiter)
 }
 
-/** Ends the re-entry without success: releases the acquisition that was counted for the waiter. */
+/**
+ * Ends the re-entry without success, and releases the acquisition that was counted for the waiter.
+ */
 function giveUp(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   hold.inDoubtUntil(waiter.doubtUntilMs)
   if (!waiter.settled) waiter.reject(hold.over())

@@ -8,18 +8,21 @@ import type { LocalLock } from './local-lock.ts'
 import { tellRelease } from './lock-facts.ts'
 
 /**
- * Sends the lowered hold count until the server confirms it. Each attempt sends the current count,
- * because other releases of the same hold may be in flight.
+ * Repeats a release until the server confirms it or the retry budget is used up. Each attempt sends
+ * the current hold count, because other releases of the hold may be in flight.
  */
 abstract class ReleaseRequest implements Reply<Released> {
   /**
-   * Resolves with true if the lock was still held. Rejects if the server did not confirm the
+   * Resolves with true if the owner still held the lock. Rejects if the server did not confirm the
    * release.
    */
   readonly result: Promise<boolean>
   protected readonly lock: LocalLock
   protected readonly hold: Hold
-  /** True if a request without an answer may have run. */
+  /**
+   * True if the lock may be free already, because an earlier request without an answer may have
+   * freed it.
+   */
   protected mayBeDone = false
   readonly #what: string
   readonly #retryBudget: RetryBudget
@@ -27,7 +30,7 @@ abstract class ReleaseRequest implements Reply<Released> {
   #resolve!: (wasHeld: boolean) => void
   #reject!: (error: Error) => void
 
-  /** @param what the step that the server did not confirm, for the error */
+  /** @param what the step that the server did not confirm, as words for the error */
   constructor(lock: LocalLock, hold: Hold, what: string) {
     this.lock = lock
     this.hold = hold
@@ -42,7 +45,7 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   abstract answered(answer: Released): void
 
-  /** Called when the retry budget is used up. */
+  /** Called before the rejection, when the retry budget is used up. */
   protected givenUp(_error: Error): void {}
 
   failed(failure: CallFailure): void {
@@ -54,7 +57,7 @@ abstract class ReleaseRequest implements Reply<Released> {
       return
     }
     if (hold.count <= 0) {
-      // The server's state is unknown, so a background release of the owner id follows.
+      // The server may still have the hold. So the client releases the owner id in the background.
       hold.inDoubtUntil(lock.services.clock.monotonic())
       lock.abandonHold(hold)
     }
@@ -66,7 +69,7 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   protected send(): void {
     const { id, lastToken } = this.hold
-    // The count is negative if `close()` ended the hold before its holder released it.
+    // The count is negative if a holder calls `release()` after `close()` ended the hold.
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     this.#sentAt = this.lock.services.clock.monotonic()
@@ -80,19 +83,19 @@ abstract class ReleaseRequest implements Reply<Released> {
   }
 }
 
-/** The last release of a hold. It frees the lock on the server. */
+/** The last release of a hold. The server then frees the lock. */
 export class FreeRequest extends ReleaseRequest {
   readonly #firstSentAt: number
   readonly #staysAway: boolean
   readonly #fact: ReleaseFact | undefined
 
   /**
-   * @param fact receives the outcome
-   * @param options.mayBeDoneAt the sending time of an earlier request that may have freed the lock.
-   *   The answer "gone" is then no loss. Undefined if there was no such request, or if it was not
-   *   sent or was refused.
-   * @param options.staysAway true if the waiters of this client pause, so that other clients can
-   * ask
+   * @param fact receives the outcome; undefined if the channel has no listener
+   * @param options.mayBeDoneAt when an earlier request was sent that may have freed the lock, on
+   *   the monotonic clock. The answer `gone` is then not a loss. Undefined if there is no such
+   *   request.
+   * @param options.staysAway true if the waiters of this client pause after the release, so that
+   *   other clients can ask
    */
   constructor(
     lock: LocalLock,
@@ -116,7 +119,7 @@ export class FreeRequest extends ReleaseRequest {
     const { holds, handOverBudget, listeners } = lock
     ended(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
-    // The server gives freed permits to waiters directly, so this client need not pause for other
+    // The server grants freed permits directly to waiters. So this client need not pause for other
     // clients.
     handOverBudget.released(hold.kind.isCounted ? 0 : (freed?.listeners ?? 0) - listeners)
     if (this.#staysAway) handOverBudget.stayAway()
@@ -134,7 +137,7 @@ export class FreeRequest extends ReleaseRequest {
   }
 }
 
-/** Releases one of several acquisitions of a hold, which stays held. */
+/** Releases one of several acquisitions of a hold. The owner keeps the lock. */
 export class LowerRequest extends ReleaseRequest {
   constructor(lock: LocalLock, hold: Hold) {
     super(lock, hold, 'one of its acquisitions was not released')
@@ -147,7 +150,8 @@ export class LowerRequest extends ReleaseRequest {
       this.settle(true)
       return
     }
-    // If the last release was answered first, it has already reported a loss.
+    // If the last release of the hold was answered first, that release has already reported the
+    // loss.
     if (hold.live) hold.loseGone()
     this.settle(hold.loss === undefined)
   }
@@ -160,11 +164,11 @@ export class LowerRequest extends ReleaseRequest {
 }
 
 /**
- * Called when the server no longer has the hold. If a delayed re-entry may still acquire the lock
- * again, the client releases the owner id in the background.
+ * Called when the server no longer has the hold. If a late request of this owner id may acquire the
+ * lock again, the client releases the id in the background.
  *
- * @param sentAtMs when the first request that may have ended the hold was sent, on the monotonic
- * clock
+ * @param sentAtMs when the first request was sent that may have ended the hold, on the monotonic
+ *   clock
  */
 export function ended(lock: LocalLock, hold: Hold, sentAtMs: number): void {
   if (hold.doubtUntilMs > sentAtMs) lock.abandonHold(hold)

@@ -19,7 +19,7 @@ import { traceRelease } from './tracing.ts'
  *
  * @param renewMs the lease that the watchdog renews for this acquisition, in milliseconds; 0 if the
  *   lease is fixed
- * @returns true if the lock was still held; rejects if the server did not confirm the release
+ * @returns true if the owner still held the lock; rejects if the server did not confirm the release
  */
 export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<boolean> {
   hold.loseIfExpired()
@@ -28,19 +28,18 @@ export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<b
     if (hold.count === 0) lock.abandonHold(hold)
     return Promise.resolve(false)
   }
-  // `end` also removes the hold from the watchdog, so only the other case needs `unwatch`.
+  // The last release needs no `unwatch`, because `end` removes the hold from the watchdog.
   if (hold.count <= 0) return end(lock, hold)
   if (renewMs > 0) lock.holds.unwatch(hold, renewMs)
   return new LowerRequest(lock, hold).result
 }
 
 /**
- * Rejects all waiters of these locks and releases all holds. The releases continue in the
- * background.
+ * Rejects all waiters of these locks, and begins to release all holds.
  *
  * @param now the time on the monotonic clock, in milliseconds
- * @param releasing contains each hold until the server has confirmed its release
- * @returns the holds that this call ended; `released` resolves when the releases have ended
+ * @param releasing contains each hold while its release is under way
+ * @returns the holds that this call ended; `released` resolves when no release is under way
  */
 export function closeAll(
   locks: readonly LocalLock[],
@@ -64,7 +63,7 @@ function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] 
   lock.waiters.rejectAll(reason)
   return held.flatMap(({ hold, entry }) => {
     hold.loseIfExpired()
-    // A listener that was called for one hold may have released the next hold.
+    // A listener that was called for an earlier hold may have released this hold.
     if (!hold.live) return []
     hold.count = 0
     lock.tasks.run(end(lock, hold, reason))
@@ -73,11 +72,11 @@ function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] 
 }
 
 /**
- * Ends the hold in this client. Then hands the lock over to a waiter of this client without a
- * request, hands it over with one request, or frees the lock.
+ * Ends the hold in this client. Then hands the lock over to a waiter of this client, or frees the
+ * lock.
  *
- * @param reason set if no waiter of this client may get the lock
- * @returns true if the lock was still held; rejects if the server did not confirm the release
+ * @param reason set if the client closes, so that no waiter may get the lock
+ * @returns true if the owner still held the lock; rejects if the server did not confirm the release
  */
 function end(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
   lock.holds.end(hold, reason)
@@ -85,7 +84,7 @@ function end(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean
   return traceRelease(lock, hold, (fact) => letGo(lock, hold, reason, fact))
 }
 
-/** @param fact receives the outcome */
+/** @param fact receives the outcome; undefined if the channel has no listener */
 function letGo(
   lock: LocalLock,
   hold: Hold,
@@ -94,8 +93,8 @@ function letGo(
 ): Promise<boolean> {
   const { holds, handOverBudget } = lock
   const next = reason === undefined ? nextAfter(lock, hold) : undefined
-  // A waiter that is awake is about to send its own request. At most one hand-over may be in
-  // flight.
+  // A waiter that is not asleep is about to send its own request. At most one hand-over request may
+  // be in flight.
   if (!next?.wakeEvent.isAwaited || lock.isHandingOver)
     return new FreeRequest(lock, hold, fact).result
   if (handOverBudget.isUnbroken) {
@@ -115,28 +114,28 @@ function letGo(
 }
 
 /**
- * Returns the waiter that may get the lock by a hand-over: the first waiter, if it wants the same
- * kind and the kind has hand-overs.
+ * Returns the waiter that may get the lock by a hand-over: the first waiter. Undefined if this
+ * waiter wants another kind, or if the kind has no hand-overs.
  */
 function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
   const { first } = lock.waiters
   if (first === undefined || first.request.kind !== hold.kind || !lock.holds.isEmpty) {
     return undefined
   }
-  // With replicas, the next waiter must ask, because its grant needs a confirmation too.
+  // If grants need the confirmation of replicas, the next waiter must send its own request.
   if (lock.services.server.confirm !== undefined) return undefined
   return lock.remoteOf(hold).handOver === undefined ? undefined : first
 }
 
 /**
- * Hands the lock over to the waiter with one request. Its answer is handled in one synchronous
- * step, so an abort or a close comes either before or after that step.
+ * Hands the lock over to the waiter with one request. An abort or a `close()` cannot come between
+ * the answer and its effects, because one synchronous step handles the answer.
  */
 function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact): Promise<boolean> {
   const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
-  // Waiters of this client in the server's queue share the client's subscription. They count as
-  // other waiters, because the queue serves them in turn with other clients.
+  // The subscription of this client also serves its waiters in the server's queue. For the server,
+  // these waiters are other waiters, because the queue decides who is next.
   const others = queued?.isEmpty === false ? 1 : 0
   const listening = handOverBudget.isUsedUp ? lock.listeners - others : null
   const { callMs } = lock.newBudget(hold.kind)
@@ -153,7 +152,9 @@ function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact)
   })
 }
 
-/** @returns true if the lock was still held; rejects if the server did not confirm the release */
+/**
+ * @returns true if the owner still held the lock; rejects if the server did not confirm the release
+ */
 function handedOver(
   lock: LocalLock,
   hold: Hold,
@@ -162,8 +163,8 @@ function handedOver(
   fact?: ReleaseFact,
 ): boolean | Promise<boolean> {
   const { holds, handOverBudget } = lock
-  // The hand-over has failed or its outcome is unknown. A separate release and a separate
-  // acquisition follow, because both are safe even after a hand-over that has happened.
+  // The hand-over failed, or its outcome is unknown. A separate release and a separate acquisition
+  // follow. Both are safe even if the hand-over has happened.
   if (grant === null) {
     if (next.settled) abandonName(lock, next)
     next.wakeEvent.set()

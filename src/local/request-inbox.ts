@@ -4,7 +4,7 @@ import { WakeEvent } from '../kit/wake-event.ts'
 import type { RequestChannel } from '../servers/request-channel.ts'
 import type { Subscription } from '../servers/subscription.ts'
 
-/** How often the inbox checks if it is still needed, in milliseconds. */
+/** The interval between two checks if the client still needs the inbox, in milliseconds. */
 const CHECK_MS = 5_000
 
 interface Host {
@@ -13,7 +13,8 @@ interface Host {
 }
 
 /**
- * Receives messages to one client. The subscription exists only while the client needs messages.
+ * Receives the messages that other clients send to this client. The subscription exists only while
+ * the client needs messages.
  */
 export class RequestInbox {
   readonly #channel: RequestChannel
@@ -23,8 +24,8 @@ export class RequestInbox {
   #subscription: Subscription | undefined
   #check: Timer | undefined
   /**
-   * The callers that wait until the subscription is confirmed. Each event is set when that may have
-   * happened.
+   * One event for each caller that waits until the subscription is confirmed. The event is set when
+   * the subscription may be confirmed or has ended.
    */
   readonly #waiting = new Set<WakeEvent>()
   isClosed = false
@@ -48,8 +49,10 @@ export class RequestInbox {
   }
 
   /**
-   * @returns true if the subscription is confirmed, so that no message is missed; false if that
-   *   takes longer than `ms`
+   * Opens the inbox, and waits for its subscription.
+   *
+   * @returns true if the subscription is confirmed, so that every later message arrives; false
+   *   after `ms` milliseconds, or if the inbox was closed
    */
   async isConfirmed(ms: number): Promise<boolean> {
     this.open()

@@ -4,28 +4,26 @@ import { oneLine } from '../kit/printable.ts'
 /** Asks a client to release the holds of these owners. */
 export interface RevocationRequest {
   readonly kind: 'request'
-  /** A unique id: a message that arrives twice has the same id. */
+  /** Unique among all requests. If a message arrives twice, both copies have the same id. */
   readonly id: string
   readonly owners: readonly string[]
   readonly reason: string | null
   readonly by: Requester
 }
 
-/** The client's answer to a request. */
+/** The answer of a client to a request. */
 interface RevocationAnswer {
   readonly kind: 'answer'
-  /** The id of the request. */
+  /** The id of the answered request. */
   readonly id: string
   readonly client: string
-  /** The owners whose holders heard the request: they listen to the event or to a signal. */
+  /** The owners that heard the request, because their code listens to the event or to a signal. */
   readonly heard: readonly string[]
 }
 
-/** Longer text from other clients is cut to this many characters. */
+/** Text of other clients is cut to this many characters. */
 const MOST_CHARACTERS = 200
-/**
- * Messages with more owners are ignored. No client of Holdfast names more owners in one message.
- */
+/** Messages with more owners than this are ignored. No client of Holdfast sends such messages. */
 const MOST_OWNERS = 10_000
 
 const CLIENT_ID = /^[\w-]{1,64}$/
@@ -35,8 +33,8 @@ export function written(message: RevocationRequest | RevocationAnswer): string {
 }
 
 /**
- * @returns undefined for text that is no such message. Any client with the right to publish can
- *   send any text
+ * Reads a message of another client. Returns undefined for invalid messages, because any client
+ * with the right to publish can send any text.
  */
 export function readMessage(text: string): RevocationRequest | RevocationAnswer | undefined {
   const message = parsed(text)
@@ -59,7 +57,7 @@ export function readMessage(text: string): RevocationRequest | RevocationAnswer 
   }
 }
 
-/** Cuts text from another client, and escapes characters that could harm logs and errors. */
+/** Cuts text of another client, and escapes characters that could harm logs and errors. */
 export const shown = (text: string): string => oneLine(text, MOST_CHARACTERS)
 
 function parsed(text: string): Record<string, unknown> | undefined {

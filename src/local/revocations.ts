@@ -14,12 +14,12 @@ interface Client extends Requester {
   holds(): readonly Hold[]
 }
 
-/** Calls `send` with a time limit in milliseconds, and again after a failure. */
+/** Calls `send` with the time limit of one attempt in milliseconds, and again after a failure. */
 type Sender = (send: (callMs: number) => Promise<number | null>) => Promise<number | null>
 
 /**
- * Polite revocation: a client asks another client to release a lock soon. The holder decides, and
- * the lock is not taken by force.
+ * Sends release requests to other clients, and receives theirs. The holder may ignore a request,
+ * and no request ends a hold by force.
  */
 export class Revocations {
   readonly #channel: RequestChannel
@@ -27,7 +27,7 @@ export class Revocations {
   readonly #limits: Limits
   readonly #inbox: RequestInbox
   readonly #leave: () => void
-  /** This client's requests that still wait for answers, by request id. */
+  /** The requests of this client that still wait for answers, by request id. */
   readonly #open = new Map<string, OpenRevocation>()
 
   constructor(channel: RequestChannel, client: Client, limits: Limits) {
@@ -41,19 +41,18 @@ export class Revocations {
     })
   }
 
-  /** Called when a hold begins. */
   began(): void {
     if (this.#client.requests.hasListeners) this.#inbox.open()
   }
 
-  /** Called when the event gets a listener. */
+  /** Called when the event `releaseRequested` gets a listener. */
   listenerAdded(): void {
     if (this.#isHeard()) this.#inbox.open()
   }
 
   /**
-   * Returns the signal that aborts when the release of the hold is requested. Begins to listen for
-   * requests.
+   * Returns the signal that aborts when another client requests the release of the hold. From now
+   * on, this client receives release requests.
    */
   signalOf(hold: Hold): AbortSignal {
     if (hold.live) this.#inbox.open()
@@ -61,10 +60,10 @@ export class Revocations {
   }
 
   /**
-   * Asks the holders to release the holds of these owners.
+   * Requests the release of the holds of these owners.
    *
    * @param id unique among all requests
-   * @returns the number of owners whose holders heard the request
+   * @returns the number of owners that heard the request
    */
   async request(
     id: string,
@@ -104,7 +103,7 @@ export class Revocations {
     for (const open of this.#open.values()) open.end()
   }
 
-  /** True if a holder in this client listens for requests. */
+  /** True if code in this client listens to release requests for a hold. */
   #isHeard(): boolean {
     const { requests } = this.#client
     return this.#client.holds().some((hold) => requests.isHeardBy(hold))
@@ -118,7 +117,8 @@ export class Revocations {
       const { id, by } = message
       const heard = this.#client.requests.hear(message)
       const answer = written({ kind: 'answer', id, client: this.#client.client, heard })
-      // A lost answer is ignored. The requester then counts the request as not heard.
+      // A failure to send the answer is ignored. The requester then counts the owners as not
+      // reached.
       this.#channel.send(by.client, answer, this.#limits.commandTimeoutMs).catch(() => {})
     }
   }
@@ -140,7 +140,7 @@ export class Revocations {
 function byClient(owners: readonly string[]): Map<string, string[]> {
   const all = new Map<string, string[]>()
   for (const owner of new Set(owners)) {
-    // Owners of Redisson cannot receive requests, so they are left out.
+    // Clients of Redisson receive no release requests.
     if (!isOfHoldfast(owner)) continue
     const client = clientOf(owner)
     all.set(client, [...(all.get(client) ?? []), owner])
@@ -148,7 +148,7 @@ function byClient(owners: readonly string[]): Map<string, string[]> {
   return all
 }
 
-/** One request of this client, until all asked clients have answered. */
+/** One request of this client. `done` resolves when all asked clients have answered. */
 class OpenRevocation {
   readonly done: Promise<void>
   heard = 0
@@ -162,7 +162,10 @@ class OpenRevocation {
     })
   }
 
-  /** Called with the answer of one client. Only its first answer counts. */
+  /**
+   * Called with the number of owners that heard the request in one client. Later answers of the
+   * same client do not count.
+   */
   answered(client: string, heard: number): void {
     if (!this.#due.delete(client)) return
     this.heard += heard

@@ -3,7 +3,7 @@ import type { Answer, Renewer } from '../lease/renewer.ts'
 import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
 
 /**
- * Renews the leases of holds on one server. Kinds with their own renewal are renewed by separate
+ * Renews the leases of holds on one server or quorum. Kinds with their own renewal need separate
  * requests.
  */
 export class ServerRenewer implements Renewer<Hold> {
@@ -27,7 +27,7 @@ export class ServerRenewer implements Renewer<Hold> {
     })
   }
 
-  /** @param holds the holds of one group */
+  /** @param holds one of the groups that `groups` returned */
   async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
     const [first] = holds
     if (first === undefined) return []

@@ -12,37 +12,37 @@ import type { ClientInfo, Presence } from '../servers/presence.ts'
 import type { Limits } from '../waiting/retry-budget.ts'
 import type { WaitReports } from '../waiting/wait-reports.ts'
 
-/** The objects that all locks of one client share on one server or quorum. */
+/** The objects that all locks of one client on one server or quorum share. */
 export interface Services {
   readonly source: FactSource
   readonly server: LockServer
   readonly watchdog: Watchdog
   readonly clock: Clock
-  /** Undefined if the client gives no warnings about leases that are held for long. */
+  /** Warns about leases that are held for long; undefined if the client gives no such warnings. */
   readonly heldWatch: HeldWatch | undefined
   readonly limits: Limits
   readonly emit: Emit
-  /** Passes release requests from other clients to the holders. */
+  /** Passes release requests of other clients to the holders. */
   readonly revocations: { began(): void; signalOf(hold: Hold): AbortSignal }
   /**
    * The locks that callers watch without acquiring them. `hears` is true if this client receives a
-   * message for each release.
+   * message for each release of the lock.
    */
   readonly freeWatches: { hears(rawName: string): boolean }
   readonly own: ClientInfo
-  /** Reports this client to others, and finds other clients. */
+  /** Reports this client to other clients, and finds the processes of other clients. */
   readonly presence: Presence
   readonly waitReports: WaitReports
-  /** The leases of exclusive kinds, where `unlock()` finds them. */
+  /** The leases of exclusive kinds. `unlock()` finds them here. */
   readonly leases: HeldLeases<HeldLease>
   /**
-   * The leases of shared kinds, in a separate list. If an owner has an exclusive and a shared
-   * lease, `unlock()` of each lock object finds the lease of its own kind.
+   * The leases of shared kinds. They are separate, so that `unlock()` of the read lock does not
+   * find a lease of the write lock.
    */
   readonly sharedLeases: HeldLeases<HeldLease>
-  /** Called for each granted lease. Warns once if leases are too short. */
+  /** Warns once if a granted lease is too short. Called for each grant. */
   readonly shortLeases: { granted(lockName: string, kind: HoldKind, leaseMs: number): void }
-  /** The longest lease that is allowed, in milliseconds. */
+  /** The longest lease that clients may request, in milliseconds; Infinity for no limit. */
   readonly longestLeaseMs: number
 }
 

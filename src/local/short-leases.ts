@@ -3,39 +3,44 @@ import { warn } from '../kit/warning.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 
 /**
- * The shortest lease without a warning, in milliseconds. A process or a network can easily pause
- * for this long.
+ * The client warns about leases shorter than this time, in milliseconds. A process or a network can
+ * easily pause for this long.
  */
 export const LEAST_LEASE_MS = 200
 
 /**
- * A lease should last for at least this many response times. A shorter lease is rarely renewed or
- * released in time.
+ * A lease should be at least this many response times long. Renewals and releases of a shorter
+ * lease are often late.
  */
 const LEAST_ANSWERS = 10
 
-/** If the lease is below this number of milliseconds, the warning asks if seconds were meant. */
+/** Below this lease in milliseconds, the warning asks if the user meant seconds. */
 const MAYBE_SECONDS = 1_000
 
-/** The shortest response time of a server, in milliseconds; 0 while it is unknown. */
+/**
+ * `quickestMs` is the shortest response time of the server, in milliseconds. 0 means that the
+ * response time is not known yet.
+ */
 interface ResponseTime {
   readonly quickestMs: number
 }
 
-/** Warns once for each client about leases that are too short for its connection. */
+/** Warns about leases that are too short for the connection; once for each client. */
 export class ShortLeases {
   readonly #leastMs: number
   readonly #responseTime: ResponseTime
   #isTold: boolean
 
-  /** @param leastMs the shortest lease without a warning, in milliseconds; 0 for no warnings */
+  /**
+   * @param leastMs the shortest lease without a warning, in milliseconds; 0 means that the client
+   *   never warns
+   */
   constructor(leastMs: number, responseTime: ResponseTime) {
     this.#leastMs = leastMs
     this.#responseTime = responseTime
     this.#isTold = leastMs === 0
   }
 
-  /** Called for each granted lease. */
   granted(lockName: string, kind: HoldKind, leaseMs: number): void {
     if (this.#isTold) return
     const { quickestMs } = this.#responseTime

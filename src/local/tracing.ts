@@ -7,7 +7,9 @@ import type { LocalLock } from './local-lock.ts'
 import { type FactLock, factOf } from './lock-facts.ts'
 
 /**
- * Publishes an acquisition, which ends when its waiter settles. @param begin starts the acquisition
+ * Publishes the start of an acquisition. The waiter publishes the end when it settles.
+ *
+ * @param begin starts the acquisition
  */
 export function traceAcquire(
   lock: FactLock,
@@ -27,8 +29,8 @@ export function traceAcquire(
 }
 
 /**
- * True if the call is over before it begins. A listener to the start may have aborted the call
- * before the waiter listened to the signal, or may have closed the client.
+ * True if the call ended before its first request. A listener of the start may have aborted the
+ * call before the waiter listened to the signal, or closed the client.
  */
 export function isOver({ closed }: Pick<LocalLock, 'closed'>, waiter: Waiter): boolean {
   const { signal } = waiter.request
@@ -38,8 +40,9 @@ export function isOver({ closed }: Pick<LocalLock, 'closed'>, waiter: Waiter): b
 }
 
 /**
- * Publishes the release of a hold. @param release releases the hold, and reports the outcome with
- * `tellRelease`
+ * Publishes the start of a release.
+ *
+ * @param release releases the hold, and reports the outcome with `tellRelease`
  */
 export function traceRelease(
   lock: FactLock,

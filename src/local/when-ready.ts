@@ -5,8 +5,8 @@ import type { LocalLock } from './local-lock.ts'
 const DUE = 'the watchdog thread had not been started yet'
 
 /**
- * Begins the acquisition only when the renewal thread is ready. Until then no request is sent,
- * because no thread could renew its lease.
+ * Begins the acquisition when the renewal thread is ready. No request is sent before that, because
+ * no thread could renew the lease.
  */
 export async function whenReady(
   ready: Promise<void>,
@@ -16,7 +16,7 @@ export async function whenReady(
 ): Promise<void> {
   const { words } = waiter.request.kind
   lock.tasks.begin()
-  // The client has not asked the server yet, so the holder is unknown.
+  // The client has not asked the server yet, so the wait timeout cannot name a holder.
   waiter.notYet = (what) =>
     unavailableError(
       lock.name,

@@ -19,36 +19,37 @@ interface LockInUse {
 }
 
 /**
- * The reason why an `unlock()` may be the call of another task. `loss`: another task lost its
- * lease. `others`: another task got no lease, or still waits for one.
+ * Why an `unlock()` may be the call of another task. `loss` means that another task has lost its
+ * lease. `others` means that another task got no lease, or still waits for a lease.
  */
 export type Doubt = 'loss' | 'others'
 
 interface EndedInDoubt {
   readonly token: number
-  /** A time on the monotonic clock, like all times in this file. */
+  /** When the `unlock()` ended the lease, on the monotonic clock. */
   readonly endedAt: number
 }
 
 /**
- * Finds the owner for which the running code uses one lock object. It also stores the leases that
- * the lock object acquired outside all frames, each for a new owner.
+ * Finds the owner for which the running code uses one lock object. This object also stores the
+ * leases that the lock object acquired outside all frames, each for a new owner.
  */
 export class CurrentOwner<L extends Kept> extends Holder {
-  /** The owner that `getLock` received. It takes precedence over all frames. */
+  /**
+   * The owner that the caller gave to `getLock`. This owner counts more than all frames. Undefined
+   * if the caller gave no owner.
+   */
   readonly explicit: Owner | undefined
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
-  /**
-   * The number of calls outside frames that are in progress. `#gotNothingAt` is the time when the
-   * last call without a lease ended.
-   */
+  /** The number of calls outside frames that are under way. */
   #underWay = 0
+  /** When the last call without a lease ended, on the monotonic clock. */
   #gotNothingAt = -Infinity
   /** The last lease that an `unlock()` ended although the lease may belong to another task. */
   #endedInDoubt: EndedInDoubt | undefined
-  /** True if the task that lost this lease to the `unlock()` may still call `unlock()` itself. */
+  /** True if the task whose lease was ended in doubt may still call `unlock()` itself. */
   #mayYetCome = false
 
   constructor(
@@ -65,8 +66,8 @@ export class CurrentOwner<L extends Kept> extends Holder {
   }
 
   /**
-   * Returns the owner for which an acquisition re-enters: the explicit owner, or the owner of an
-   * enclosing frame that holds the lock.
+   * Returns the owner that an acquisition re-enters: the explicit owner, or the owner of an
+   * enclosing frame that holds the lock. Undefined if there is no such owner.
    */
   enclosing(): Owner | undefined {
     if (this.explicit !== undefined) return this.explicit
@@ -74,29 +75,33 @@ export class CurrentOwner<L extends Kept> extends Holder {
     return lock && this.#find((owner) => lock.isHeldBy(owner))
   }
 
-  /** Returns the owner of a bare acquisition; undefined if the acquisition needs a new owner. */
+  /**
+   * Returns the owner of an acquisition by `lock` or `tryLock`. Undefined if the acquisition needs
+   * a new owner.
+   */
   ofBareCall(): Owner | undefined {
     const holder = this.enclosing()
     if (holder !== undefined) return holder
     const thread = this.#registry.frames.thread()
     if (thread === undefined) return undefined
-    // A second acquisition during the first cannot be sequential code, so it gets a new owner.
+    // Sequential code does not acquire a lock again while its first acquisition is under way. So
+    // the second acquisition gets a new owner.
     const isPending =
       thread.isGathering(this.#rawName) || this.#registry.find(this.#rawName)?.isPending(thread)
     return isPending ? undefined : thread
   }
 
   /**
-   * Returns the object that stores the lease of a new owner for `unlock()`: the innermost frame for
-   * this lock, or this object.
+   * Returns the object that stores the lease of a new owner, so that `unlock()` finds it. This is
+   * the owner of the innermost frame for this lock, or this object outside such frames.
    */
   leaseHolder(): Holder {
     return this.#find() ?? this
   }
 
   /**
-   * Returns the lease that an `unlock()` of the running code releases. The lease may already be
-   * lost.
+   * Returns the lease that an `unlock()` of the running code releases, even if the lease is lost.
+   * Undefined if there is no such lease.
    */
   leaseToUndo(): L | undefined {
     const latestOf = (owner: Owner) =>
@@ -119,25 +124,23 @@ export class CurrentOwner<L extends Kept> extends Holder {
   }
 
   /**
-   * Returns why the `unlock()` that is about to release this lease may be the call of another task;
-   * undefined if there is no doubt. It also forgets the lost leases of this object.
+   * Returns why the `unlock()` that is about to release this lease may be the call of another task.
+   * Undefined if there is no doubt. Also forgets the lost leases of this object.
    *
-   * The client cannot refuse such a call, because it cannot know which task makes the call. The
-   * call names no lease. The async context of Node.js does not help, because tasks may share it,
-   * and an acquisition does not change the context of its caller. Counting calls does not help
-   * either. Only the last `unlock()` finds nothing, so the client learns too late that there was
+   * The client cannot know which task calls `unlock()`, because the call names no lease. Tasks may
+   * share an async context, and a count of calls shows only at the last `unlock()` that there was
    * one call too many.
    *
-   * But if only one task uses the object, its calls follow each other. Between its call for the
-   * lease and its `unlock()`, no other call of this object is in progress or ends without a lease.
+   * There is no doubt if only one task uses the object. Then no other call of this object is under
+   * way or ends without a lease between the call for the lease and the `unlock()`.
    */
   doubtAbout(lease: L): Doubt | undefined {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined
     const hasLost = this.#heldLeases.forgetLost(this, this.#rawName)
     const hasOthers = this.#underWay > 0 || this.#gotNothingAt >= lease.askedAt
     const doubt = hasLost ? 'loss' : hasOthers || this.#mayYetCome ? 'others' : undefined
-    // The flag is cleared if no other call was seen. Otherwise each doubtful `unlock()` would make
-    // the next one doubtful, forever.
+    // The next `unlock()` is in doubt only if another call was seen now. Otherwise each doubtful
+    // `unlock()` would make the next `unlock()` doubtful, forever.
     this.#mayYetCome = hasOthers
     if (doubt !== undefined) {
       this.#endedInDoubt = { token: lease.token, endedAt: this.#registry.clock.monotonic() }
@@ -146,8 +149,8 @@ export class CurrentOwner<L extends Kept> extends Holder {
   }
 
   /**
-   * Returns the lease that a doubtful `unlock()` ended, for the error of a later `unlock()` that
-   * finds nothing. It returns each lease once.
+   * Returns the lease that a doubtful `unlock()` ended; only once for each lease. The error of a
+   * later `unlock()` that finds no lease reports it.
    */
   takeEndedInDoubt(): { readonly token: number; readonly agoMs: number } | undefined {
     const ended = this.#endedInDoubt
@@ -158,7 +161,7 @@ export class CurrentOwner<L extends Kept> extends Holder {
     return { token: ended.token, agoMs }
   }
 
-  /** Returns a lease that the running code holds. */
+  /** Returns a lease that the running code holds; undefined if there is none. */
   heldLease(): L | undefined {
     const liveOf = (holder: Holder) => this.#heldLeases.live(holder, this.#rawName)
     return this.#of(liveOf, () => liveOf(this))
@@ -166,7 +169,7 @@ export class CurrentOwner<L extends Kept> extends Holder {
 
   /**
    * Returns the lease of the explicit owner, or of the innermost frame with a lease. If no frame is
-   * for this lock, returns the lease that this object stores.
+   * for this lock, returns the result of `own`.
    */
   #of(leaseOf: (owner: Owner) => L | undefined, own: () => L | undefined): L | undefined {
     if (this.explicit !== undefined) return leaseOf(this.explicit)

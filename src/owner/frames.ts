@@ -1,7 +1,7 @@
 import { frameStorage } from '../kit/frame-storage.ts'
 import type { Owner } from './owner.ts'
 
-/** A lock that code in a frame of `using` re-enters, and its owner. */
+/** A lock that code in a frame of `using` can re-enter, and the owner that holds the lock. */
 export interface Carried {
   /** Identifies one client and one of its servers or quorums. */
   readonly place: object
@@ -9,11 +9,14 @@ export interface Carried {
   readonly owner: Owner
 }
 
-/** The code inside `run` or `using`, and all code that it starts, until the frame ends. */
+/** The code inside `run` or `using`, with all code that this code starts, until the frame ends. */
 interface Frame {
-  /** Only for `run`: the client of the frame, and the owner of all acquisitions in the frame. */
+  /**
+   * For `run`: the client of the frame, and the owner of all acquisitions in the frame. Undefined
+   * for `using`, and after the end of the frame.
+   */
   thread: { readonly of: Frames; readonly owner: Owner } | undefined
-  /** Only for `using`: the locks of the frame. */
+  /** For `using`: the locks of the frame. Empty for `run`, and after the end of the frame. */
   carried: readonly Carried[]
   over: boolean
   outer: Frame | undefined
@@ -28,8 +31,8 @@ interface Frame {
  */
 export class Frames {
   /**
-   * Calls `fn` in a frame. In the frame, all acquisitions of all locks are for this owner. The
-   * frame ends with `fn`.
+   * Calls `fn` in a new frame, in which this owner makes all acquisitions. The frame ends when `fn`
+   * returns, or when its promise settles.
    */
   run<T>(owner: Owner, fn: () => T): T {
     const frame = newFrame({ of: this, owner }, [])
@@ -45,8 +48,8 @@ export class Frames {
       end()
       return result
     }
-    // The chained promise is returned. If the original promise were returned, a rejection of the
-    // chained promise would be reported a second time, or not at all.
+    // The caller gets the chained promise. With the original promise, Node.js would report a
+    // rejection of the chained promise a second time.
     return result.then(
       (value) => {
         end()
@@ -59,7 +62,7 @@ export class Frames {
     ) as T
   }
 
-  /** The owner of the innermost frame of `run`; undefined outside such frames. */
+  /** Returns the owner of the innermost frame of `run`; undefined outside such frames. */
   thread(): Owner | undefined {
     for (let frame = current(); frame !== undefined; frame = frame.outer) {
       if (frame.thread?.of === this) return frame.thread.owner
@@ -67,7 +70,10 @@ export class Frames {
     return undefined
   }
 
-  /** Returns the first accepted owner for this lock, from the innermost frame outwards. */
+  /**
+   * Returns the first accepted owner for this lock, from the innermost frame outwards. Undefined if
+   * there is no such owner.
+   */
   find(
     place: object,
     lock: string,
@@ -86,8 +92,8 @@ export class Frames {
 }
 
 /**
- * Makes a frame of `using` for these locks, which may belong to several clients. It lasts until
- * `end` is called.
+ * Makes a frame of `using` for these locks, which may belong to several clients. The frame ends
+ * when `end` is called.
  */
 export function frameOf(carried: readonly Carried[]) {
   const frame = newFrame(undefined, carried)
@@ -102,7 +108,6 @@ export function innermostFrame(): object | undefined {
   return current()
 }
 
-/** True if the running code is inside that frame. */
 export function isInside(wanted: object): boolean {
   for (let frame = current(); frame !== undefined; frame = frame.outer) {
     if (frame === wanted) return true
@@ -112,17 +117,14 @@ export function isInside(wanted: object): boolean {
 
 function newFrame(thread: Frame['thread'], carried: readonly Carried[]): Frame {
   const outer = current()
-  // Ended frames are removed from the chain. Otherwise they would stay in memory while frames open
-  // inside each other.
+  // Frames that have ended are removed from the chain. Otherwise they would stay in memory while
+  // each frame begins inside the frame before.
   for (let frame = outer; frame !== undefined; frame = frame.outer)
     frame.outer = ongoing(frame.outer)
   return { thread, carried, over: false, outer }
 }
 
-/**
- * Ends a frame. Timers and connections may keep the ended frame in memory, so its owners are
- * removed from it.
- */
+/** Ends a frame. Timers and connections may keep the frame in memory, so its owners are removed. */
 function endOf(frame: Frame): void {
   frame.over = true
   frame.thread = undefined
@@ -134,8 +136,8 @@ function current(): Frame | undefined {
 }
 
 /**
- * Returns the first frame that has not ended, from this frame outwards. So code that outlives its
- * frame acts only in the enclosing frames.
+ * Returns the first frame that has not ended, from this frame outwards. Code that runs longer than
+ * its frame then acts only in the enclosing frames.
  */
 function ongoing(frame: Frame | undefined): Frame | undefined {
   let one = frame

@@ -1,34 +1,30 @@
 import { type Clock, systemClock, type Timer } from '../kit/clock.ts'
 import type { Holder, Kept, LeaseList } from './holder.ts'
 
-/**
- * The last lost lease of a list is remembered for at least this time, in milliseconds: one hour.
- */
+/** The last lost lease of a list is remembered for at least this many milliseconds. */
 const LAST_KEPT_MS = 3_600_000
 
-/** The largest number of lost leases that are remembered in a list. */
+/** The largest number of lost leases that a list remembers. */
 const MOST_LOST = 100
 
-/**
- * The shortest pause between two sweeps of the lists, in milliseconds. `LONGEST_PAUSE_MS` is the
- * longest pause.
- */
+/** The shortest pause between two sweeps of the lists, in milliseconds. */
 const LEAST_PAUSE_MS = 1_000
+/** The longest pause between two sweeps of the lists, in milliseconds. */
 const LONGEST_PAUSE_MS = 60_000
 
 /**
  * The leases that `unlock()` can find: the leases of an owner, or of a lock object outside all
  * frames. Each list contains the leases of one lock, in the order of acquisition.
  *
- * A lost lease stays in its list until an `unlock()` reports the loss, but not forever. It is
- * removed when a time as long as its lease has passed since the loss. While another lease is held
- * whose call began before the loss, the lost lease stays longer, because the two leases belong to
- * different tasks. The last lost lease stays for at least an hour.
+ * A lost lease stays in its list until an `unlock()` reports the loss. Otherwise a sweep removes it
+ * when its `leaseMs` have passed since the loss, and the last lost lease after at least an hour.
+ * While a lease is held whose call began before the loss, the lost lease stays, because two tasks
+ * use the lock.
  */
 export class HeldLeases<L extends Kept> {
   /**
-   * The lists with lost leases. The references are weak, so that an unreachable holder is
-   * garbage-collected with all its leases.
+   * The lists that sweeps check, because they have lost leases. The references are weak, so that a
+   * holder without other references is garbage-collected with its leases.
    */
   #lookedAfter: WeakRef<LeaseList>[] = []
   #timer: Timer | undefined
@@ -39,7 +35,11 @@ export class HeldLeases<L extends Kept> {
     this.#clock = clock
   }
 
-  /** @returns the list that contains the lease until the lease is released or forgotten */
+  /**
+   * Stores the lease for `unlock()`.
+   *
+   * @returns the list that contains the lease until the lease is released or forgotten
+   */
   add(holder: Holder, rawName: string, lease: L): LeaseList {
     const list = holder.listFor(this, rawName)
     list.add(lease)
@@ -48,8 +48,8 @@ export class HeldLeases<L extends Kept> {
   }
 
   /**
-   * Called if a lease in the list is lost, or may be lost. Sweeps then remove the lease later, even
-   * if no call uses the list.
+   * Called when a lease in the list may be lost. Sweeps then remove a lost lease later, even if no
+   * call uses the list.
    */
   lookAfter(list: LeaseList): void {
     if (list.isLookedAfter || list.size === 0) return
@@ -58,16 +58,16 @@ export class HeldLeases<L extends Kept> {
     this.#arm(LEAST_PAUSE_MS)
   }
 
-  /** Returns the latest lease that is held, if there is one. */
+  /** Returns the latest lease that is held; undefined if there is none. */
   live(holder: Holder, rawName: string): L | undefined {
     return findLast<L>(holder.leasesOf(this, rawName), ({ live }) => live)
   }
 
   /**
-   * Returns the lease that an `unlock()` in a frame or with an explicit owner releases: the latest,
-   * because nested code releases its latest acquisition first. But if a lease was lost after the
-   * call for the latest lease began, the calls are not nested. Then the lost lease is returned, as
-   * in {@link earliest}.
+   * Returns the lease that an `unlock()` in a frame or with an explicit owner releases. This is the
+   * latest lease, because nested code releases its latest acquisition first. If a lease was lost
+   * after the call for the latest lease began, the calls are not nested. Then this is the lost
+   * lease, as in {@link earliest}.
    */
   latest(holder: Holder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -77,10 +77,12 @@ export class HeldLeases<L extends Kept> {
   }
 
   /**
-   * Returns the lease that an `unlock()` outside all frames releases. Tasks that share a lock
-   * object cannot be distinguished. If a lease was lost after the call for the held lease began,
-   * there are two tasks. The lost lease is then returned, so that the late task receives its own
-   * loss and does not release the other task's lock. In all other cases the held lease is returned.
+   * Returns the lease that an `unlock()` outside all frames releases: the earliest lease that is
+   * held, or else the earliest lost lease.
+   *
+   * If a lease was lost after the call for the held lease began, two tasks use the lock object.
+   * Then the result is the lost lease. So the task that lost its lease receives the loss, and does
+   * not release the lock of the other task.
    */
   earliest(holder: Holder, rawName: string): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -91,8 +93,7 @@ export class HeldLeases<L extends Kept> {
   }
 
   /**
-   * Removes the lost leases. Returns true if there were any, because their tasks may still call
-   * `unlock()`.
+   * Removes the lost leases, whose tasks may still call `unlock()`. Returns true if there were any.
    */
   forgetLost(holder: Holder, rawName: string): boolean {
     const leases = holder.leasesOf(this, rawName)
@@ -134,13 +135,14 @@ export class HeldLeases<L extends Kept> {
 }
 
 /**
- * Removes old lost leases. @returns when to check again, on the monotonic clock; Infinity if no
- * lease is left
+ * Removes old lost leases.
+ *
+ * @returns when to check again, on the monotonic clock; Infinity if the list is empty
  */
 function forget(leases: LeaseList, clock: Clock): number {
   const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
   let excess = leases.size - MOST_LOST
-  // The time when the earliest call began whose lease is still held.
+  // When the earliest call began whose lease is still held, on the monotonic clock.
   let askedAt = Infinity
   for (let lease = leases.first; lease !== undefined; lease = lease.after) {
     if (!lease.live) continue

@@ -2,29 +2,29 @@ import { type Linked, LinkedList } from '../kit/linked-list.ts'
 
 /** A lease of one lock or of several locks, as it is stored for `unlock()`. */
 export interface Kept extends Linked<Kept> {
-  /** True if other code of Holdfast releases the lease, so that `unlock()` does not. */
+  /** True if `unlock()` must not release the lease, because other code of Holdfast does. */
   readonly scoped: boolean
   /** True if the lease is neither released nor lost. */
   readonly live: boolean
-  /** The time of the loss, on the monotonic clock; undefined if the lease is not lost. */
+  /** When the lease was lost, on the monotonic clock; undefined if it is not lost. */
   readonly lostAt: number | undefined
   /**
-   * The time when the call for the lease began, on the monotonic clock. Infinity if the calls of
-   * its owner follow each other.
+   * When the call for the lease began, on the monotonic clock. Infinity if the owner may acquire
+   * this lock again while it holds it.
    */
   readonly askedAt: number
   readonly leaseMs: number
   readonly token: number
-  /** An object that all acquisitions of one hold share, because they are lost together. */
+  /** An object that all acquisitions of one hold share. They are lost together. */
   readonly of: object
 }
 
-/** Separates the leases by server and kind, and removes lost leases. */
+/** Stores the leases of one server and of some kinds, and removes lost leases. */
 interface Keeper {
   lookAfter(list: LeaseList): void
 }
 
-/** The leases of one holder on one lock, in the order of their acquisition. */
+/** The leases that one holder has on one lock, in the order of their acquisition. */
 export class LeaseList extends LinkedList<Kept> {
   readonly holder: Holder
   readonly keeper: Keeper
@@ -45,8 +45,8 @@ export class LeaseList extends LinkedList<Kept> {
   }
 
   /**
-   * Called if a lease in the list is lost, or may be lost. Sweeps then remove the lease later, even
-   * if no call uses the list.
+   * Called when a lease in the list may be lost. Sweeps then remove a lost lease later, even if no
+   * call uses the list.
    */
   lookAfter(): void {
     this.keeper.lookAfter(this)
@@ -55,9 +55,9 @@ export class LeaseList extends LinkedList<Kept> {
 
 /** Stores the leases of one owner or one lock object, so that `unlock()` finds them. */
 export abstract class Holder {
-  // The lists are fields of the holder and not in a `WeakMap` of holders. Most holders are
-  // short-lived, and the garbage collector would spend more time on a `WeakMap` than on all other
-  // steps of an acquisition. One field is enough for most holders, because they use only one lock.
+  // The lists are fields, because the garbage collector would spend more time on a `WeakMap` of
+  // holders than on all other steps of an acquisition. Most holders use only one lock, so one field
+  // is enough for them.
   #first: LeaseList | undefined
   #others: Map<Keeper, Map<string, LeaseList>> | undefined
 
@@ -69,7 +69,7 @@ export abstract class Holder {
   began(): void {}
 
   /**
-   * Called when such a call ends, with or without a lease.
+   * Called when a call ends for which `began` was called.
    *
    * @internal
    */
@@ -83,7 +83,7 @@ export abstract class Holder {
   }
 
   /**
-   * Returns the list for a new lease, and makes it if needed.
+   * Returns the list for a new lease, and creates the list if necessary.
    *
    * @internal
    */
@@ -105,8 +105,8 @@ export abstract class Holder {
 
   /** @internal */
   dropEmpty(list: LeaseList): void {
-    // Sweeps remove their empty lists themselves. If the list were removed here, it would be added
-    // to the sweeps again after each loss.
+    // Sweeps remove their empty lists themselves. A list that was removed here would be added to
+    // the sweeps again after each loss.
     if (list !== this.#first && !list.isLookedAfter) {
       this.#others?.get(list.keeper)?.delete(list.lock)
     }

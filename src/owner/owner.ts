@@ -6,10 +6,7 @@ import { Holder } from './holder.ts'
 
 const MEMBERS = ['clientId', 'id'] as const
 
-/**
- * An owner as users have it: `holdfast.owner()` returns it, and `getLock(name, { owner })` accepts
- * it.
- */
+/** The owner that users receive from `holdfast.owner()` and give to `getLock(name, { owner })`. */
 export interface OwnerHandle extends Pick<Owner, (typeof MEMBERS)[number]> {}
 
 /**
@@ -21,21 +18,22 @@ export class Owner extends Holder {
   /** The id of the owner, unique among the owners of its client. */
   readonly id: string
   /**
-   * For an owner of one acquisition: the innermost frame around that acquisition.
+   * For an owner of one acquisition: the innermost frame around the acquisition. Otherwise
+   * undefined.
    *
    * @internal
    */
   madeIn: object | undefined
   /**
-   * For an owner of one acquisition: the number of the lock object that made the owner. The owner
-   * does not refer to the object, because renewals keep the owner in memory. The object must be
-   * garbage-collected when no code can release the lock any more.
+   * For an owner of one acquisition: the number of the lock object that made the owner. Otherwise
+   * undefined. A reference to the lock object would keep the lock object in memory, because
+   * renewals keep the owner.
    *
    * @internal
    */
   madeBy: number | undefined
   /**
-   * The label of the candidate, if the owner is a candidate of an election.
+   * The label of a candidate of an election. Undefined for other owners.
    *
    * @internal
    */
@@ -58,10 +56,9 @@ export class Owner extends Holder {
   }
 
   /**
-   * Returns a new owner id for one attempt at a lock: `<clientId>:<id>`, and for later attempts
-   * with a number after it. No owner id is used twice. So a late request of one attempt cannot
-   * change a hold of another attempt. Also, a server that has lost a release cannot count the next
-   * attempt as a re-entry.
+   * Returns a new owner id: `<clientId>:<id>` for the first attempt, and then with a number. No
+   * attempt uses the id of another attempt. So a late request of one attempt cannot change a later
+   * hold.
    *
    * @internal
    */
@@ -72,7 +69,7 @@ export class Owner extends Holder {
   }
 
   /**
-   * True if `wireOwner` is an owner id that this owner has used.
+   * True if `wireOwner` is an owner id of this owner.
    *
    * @internal
    */
@@ -82,7 +79,7 @@ export class Owner extends Holder {
   }
 
   /**
-   * True while a multi-lock of this owner acquires that lock.
+   * True while a multi-lock of this owner acquires the lock.
    *
    * @internal
    */
@@ -105,7 +102,7 @@ export class Owner extends Holder {
 const HandleOfOwner = handleClassOf(Owner, MEMBERS, { variable: 'owner' })
 
 /**
- * Returns the owner that `getLock` received; undefined without that option.
+ * Returns the owner among the options of `getLock`; undefined if there is none.
  *
  * @throws `InvalidArgumentError` for another option, or an owner of another client
  */

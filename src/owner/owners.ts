@@ -1,6 +1,6 @@
 import { Owner } from './owner.ts'
 
-/** The owners of one client. Their ids are unique among all locks of the client. */
+/** The owners of one client. All owners of the client have different ids. */
 export class Owners {
   readonly clientId: string
   #made = 0
@@ -9,7 +9,7 @@ export class Owners {
     this.clientId = clientId
   }
 
-  /** @param suffix follows the number in the id; it contains no `/`, `:` or space */
+  /** @param suffix the end of the id, after a number; without `/`, `:` and space */
   next(suffix = ''): Owner {
     this.#made += 1
     return new Owner(this.clientId, `${this.#made}${suffix}`)

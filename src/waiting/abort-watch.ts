@@ -4,7 +4,7 @@ interface Abortable {
   reject(reason: unknown): void
 }
 
-/** All watches of one signal. The object exists while the signal has watches. */
+/** All watches of one signal. Exists only while the signal has watches. */
 class Shared {
   readonly all = new LinkedList<AbortWatch>()
   readonly #signal: AbortSignal
@@ -28,8 +28,8 @@ const shared = new Map<AbortSignal, Shared>()
 
 /**
  * Rejects its target if the signal aborts before `stop()`. All watches of a signal share one
- * listener, because removing one of many listeners is slow, and Node.js warns about more than ten
- * listeners.
+ * listener. Otherwise Node.js would warn about more than ten listeners, and the removal of a
+ * listener would be slow.
  */
 export class AbortWatch extends Linked<AbortWatch> {
   readonly target: Abortable

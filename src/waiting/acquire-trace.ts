@@ -18,7 +18,12 @@ interface Waiter {
   readonly waitedMs: number
 }
 
-/** @param hold null if the lock was not acquired in time */
+/**
+ * Publishes the result of an acquisition.
+ *
+ * @param hold null if the lock was not acquired in time
+ * @param path how the lock was acquired
+ */
 export function tellResult(
   fact: AcquireFact,
   waiter: Waiter,

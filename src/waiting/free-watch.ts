@@ -5,21 +5,19 @@ import type { FreeWatcher, Seen } from './free-watchers.ts'
 import { ReleaseListener, untilLookMs } from './release-listener.ts'
 import { OpenRequest, ServerHealth } from './server-health.ts'
 
-/**
- * If a failure ends one wait, the next check for the other waits follows after this time, in
- * milliseconds.
- */
+/** The pause before the next check after a failure that ended one wait, in milliseconds. */
 const AFTER_FAILURE_MS = 250
 
 /**
  * Limits the checks of a lock that is released and acquired very often. After `looks` checks in
- * quick succession, the pause before each check doubles, up to `longestMs`. After `calmMs`
- * milliseconds without a check, the count starts again.
+ * quick succession, each pause is twice as long, up to `longestMs` milliseconds. A pause of more
+ * than `calmMs` milliseconds resets the count.
  */
 const BUSY = { looks: 8, longestMs: 64, calmMs: 250 }
 
 /** The requests for a lock that callers watch without acquiring it. */
 export interface Watched<S> {
+  /** Reads the state of the lock, with a time limit in milliseconds. */
   look(callMs: number): Promise<S>
   /** Listens to the messages of the lock, as `RemoteLock.listen` does. */
   listen(onWake: (message?: string) => void): Subscription
@@ -27,8 +25,8 @@ export interface Watched<S> {
 
 /**
  * All calls and listeners of one client that wait until one lock is free. They share one
- * subscription, and each check serves all of them. A message only starts a check. The answer to the
- * check decides if the lock is free.
+ * subscription and each check. A message only causes a check, and the answer decides if the lock is
+ * free.
  */
 export class FreeWatch<S> {
   readonly health: ServerHealth
@@ -38,15 +36,15 @@ export class FreeWatch<S> {
   readonly #all = new Set<FreeWatcher<S>>()
   readonly #listener: ReleaseListener
   #isLooking = false
-  /** True if another check must follow the current one. */
+  /** True if another check must follow the current check. */
   #looksAgain = false
-  /** The messages that arrived since the last check. */
+  /** The messages that arrived since the last check was sent. */
   #messages = new Set<string>()
   #lookedAt = -Infinity
   #looksInARow = 0
   #timer: Timer | undefined
 
-  /** @param ended called when no watcher is left */
+  /** @param ended called when the last watcher has settled */
   constructor(watched: Watched<S>, clock: Clock, ended: () => void) {
     this.health = new ServerHealth(clock)
     this.#watched = watched
@@ -55,7 +53,7 @@ export class FreeWatch<S> {
     this.#listener = new ReleaseListener({ mayBeFree: () => this.look() })
   }
 
-  /** True if the subscription is confirmed, so that no release is missed. */
+  /** True if the subscription is confirmed. The client then receives a message for each release. */
   get isConfirmed(): boolean {
     return this.#listener.isConfirmed
   }
@@ -109,9 +107,11 @@ export class FreeWatch<S> {
     return Math.max(0, wantedMs - sinceMs)
   }
 
-  /** @returns how long to wait for a message before the next check, in milliseconds */
+  /**
+   * Sends one check. Returns how long to wait for a message before the next check, in milliseconds.
+   */
   async #look(): Promise<number> {
-    // A watcher that is added after this moment needs the answer to another check.
+    // A watcher that is added after this moment needs another check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as FreeWatcher<S>
     const messages = this.#messages
@@ -143,13 +143,12 @@ export class FreeWatch<S> {
       }
     }
     if (pauseMs !== null) return pauseMs
-    // Listeners continue after every failure, even if a retry cannot help. Without a waiting call,
-    // the next check comes later.
+    // Listeners continue after every failure. If no call waits, the next check comes later.
     return this.#isWaitedFor ? AFTER_FAILURE_MS : untilLookMs()
   }
 
   /**
-   * True if a call waits, so the timer must keep the process alive. False if there are only
+   * True if a call waits, so that the timer must keep the process alive. False if there are only
    * listeners.
    */
   get #isWaitedFor(): boolean {

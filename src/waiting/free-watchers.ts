@@ -6,14 +6,13 @@ import { TimedWait, type WaitLimits } from './timed-wait.ts'
 /** The result of one check for one watcher. */
 export interface Seen {
   readonly isFree: boolean
-  /**
-   * The time in milliseconds until the lock is free, if no client renews the lease; -1 if unknown.
-   */
+  /** The milliseconds until the lock is free if no client renews the lease; -1 if unknown. */
   readonly ttlMs: number
 }
 
 /** Interprets the state and the messages of a lock for one watcher. */
 export interface Reading<S> {
+  /** Reads from the state if the lock is free for this watcher. */
   readFree(state: S): Seen
   /** True if the message shows that this watcher could have acquired the lock for a moment. */
   isRelease(message: string): boolean
@@ -22,10 +21,11 @@ export interface Reading<S> {
 /** A call or a listener that waits until a lock is free. */
 export interface FreeWatcher<S> {
   readonly retryBudget: RetryBudget
-  /** True if the watcher keeps the process alive. */
   readonly keepsAlive: boolean
   /**
-   * Called with the state that a check found. @param messages the messages since the check before
+   * Called with the state that a check found.
+   *
+   * @param messages the messages since the check before
    */
   saw(state: S, messages: ReadonlySet<string>): Seen
   reject(reason: unknown): void
@@ -64,8 +64,8 @@ export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> impleme
 }
 
 /**
- * One listener of `onFree()`. It is called each time the lock becomes free. If the first check
- * finds the lock free, it is not called for that.
+ * One listener of `onFree()`. The listener is called each time the lock becomes free. A lock that
+ * the first check finds free does not count.
  */
 export class FreeListener<S> implements FreeWatcher<S> {
   readonly keepsAlive = false
@@ -78,9 +78,9 @@ export class FreeListener<S> implements FreeWatcher<S> {
   #isFailing = false
 
   /**
-   * @param newBudget makes a new retry budget after each series of failures
-   * @param failed called once for each series of failures; without an error if the client was
-   *   closed
+   * @param newBudget makes the retry budget for the next series of failures
+   * @param failed called once for each series of failures, with its error. The error is undefined
+   *   if the client was closed.
    */
   constructor(
     reading: Reading<S>,

@@ -1,4 +1,4 @@
-/** Advice for common error replies of Redis, by the first word of the reply. */
+/** For common error replies of Redis, the advice for the user, by the first word of the reply. */
 const STEPS: Readonly<Record<string, string>> = {
   WRONGTYPE: 'Another kind of key has this name: use another name.',
   NOAUTH: 'Give a username and a password that the server knows.',
@@ -20,7 +20,7 @@ const STEPS: Readonly<Record<string, string>> = {
     'The cluster has no master for this lock, or no majority of masters: see `CLUSTER INFO`.',
 }
 
-/** Returns the advice for a reply, with a space before it; empty if there is none. */
+/** Returns a space and the advice for this reply; '' if there is no advice. */
 export function nextStep(reply: string): string {
   const known = Object.keys(STEPS).find((word) => new RegExp(`\\b${word} `).test(reply))
   if (known !== undefined) return ` ${STEPS[known]}`

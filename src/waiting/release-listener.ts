@@ -2,29 +2,30 @@ import type { RemoteLock } from '../servers/lock-server.ts'
 import type { Subscription } from '../servers/subscription.ts'
 
 /**
- * The pause between checks of the lock while the subscription is not confirmed, in milliseconds:
- * `least` plus a random part of `spread`.
+ * While the subscription is not confirmed, waiters check the lock after `least` milliseconds plus a
+ * random part of `spread` milliseconds.
  */
 const POLL_MS = { least: 100, spread: 150 }
 
 /**
- * The longest pause between checks of the lock, in milliseconds: `least` plus a random part of
- * `spread`. A check finds a key that was deleted, and a release without a message. The random part
- * spreads the checks of many clients.
+ * The longest pause between two checks: `least` milliseconds plus a random part of `spread`
+ * milliseconds. A check finds a key that was deleted, and a release without a message. The random
+ * part spreads the checks of many clients.
  */
 const LOOK_MS = { least: 5_000, spread: 1_000 }
 
 /**
- * While each check finds a lease with this little time left, the pause doubles after each check, up
- * to `LONGEST_SHORT_MS`. In milliseconds.
+ * A lease that ends within this many milliseconds is about to end. While each check finds such a
+ * lease, each pause is twice as long.
  */
 const SHORT_MS = 5
+/** The longest pause while each check finds a lease that is about to end, in milliseconds. */
 const LONGEST_SHORT_MS = 128
 
 type Listenable = Pick<RemoteLock, 'listen'> & { readonly listensWith?: object }
 
 interface Host {
-  /** Called when the lock may be free. */
+  /** Called when the lock may be free. `message` is undefined if messages may have been missed. */
   mayBeFree(message?: string): void
 }
 
@@ -39,7 +40,7 @@ export class ReleaseListener {
     this.#host = host
   }
 
-  /** True if the subscription is confirmed, so that no release is missed. */
+  /** True if the subscription is confirmed. The client then receives a message for each release. */
   get isConfirmed(): boolean {
     return this.#listening?.confirmed === true
   }
@@ -49,8 +50,9 @@ export class ReleaseListener {
   }
 
   /**
-   * Starts to listen. The confirmation of the subscription wakes the waiter, as a message does. So
-   * the lock is checked once more, and no later release is missed.
+   * Subscribes if there is no subscription yet. The confirmation of the subscription wakes the
+   * waiter, as a message does. The waiter then checks the lock once more, and misses no later
+   * release.
    *
    * @param remote the requests of the next waiter's kind, because kinds may use different channels
    * @param ttlMs the remaining lease of the holder in milliseconds; -1 if the lease has no expiry
@@ -70,8 +72,8 @@ export class ReleaseListener {
   }
 
   /**
-   * Returns the pause until the lease ends. If a server always answers that the lease is about to
-   * end, the pause grows.
+   * Returns the pause until the lease ends, in milliseconds. The pause grows if each answer reports
+   * that the lease is about to end.
    */
   #untilFree(ttlMs: number): number {
     this.#shortMs = ttlMs > SHORT_MS ? 1 : Math.min(this.#shortMs * 2, LONGEST_SHORT_MS)

@@ -1,15 +1,15 @@
 /** A silence is unusual if it is this many times longer than the mean response time. */
 const TIMES = 4
 
-/** A silence shorter than this is always usual, in milliseconds, even if there is no mean yet. */
+/** A silence of at most this many milliseconds is usual, even if no answer has arrived yet. */
 const SHORT_MS = 50
 
 /** The weight of the newest answer in the mean. */
 const WEIGHT = 1 / 8
 
 /**
- * The shortest response time is used only after this many answers, each to a request that was sent
- * after the answer before. Fewer answers may all be late for the same reason.
+ * The shortest response time counts after this many answers. Each answer counts only if its request
+ * was sent after the answer before. Fewer answers may all be late for the same reason.
  */
 const ENOUGH = 10
 
@@ -21,7 +21,12 @@ export class ResponseTime {
   #roundEndedAt = 0
   #isDue = false
 
-  /** Records an answer. Both moments are on the monotonic clock. */
+  /**
+   * Records an answer.
+   *
+   * @param sentAt when its request was sent, on the monotonic clock
+   * @param answeredAt when the answer arrived, on the monotonic clock
+   */
   took(sentAt: number, answeredAt: number): void {
     const ms = answeredAt - sentAt
     this.#isDue = false
@@ -33,8 +38,8 @@ export class ResponseTime {
   }
 
   /**
-   * Called when a caller no longer waits for an answer and then sends another request. Until the
-   * next answer, every silence is unusual.
+   * Called when a caller no longer waits for an answer, and sends another request. Every silence is
+   * unusual until the next answer.
    */
   missed(): void {
     this.#isDue = true

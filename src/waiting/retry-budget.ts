@@ -20,21 +20,21 @@ export interface Limits {
   readonly clock: Clock
   /** The longest time of one request to Redis, in milliseconds. */
   readonly commandTimeoutMs: number
-  /** How long a call tolerates a Redis server that is silent or refuses, in milliseconds. */
+  /** How long a call tolerates that Redis is silent or refuses requests, in milliseconds. */
   readonly outageMs: number
   /**
-   * How long a waiting call tolerates an outage, in milliseconds. A `waitMs` of 0 is no wait,
-   * Infinity is no limit.
+   * Returns how long a call with this `waitMs` tolerates an outage, in milliseconds. A `waitMs` of
+   * 0 means no wait, Infinity means no limit.
    */
   readonly patienceMs: (waitMs: number) => number
   readonly responseTime: ResponseTime
-  /** The address of a single server, without login. */
+  /** The address of a single server, without username and password. */
   readonly address?: string | undefined
-  /** Why the connection is down; undefined if it is up or if its state is unknown. */
+  /** Why the connection is down; undefined if it is up or its state is unknown. */
   readonly whyDown: () => CallFailure | undefined
 }
 
-/** A request whose time limit would be shorter than this is not sent, in milliseconds. */
+/** A request is not sent if its time limit would be shorter than this, in milliseconds. */
 const LEAST_CALL_MS = 20
 
 /**
@@ -50,9 +50,9 @@ export class RetryBudget {
   readonly #patienceMs: number
 
   /**
-   * @param health the health that this operation shares with other operations; default: a new one
+   * @param health the health that several operations share; default: a new health
    * @param words the words of errors for this kind of lock
-   * @param waitMs the longest wait of the call, in milliseconds; 0 is no wait
+   * @param waitMs the longest wait of the call, in milliseconds; 0 means no wait
    */
   constructor(
     lockName: string,
@@ -90,17 +90,17 @@ export class RetryBudget {
   }
 
   /**
-   * True if the holder of the lock is unknown now, because Redis does not answer.
+   * True if the holder is unknown because Redis does not answer.
    *
-   * @param known true if the holder was known at the start
+   * @param known true if the holder was known when the operation began
    */
   isOutage(known: boolean): boolean {
     if (this.#failure !== undefined) return true
     const { silentMs, answeredAt } = this.health
     const longMs = this.#limits.commandTimeoutMs / 2
     if (known || answeredAt >= this.#startedAt) return silentMs >= longMs
-    // No answer has named the holder since the start. If answers usually take as long as the
-    // silence so far, this is no outage.
+    // No answer has named the holder since the operation began. A silence that is not longer than
+    // usual is not an outage.
     if (this.#limits.whyDown() !== undefined) return true
     return this.isUnusual(silentMs)
   }
@@ -110,7 +110,7 @@ export class RetryBudget {
     return silentMs > Math.min(this.#limits.commandTimeoutMs / 2, this.#limits.responseTime.usualMs)
   }
 
-  /** Records a proper answer to a request that was sent at `sentAt`, on the monotonic clock. */
+  /** Records an answer to a request that was sent at `sentAt`, on the monotonic clock. */
   answered(sentAt: number): void {
     this.health.answered()
     this.#limits.responseTime.took(sentAt, this.health.answeredAt)
@@ -130,11 +130,10 @@ export class RetryBudget {
   }
 
   /**
-   * Repeats the call until there is an answer. After a permanent failure, or when the retry budget
-   * is used up, it rejects with the error for the caller. An error that is no `CallFailure` rejects
-   * unchanged.
+   * Repeats the call until there is an answer. After a permanent failure, or if the retry budget is
+   * used up, rejects with the error for the user. Errors other than a `CallFailure` stay unchanged.
    *
-   * @param whatFailed returns the failed step, for the error
+   * @param whatFailed returns the failed step, as words for the error
    */
   async ask<T>(
     call: (callMs: number) => Promise<T>,
@@ -152,10 +151,9 @@ export class RetryBudget {
   }
 
   /**
-   * Pauses before the next attempt, or throws the error for the caller if the operation must stop
-   * its retries.
+   * Pauses before the next attempt, or throws the error for the user if the operation must stop.
    *
-   * @param what the failed step, for the error
+   * @param what the failed step, as words for the error
    * @param giveUp called before the error is thrown
    */
   async pauseAfter(
@@ -173,7 +171,7 @@ export class RetryBudget {
   }
 
   /**
-   * Returns the error for the caller, with the last failure in plain words.
+   * Returns the error for the user, with the last failure in plain words.
    *
    * @param what the failed step
    * @param due the missing answer, if no request has failed
@@ -191,7 +189,7 @@ export class RetryBudget {
     }
     if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
       const why = failure?.message ?? due
-      // Some masters may have answered, so the message has the reason of each.
+      // Some masters may have answered, so the message has the reason of each master.
       const said = isOfMasters(why)
         ? `for ${forMs} ms ${why}`
         : `${redisAt(this.#limits.address, why)} gave ${missedAnswer(failure)} for ${forMs} ms (${why})`
@@ -217,7 +215,7 @@ export class RetryBudget {
     )
   }
 
-  /** The last failure; undefined if it happened before this operation began. */
+  /** The last failure, if no answer followed and this operation had begun. Otherwise undefined. */
   get #failure(): CallFailure | undefined {
     const health = this.#health
     return health !== undefined && health.failedAt >= this.#startedAt ? health.failure : undefined

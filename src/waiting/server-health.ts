@@ -13,25 +13,25 @@ export class OpenRequest extends Linked<OpenRequest> {
     this.sentAt = sentAt
   }
 
-  /** Called when the request is answered or given up. */
+  /** Called when the request has settled, with or without an answer. */
   close(): void {
     this.list?.remove(this)
   }
 }
 
-/** The health of Redis, according to the answers and failures of all waiters of one lock. */
+/** The health of Redis, as the answers and failures of all waiters of one lock show it. */
 export class ServerHealth {
-  /** Requests that have no answer yet, earliest first. */
+  /** The requests without an answer. The earliest request is first. */
   readonly #open = new LinkedList<OpenRequest>()
-  /** The failure since the last proper answer, or undefined. */
+  /** The failure to report; undefined if no call has failed since the last answer. */
   failure: CallFailure | undefined
-  /**
-   * The number of calls that have failed since the last answer. `failingSince` is the sending time
-   * of the first of them, `failedAt` is the time of the last failure.
-   */
+  /** The number of calls that have failed since the last answer. */
   failures = 0
+  /** When the first call was sent that has failed since the last answer, on the monotonic clock. */
   failingSince = 0
+  /** When the last failure was recorded, on the monotonic clock; 0 if there was none. */
   failedAt = 0
+  /** When the last answer was recorded, on the monotonic clock; 0 if there was none. */
   answeredAt = 0
   readonly #clock: Clock
 
@@ -39,18 +39,21 @@ export class ServerHealth {
     this.#clock = clock
   }
 
-  /** Records a request. The caller must close it when the request is settled. */
+  /** Records a request. The caller must close the request when it has settled. */
   sent(request: OpenRequest): OpenRequest {
     this.#open.add(request)
     return request
   }
 
-  /** True if no request is unanswered and no call has failed since the last answer. */
+  /** True if every request has an answer, and no call has failed since the last answer. */
   get isClear(): boolean {
     return this.#open.size === 0 && this.failure === undefined
   }
 
-  /** The time since the oldest unanswered request was sent, in milliseconds; 0 if there is none. */
+  /**
+   * How long ago the oldest request without an answer was sent, in milliseconds; 0 if there is no
+   * such request.
+   */
   get silentMs(): number {
     const { first } = this.#open
     return first === undefined ? 0 : this.#clock.monotonic() - first.sentAt.monotonic
@@ -64,7 +67,8 @@ export class ServerHealth {
 
   failed(failure: CallFailure, sentAt: number): void {
     if (this.failure === undefined) this.failingSince = sentAt
-    // An odd answer explains more than a missing answer to a later, short attempt, so it is kept.
+    // An odd answer explains more than a missing answer to a later attempt, so the odd answer
+    // stays.
     const saysLess = this.failure instanceof OddAnswer && failure.kind === 'unknown'
     if (!saysLess) this.failure = failure
     this.failures += 1

@@ -3,16 +3,16 @@ import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { AbortWatch } from './abort-watch.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
-/** The longest wait of one call, and the signal that ends it earlier. */
+/** The longest wait of one call, and the signal that ends the wait earlier. */
 export interface WaitLimits {
-  /** In milliseconds; Infinity for no limit. */
+  /** The longest wait in milliseconds; Infinity for no limit. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
 
 /**
- * A call that waits for an observation and acquires nothing. It settles once: with a result, with
- * null when `waitMs` is over, by an abort or by a failure.
+ * A call that waits for an observation and acquires nothing. The call settles once: with a result,
+ * with null after `waitMs`, by an abort or by a failure.
  */
 export abstract class TimedWait<T> {
   readonly promise: Promise<T | null>
@@ -26,7 +26,6 @@ export abstract class TimedWait<T> {
   #resolve!: (result: T | null) => void
   #reject!: (reason: unknown) => void
 
-  /** @param settled called when the wait settles */
   constructor({ waitMs, signal }: WaitLimits, retryBudget: RetryBudget, settled: () => void) {
     this.retryBudget = retryBudget
     this.#waitMs = waitMs
@@ -43,7 +42,7 @@ export abstract class TimedWait<T> {
   /** True if at least one check was answered. */
   protected abstract get isKnown(): boolean
 
-  /** The failed step in words, for the error of an outage. */
+  /** The failed step, as words for the error of an outage. */
   protected abstract get notSeen(): string
 
   resolve(result: T | null): void {
@@ -71,16 +70,13 @@ export abstract class TimedWait<T> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
       if (this.#leftMs > 1) this.#armDeadline()
-      // After a blocked event loop, an answer may have arrived that was not read yet. The next turn
-      // reads it first.
+      // If the event loop was blocked, an answer may have arrived that was not read yet. The next
+      // turn reads the answer first.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  /**
-   * Resolves with null, because the awaited state was not seen in time. During an outage the state
-   * is unknown, so it rejects.
-   */
+  /** Resolves with null. During an outage the state of the lock is unknown, so the call rejects. */
   #timeIsUp(): void {
     if (this.retryBudget.isOutage(this.isKnown)) {
       this.reject(this.retryBudget.error(`${this.notSeen} within ${Math.round(this.#waitMs)} ms`))

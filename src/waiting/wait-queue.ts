@@ -3,24 +3,25 @@ import type { Owner } from '../owner/owner.ts'
 import type { Waiter } from './waiter.ts'
 
 /**
- * Up to this many waiters, a search looks at each waiter. With more waiters, the waiters of each
- * owner are counted.
+ * With at most this many waiters, a search reads every waiter. With more waiters, the waiters of
+ * each owner are counted.
  */
 const FEW = 32
 
 /**
- * All waiters of one client for one lock. Some are in a line of this object. The other waiters ask
- * once, re-enter, or are in the queue on the server.
+ * All waiters of one client for one lock. Some waiters are in a line of this object. The other
+ * waiters ask once, re-enter, or are in the queue on the server.
  */
 export class WaitQueue {
   readonly #queue = new LinkedList<Waiter>()
   /**
-   * Two more lines, which most locks never have. `aside`: waiters of kinds that wait aside.
-   * `beside`: waiters whose owner holds the lock as another kind.
+   * Two more lines, which most locks never have. `aside` has the waiters of kinds with
+   * `waitsAside`. `beside` has the waiters whose owner holds the lock as another kind.
    */
   #more: { readonly aside: LinkedList<Waiter>; readonly beside: LinkedList<Waiter> } | undefined
+  /** The waiters that are in no line. */
   readonly #others = new LinkedList<Waiter>()
-  /** The number of waiters of each owner, while there are many waiters. */
+  /** The number of waiters of each owner; undefined while there are few waiters. */
   #counts: Map<Owner, number> | undefined
 
   get isEmpty(): boolean {
@@ -33,8 +34,8 @@ export class WaitQueue {
   }
 
   /**
-   * True unless another waiter of this kind, at the front of the queue, must still send its
-   * request. So the server knows if the client needs its place after this request.
+   * True if this waiter is the last of its kind that must send a request now. The request then
+   * tells the server that the client needs no place for further waiters of this kind.
    */
   isLastOfKind(waiter: Waiter): boolean {
     if (this.#queue.size < 2) return true
@@ -57,31 +58,31 @@ export class WaitQueue {
     return some
   }
 
-  /** The waiter that sends the next request. */
+  /** The first waiter of the queue, which sends the next request. */
   get first(): Waiter | undefined {
     return this.#queue.first
   }
 
-  /** The first of the waiters that wait aside. */
+  /** The first waiter of the kinds with `waitsAside`. */
   get firstAside(): Waiter | undefined {
     return this.#more?.aside.first
   }
 
   /**
-   * The first of the waiters whose owner holds the lock as another kind. Waiters in the queue may
-   * have to wait until that owner releases the lock.
+   * The first waiter whose owner holds the lock as another kind. Waiters in the queue may have to
+   * wait for this owner, so such a waiter must not wait behind them.
    */
   get firstBeside(): Waiter | undefined {
     return this.#more?.beside.first
   }
 
-  /** The waiter that has waited for the longest, among the first waiters of all lines. */
+  /** Among the first waiters of each list, the waiter that has waited longest. */
   get oldest(): Waiter | undefined {
     const firsts = [this.first, this.firstAside, this.firstBeside, this.#others.first]
     return firsts.reduce((a, b) => (a && b ? (b.waitedMs > a.waitedMs ? b : a) : (a ?? b)))
   }
 
-  /** True if no waiter is in any line. */
+  /** True if no waiter is in a line. Other waiters may exist. */
   get isQueueEmpty(): boolean {
     return (this.first ?? this.firstAside ?? this.firstBeside) === undefined
   }
@@ -109,7 +110,7 @@ export class WaitQueue {
     return this.#more
   }
 
-  /** Removes the waiter from its line, but keeps it as a waiter of the lock. */
+  /** Removes the waiter from its line. The waiter remains a waiter of the lock. */
   unqueue(waiter: Waiter): void {
     if (waiter.list !== undefined) this.#others.add(waiter)
   }

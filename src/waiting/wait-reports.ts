@@ -3,15 +3,15 @@ import { outsideContexts } from '../kit/outside-contexts.ts'
 import type { Presence } from '../servers/presence.ts'
 
 /**
- * Shorter waits are not reported. This is also the shortest time between two reports, in
- * milliseconds.
+ * Waits of less than this many milliseconds are not reported. This time is also the interval
+ * between two reports.
  */
 const REPORT_MS = 1_000
 
 /** The largest number of locks in one report. The locks with the longest waits are reported. */
 const MOST = 100
 
-/** Locks with names longer than this are not reported. */
+/** A lock is not reported if its key has more characters than this. */
 const LONGEST_NAME = 255
 
 interface Lock {
@@ -25,13 +25,13 @@ interface Waiter {
 
 interface Since {
   readonly waiter: Waiter
-  /** When the wait began, on the wall clock of the client, in milliseconds. */
+  /** When the wait began, in milliseconds on the wall clock of the client. */
   readonly since: number
 }
 
 /**
- * Reports which locks this client waits for, and since when. With these reports, tools can list the
- * waiters of a plain lock, whose keys do not name its waiters. No lock depends on them.
+ * Reports since when this client waits for which locks. Tools then list the waiters of plain locks,
+ * because the keys of a plain lock do not name its waiters. No lock depends on these reports.
  */
 export class WaitReports {
   readonly #presence: Presence

@@ -8,7 +8,10 @@ import { HoldfastError } from '../errors.ts'
 export class WaitTimeoutError extends HoldfastError {
   /** How long the call waited, in milliseconds. */
   readonly waitedMs: number
-  /** The holder of the lock, or of permits (then a `WhyNoPermits`), as far as it is known. */
+  /**
+   * The holder of the lock, or the holders of permits (then a `WhyNoPermits`). Undefined if no
+   * holder is known.
+   */
   readonly why: WhyNotAcquired | undefined
 
   constructor(message: string, lockName: string, waitedMs: number, why?: WhyNotAcquired) {
@@ -18,7 +21,11 @@ export class WaitTimeoutError extends HoldfastError {
   }
 }
 
-/** @param why names the holder of the lock, or of one of several locks; undefined if unknown */
+/**
+ * Makes the error for a lock that was not acquired within `waitMs` milliseconds.
+ *
+ * @param why names the holder of the lock, or of one of several locks; undefined if unknown
+ */
 export function lockTimeout(
   lockName: string,
   waitMs: number,

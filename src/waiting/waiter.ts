@@ -17,31 +17,32 @@ import type { RetryBudget } from './retry-budget.ts'
 /** One call to acquire a lock, with the caller's options. */
 export interface AcquireRequest {
   readonly owner: Owner
-  /** The lease in milliseconds: fixed, or renewed by the watchdog. */
+  /** The requested lease in milliseconds, which the watchdog may renew. */
   readonly leaseMs: number
+  /** True if the watchdog renews the lease. False for a fixed lease. */
   readonly watched: boolean
-  /** How long the watchdog renews the hold at most, in milliseconds; Infinity for no limit. */
+  /** How long the watchdog renews the hold, in milliseconds; Infinity for no limit. */
   readonly maxHoldMs: number
   readonly kind: HoldKind
   /** The longest wait in milliseconds; 0 for no wait, Infinity for no limit. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
-  /** True if an earlier attempt found that another owner holds the lock. */
+  /** True if an earlier attempt of the same call has found that another owner holds the lock. */
   readonly known: boolean
-  /** True if the waiter asks once, even if `waitMs` is longer. */
+  /** True if the waiter gives up after the first refusal, even if `waitMs` is not 0. */
   readonly asksOnce: boolean
-  /** Sends one request for several locks; undefined if the lock is requested alone. */
+  /** Sends one request for several locks; undefined if the lock has its own request. */
   readonly together: Asker | undefined
   /** Stores the lease, so that `unlock()` finds it. */
   readonly holder: Holder
-  /** True if other code of Holdfast releases the lease, so that `unlock()` does not. */
+  /** True if `unlock()` must not release the lease, because other code of Holdfast does. */
   readonly scoped: boolean
-  /** When the call began, on the monotonic clock; Infinity if its owner may make other calls. */
+  /** When the call began, on the monotonic clock; Infinity if its owner may re-enter the lock. */
   readonly askedAt: number
-  /** The stack trace of the call, if warnings need it and the waiter does not record it. */
+  /** The stack trace of the call; undefined if the waiter records the stack trace itself. */
   readonly calledFrom?: Error | undefined
   readonly askedBy?: {
-    /** Called when the waiter waits, and the server reported that this owner holds the lock. */
+    /** Called when the waiter waits, and the server has named the holder. */
     waitsFor(holder: string): void
     /** Called when the waiter settles without the lock. `reason` is set if it was rejected. */
     gotNothing(waiter: Waiter, reason?: unknown): void
@@ -50,20 +51,17 @@ export interface AcquireRequest {
   fact?: AcquireFact
 }
 
-/**
- * The last report of the server about a lock that another owner holds. Times are on the monotonic
- * clock, except `at`, which has both clocks.
- */
+/** The holder in the last refusal. Times are on the monotonic clock. */
 export interface Sight {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly holder: string
-  /** The time when the server reported this holder. */
+  /** When the refusal arrived, on both clocks. */
   readonly at: Moment
-  /** The time when the hold began; null if unknown. */
+  /** When the hold began; null if unknown. */
   readonly heldSince: number | null
-  /** When the lease ends without a renewal; null if it has no expiry or if that is unknown. */
+  /** When the lease ends without a renewal; null if there is no expiry or if it is unknown. */
   readonly endsAt: number | null
-  /** For a fair lock, the number of its waiters. */
+  /** The number of waiters of a fair lock; null for other locks. */
   readonly queueLength: number | null
 }
 
@@ -72,7 +70,7 @@ export type Asker = Pick<RemoteLock, 'acquire'>
 
 /**
  * One acquisition in progress. It settles once: by a grant, its wait timeout, an abort or a
- * failure. If a grant arrives after that, the client releases the lock again.
+ * failure. If a grant arrives later, the client releases the lock.
  */
 export abstract class Waiter extends Linked<Waiter> {
   readonly request: AcquireRequest
@@ -80,27 +78,27 @@ export abstract class Waiter extends Linked<Waiter> {
   readonly retryBudget: RetryBudget
   /** Set when the waiter should send another request, or has settled. */
   readonly wakeEvent: WakeEvent
-  /** True if the waiter has been started as the first of its line, and sends its own requests. */
+  /** True if the waiter sends its own requests, because `contend` was called. */
   contending = false
   /** True while the waiter sleeps until a hold of this client ends, or until it is the first. */
   waitsHere = false
-  /** True if the client has reported that this waiter waits for another owner. */
+  /** True if the client has emitted `wait` for this waiter. */
   announced = false
-  /** The owner id of the waiter's requests; undefined before the first request. */
+  /** The owner id of the waiter's requests; undefined before a request and after a grant. */
   wireOwner: string | undefined
   /** True if the queue on the server may contain this owner id. */
   queued = false
   /** True while a request of this waiter is in flight. */
   asking = false
-  /** Set while the waiter waits for something else than a release: makes its timeout error. */
+  /** Makes the timeout error while the waiter waits for something other than a release. */
   notYet: ((what: string) => Error) | undefined
-  /** Until this time on the monotonic clock, a request without an answer may still be granted. */
+  /** Until this monotonic time, a request without an answer may still run; 0 for none. */
   doubtUntilMs = 0
-  /** The last state with a holder that the server reported. */
+  /** The holder in the last refusal; undefined if no refusal named a holder. */
   sight: Sight | undefined
-  /** For a fair lock, the position at which the waiter joined the queue; 1 when it is next. */
+  /** The position at which the waiter joined a fair lock's queue, from 1; otherwise undefined. */
   queuePosition: number | undefined
-  /** True if the lock was not acquired because another lock of a multi-lock was not available. */
+  /** True if the lock was not acquired because another lock of a multi-lock was held. */
   isForAnother = false
   #settled = false
   #resolve!: (lease: Lease | null) => void
@@ -135,10 +133,10 @@ export abstract class Waiter extends Linked<Waiter> {
   /** Begins to wait, or sends the first request. */
   abstract start(): void
 
-  /** Sends requests and waits until the waiter holds the lock or is settled. */
+  /** Sends requests and waits, until the waiter holds the lock or has settled. */
   abstract contend(): void
 
-  /** Called when the waiter holds the lock. @param path as in `resolve` */
+  /** Called when the waiter gets the lock. `path` is as in `resolve`. */
   abstract granted(hold: Hold, path?: AcquirePath): void
 
   /** Makes the lease of a granted hold. The caller receives its handle. */
@@ -153,7 +151,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return this.#settled
   }
 
-  /** True if the waiter does not wait until other holders release the lock. */
+  /** True if the waiter gives up when another owner holds the lock. */
   get asksOnce(): boolean {
     return this.request.waitMs === 0 || this.request.asksOnce
   }
@@ -162,7 +160,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return this.retryBudget.clock.monotonic() - this.#startedAt
   }
 
-  /** The rest of `waitMs` in milliseconds; Infinity if the call does not wait or has no limit. */
+  /** The rest of `waitMs` in milliseconds; Infinity if `waitMs` is 0 or Infinity. */
   get leftMs(): number {
     const { waitMs } = this.request
     return waitMs === 0 ? Infinity : Math.max(1, waitMs - this.waitedMs)
@@ -192,8 +190,8 @@ export abstract class Waiter extends Linked<Waiter> {
     const { holder, ageMs = null, ttlMs = -1, length } = seen
     if (!holder) return
     const at = this.retryBudget.clock.now()
-    // If an answer has no age, the earlier age of the same holder is kept. The expiry and the queue
-    // length are kept in the same way.
+    // An answer may lack the age, the expiry or the queue length. Then the earlier value for the
+    // same holder stays.
     const before = this.sight?.holder === holder ? this.sight : undefined
     this.sight = {
       holder,
@@ -218,7 +216,7 @@ export abstract class Waiter extends Linked<Waiter> {
     return true
   }
 
-  /** After a blocked event loop, a late request must not fail before its waiter times out. */
+  /** Settles the waiter if its time is up, before a late failure of its request rejects it. */
   endIfTimeIsUp(): void {
     if (this.leftMs <= 1) this.#timeIsUp()
   }
@@ -228,13 +226,13 @@ export abstract class Waiter extends Linked<Waiter> {
     const { clock } = this.retryBudget
     this.#deadline = clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
       if (this.request.waitMs - this.waitedMs > 1) this.#armDeadline()
-      // After a blocked event loop, a grant may have arrived that was not read yet. The next turn
-      // reads it first.
+      // If the event loop was blocked, a grant may have arrived that was not read yet. The next
+      // turn reads the grant first.
       else clock.nextTurn(() => this.#timeIsUp())
     })
   }
 
-  // Resolves with null, because the lock was not available in time. Rejects if the holder is
+  // Resolves with null, because another owner held the lock for too long. Rejects if the holder is
   // unknown, because Redis has been silent for longer than usual.
   #timeIsUp(): void {
     if (this.#settled) return
