@@ -35,7 +35,7 @@ export interface Yielded {
   readonly kind: 'yielded'
   readonly others: number
   /**
-   * Set if a minority of masters may still have granted the hand-over. Then the new owner name is
+   * Set if a minority of masters may still have granted the hand-over. Then the new owner id is
    * abandoned.
    */
   readonly split?: object
@@ -77,13 +77,13 @@ export interface Held extends Seen {
   /** Set if a further attempt is pointless. The caller rejects with this error. */
   readonly never?: Error
   /**
-   * When this client began to wait for the lock, in µs of the server's time, as text. '' or
-   * undefined if the server stores no such time.
+   * When this client began to wait for the lock: µs of the server's time, as text. '' or undefined
+   * if the server stores no such time.
    */
   readonly since?: string
   /**
    * Set if a minority of masters may have granted the lock. The quorum has abandoned the owner
-   * name, so the next attempt needs another owner name.
+   * name, so the next attempt needs another owner id.
    */
   readonly split?: {
     /**
@@ -304,7 +304,7 @@ export interface LeaseToRenew {
 }
 
 /**
- * Returns the client id at the beginning of an owner name, `<clientId>:<owner>`. A client id
+ * Returns the client id at the beginning of an owner id, `<clientId>:<owner>`. A client id
  * without an owner is returned unchanged.
  */
 export function clientOf(clientOrOwner: string): string {
@@ -313,7 +313,7 @@ export function clientOf(clientOrOwner: string): string {
 }
 
 /**
- * True if a client of Holdfast created the owner name. Owner names of Redisson begin with a UUID.
+ * True if a client of Holdfast created the owner id. Owner ids of Redisson begin with a UUID.
  */
 export function isOfHoldfast(owner: string): boolean {
   return /^[\w-]{21}:/.test(owner)

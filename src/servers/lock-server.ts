@@ -161,7 +161,7 @@ export interface RemoteLock {
   release(ending: Ending, reply: Reply<Released>): void
   /**
    * Releases every hold of the owner in the background, and repeats the release until the server
-   * confirms it. The caller must not use the owner name again.
+   * confirms it. The caller must not use the owner id again.
    *
    * @param untilMs until when the server may still run a delayed request in that name, in ms on the
    * monotonic clock
@@ -169,7 +169,7 @@ export interface RemoteLock {
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void
   /**
-   * Called when the lease of a hold has expired without a release. A quorum releases the owner name
+   * Called when the lease of a hold has expired without a release. A quorum releases the owner id
    * after a short delay, so that the holder can stop first. Left out for a single server.
    */
   ranOut?(owner: string): void

@@ -15,13 +15,13 @@ interface NameOnLock {
 
 /**
  * A background release, which the client repeats until the server confirms it. No later request
- * uses its owner name.
+ * uses its owner id.
  */
 interface PendingRelease {
   /** Sends one request that ends every hold of the owner. */
   release(callMs: number): Promise<unknown>
   /**
-   * The owner name and its lock, for the message on the diagnostics channel; left out if no message
+   * The owner id and its lock, for the message on the diagnostics channel; left out if no message
    * is wanted.
    */
   readonly of?: NameOnLock
@@ -98,9 +98,9 @@ export class PendingReleases {
   }
 
   /**
-   * Releases every hold of an owner in the background. No later request uses the owner name.
+   * Releases every hold of an owner in the background. No later request uses the owner id.
    *
-   * @param of the owner name and its lock
+   * @param of the owner id and its lock
    * @param untilMs until when the server may still run a delayed request of the owner, in ms on the
    * monotonic clock
    * @param leaseMs the longest lease that such a request could get

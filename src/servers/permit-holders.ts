@@ -30,7 +30,7 @@ export function permitHolders(
       owner,
       client: owner && clientOf(owner),
       // The list may end within the last acquisition. Then the number of permits is read from the
-      // owner name.
+      // owner id.
       permits: owner !== null && head === last ? permitsOf(owner) : group.length,
       ids: group.map(({ id }) => id),
       ttlMs: group[0]?.ttlMs ?? null,

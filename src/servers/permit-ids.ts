@@ -3,7 +3,7 @@ import { permitsOf } from './permit-pool.ts'
 
 /**
  * Returns the ids of an owner's permits, as the scripts make them. Each id has 32 hex digits: 24
- * digits of the owner name's hash, and 8 digits of a number from 1.
+ * digits of the owner id's hash, and 8 digits of a number from 1.
  */
 export function permitIds(owner: string): string[] {
   const head = headOfIds(owner)

@@ -7,7 +7,7 @@ import type { Subscription } from './subscription.ts'
 /** The permits of one semaphore, as one client uses them. */
 export interface RemotePool {
   /**
-   * Acquires as many permits as the end of the owner name says. If that is impossible, and the
+   * Acquires as many permits as the end of the owner id says. If that is impossible, and the
    * attempt waits, the client gets a place behind clients that have waited longer.
    */
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void
@@ -113,7 +113,7 @@ export interface TooMany {
   readonly taken: number
 }
 
-/** Returns the number of permits of a hold, which is the end of its owner name. */
+/** Returns the number of permits of a hold, which is the end of its owner id. */
 export function permitsOf(owner: string): number {
   return Number(owner.slice(owner.lastIndexOf(':') + 1))
 }

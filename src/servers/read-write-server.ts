@@ -12,11 +12,11 @@ import type { Reply } from './reply.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
-/** The end of a writer's owner name, as in Redisson. */
+/** The end of a writer's owner id, as in Redisson. */
 export const WRITE_SUFFIX = ':write'
 
 /**
- * The end of the owner name that holds the upgradable lock. At most one owner holds it. A waiting
+ * The end of the owner id that holds the upgradable lock. At most one owner holds it. A waiting
  * client is in the queue of the writers, as its client id and this suffix.
  */
 export const UPGRADABLE_SUFFIX = ':upgradable'
@@ -26,7 +26,7 @@ export function isWriter(owner: string): boolean {
 }
 
 /**
- * True for an owner name that ends with `:upgradable`, and for the place of a client that waits for
+ * True for an owner id that ends with `:upgradable`, and for the place of a client that waits for
  * the upgradable lock.
  */
 export function isUpgradable(name: string): boolean {
@@ -79,7 +79,7 @@ export interface RemoteReadWriteLock {
 
 export interface WaitingAttempt extends Attempt {
   /**
-   * Another owner name of the same owner, with which it holds the lock as another kind; '' if it
+   * Another owner id of the same owner, with which it holds the lock as another kind; '' if it
    * does not hold the lock.
    */
   readonly beside: string

@@ -1,11 +1,11 @@
 export interface Attempt {
-  /** The owner name of this attempt. No other attempt has this name. */
+  /** The owner id of this attempt. No other attempt has this name. */
   readonly owner: string
   readonly leaseMs: number
   /** How many tokens to reserve below the new token, for later hand-overs in this client. */
   readonly reserve: number
   readonly callMs: number
-  /** Another owner name of the same owner, with which it holds the lock as another kind. */
+  /** Another owner id of the same owner, with which it holds the lock as another kind. */
   readonly beside?: string | undefined
   /** True if the client keeps a place in the queue after a refusal. */
   readonly waits?: boolean
