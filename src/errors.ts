@@ -79,10 +79,7 @@ export type LossReason =
    */
   | 'forced'
 
-/**
- * The lease ended before its holder released it. Work after this loss may have overlapped with the work of the next
- * holder.
- */
+/** The lease ended before its holder released it. Later work may have overlapped with the next holder's work. */
 export class LeaseLostError extends HoldfastError {
   readonly reason: LossReason
   /** The fencing token of the lost lease. */
@@ -158,19 +155,11 @@ export interface WhyNotAcquired {
    * had to ask Redis for the current holder.
    */
   readonly ageMs: number | null
-  /**
-   * The remaining time of the lease at the time `at`, in milliseconds. Null if unknown, and if the lease never expires.
-   */
+  /** The remaining time of the lease at the time `at`, in ms; null if unknown, and if the lease never expires. */
   readonly ttlMs: number | null
-  /**
-   * The caller's position in the queue of a fair lock at the time `at`; 1 is the head. Null for all other locks, or if
-   * unknown.
-   */
+  /** The caller's position in the queue of a fair lock at the time `at`; 1 is the head. Otherwise null. */
   readonly queuePosition: number | null
-  /**
-   * The number of waiters in the queue. For a fair lock, only if the caller tried the lock once, without a wait. Null
-   * for all other locks, or if unknown.
-   */
+  /** The number of waiters: for a semaphore, or for a fair lock that was tried once. Otherwise null. */
   readonly queueLength: number | null
   /** When the server reported the state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
@@ -182,10 +171,7 @@ export interface WhyNotAcquired {
 export class RedisUnavailableError extends HoldfastError {
   /** The state of the lock when the acquisition failed, if known. Only for an acquisition. */
   declare why?: WhyNotAcquired
-  /**
-   * The server that is down, how long it has been down in milliseconds, and how many attempts have failed. Only in the
-   * events `error` and `outage`.
-   */
+  /** The server that is down, for how long in ms, and the failed attempts. Only in the events `error` and `outage`. */
   declare outage?: {
     readonly address: string
     readonly durationMs: number
@@ -209,13 +195,7 @@ export const OF_LOCK: Words = {
   unavailable: 'It is unknown who holds the lock.',
 }
 
-/**
- * Returns the error of an outage.
- *
- * @param what the step that did not happen
- * @param heard how Redis failed
- * @param step advice for the user
- */
+/** Returns the error of an outage: `what` is the step that did not happen, and `heard` is how Redis failed. */
 export function unavailableError(
   lockName: string,
   what: string,

@@ -26,10 +26,9 @@ import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
 
 /**
- * The client: it provides locks on one Redis, and connects at the first use. Without pending work, the client keeps no
- * process alive.
+ * The client: locks on one Redis. It connects at the first use, and keeps no process alive without pending work.
  *
- * The client emits the events of {@link HoldfastEvents}.
+ * It emits the events of {@link HoldfastEvents}.
  */
 export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /** The id of the client. Every owner id of the client begins with this id. */
@@ -68,8 +67,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /**
    * Returns a re-entrant lock.
    *
-   * @param name any non-empty string. A `{tag}` in the name decides the cluster slot. In a cluster, a `}` needs a `{`
-   * before
+   * @param name a non-empty string. A `{tag}` in it decides the cluster slot; in a cluster, a `}` needs a `{` before
    * @throws `InvalidArgumentError` for an invalid name
    */
   getLock(name: string, options: GetLockOptions = {}): Lock {
@@ -79,12 +77,11 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Returns a re-entrant FIFO lock: all clients acquire the lock in the order of their calls. A fair lock and a
-   * `getLock` of the same name exclude each other. Callers of `getLock`, and of Redisson, do not queue: they may
-   * acquire the lock when it is free.
+   * Returns a re-entrant FIFO lock: all clients acquire the lock in the order of their calls. It excludes `getLock` of
+   * the same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free.
    *
-   * A process keeps its place in the queue while it runs. If the process crashes, the queue skips it. If the process at
-   * the head of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
+   * A process keeps its place in the queue while it runs. If it crashes, the queue skips it. If the process at the head
+   * of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name
@@ -115,12 +112,11 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Returns a semaphore whose permits have leases. If a process crashes, its permits become available when their lease
-   * ends.
+   * Returns a semaphore whose permits have leases. If a process crashes, its permits are available again when their
+   * lease ends.
    *
    * @param name as for {@link getLock}
-   * @param options `permits`: the total number of permits. If no client has set the number, the first acquisition sets
-   * it
+   * @param options `permits`: the total number of permits. The first acquisition sets it if no client has
    * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`: one server must hold the number
    */
   getPermitExpirableSemaphore(name: string, options?: PermitSemaphoreOptions) {
@@ -140,8 +136,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns a lock that a majority of the servers of several clients holds, like Redisson's `RedissonRedLock`. Each of
-   * the plain locks is one vote. The RedLock has all methods of a lock, and survives the failure of any minority of the
-   * servers.
+   * the plain locks is one vote. It has all methods of a lock, and survives the failure of any minority of the servers.
    *
    * The client whose `getRedLock` you call provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the
    * events. `close()` of this client releases the lock. If another client is closed, its server counts as down.
@@ -159,8 +154,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Returns several locks as one lock: a call acquires all of them or none. The locks may be of any kind, client and
-   * server. All clients acquire them in the same order, even when they pass them in different orders.
+   * Returns several locks as one: a call acquires all of them or none. They may be of any kind, client and server. All
+   * clients acquire them in the same order, even when they pass them in another order.
    *
    * @throws `InvalidArgumentError` without locks, and for values that are not locks of Holdfast
    */
@@ -172,8 +167,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * Returns a candidate of an election. The candidate that holds the fair lock of this name leads.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for invalid input, and if a majority of masters holds the locks, because a majority
-   * has no queue
+   * @throws `InvalidArgumentError` for invalid input, and with a majority of masters, because it has no queue
    */
   getLeaderElection(name: string, options: LeaderElectionOptions = {}): LeaderElection {
     return this.#oneServer.leaderElection(name, options)
@@ -186,10 +180,9 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Runs `fn` in a frame: `lock()` and `unlock()` inside `fn` behave as in a separate thread, at any call depth. The
-   * frame ends when `fn` returns, or when the promise that `fn` returned settles. Locks that are still held then stay
-   * held.
+   * frame ends when `fn` returns, or when the promise that `fn` returned settles. Held locks then stay held.
    *
-   * @returns the result of `fn`. If the result is a promise, returns a new promise that settles in the same way
+   * @returns the result of `fn`. If it is a promise, a new promise that settles in the same way
    */
   run<T>(fn: () => T): T {
     assertFunction(fn)
@@ -197,7 +190,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Finds a client by its id, or by one of its owners. A client reports itself unless its option `presence` is false.
+   * Finds a client by its id or by one of its owners. A client reports itself unless its option `presence` is false.
    *
    * @param clientOrOwner the `id` of a client, or an owner as `inspect()` shows it: `<clientId>:<owner>`
    * @returns null if the client is unknown: it uses Redisson, was closed, or has not reported itself for two minutes.
@@ -218,11 +211,9 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Lists the locks that this client holds or waits for now, as far as the client knows. The call sends no request. A
-   * multi-lock is listed as its locks, each at its own client.
-   *
-   * Permits of `getSemaphore` are listed only while `using` or `tryUsing` works with them. After {@link close}, the
-   * call lists pending releases, and later nothing.
+   * Lists the locks that this client holds or waits for now, as far as the client knows. It sends no request. A
+   * multi-lock is listed as its locks, each at its own client. Permits of `getSemaphore` are listed only while `using`
+   * or `tryUsing` works with them. After {@link close}, pending releases are listed, and later nothing.
    */
   held(): Holdings {
     return this.#parts.holdings(this.#oneServer)
@@ -237,8 +228,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * acquisitions and waits reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the
    * watchdog renews their leases. The signal of a leader's term aborts when the drain begins.
    *
-   * A further call returns the same promise. It limits the wait to its own `drainMs`. Without `drainMs`, it ends the
-   * wait at once.
+   * A further call returns the same promise. It limits the wait to its own `drainMs`, or ends the wait if it has none.
    *
    * @returns the holds that `close()` ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
    */

@@ -183,8 +183,8 @@ export interface LockOptions {
    */
   waitMs?: number
   /**
-   * Ends the wait: when the signal aborts, the call rejects with `signal.reason`. The signal has no effect after the
-   * acquisition.
+   * Ends the wait: the call rejects with `signal.reason` when the signal aborts. After the acquisition, the signal has
+   * no effect.
    */
   signal?: AbortSignal
 }
@@ -235,6 +235,6 @@ export interface AwaitOptions {
   round?: number
   /** The longest wait, in milliseconds. Without `waitMs`, or with `Infinity`, the wait has no limit. 0 is invalid. */
   waitMs?: number
-  /** Ends the wait: when the signal aborts, the call rejects with `signal.reason`. */
+  /** Ends the wait: the call rejects with `signal.reason` when the signal aborts. */
   signal?: AbortSignal
 }

@@ -10,14 +10,11 @@ export type QueueAnswer = Granted | Held | Queued
 export interface Granted {
   readonly kind: 'granted'
   readonly token: number
-  /**
-   * The tokens from `token - reserved` to `token - 1` also belong to this client, for later
-   * hand-overs. The server gives them to no other client.
-   */
+  /** This many tokens directly below `token` are reserved for later hand-overs in this client. */
   readonly reserved?: number
   /**
-   * Set by a quorum. The caller calls this function with a function that returns the lease of the
-   * hold. The quorum then asks the masters that did not grant the lock again, until the hold ends.
+   * Set by a quorum. The caller passes a function that returns the lease of the hold. The quorum
+   * then asks the masters without the hold again, until the hold ends.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -27,42 +24,25 @@ export interface Gone {
   readonly kind: 'gone'
 }
 
-/**
- * The answer to a hand-over when other clients listen for the release. The server has freed the
- * lock. `others` is the number of their listeners.
- */
+/** Instead of a hand-over, the server freed the lock for `others` listeners of other clients. */
 export interface Yielded {
   readonly kind: 'yielded'
   readonly others: number
-  /**
-   * Set if a minority of masters may still have granted the hand-over. Then the new owner id is
-   * abandoned.
-   */
+  /** Set if a minority of masters may still have granted the lock to the new owner id. */
   readonly split?: object
 }
 
 /** The holder of a lock and its queue, as the server reports them when it refuses a request. */
 export interface Seen {
-  /**
-   * The owner that holds the lock, as `<clientId>:<owner>`; '' if the lock is free or the holder is
-   * unknown.
-   */
+  /** The holder as `<clientId>:<owner>`; '' if the lock is free or the holder is unknown. */
   readonly holder?: string
   /** How long the holder has held the lock, in milliseconds; null if that is unknown. */
   readonly ageMs?: number | null
-  /**
-   * The remaining time of the holder's lease, in milliseconds; -1 means that the lease never
-   * expires.
-   */
+  /** The remaining time of the holder's lease, in milliseconds; -1 if the lease never expires. */
   readonly ttlMs?: number
-  /**
-   * The number of waiters in the queue. Set for a fair lock, if the request did not join the queue.
-   */
+  /** The number of waiters in the queue of a fair lock that the request did not join. */
   readonly length?: number
-  /**
-   * The position of the owner in the queue of a fair lock; 1 is the head. Null unless this request,
-   * or an earlier copy, has put the owner at the end of the queue.
-   */
+  /** The owner's position in the queue, from 1; null unless this request has added the owner. */
   readonly position?: number | null
   /** Set if the caller wants several locks, and another one of these locks was not available. */
   readonly isOther?: true
@@ -76,20 +56,11 @@ export interface Held extends Seen {
   readonly unasked?: true
   /** Set if a further attempt is pointless. The caller rejects with this error. */
   readonly never?: Error
-  /**
-   * When this client began to wait for the lock: µs of the server's time, as text. '' or undefined
-   * if the server stores no such time.
-   */
+  /** When the wait began, in µs of the server's time, as text; '' or undefined if not stored. */
   readonly since?: string
-  /**
-   * Set if a minority of masters may have granted the lock. The quorum has abandoned the owner
-   * name, so the next attempt needs another owner id.
-   */
+  /** Set if a minority of masters may have granted the lock. The owner id is abandoned. */
   readonly split?: {
-    /**
-     * The pause before the next attempt, in milliseconds. Undefined if no master has answered that
-     * it granted the lock.
-     */
+    /** The pause before the next attempt, in milliseconds; undefined if no vote was granted. */
     readonly pauseMs?: number
   }
 }
@@ -98,15 +69,9 @@ export interface Held extends Seen {
 export interface Queued extends Seen {
   readonly kind: 'queued'
   readonly ticket: string
-  /**
-   * The last token that the server issued for the lock; 0 if the server does not remember any
-   * token.
-   */
+  /** The last token that the server issued for the lock; 0 if the server remembers none. */
   readonly lastToken: number
-  /**
-   * The remaining time of the holder's lease, in milliseconds; -1 means that the lease never
-   * expires.
-   */
+  /** The remaining time of the holder's lease, in milliseconds; -1 if the lease never expires. */
   readonly ttlMs: number
   /** True if the owner is at the head of the queue. */
   readonly first: boolean
@@ -120,9 +85,7 @@ export interface HeartbeatAnswer {
   readonly first: string
   /** The holder, if the holder is an owner of this client; otherwise ''. */
   readonly granted: string
-  /**
-   * The number of places of the client that the queue had lost. The server has added them again.
-   */
+  /** The number of places of the client that the queue had lost, and that were added again. */
   readonly missing: number
   /** The holder, of any client; '' if the lock is free. */
   readonly holder: string
@@ -145,25 +108,16 @@ export type Released =
 export interface SeenHold {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /**
-   * The last token of the lock at that time. Null if the server stores no token, or if each owner
-   * name has only one hold.
-   */
+  /** The last token of the lock; null if none is stored, or if each owner id has one hold only. */
   readonly token: number | null
 }
 
-/**
- * The answer to a request for several locks: all are granted under one token, or none. `index` is
- * the position, from 0, of the lock that was not available.
- */
+/** All locks are granted under one token, or the lock at the position `index` is not available. */
 export type JointAnswer =
   | Granted
   | { readonly kind: 'held'; readonly ttlMs: number; readonly index: number }
 
-/**
- * The largest number of waiters that one answer lists. A longer list would block the server for too
- * long.
- */
+/** The largest number of waiters in one answer. A longer answer would block the server. */
 export const MOST_LISTED = 1_000
 
 /** One lock as the server stores it. */
@@ -171,10 +125,7 @@ export interface LockFacts {
   /** The owner that holds the lock, as `<clientId>:<owner>`; null if the lock is free. */
   readonly holder: string | null
   readonly holdCount: number
-  /**
-   * The remaining time of the lease, in milliseconds; null if the lock is free or the lease never
-   * expires.
-   */
+  /** The remaining lease, in milliseconds; null if the lock is free or the lease never expires. */
   readonly ttlMs: number | null
   /**
    * The last fencing token that the server issued; null if the server stores none. While several
@@ -197,23 +148,14 @@ export interface ReadWriteFacts {
   readonly holders: readonly ReadWriteHolder[]
   /** The last fencing token that the server issued; null if the server stores none. */
   readonly token: number | null
-  /**
-   * The clients that wait to read or for the upgradable lock. The client that has waited longest is
-   * first. The list is incomplete if more than 1,000 clients wait.
-   */
+  /** The clients that wait to read or for the upgradable lock; up to 1,000 of each kind. */
   readonly waitingToRead: readonly WaitingClient[]
-  /**
-   * The clients that wait to write, in the order in which they will write. The list is incomplete
-   * if more than 1,000 clients wait.
-   */
+  /** The clients that wait to write, the next writer first; up to 1,000. */
   readonly waitingToWrite: readonly WaitingClient[]
 }
 
 export interface ReadWriteHolder {
-  /**
-   * The owner as Redis stores it: `<clientId>:<owner>`, and `<clientId>:<owner>:write` for a
-   * writer.
-   */
+  /** The owner as Redis stores it: `<clientId>:<owner>`, for a writer with `:write` at the end. */
   readonly owner: string
   readonly holdCount: number
   /** The remaining time of the lease, in milliseconds; null if the lease never expires. */
@@ -236,10 +178,7 @@ export interface WaitingClient {
 
 /** A count-down latch as the server stores it. */
 export interface LatchFacts {
-  /**
-   * The count; 0 if the latch is open. A latch is open after its count was counted down or deleted,
-   * and before its first count.
-   */
+  /** The count; 0 if the latch is open: its count reached 0, was deleted, or was never set. */
   readonly count: number
   /** At least this many clients await the latch. */
   readonly waiters: number
@@ -254,10 +193,7 @@ export interface LatchFacts {
 export interface SemaphoreFacts {
   /** False if no client has set the number of permits, or if the semaphore was deleted. */
   readonly isSet: boolean
-  /**
-   * The number of available permits. The number is below 0 if permits were removed while clients
-   * used them.
-   */
+  /** The number of available permits; below 0 if permits in use were removed. */
   readonly available: number
   /** The clients that wait for permits, in the order in which they get permits; at most 1,000. */
   readonly waiting: readonly WaitingForPermits[]
@@ -279,10 +215,7 @@ export type HolderFacts = Pick<LockFacts, 'holder' | 'holdCount' | 'ttlMs' | 'to
 export interface QueueEntry {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /**
-   * The `label` of the owner's client. Null if the client's heartbeat is late, so that the client
-   * may be dead.
-   */
+  /** The `label` of the owner's client; null if the client's heartbeat is late. */
   readonly process: string | null
   /** How long the owner has been in the queue by the server's clock, in milliseconds. */
   readonly waitedMs: number
@@ -290,10 +223,7 @@ export interface QueueEntry {
 
 /** The lease of one hold, as the client sends it in renewals. */
 export interface LeaseToRenew {
-  /**
-   * The hold count. A quorum sends it to a master that lost the hold, so that the master restores
-   * the hold.
-   */
+  /** The hold count. A quorum restores the hold with this count on a master that lost it. */
   readonly holds?: number
   readonly token?: number
   /** Returns false when the hold has ended. A quorum then restores the hold on no master. */
@@ -303,18 +233,13 @@ export interface LeaseToRenew {
   readonly wireOwner: string
 }
 
-/**
- * Returns the client id at the beginning of an owner id, `<clientId>:<owner>`. A client id
- * without an owner is returned unchanged.
- */
+/** Returns the client id in `<clientId>:<owner>`. A client id alone is returned unchanged. */
 export function clientOf(clientOrOwner: string): string {
   const end = clientOrOwner.indexOf(':')
   return end === -1 ? clientOrOwner : clientOrOwner.slice(0, end)
 }
 
-/**
- * True if a client of Holdfast created the owner id. Owner ids of Redisson begin with a UUID.
- */
+/** True for an owner id of Holdfast. An owner id of Redisson begins with a UUID. */
 export function isOfHoldfast(owner: string): boolean {
   return /^[\w-]{21}:/.test(owner)
 }

@@ -13,17 +13,11 @@ interface NameOnLock {
   readonly owner: string
 }
 
-/**
- * A background release, which the client repeats until the server confirms it. No later request
- * uses its owner id.
- */
+/** A release that is repeated until the server confirms it. Its owner id is not used again. */
 interface PendingRelease {
   /** Sends one request that ends every hold of the owner. */
   release(callMs: number): Promise<unknown>
-  /**
-   * The owner id and its lock, for the message on the diagnostics channel; left out if no message
-   * is wanted.
-   */
+  /** The owner id and its lock, for the diagnostics channel; left out to publish nothing. */
   readonly of?: NameOnLock
   /**
    * Until when the server may still run a delayed request of the owner, in ms on the monotonic
@@ -45,10 +39,7 @@ interface Open extends PendingRelease {
   hasFailed: boolean
 }
 
-/**
- * The pauses between two attempts, in milliseconds: the first, the longest, and the pause while the
- * client closes.
- */
+/** The first pause, the longest pause, and the pause while the client closes, in milliseconds. */
 const PAUSE_MS = { first: 50, longest: 1_000, closing: 20 }
 
 /** When the server has answered one release, the others are sent in groups of this size. */
@@ -101,8 +92,7 @@ export class PendingReleases {
    * Releases every hold of an owner in the background. No later request uses the owner id.
    *
    * @param of the owner id and its lock
-   * @param untilMs until when the server may still run a delayed request of the owner, in ms on the
-   * monotonic clock
+   * @param untilMs until when a delayed request may still run, in ms on the monotonic clock
    * @param leaseMs the longest lease that such a request could get
    * @param end sends one release
    */
@@ -230,9 +220,7 @@ export class PendingReleases {
     }
   }
 
-  /**
-   * Removes a pending release. Publishes for how long the outcome of a delayed request was unknown.
-   */
+  /** Removes a pending release, and publishes for how long an outcome was unknown. */
   #settled(one: Open): void {
     const { of, untilMs, addedAtMs } = one
     if (!this.#open.delete(one) || of === undefined || untilMs === 0) return

@@ -41,7 +41,7 @@ export function subscribe({ settled, ...traced }: Handlers): () => void {
       try {
         handler(fact as never)
       } catch {
-        // Telemetry that fails must not break a lock.
+        // Failing telemetry must not break a lock.
       }
     }
     // A subscription by the channel's name keeps the channel. Otherwise the channel could be
