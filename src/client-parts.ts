@@ -60,7 +60,6 @@ export class ClientParts {
     return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
   }
 
-  /** All holds and waits of the client. */
   holdings(oneServer: OneServer): Holdings {
     const parts = [this.backend.registry, this.redLocks, oneServer]
     return together(parts.map((part) => part.holdings))

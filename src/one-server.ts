@@ -28,7 +28,6 @@ import { ownerOf } from './owner/owner.ts'
 import type { Owners } from './owner/owners.ts'
 import type { LockServer } from './servers/lock-server.ts'
 
-/** The parts of a client that {@link OneServer} uses. */
 interface Client {
   readonly owners: Owners
   readonly backend: Backend

@@ -29,7 +29,6 @@ export interface DurabilityOptions {
 /** The option `durability` after its check, with all defaults. */
 export type Durability = Readonly<Required<DurabilityOptions>>
 
-/** The default of `timeoutMs`, in milliseconds. */
 const TIMEOUT_MS = 1_000
 
 /**

@@ -213,8 +213,8 @@ export interface LatchRoundOptions {
 /** The options of `requestRelease` of a lock. */
 export interface RequestReleaseOptions {
   /**
-   * The reason for the request. The holder reads the reason in its event, its error and its logs. It is cut to 200
-   * characters.
+   * The reason for the request. The holder reads the reason in its event, its error and its logs. Text after 200
+   * characters is cut off.
    */
   reason?: string
   /**

@@ -1,4 +1,4 @@
-/** The answer to the question if enough replicas have a grant. */
+/** The outcome of the confirmation of one grant. */
 export type Confirmation =
   | { readonly kind: 'confirmed' }
   /** The owner does not hold the lock. */

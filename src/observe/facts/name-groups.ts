@@ -1,9 +1,7 @@
 /** Returns the name that telemetry reports for a lock; undefined reports no name. */
 export type NameOf = (name: string) => string | undefined
 
-/**
- * The name that is reported instead of further names, when the largest number of names is reached.
- */
+/** The name that replaces all further names when the limit of names is reached. */
 const OTHER_NAMES = 'other'
 
 export const MOST_NAMES = 100

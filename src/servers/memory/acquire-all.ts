@@ -22,8 +22,8 @@ export function acquireAll(
     return { kind: 'held', ttlMs: all[taken]?.record.ttlMs(now) ?? 0, index: taken }
   }
   const missing = isOwn.indexOf(false)
-  // An earlier request gave the owners only some of the locks. A new token would end these holds,
-  // so the request is refused.
+  // The owners hold only some of the locks, from an earlier request. A new token would end these
+  // holds, so the request is refused.
   if (missing !== -1 && isOwn.includes(true)) return { kind: 'held', ttlMs: -2, index: missing }
 
   const last = Math.max(...all.map(({ record }) => record.lastToken))

@@ -4,7 +4,6 @@ import type { MemoryServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import type { Mark } from './records/queue-record.ts'
 
-/** The options of {@link FairGrants.giveToNext}. */
 interface Giving {
   /**
    * The owner that sends the request. If this owner gets the lock, its lease is `leaseMs` instead

@@ -41,7 +41,7 @@ export class MemoryConnection implements LockServer {
   readonly whyNoVote = 'is a lock in memory, which is not an independent master'
   readonly lateAtMostMs = 0
   readonly countsListeners = true
-  /** Its limit for one release is 0 ms, because an answer takes no time. */
+  /** Each release has a time limit of 0 ms, because an answer takes no time. */
   readonly pendingReleases: PendingReleases
   readonly #onUp = new Set<() => void>()
   #semaphores: MemorySemaphoreServer | undefined

@@ -152,7 +152,6 @@ export class MemoryServer {
     return this.releases.publish(record.rawName, '0')
   }
 
-  /** The current state of all locks. */
   get records(): readonly LockRecord[] {
     this.#sweep()
     return [...this.#records.values()]
@@ -220,7 +219,6 @@ export class MemoryServer {
     this.revocations.leave(connection)
   }
 
-  /** The number of connections of clients. */
   get connections(): number {
     return this.#connections.size
   }
