@@ -7,7 +7,8 @@ type Name = EventEmitter.EventNames<HoldfastEvents>
 type Listener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
 
 /**
- * The event emitter of a client. The client listens for release requests only while `releaseRequested` has a listener.
+ * The event emitter of a client. When `releaseRequested` gets a listener, the client begins to receive release
+ * requests.
  */
 export abstract class ClientEmitter extends EventEmitter<HoldfastEvents> {
   override on<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {

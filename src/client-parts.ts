@@ -12,7 +12,7 @@ import { Frames } from './owner/frames.ts'
 import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
 
-/** The parts of a client that need a single server. */
+/** The parts of a client that exist only with a single server, not with several masters. */
 interface OneServer {
   readonly holdings: Holdings
   drain(): Promise<void>
@@ -20,7 +20,7 @@ interface OneServer {
   close(): void
 }
 
-/** @param emitter emits the events of the client */
+/** @param emitter emits the events of the new client */
 export function newClient(emitter: ClientEmitter, clientId: string, settings: Settings): Client {
   const emit = emitBy(emitter)
   const hasListeners = () => emitter.listenerCount('releaseRequested') > 0
@@ -28,7 +28,7 @@ export function newClient(emitter: ClientEmitter, clientId: string, settings: Se
   return { owners: new Owners(clientId), frames: new Frames(), settings, emit, requests }
 }
 
-/** The components of one client, which close with it. */
+/** The parts of one client. They are closed when the client is closed. */
 export class ClientParts {
   readonly owners: Owners
   readonly frames: Frames
@@ -55,19 +55,18 @@ export class ClientParts {
     this.redLocks = new RedLocks(client, newQuorum)
   }
 
-  /** For logs: the address of the servers, and the numbers of held and awaited locks. */
+  /** The address of the servers, and how many locks are held and awaited. For logs. */
   get facts(): Record<string, unknown> {
     return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
   }
 
-  /** All holds and waits of the client. */
   holdings(oneServer: OneServer): Holdings {
     const parts = [this.backend.registry, this.redLocks, oneServer]
     return together(parts.map((part) => part.holdings))
   }
 
   /**
-   * Called when the event `releaseRequested` has a listener. From now on the client receives
+   * Called when the event `releaseRequested` gets a listener. From then on the client receives
    * release requests.
    */
   listenerAdded(): void {
@@ -77,14 +76,21 @@ export class ClientParts {
     }
   }
 
-  /** Returns the key in Redis of a lock, or of another object with a name. */
+  /**
+   * Returns the key in Redis of a lock, or of another object with a name.
+   *
+   * @param what the word for the object in errors; `lock` by default
+   */
   rawName(name: string, what?: string): string {
     return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
   }
 
   /**
-   * @param drainMs the longest wait until the client holds nothing, in milliseconds from now
-   * @returns the holds that still existed after the wait, which the call ended
+   * Closes the client.
+   *
+   * @param drainMs the longest wait until the client holds nothing, in milliseconds from now; 0
+   * does not wait
+   * @returns the holds that existed after this wait, and that `close` ended
    */
   close(drainMs: number, oneServer: OneServer): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)

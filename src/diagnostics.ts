@@ -1,19 +1,19 @@
 import { channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 
-/** The kind of lock that a call acquires or a hold has. Facts, metrics and spans carry this word. */
+/** The kind of the lock that a call acquires, or that a hold holds. Facts, metrics and spans contain this word. */
 export type KindName = 'lock' | 'fair' | 'read' | 'write' | 'upgradable' | 'permits' | 'semaphore'
 
 /** The fields of all facts. */
 export interface ClientFact {
-  /** The id of the client. */
+  /** The id of the client. Every owner id of the client begins with this id. */
   readonly client: string
-  /** The `label` of the client. Its default is host and pid. */
+  /** The `label` of the client; by default the host name and the process id. */
   readonly label: string
 }
 
-/** The client that reports facts about locks. */
+/** The client that publishes facts about locks. */
 export interface FactSource extends ClientFact {
-  /** The notes that clients of the same Redis share, by owner; undefined if clients cannot share notes. */
+  /** The notes of all clients that use the same Redis; undefined if clients cannot share notes. */
   readonly notes: Notes | undefined
 }
 
@@ -25,56 +25,62 @@ export interface LockFact extends FactSource {
 }
 
 /**
- * Lines of text that a client stores about the holds of its owners. Other clients can read them, and no lock depends on
- * them.
+ * Lines of text that clients store about their owners. All clients can read these lines, and no lock depends on them.
  */
 export interface Notes {
   /**
-   * Stores the line soon, in one request with others. No call waits for that request. With undefined, it removes the
-   * line.
+   * Stores the text soon, in one request with others. No call waits for this request. If the text is undefined, the
+   * client removes the line.
    */
   set(owner: string, text: string | undefined): void
-  /** @returns the line; undefined if there is none or it cannot be read. It never rejects */
+  /**
+   * @returns the line of an owner. Undefined if the owner has no line, or if the line cannot be read. The promise never
+   * rejects
+   */
   get(owner: string): Promise<string | undefined>
 }
 
 /**
- * How the call acquired the lock. `free`: the lock was free. `reentered`: its holder acquired it again. `local`: the
- * client passed it on to the next call in the same client. `granted`: the release of another client granted it, in
- * FIFO order. `raced`: the call waited, then took the lock in competition with others.
+ * How the call acquired the lock. `free`: the lock was free. `reentered`: the owner held the lock before. `local`:
+ * another call of the same client passed the lock on. `granted`: the release of another client granted the lock, in
+ * FIFO order. `raced`: the call waited, and then acquired the lock in competition with other callers.
  */
 export type AcquirePath = 'free' | 'reentered' | 'local' | 'granted' | 'raced'
 
-/** `timeout`: a wait ended, or a single try found the lock held. `outage`: Redis did not answer. */
+/**
+ * `timeout`: the wait timeout has ended, or a single try found that the lock is held. `outage`: Redis did not answer.
+ */
 export type AcquireOutcome = 'granted' | 'timeout' | 'aborted' | 'outage' | 'closed' | 'failed'
 
-/** The fact of `tracing:holdfast:acquire`: one call to acquire, from its start to its lease, null or error. */
+/**
+ * The fact of `tracing:holdfast:acquire`: one call to acquire. It ends when the call returns a lease or null, or fails.
+ */
 export interface AcquireFact extends LockFact {
-  /** In milliseconds. 0 tries once; Infinity waits forever. */
+  /** The longest wait, in milliseconds. 0 tries once; Infinity waits forever. */
   readonly waitMs: number
   /** The requested lease in milliseconds; Infinity for permits without a lease. */
   readonly leaseMs: number
-  // The fields below are set at `asyncEnd`, and `holder` as soon as it is known.
-  /** The last known holder, as `<clientId>:<owner>`. */
+  // The fields below are set at `asyncEnd`. `holder` is set earlier, as soon as the holder is known.
+  /** The last known holder, as `<clientId>:<owner>`. Left out if no holder is known. */
   holder?: string
   outcome?: AcquireOutcome
-  /** Set if the lock was granted, as are `owner` and `token`. */
+  /** How the call acquired the lock. Left out if the lock was not acquired. */
   path?: AcquirePath
   /** The time from the call to its outcome, in milliseconds. */
   waitedMs?: number
-  /** The owner as Redis stores it: `<clientId>:<owner>`. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. Left out if the lock was not acquired. */
   owner?: string
   token?: number
   error?: unknown
 }
 
 /**
- * `forced`: `forceUnlock()` of this client ended the hold. If another client's `forceUnlock()` ended it, the outcome is
- * `gone`.
+ * How a hold ended. `forced`: this client ended the hold, for example by `forceUnlock()`. If another client's
+ * `forceUnlock()` ended the hold, the outcome is `gone`.
  */
 export type HoldOutcome = 'released' | 'expired' | 'gone' | 'forced' | 'closed'
 
-/** The fact of `tracing:holdfast:hold`: one hold, from the grant to the last release or the loss. */
+/** The fact of `tracing:holdfast:hold`: one hold, from the grant to the last release, or to the loss. */
 export interface HoldFact extends LockFact {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
@@ -83,41 +89,43 @@ export interface HoldFact extends LockFact {
   readonly leaseMs: number
   /**
    * The longest time that the hold can last, in milliseconds: its lease, or its `maxHoldMs`. Infinity if the lease is
-   * renewed until the release. Only `extend()` of a lease that is not renewed can lengthen it.
+   * renewed until the release. Only `extend()` can lengthen this time, and only if the lease is not renewed.
    */
   readonly limitMs: number
-  /** The call that acquired the hold, if that call was traced. */
+  /** The fact of the call that acquired the hold; undefined if this call was not traced. */
   readonly acquire: AcquireFact | undefined
   // The fields below are set at `asyncEnd`.
   outcome?: HoldOutcome
   /** The time from the grant to the last call of `release()`, or to the loss, in milliseconds. */
   heldMs?: number
-  /** Set if a blocked event loop caused the loss: how long the event loop was blocked, in milliseconds. */
+  /** How long the event loop was blocked, in milliseconds. Set only if the blocked event loop caused the loss. */
   stalledMs?: number
   error?: unknown
 }
 
-/** The fact of `tracing:holdfast:release`: the end of a hold on the server. */
+/**
+ * The fact of `tracing:holdfast:release`: one release of a hold, until the server confirms it or the client gives up.
+ */
 export interface ReleaseFact extends LockFact {
   readonly owner: string
   readonly token: number
   /**
-   * `local`: the next caller in this client holds the lock. `unknown`: the server did not confirm the release, and the
-   * client retries in the background.
+   * How the release ended. `local`: the next caller in this client holds the lock. `unknown`: the server did not
+   * confirm the release, and the client retries in the background.
    */
   outcome?: 'freed' | 'local' | 'gone' | 'unknown'
   error?: unknown
 }
 
-/** The fact of `tracing:holdfast:renew`: one request of the watchdog, for many holds. */
+/** The fact of `tracing:holdfast:renew`: one request of the watchdog, which renews the leases of several holds. */
 export interface RenewFact extends ClientFact {
   readonly holds: number
-  /** How late the request was sent, in milliseconds. */
+  /** How much later than planned the request was sent, in milliseconds. */
   readonly latenessMs: number
   // The fields below are set at `asyncEnd`.
   /**
-   * The number of holds that were renewed. `gone` is the number of holds that no longer existed. The state of the other
-   * holds is unknown.
+   * The number of holds that were renewed. The field `gone` counts the holds that did not exist any more. The state of
+   * all other holds is unknown.
    */
   renewed?: number
   gone?: number
@@ -125,25 +133,26 @@ export interface RenewFact extends ClientFact {
 }
 
 /**
- * The fact of `tracing:holdfast:outage`: a server that a client cannot reach, from the first failure until it answers.
+ * The fact of `tracing:holdfast:outage`: a client cannot reach a server, from the first failure until the server
+ * answers.
  */
 export interface OutageFact extends ClientFact {
-  /** The address of the server, without a login. */
+  /** The address of the server. It contains no login. */
   readonly address: string
   // The fields below are set at `asyncEnd`.
-  /** `closed`: the client was closed before the server answered. */
+  /** How the outage ended. `closed`: the client was closed before the server answered. */
   outcome?: 'recovered' | 'closed'
   /** The time from the first failure until the server answered, in milliseconds. */
   outageMs?: number
-  /** How many attempts have failed. */
+  /** The number of failed attempts during the outage. */
   attempts?: number
-  /** The last failure. */
+  /** The failure of the last attempt. */
   error?: unknown
 }
 
-/** The fact of the channel `holdfast:settled`: the outcome of a request was unknown and is now known. */
+/** The fact of the channel `holdfast:settled`: the outcome of a request was unknown, and is now known. */
 export interface SettledFact extends ClientFact {
-  /** The key of the lock. */
+  /** The key of the lock in Redis. */
   readonly key: string
   /** How long the outcome was unknown, in milliseconds. */
   readonly unknownMs: number
@@ -157,15 +166,15 @@ export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage'
 export const settledChannel = channel('holdfast:settled')
 
 /**
- * True if any of the five channels of the trace has a subscriber. Bun has no property for that, so
- * the first and the last channel are checked there.
+ * True if any of the five channels of the trace has a subscriber. Bun has no such property on the
+ * trace itself, so the first and the last channel are checked there.
  */
 export function isTraced<F extends object>(trace: TracingChannel<unknown, F>): boolean {
   return trace.hasSubscribers ?? (trace.start.hasSubscribers || trace.asyncEnd.hasSubscribers)
 }
 
 /**
- * Publishes the end of an operation, with its complete fact. It must be called once for each
+ * Publishes the end of an operation, with its complete fact. The caller must call it once for each
  * operation.
  */
 export function tellEnd<F extends { error?: unknown }>(

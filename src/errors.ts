@@ -1,4 +1,4 @@
-/** The stable codes of all Holdfast errors. */
+/** The codes of all Holdfast errors. A code does not change between releases. */
 export type HoldfastErrorCode =
   | 'HOLDFAST_INVALID_ARGUMENT'
   | 'HOLDFAST_NOT_HELD'
@@ -17,12 +17,12 @@ export type HoldfastErrorCode =
 const brand = Symbol.for('holdfast.error')
 
 /**
- * The base class of all Holdfast errors. Distinguish errors by `code`, which stays the same between releases.
- * `instanceof` also works between the ESM and the CommonJS copy of the package.
+ * The base class of all Holdfast errors. Use `code` to find out which error occurred: a code does not change between
+ * releases. `instanceof` also works between the ESM and the CommonJS copy of the package.
  */
 export class HoldfastError extends Error {
   readonly code: HoldfastErrorCode
-  /** The name that was given to `getLock` or a similar method; undefined if the error is not about one name. */
+  /** The name that was given to `getLock` or a similar method. Undefined if the error is not about exactly one name. */
   readonly lockName: string | undefined
 
   constructor(
@@ -44,14 +44,14 @@ export class HoldfastError extends Error {
   }
 }
 
-/** Holdfast refused an argument and sent nothing. The message contains the value. */
+/** Holdfast refused an argument, and sent no request. The message contains the refused value. */
 export class InvalidArgumentError extends HoldfastError {
   constructor(message: string, lockName?: string) {
     super('HOLDFAST_INVALID_ARGUMENT', message, { lockName })
   }
 }
 
-/** Makes the error for a call of a lease that has been released. */
+/** Returns the error for a call on a lease that was released before. */
 export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgumentError {
   return new InvalidArgumentError(
     `The lease of ${noun.toLowerCase()} "${lockName}" was released, by its release() or at the end of using(). ` +
@@ -60,16 +60,16 @@ export function releasedError(lockName: string, { noun } = OF_LOCK): InvalidArgu
   )
 }
 
-/** The owner that called `unlock()` holds nothing. The call changed nothing. */
+/** The caller of `unlock()` does not hold the lock. The call changed nothing. */
 export class NotHeldError extends HoldfastError {
   constructor(message: string, lockName: string) {
     super('HOLDFAST_NOT_HELD', message, { lockName })
   }
 }
 
-/** The reason why a lease was lost. */
+/** Why a lease was lost. */
 export type LossReason =
-  /** Its time ended: a fixed lease expired, or no renewal was confirmed in time. */
+  /** The lease expired: it was a fixed lease, or no renewal was confirmed in time. */
   | 'expired'
   /** The server answered that the owner no longer holds the lock. */
   | 'gone'
@@ -79,7 +79,7 @@ export type LossReason =
    */
   | 'forced'
 
-/** The lease ended before its holder released it. Work done since then may have overlapped with the next holder. */
+/** The lease ended before its holder released it. Later work may have overlapped with the next holder's work. */
 export class LeaseLostError extends HoldfastError {
   readonly reason: LossReason
   /** The fencing token of the lost lease. */
@@ -99,11 +99,11 @@ export class LeaseLostError extends HoldfastError {
 }
 
 /**
- * Some locks of a `MultiLock` were not released as expected. All others were released. If Redis did not confirm a
- * release, the client retries it in the background; that lock ends with its lease at the latest.
+ * Some locks of a `MultiLock` were not released as expected. All other locks were released. If Redis did not confirm a
+ * release, the client retries it in the background. The lock is free at the latest when its lease ends.
  */
 export class NotReleasedError extends HoldfastError {
-  /** The error of each lock that failed. */
+  /** One error for each lock that was not released as expected. */
   readonly errors: readonly Error[]
 
   constructor(errors: readonly Error[], lockName: string, cause?: unknown, more = '') {
@@ -121,60 +121,57 @@ export class NotReleasedError extends HoldfastError {
   }
 }
 
-/** How a client describes itself to other clients of the same Redis. */
+/** The identity of a client, as the client reports it to other clients of the same Redis. */
 export interface ClientInfo {
-  /** The id of the client. The owner ids of its owners begin with it. */
+  /** The id of the client. Every owner id of the client begins with this id. */
   readonly client: string
-  /** The `label` of the client. Its default is host and pid. */
+  /** The `label` of the client; by default the host name and the process id. */
   readonly label: string
   readonly host: string
   readonly pid: number
-  /** The version of Holdfast. */
+  /** The version of Holdfast that the client runs. */
   readonly version: string
   /** When the client was created, in milliseconds since 1970 by the clock of its host. */
   readonly startedAt: number
 }
 
-/** Why an attempt to acquire a lock failed, as far as the client knows. */
+/** Why an attempt to acquire a lock failed, as far as the client knows the reason. */
 export interface WhyNotAcquired {
   /** The name of the lock, as it was given to `getLock`. */
   readonly name: string
   /**
-   * `held`: another owner holds the lock, or is ahead in the queue. `free`: the lock is free now. `unset`: the
-   * semaphore has no permits, because no client set their number. `outage`: Redis did not answer. `failed`: another
-   * reason, described in `text`.
+   * `held`: another owner holds the lock, or is before the caller in the queue. `free`: the lock is free now. `unset`:
+   * the semaphore has no permits, because no client set their number. `outage`: Redis did not answer. `failed`: another
+   * reason, which `text` describes.
    */
   readonly outcome: 'held' | 'free' | 'unset' | 'outage' | 'failed'
   /** The holder in the last answer of the server, as `<clientId>:<owner>`; null if unknown. */
   readonly holder: string | null
-  /** The client of the holder; null if unknown. */
+  /** The client to which the holder belongs; null if unknown. */
   readonly process: ClientInfo | null
   /**
-   * How long the holder had held the lock at the time `at`, in milliseconds; null if unknown. It is unknown for a
+   * How long the holder had held the lock at the time `at`, in milliseconds; null if unknown. The time is unknown for a
    * majority of masters, for clients of Redisson, and for readers of an older Holdfast. It is also unknown if `why()`
    * had to ask Redis for the current holder.
    */
   readonly ageMs: number | null
-  /** The remaining lease at the time `at`, in milliseconds; null if unknown, or if the lock has no expiry. */
+  /** The remaining time of the lease at the time `at`, in ms; null if unknown, and if the lease never expires. */
   readonly ttlMs: number | null
-  /** For a fair lock: the caller's position in the queue then; 1 means the head of the queue. */
+  /** The caller's position in the queue of a fair lock at the time `at`; 1 is the head. Otherwise null. */
   readonly queuePosition: number | null
-  /** For a fair lock that was tried once: how many callers queue for it. */
+  /** The number of waiters: for a semaphore, or for a fair lock that was tried once. Otherwise null. */
   readonly queueLength: number | null
-  /** When the server reported this, in milliseconds since 1970 by the clock of this host. */
+  /** When the server reported the state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
-  /** The explanation in words. */
+  /** The reason as text for people. */
   readonly text: string
 }
 
-/** Redis could not be reached, or did not answer in time. Contention never causes this error. */
+/** Redis could not be reached, or did not answer in time. A lock that another owner holds never causes this error. */
 export class RedisUnavailableError extends HoldfastError {
-  /** For an acquisition: explains who held the lock, if known. */
+  /** The state of the lock when the acquisition failed, if known. Only for an acquisition. */
   declare why?: WhyNotAcquired
-  /**
-   * For the events `error` and `outage`: the server that is down, for how long in milliseconds, and how many attempts
-   * have failed.
-   */
+  /** The server that is down, for how long in ms, and the failed attempts. Only in the events `error` and `outage`. */
   declare outage?: {
     readonly address: string
     readonly durationMs: number
@@ -186,10 +183,10 @@ export class RedisUnavailableError extends HoldfastError {
   }
 }
 
-/** The words of error messages for one sort of object: locks, semaphores or latches. */
+/** The words that error messages use for one kind of object: locks, semaphores or latches. */
 export interface Words {
   readonly noun: string
-  /** A sentence about the state that is unknown in an outage. */
+  /** A sentence that says what is unknown during an outage. */
   readonly unavailable: string
 }
 
@@ -198,7 +195,7 @@ export const OF_LOCK: Words = {
   unavailable: 'It is unknown who holds the lock.',
 }
 
-/** Makes the error of an outage: the step that did not happen, and how Redis failed. */
+/** Returns the error of an outage: `what` is the step that did not happen, and `heard` is how Redis failed. */
 export function unavailableError(
   lockName: string,
   what: string,
@@ -215,7 +212,7 @@ export function unavailableError(
 }
 
 /**
- * True if the refusal is temporary: the server starts, is full or fails over.
+ * True if a retry may succeed, because the server starts, is full or fails over.
  *
  * @internal
  */
@@ -235,14 +232,14 @@ export class RedisRefusedError extends HoldfastError {
   }
 }
 
-/** The server is older than Redis 6.2. */
+/** The server is older than Redis 6.2, so it cannot run the scripts. */
 export class UnsupportedServerError extends HoldfastError {
   constructor(message: string, lockName?: string) {
     super('HOLDFAST_UNSUPPORTED_SERVER', message, { lockName })
   }
 }
 
-/** `close()` closed the client before the call, or while the call was waiting. */
+/** The client was closed by `close()`, before the call or during its wait. */
 export class ClosedError extends HoldfastError {
   constructor(message: string, lockName?: string, cause?: unknown) {
     super('HOLDFAST_CLOSED', message, { lockName, cause })

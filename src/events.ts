@@ -12,27 +12,35 @@ export interface HoldEvent {
 
 /** A server has recovered from an outage. */
 export interface RecoveredEvent {
-  /** The address of the server, without a login. Each of the `masters` and each node of a cluster has its own. */
+  /**
+   * The address of the server. It contains no login. Each of the `masters` and each node of a cluster has its own
+   * address.
+   */
   readonly address: string
-  /** How long the outage lasted, in milliseconds. */
+  /** The time from the first failure until the server answered, in milliseconds. */
   readonly durationMs: number
-  /** How many attempts have failed. */
+  /** The number of failed attempts during the outage. */
   readonly attempts: number
 }
 
 /** An outage of a server begins or continues. */
 export interface OutageEvent {
-  /** The address of the server, without a login. Each of the `masters` and each node of a cluster has its own. */
+  /**
+   * The address of the server. It contains no login. Each of the `masters` and each node of a cluster has its own
+   * address.
+   */
   readonly address: string
-  /** How long the outage has lasted so far, in milliseconds; 0 when it begins. */
+  /** How long the outage has lasted, in milliseconds; 0 when it begins. */
   readonly durationMs: number
-  /** How many attempts have failed. */
+  /** The number of failed attempts since the outage began. */
   readonly attempts: number
-  /** The last failure, as a readable message. Its `cause` is the error of the network or the server. */
+  /**
+   * The failure of the last attempt, with a readable message. Its `cause` is the error of the network or of the server.
+   */
   readonly error: RedisUnavailableError
 }
 
-/** The client that asks for a release. */
+/** The client that requests the release. */
 export interface Requester {
   /** The id of the client. */
   readonly client: string
@@ -43,50 +51,57 @@ export interface Requester {
   readonly label: string
 }
 
-/** Another client or an operator asks the holder to release soon. */
+/** Another client or an operator requests the release of a hold. */
 export interface ReleaseRequestedEvent extends HoldEvent {
-  /** The reason in the words of the requester; null if there is none. It is escaped and cut like the label. */
+  /**
+   * The reason in the words of the requester; null if the requester gives none. Control characters are escaped, and the
+   * text is cut to 200 characters.
+   */
   readonly reason: string | null
   readonly by: Requester
 }
 
 /** The events of a client, with the arguments of their listeners. */
 export interface HoldfastEvents {
-  /** A lock was acquired. A re-entry emits no event. `waitedMs` is the time since the call. */
+  /** The client acquired a lock. A re-entry emits no event. `waitedMs` is the time from the call to the grant. */
   acquired: (event: HoldEvent & { readonly waitedMs: number }) => void
   /** The last acquisition of a hold was released. */
   released: (event: HoldEvent) => void
-  /** An acquisition found that another owner holds the lock, and waits. */
+  /** A call found that another owner holds the lock, and begins to wait. */
   wait: (event: { readonly name: string }) => void
-  /** One request has renewed the leases of this many holds. */
+  /** One request has renewed the leases of several holds; `holds` is their number. */
   renewed: (event: { readonly holds: number }) => void
   /**
    * A renewal, or a check of a fixed lease, was not confirmed. The lease continues for `remainingMs`, and the client
-   * retries. This event is a warning; a loss emits `lost` and aborts the signal of the lease.
+   * retries. This event is a warning. If the lease is lost later, `lost` is emitted and the signal of the lease aborts.
    */
   late: (event: HoldEvent & { readonly remainingMs: number; readonly cause: Error }) => void
   /** A hold was lost before it was released. The signals of its leases abort at the same moment. */
   lost: (event: HoldEvent & { readonly error: LeaseLostError }) => void
   /**
    * A server cannot be reached, does not answer, or refuses the connection. Emitted when the outage begins, after 5 s,
-   * and then after twice as long each time, but at least every five minutes. The event `error` reports it too.
+   * and then with pauses that double, up to five minutes. The event `error` reports the outage too.
    */
   outage: (event: OutageEvent) => void
-  /** A server has answered for one second after an outage, or is no longer part of its cluster. */
+  /**
+   * A server has answered for one second after an outage. After several outages within a minute, this time is longer,
+   * up to a minute. The event also comes if the server is not in its cluster any more.
+   */
   recovered: (event: RecoveredEvent) => void
   /**
-   * `requestRelease()` of another client, or `npx holdfast release --ask`, asks for the release of a hold. The holder
-   * keeps the lock and decides. The signal `releaseRequested` of its leases aborts at the same moment.
+   * `requestRelease()` of another client, or `npx holdfast release --ask`, requests the release of a hold. The holder
+   * keeps the lock, and decides if it releases the lock. The signal `releaseRequested` of its leases aborts at the same
+   * moment.
    */
   releaseRequested: (event: ReleaseRequestedEvent) => void
   /**
-   * A failure that no call reports: an outage, or a release in the background. Without a listener, the event has no
-   * effect; it never crashes the process.
+   * A failure that no call reports: an outage, or a failed release in the background. Without a listener, the event has
+   * no effect, and never ends the process.
    */
   error: (error: Error) => void
 }
 
-/** Emits an event. An error of a listener is not thrown to the caller. */
+/** Emits an event. If a listener throws, the caller gets no error. */
 export type Emit = <E extends keyof HoldfastEvents>(
   event: E,
   ...args: Parameters<HoldfastEvents[E]>

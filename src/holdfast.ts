@@ -26,12 +26,12 @@ import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
 
 /**
- * The client: locks on one Redis. It connects on first use. It never keeps a process alive that has no pending work.
+ * The client: locks on one Redis. It connects at the first use, and keeps no process alive without pending work.
  *
  * It emits the events of {@link HoldfastEvents}.
  */
 export class Holdfast extends ClientEmitter implements AsyncDisposable {
-  /** The id of the client. Every owner id of the client begins with it. */
+  /** The id of the client. Every owner id of the client begins with this id. */
   readonly id: string = nanoid()
   readonly #parts: ClientParts
   readonly #oneServer: OneServer
@@ -39,7 +39,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /** @throws `InvalidArgumentError` for unknown or invalid options */
   constructor(options: HoldfastOptions)
   /**
-   * @param newPlace connects to another place of the locks, instead of Redis
+   * @param newPlace connects to another store of the locks instead of Redis
    * @internal
    */
   constructor(options: Omit<HoldfastOptions, 'redis' | 'masters'>, newPlace: NewPlace)
@@ -54,7 +54,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
     this.#oneServer = new OneServer(this.#parts, settings)
   }
 
-  /** The client as logs and JSON show it, without a login. */
+  /** Returns what logs and JSON show of the client. It contains no login. */
   toJSON(): Record<string, unknown> {
     return { id: this.id, ...this.#parts.facts }
   }
@@ -67,7 +67,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /**
    * Returns a re-entrant lock.
    *
-   * @param name any non-empty string. A `{tag}` in it decides the cluster slot; in a cluster, a `}` needs a `{`
+   * @param name a non-empty string. A `{tag}` in it decides the cluster slot; in a cluster, a `}` needs a `{` before
    * @throws `InvalidArgumentError` for an invalid name
    */
   getLock(name: string, options: GetLockOptions = {}): Lock {
@@ -77,8 +77,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Returns a re-entrant FIFO lock: all clients acquire it in the order of their calls. It excludes `getLock` of the
-   * same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free.
+   * Returns a re-entrant FIFO lock: all clients acquire the lock in the order of their calls. It excludes `getLock` of
+   * the same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free.
    *
    * A process keeps its place in the queue while it runs. If it crashes, the queue skips it. If the process at the head
    * of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
@@ -101,7 +101,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Returns a latch that many callers await. It opens when its count reaches zero.
+   * Returns a latch that many callers await. The latch opens when its count reaches zero.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must hold the count
@@ -138,8 +138,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * Returns a lock that a majority of the servers of several clients holds, like Redisson's `RedissonRedLock`. Each of
    * the plain locks is one vote. It has all methods of a lock, and survives the failure of any minority of the servers.
    *
-   * The client on which you call this provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the events.
-   * `close()` of this client releases the lock. If another client is closed, its server counts as down.
+   * The client whose `getRedLock` you call provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the
+   * events. `close()` of this client releases the lock. If another client is closed, its server counts as down.
    *
    * The lock excludes every RedLock that shares a majority of its locks, in any order. It does not exclude a plain lock
    * on a minority of the servers. If two of the clients use the same server, an acquisition rejects with
@@ -154,8 +154,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Returns several locks as one: all of them or none. They may be of any kind, client and server. All clients acquire
-   * them in the same order, however you pass them.
+   * Returns several locks as one: a call acquires all of them or none. They may be of any kind, client and server. All
+   * clients acquire them in the same order, even when they pass them in another order.
    *
    * @throws `InvalidArgumentError` without locks, and for values that are not locks of Holdfast
    */
@@ -164,16 +164,16 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Returns a candidate of an election. The holder of the fair lock of that name leads.
+   * Returns a candidate of an election. The candidate that holds the fair lock of this name leads.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for invalid input, and if a majority of masters holds the locks: it has no queue
+   * @throws `InvalidArgumentError` for invalid input, and with a majority of masters, because it has no queue
    */
   getLeaderElection(name: string, options: LeaderElectionOptions = {}): LeaderElection {
     return this.#oneServer.leaderElection(name, options)
   }
 
-  /** Creates an owner. Locks with the same owner re-enter each other anywhere: `getLock(name, { owner })`. */
+  /** Creates an owner. All locks with this owner re-enter each other, in any frame: `getLock(name, { owner })`. */
   owner(): Owner {
     return this.#parts.owners.next().handle
   }
@@ -182,7 +182,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * Runs `fn` in a frame: `lock()` and `unlock()` inside `fn` behave as in a separate thread, at any call depth. The
    * frame ends when `fn` returns, or when the promise that `fn` returned settles. Held locks then stay held.
    *
-   * @returns the result of `fn`. If that is a promise, a new promise that settles in the same way
+   * @returns the result of `fn`. If it is a promise, a new promise that settles in the same way
    */
   run<T>(fn: () => T): T {
     assertFunction(fn)
@@ -192,28 +192,28 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /**
    * Finds a client by its id or by one of its owners. A client reports itself unless its option `presence` is false.
    *
-   * @param clientOrOwner its `id`, or an owner as `inspect()` shows it: `<clientId>:<owner>`
+   * @param clientOrOwner the `id` of a client, or an owner as `inspect()` shows it: `<clientId>:<owner>`
    * @returns null if the client is unknown: it uses Redisson, was closed, or has not reported itself for two minutes.
-   * Rejects with `InvalidArgumentError` for another text, and as `inspect()` does
+   * Rejects with `InvalidArgumentError` for other text, and as `inspect()` does
    */
   clientInfo(clientOrOwner: string): Promise<ClientInfo | null> {
     return clientInfo(this.#parts.backend.registry, clientOrOwner)
   }
 
   /**
-   * Asks each of the `masters` for its state, in one round trip. The result has the order of the option `masters`.
+   * Reads the state of each of the `masters`, in one round trip. The result has the order of the option `masters`.
    *
-   * @returns rejects with `InvalidArgumentError` if there is one server, and with `ClosedError` after `close()`. If a
-   * master does not answer, the result reports it; the call does not reject
+   * @returns rejects with `InvalidArgumentError` if the client has only one server, and with `ClosedError` after
+   * `close()`. If a master does not answer, the result reports this; the call does not reject
    */
   masters(): Promise<readonly MasterHealth[]> {
     return this.#parts.backend.registry.masters()
   }
 
   /**
-   * Lists the locks that this client holds or waits for now, as far as the client knows. It sends nothing. A
+   * Lists the locks that this client holds or waits for now, as far as the client knows. It sends no request. A
    * multi-lock is listed as its locks, each at its own client. Permits of `getSemaphore` are listed only while `using`
-   * or `tryUsing` works with them. After {@link close} it lists pending releases, and then nothing.
+   * or `tryUsing` works with them. After {@link close}, pending releases are listed, and later nothing.
    */
   held(): Holdings {
     return this.#parts.holdings(this.#oneServer)
@@ -221,14 +221,14 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Releases all locks, ends every wait with a `ClosedError`, and closes the connections that this client opened.
-   * Connections that you opened stay open. If Redis does not answer, it resolves soon after twice `commandTimeoutMs`,
-   * and the locks end with their leases.
+   * Connections that you opened stay open. If Redis does not answer, the call resolves soon after twice
+   * `commandTimeoutMs`, and the locks end with their leases.
    *
-   * With `drainMs`, it first waits until the client holds nothing, for at most that time. Meanwhile new acquisitions
-   * and waits reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the watchdog renews
-   * their leases. The signal of a leader's term aborts when the drain begins.
+   * With `drainMs`, the call first waits until the client holds nothing, for at most that time. Meanwhile new
+   * acquisitions and waits reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the
+   * watchdog renews their leases. The signal of a leader's term aborts when the drain begins.
    *
-   * A further call returns the same promise. It limits the wait to its `drainMs`; without one, the wait ends at once.
+   * A further call returns the same promise. It limits the wait to its own `drainMs`, or ends the wait if it has none.
    *
    * @returns the holds that `close()` ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
    */
@@ -241,7 +241,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
     }
   }
 
-  /** For `await using`: the same as {@link close} without options. */
+  /** Closes the client like {@link close} without options. Called by `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }

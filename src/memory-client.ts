@@ -9,7 +9,7 @@ export type MemoryClientOptions = Omit<
   'redis' | 'masters' | 'watchdogThread' | 'durability'
 >
 
-/** Creates a client with its own connection to a server in memory. */
+/** Creates a client of a server in memory. The client has its own connection. */
 export function newMemoryClient(server: MemoryServer, options: MemoryClientOptions = {}): Holdfast {
   return new Holdfast(options, ({ counterTtlMs, label }, events) => {
     const connection = new MemoryConnection(server, counterTtlMs, label, events)

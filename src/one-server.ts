@@ -28,17 +28,16 @@ import { ownerOf } from './owner/owner.ts'
 import type { Owners } from './owner/owners.ts'
 import type { LockServer } from './servers/lock-server.ts'
 
-/** The members of the client that these parts need. */
 interface Client {
   readonly owners: Owners
   readonly backend: Backend
-  /** Returns the key of a lock, or of another object with a name. */
+  /** Returns the key in Redis of a lock, or of another object with a name. */
   rawName(name: string, what?: string): string
 }
 
 /**
- * The parts of a client that need a single server. With independent masters, the methods that
- * create these objects throw an error, which names an alternative.
+ * The parts of a client that exist only with a single server. With several masters, the methods
+ * that create these objects throw an error. The error names an alternative.
  */
 export class OneServer {
   readonly #client: Client
@@ -137,26 +136,26 @@ export class OneServer {
   }
 
   /**
-   * The holds and waits that do not belong to locks: work with permits that have no leases, and
+   * The holds and waits that belong to no lock: permits without leases that `using` works with, and
    * calls that await latches.
    */
   get holdings(): Holdings {
     return { held: this.#semaphores?.held ?? [], waiting: this.#latches.waiting }
   }
 
-  /** Asks leaders to end their terms. @returns resolves when no work has permits without leases */
+  /** Requests all leaders to end their terms. Resolves when no work has permits without leases. */
   async drain(): Promise<void> {
     this.#elections.drain(closingError())
     await this.#semaphores?.drain()
   }
 
-  /** Closes the parts that are not locks. The locks are closed later. */
+  /** Closes the elections, latches and semaphores. The locks are closed later. */
   async closeOthers(): Promise<void> {
     this.#elections.close()
     await Promise.all([this.#latches.close(), this.#semaphores?.close()])
   }
 
-  /** Called when all locks have been released. */
+  /** Called when all locks are released. */
   close(): void {
     this.#fairKind?.close()
   }
@@ -171,7 +170,8 @@ const SETS_PERMITS =
   'trySetPermits() sets the number of permits; getPermitExpirableSemaphore(name, { permits }) takes it as an option.'
 
 /**
- * Refuses arguments after the name. Similar methods accept them, but here they would be ignored.
+ * Throws if arguments follow the name. Similar methods accept such arguments, but here they would
+ * have no effect.
  */
 function assertAlone(get: string, others: readonly unknown[], how: string): void {
   if (others.length === 0) return

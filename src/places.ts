@@ -15,10 +15,10 @@ import {
 import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 
-/** Connects a client to the server or quorum that has its locks. */
+/** Connects a client to the server or the quorum where its locks are stored. */
 export type NewPlace = (settings: Settings, events: PlaceEvents) => ClientPlace
 
-/** Connects to the servers that the options name. */
+/** Connects to the server, the cluster or the masters that the options name. */
 export const newRedisPlace: NewPlace = (settings, events) =>
   settings.isQuorum ? majority(settings, events) : oneServer(settings, events)
 
@@ -39,7 +39,7 @@ function oneServer(settings: Settings, events: PlaceEvents): ClientPlace {
   }
 }
 
-/** Connects to independent masters. A majority of them holds each lock. */
+/** Connects to several independent masters. A majority of them holds each lock. */
 function majority(settings: Settings, events: PlaceEvents): ClientPlace {
   const sources = sourcesOf(settings)
   const servers = sources.map((source) => redisServer(source, settings, events))
@@ -60,8 +60,8 @@ function majority(settings: Settings, events: PlaceEvents): ClientPlace {
  * Combines the servers of several clients into one quorum. If the quorum is closed, these servers
  * stay open.
  *
- * @param servers the servers, each of which can vote
- * @param nameOf returns the raw name of a lock on one of the servers
+ * @param servers one server for each client
+ * @param nameOf returns the raw name that a lock has on the server with the index `at`
  */
 export function majorityOf(
   servers: readonly LockServer[],

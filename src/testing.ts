@@ -15,29 +15,31 @@ export type { MemoryClientOptions } from './memory-client.ts'
 /** The options of `createMemoryServer`. */
 export interface MemoryServerOptions {
   /**
-   * With true, time stands still for the server and all of its clients, until {@link MemoryServer.advance} moves time
-   * forward. There is no real wait, and fake timers of a test have no effect. With false, the server and its clients
-   * use `Date.now()`, `performance.now()` and `setTimeout()`, as these are at the time of each call. False by default.
+   * With true, time stands still for the server and for all of its clients, until {@link MemoryServer.advance} moves
+   * time forward. No call waits for real time, and fake timers of a test have no effect. With false, the server and its
+   * clients use `Date.now()`, `performance.now()` and `setTimeout()`, as a test may have replaced them. False by
+   * default.
    */
   readonly virtualTime?: boolean
 }
 
-/** A server for locks in the tests of one process. It needs no Redis, and opens no connection. */
+/** A server for the tests of one process. It needs no Redis, and opens no connection. */
 export interface MemoryServer {
   /**
-   * Returns a client of this server. It represents a separate process, so its locks exclude the locks of the other
-   * clients of this server. It behaves like a client of one Redis, but its locks cannot be votes of a RedLock. Like
-   * every client, it keeps no process alive that has no pending work.
+   * Returns a client of this server. Each client stands for a separate process, so its locks exclude the locks of the
+   * other clients. It behaves like a client of one Redis, but its locks cannot be votes of a RedLock. Like every
+   * client, it keeps a process alive only while it has pending work.
    *
    * @throws `InvalidArgumentError` for unknown or invalid options
    */
   newClient(options?: MemoryClientOptions): Holdfast
 
   /**
-   * Moves virtual time forward. Leases are renewed or end, and waits end, each at its time and in order. It first runs
-   * all work that does not wait for time, and does so again after each step. When it resolves, Holdfast has no pending
-   * work, and your code has run its immediate reactions. It does not wait for real timers, files or sockets.
-   * Overlapping calls run one after the other.
+   * Moves virtual time forward. Leases are renewed or end, and waits end, each at its time and in order. Before each
+   * step, and at the end, all work that does not wait for time is done.
+   *
+   * When the promise resolves, Holdfast has no pending work, and your code has run its immediate reactions. The call
+   * does not wait for real timers, files or sockets. Overlapping calls run one after the other.
    *
    * @param ms milliseconds; 0 only runs the work that does not wait for time
    * @returns rejects with `InvalidArgumentError` for an invalid time, and if the server uses real time
@@ -45,32 +47,34 @@ export interface MemoryServer {
   advance(ms: number): Promise<void>
 
   /**
-   * Acquires a lock for another client of this server. Its watchdog renews the lease until you release it.
+   * Acquires a lock as another client of this server. The watchdog renews the lease until you release it.
    *
-   * @param name the name of a free lock, with the `keyPrefix` of your client if it has one
+   * @param name the name of a free lock. If your client has a `keyPrefix`, the name begins with this prefix
    * @returns the lease of the other client. Rejects with `InvalidArgumentError` if the lock is held, and as `lock()`
    * does
    */
   hold(name: string): Promise<Lease>
 
   /**
-   * Loses the lease now, with all acquisitions of its hold, as if the server had granted the lock to another owner.
-   * When this returns, the signal of the lease has aborted, with a `LeaseLostError` for the reason `gone`. The lock is
-   * then free, or the head of the queue holds it. The lease is of a lock or of permits, from a client of {@link
-   * newClient}; for several locks, pass one of the `leases`.
+   * Ends the lease now, with all acquisitions of its hold, as if the server had granted the lock to another owner. When
+   * the call returns, the signal of the lease has aborted with a `LeaseLostError` for the reason `gone`. The lock is
+   * then free, or the head of the queue holds it.
+   *
+   * The lease belongs to a lock or to permits, of a client of {@link newClient}. For several locks, pass one of the
+   * `leases`.
    *
    * @throws `InvalidArgumentError` if the lease is over or belongs to another server, and in an outage
    */
   lose(lease: Lease): void
 
   /**
-   * Makes the server unreachable for all clients. Each call fails at once, as with a refused connection, and is
-   * retried until `outageMs` is over. Pending answers are lost, although their requests were executed. The server
+   * Makes the server unreachable for all clients. Each call fails at once, as with a refused connection, and is retried
+   * until `outageMs` is over. Pending answers are lost, although the server has executed their requests. The server
    * keeps its locks, and their leases continue.
    */
   beginOutage(): void
 
-  /** Makes the server reachable again. All clients check the locks that they hold and wait for. */
+  /** Makes the server reachable again. All clients check the locks that they hold, and the locks that they wait for. */
   endOutage(): void
 }
 
@@ -160,8 +164,8 @@ class TestServer implements MemoryServer {
     }
     const ending = { owner: hold.id.wireOwner, holds: 0, token: hold.lastToken, callMs: 1 }
     lock.remoteOf(hold).release(ending, {
-      // The next holder may be in the same client. The server sends no message to that client, so
-      // this call wakes the waiter.
+      // The next holder may belong to the same client. The server sends no message to this client,
+      // so this call wakes the waiter.
       answered: (released) =>
         lock.lookAgain(released.kind === 'freed' ? released.following : undefined),
       failed: () => {},

@@ -12,27 +12,28 @@ import {
 } from './input.ts'
 import type { LockOptions, TryLockOptions } from './options.ts'
 
-/** The options of `lock`, `tryLock` and `using`. `tryUsing` has one more option. */
+/** The names of the options of `lock`, `tryLock` and `using`. */
 const LOCK_OPTIONS = ['leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
 const TRY_USING_OPTIONS = [...LOCK_OPTIONS, 'otherwise']
 
-/** The options of one acquisition, from any form of `lock`, `tryLock` and `using`. */
+/**
+ * The checked options of one acquisition, by any form of `lock`, `tryLock`, `using` and `tryUsing`.
+ */
 export interface Acquisition {
   /**
-   * The lease in milliseconds; undefined for the `leaseMs` of the client, which the watchdog
-   * renews.
+   * The lease of this acquisition, in milliseconds; undefined means the `leaseMs` of the client.
    */
   readonly leaseMs: number | undefined
-  /** True if the watchdog renews the lease. */
+  /** True if the watchdog renews the lease until the release. */
   readonly renew: boolean
-  /** The longest hold in milliseconds; Infinity for no limit. */
+  /** The longest time that the hold may last, in milliseconds; Infinity means no limit. */
   readonly maxHoldMs: number
-  /** The longest wait in milliseconds. 0 tries once, Infinity waits forever. */
+  /** The longest wait, in milliseconds. 0 tries once; Infinity waits forever. */
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
 
-/** The options of acquisitions whose caller gives none. */
+/** The options of an acquisition whose caller gives no options. */
 export interface Defaults {
   readonly leaseMs: number
   /** The options of `lock` and `using`. */
@@ -41,7 +42,7 @@ export interface Defaults {
   readonly once: Acquisition
 }
 
-/** The options that the client has set. */
+/** The options of the client that are the defaults of an acquisition. */
 interface OfClient {
   readonly leaseMs: number
   readonly waitMs: number
@@ -58,7 +59,7 @@ const OF_ACQUISITION = 'The options of an acquisition'
 const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).'
 const WAIT_NOT = 'To try once without waiting, use tryLock() or tryUsing(fn).'
 
-/** Reads the arguments of `lock`: options, or a lease alone. */
+/** Reads the arguments of `lock`: options, or only a lease. */
 export function lockArguments(
   options: unknown,
   others: readonly unknown[],
@@ -96,7 +97,10 @@ export function tryUsingOptions(options: unknown, defaults: Defaults): Acquisiti
   return tried(optionsOf(options, OF_ACQUISITION, TRY_USING_OPTIONS), defaults)
 }
 
-/** The result of `tryUsing` if the lock was not acquired. */
+/**
+ * Returns the result of `tryUsing` for a lock that was not acquired: the option `otherwise`, or
+ * null.
+ */
 export function otherwiseOf<U>(options: { readonly otherwise?: U } | undefined): U {
   const { otherwise } = { otherwise: null as U, ...options }
   return otherwise

@@ -2,10 +2,10 @@ import { assertSignal, waitMs as checkedWaitMs, optionsOf } from './input.ts'
 import type { AwaitOptions } from './options.ts'
 
 /**
- * Reads the options of a wait that acquires nothing.
+ * Reads the options of a call that waits and acquires nothing.
  *
  * @param call the call as error messages show it, such as `whenFree()`
- * @param instead advice for a `waitMs` of 0: the call that does not wait
+ * @param instead the advice for a `waitMs` of 0: which call does not wait
  */
 export function awaitOptionsOf(
   options: unknown,

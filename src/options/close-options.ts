@@ -4,15 +4,15 @@ import { assertNoMore, optionsOf, wholeMsNotZero } from './input.ts'
 /** The options of `close`. */
 export interface CloseOptions {
   /**
-   * How long to wait until all locks are released, in milliseconds. Meanwhile the client acquires nothing new. Without
+   * The longest wait until all locks are released, in milliseconds. Meanwhile the client acquires nothing new. Without
    * `drainMs`, all locks are released at once.
    */
   drainMs?: number
 }
 
 /**
- * Reads the arguments of `close`. Returns how long holders may keep their locks, in milliseconds. 0
- * releases all locks at once.
+ * Reads the arguments of `close`. Returns how long holders may keep their locks, in milliseconds; 0
+ * means that all locks are released at once.
  */
 export function drainMsOf(options: unknown, others: readonly unknown[]): number {
   assertNoMore(others)

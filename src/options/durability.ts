@@ -4,8 +4,8 @@ import { assertBoolean, optionsOf, wholeMs } from './input.ts'
 
 export interface DurabilityOptions {
   /**
-   * How many replicas must have an acquisition before it counts. With `'all'`, all replicas must have it that the
-   * master then lists as connected, and at least one.
+   * The number of replicas that must have an acquisition before it counts. With `'all'`, all replicas that the master
+   * lists as connected must have it, and at least one replica.
    */
   replicas: number | 'all'
   /**
@@ -19,24 +19,23 @@ export interface DurabilityOptions {
   /**
    * With true, a replica counts only when it has the acquisition on disk, and the master must have it on disk too. The
    * server needs `appendonly yes` and `WAITAOF`, which exists in Redis 7.2 and every Valkey. With `fsync`, `replicas`
-   * may be 0. With `appendfsync everysec`, a confirmation takes up to 2 s: set `timeoutMs` accordingly.
+   * may be 0. With `appendfsync everysec`, a confirmation takes up to 2 s, so `timeoutMs` must be larger.
    *
    * @default false
    */
   fsync?: boolean
 }
 
-/** The option `durability`, checked and complete. */
+/** The option `durability` after its check, with all defaults. */
 export type Durability = Readonly<Required<DurabilityOptions>>
 
-/** The default of `timeoutMs`, in milliseconds. */
 const TIMEOUT_MS = 1_000
 
 /**
- * Reads the option `durability`.
+ * Checks the option `durability`, and adds its defaults.
  *
  * @param leaseMs the lease of the client in milliseconds. `timeoutMs` must be shorter, because a
- *   later confirmation is useless
+ * later confirmation is useless
  */
 export function durabilityOf(
   given: unknown,
@@ -67,24 +66,25 @@ export function durabilityOf(
   }
 }
 
-/** The numbers for the error after a grant that too few replicas confirmed. */
+/** The numbers in the error about a grant that too few replicas confirmed. */
 type Shortfall = Pick<
   NotDurableError,
   'wanted' | 'confirmed' | 'connected' | 'fsynced' | 'timeoutMs'
 >
 
 /**
- * The lock was granted, but fewer replicas confirmed it in time than the client's `durability` requires. So the lock is
- * not acquired, and the grant is undone. If the number of confirmations is unknown, another error is used.
+ * The lock was granted, but fewer replicas confirmed the grant in time than the client's `durability` requires. So the
+ * lock is not acquired, and the client undoes the grant. If the number of confirmations is unknown, the call rejects
+ * with another error.
  */
 export class NotDurableError extends HoldfastError {
-  /** How many replicas had to confirm the grant. */
+  /** The number of replicas that had to confirm the grant. */
   readonly wanted: number | 'all'
-  /** How many replicas confirmed the grant. */
+  /** The number of replicas that confirmed the grant in time. */
   readonly confirmed: number
-  /** How many replicas the master listed as connected; undefined if the master does not report it. */
+  /** The number of replicas that the master listed as connected; undefined if the master does not report the number. */
   readonly connected: number | undefined
-  /** True if the master has the grant on disk; undefined without `fsync`, and if the master was not asked. */
+  /** True if the master has the grant on disk. Undefined without `fsync`, and if the master was not asked. */
   readonly fsynced: boolean | undefined
   /** How long the replicas had to confirm the grant, in milliseconds. */
   readonly timeoutMs: number

@@ -1,22 +1,18 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { show } from '../kit/show.ts'
 
-/**
- * The shortest lease, in milliseconds. A lease must be long enough for a round trip, drift and
- * margin.
- */
+/** The shortest lease, in milliseconds. A shorter lease could expire during one round trip. */
 const SHORTEST_LEASE_MS = 10
 /**
- * The longest lease, in milliseconds: about 28,000 years. A reply of Redis cannot represent the end
- * of a longer lease exactly. Redisson treats a permit that ends after the year 31,000 as a permit
- * without a lease.
+ * The longest lease, in milliseconds: about 28,000 years. Redis cannot represent the end of a
+ * longer lease exactly in a reply. Redisson treats a permit that ends after the year 31,000 as a
+ * permit without a lease.
  */
 const LONGEST_LEASE_MS = 900_000_000_000_000
 
 /**
  * @param what the subject of the error message
- * @throws `InvalidArgumentError` if `fn` is not a function. Callers check this before their first
- *   step
+ * @throws `InvalidArgumentError` if `fn` is not a function
  */
 export function assertFunction(fn: unknown, what = 'The work to be done'): void {
   if (typeof fn === 'function') return
@@ -24,15 +20,18 @@ export function assertFunction(fn: unknown, what = 'The work to be done'): void 
 }
 
 /**
- * @throws `InvalidArgumentError` for extra arguments. They would be ignored, and may be meant as a
- *   unit of time
+ * @throws `InvalidArgumentError` if there are arguments. Such arguments would be ignored, and the
+ * caller may mean a unit of time
  */
 export function assertNoMore(args: readonly unknown[], hint = 'All times are milliseconds.'): void {
   if (args.length === 0) return
   throw new InvalidArgumentError(`Too many arguments; got ${show(args[0])} as well. ${hint}`)
 }
 
-/** @throws `InvalidArgumentError` for an unknown name, because it may be misspelt */
+/**
+ * @param names the names of the given options
+ * @throws `InvalidArgumentError` for an unknown name, because it may be misspelt
+ */
 export function assertKnown(names: readonly string[], known: readonly string[], hint = ''): void {
   const other = names.find((name) => !known.includes(name))
   if (other === undefined) return
@@ -42,7 +41,8 @@ export function assertKnown(names: readonly string[], known: readonly string[], 
 }
 
 /**
- * Returns the options of a call. Unknown names are refused.
+ * Returns the options. Throws for a value that is not an object, and for an option with an unknown
+ * name.
  *
  * @param what the subject of the error message
  */
@@ -56,7 +56,7 @@ export function optionsOf(options: unknown, what: string, known: readonly string
   return options
 }
 
-/** Returns a list in words, such as "`permits`, `waitMs` or `signal`". */
+/** Returns the names as text, such as "`permits`, `waitMs` or `signal`". */
 function anyOf(names: readonly string[]): string {
   const quoted = names.map((name) => `\`${name}\``)
   const last = quoted.pop() ?? ''
@@ -69,7 +69,7 @@ export function assertBoolean(value: unknown, what: string): asserts value is bo
 }
 
 /**
- * Returns the value if it is a positive whole number of milliseconds. Throws for any other value.
+ * Returns the value. Throws unless it is a positive whole number of milliseconds, at most `most`.
  */
 export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
   const isWhole = Number.isSafeInteger(value) && (value as number) > 0
@@ -81,9 +81,9 @@ export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INT
 }
 
 /**
- * Like `wholeMs`. For 0 the error has advice, because 0 may mean "not at all".
+ * Like `wholeMs`, but the error for 0 contains advice, because the caller may mean "not at all".
  *
- * @param instead the advice: how to do that
+ * @param instead the advice: which call does this
  */
 export function wholeMsNotZero(
   value: unknown,
@@ -116,7 +116,12 @@ export function assertSignal(signal: unknown): asserts signal is AbortSignal | u
   throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
 }
 
-/** Returns a lease in milliseconds. A value above the longest lease becomes the longest lease. */
+/**
+ * Returns a lease in milliseconds. A value above the longest lease is replaced by the longest
+ * lease.
+ *
+ * @param most values above this limit are refused
+ */
 export function leaseMs(value: unknown, what: string, most?: number): number {
   const ms = wholeMs(value, what, most)
   if (ms >= SHORTEST_LEASE_MS) return Math.min(ms, LONGEST_LEASE_MS)

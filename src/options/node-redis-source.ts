@@ -10,7 +10,7 @@ export interface NodeRedisClient {
   sendCommand(...args: never[]): unknown
 }
 
-/** The options of such a client that define its server and its login. */
+/** The options of a node-redis client that name its server and its login. */
 interface Options {
   readonly url?: string
   readonly username?: string
@@ -22,8 +22,8 @@ interface Options {
 }
 
 /**
- * Options that are ignored. They concern only the commands of the user's client, and failures of
- * its own connection.
+ * The options of node-redis that Holdfast ignores. They concern only the commands of the user's
+ * client, and failures of its connection.
  */
 const OF_ITS_OWN = [
   'RESP',
@@ -63,7 +63,7 @@ export function isNodeRedis(source: object): source is NodeRedisClient {
 }
 
 /**
- * Returns the server and the login of a client of node-redis, as options for ioredis.
+ * Returns the server and the login of a node-redis client, as options for ioredis.
  *
  * @throws `InvalidArgumentError` for options that ioredis cannot follow
  */
@@ -81,10 +81,10 @@ export function readNodeRedis(client: NodeRedisClient, what: string): RedisOptio
   const byUrl = 'url' in options && options.url !== undefined ? readUrl(String(options.url)) : {}
   if (byUrl === undefined) return refuse('its `url` is not a redis:// or rediss:// URL.')
   const { socket = {}, name, ...own } = options as Options
-  // As in node-redis, the URL overrides the options.
+  // If the URL and the options differ, the URL counts, as in node-redis.
   const { username, password, database = 0 }: Options = { ...own, ...byUrl }
-  // If the client has a login, node-redis itself adds such a provider. It contains only that login,
-  // so it can be ignored.
+  // If the client has a login, node-redis adds this provider itself. The provider contains only
+  // this login, so Holdfast ignores it.
   const isOwn =
     password !== undefined && own.credentialsProvider?.type === 'async-credentials-provider'
   const known = [...TAKEN, ...OF_ITS_OWN, ...(isOwn ? ['credentialsProvider'] : [])]
@@ -116,7 +116,7 @@ const unsupported = (name: string) =>
 const given = (options: object) =>
   Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
 
-/** The server and the login in a URL; undefined if the text is no valid URL. */
+/** Returns the server and the login in a URL; undefined if the text is not a valid URL of Redis. */
 function readUrl(text: string): (Options & { tls?: true }) | undefined {
   const url = readRedisUrl(text)
   if (url === undefined || !/^\d*$/.test(url.database)) return undefined

@@ -7,77 +7,79 @@ import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
 export interface HoldfastOptions {
   /**
-   * The address of Redis: a URL, ioredis options, a list of the nodes of a cluster or of Sentinels, or your own
-   * client. Your client is an ioredis `Redis` or `Cluster`, or one that `createClient` of node-redis returned.
-   * Holdfast opens its own connections with ioredis. It never reconfigures or closes your client.
+   * The address of Redis: a URL, ioredis options, a list of the nodes of a cluster or of Sentinels, or your own client.
+   * Your client is an ioredis `Redis` or `Cluster`, or a client that `createClient` of node-redis returned. Holdfast
+   * opens its own connections with ioredis. It never reconfigures or closes your client.
    */
   redis?: string | RedisOptions | Redis | Cluster | ServerList | NodeRedisClient
   /**
-   * Independent masters instead of one server. A majority of them holds every lock, so a lock survives the failure of
-   * any minority. Give each master like `redis`, but not as a cluster. Use 3 or 5 masters that fail independently. All
-   * clients must use the same masters.
+   * Independent masters instead of one server. A majority of the masters holds each lock, so a lock survives the
+   * failure of any minority. Give each master like `redis`, but not as a cluster. Use 3 or 5 masters that fail
+   * independently. All clients must use the same masters.
    */
   masters?: readonly (string | RedisOptions | Redis | NodeRedisClient)[]
   /**
-   * The longest lease of any client, in milliseconds, with `masters` and for a RedLock. A master that restarted, was
-   * emptied, or was a replica does not vote for that long, because it may have lost leases. Longer leases are refused.
-   * Use the same value for all clients.
+   * The longest lease of all clients, in milliseconds. It counts with `masters` and for a RedLock. A master that was
+   * restarted, emptied or a replica does not vote for this time, because it may have lost leases. Longer leases are
+   * refused. All clients must use the same value.
    *
    * @default twice `leaseMs`
    */
   longestLeaseMs?: number
   /**
-   * With true, `masters` (or the servers of a RedLock) that have never been used vote at once. It is for the first
-   * start of a deployment. It has an effect only if all masters can be reached and none has ever voted.
+   * With true, `masters` that have never been used vote at once. The same applies to the servers of a RedLock. Use the
+   * option at the first start of a deployment. It has an effect only if all masters can be reached and none has ever
+   * voted.
    *
    * @default false
    */
   newDeployment?: boolean
   /**
    * The lease of acquisitions without a `leaseMs`, in milliseconds. Until the release, the watchdog renews the lease
-   * after every third of it. If a process crashes, its locks stay held for at most this time.
+   * whenever a third of it has passed. If a process crashes, its locks stay held for at most this time.
    *
    * @default 30_000
    */
   leaseMs?: number
   /**
-   * The longest wait of `lock`, `using` and `acquire` without a `waitMs`, in milliseconds. At its end they reject with
-   * `WaitTimeoutError`. Candidates of an election always wait without a limit.
+   * The longest wait of `lock`, `using` and `acquire` without a `waitMs`, in milliseconds. After this time, they reject
+   * with `WaitTimeoutError`. Candidates of an election always wait without a limit.
    *
    * @default Infinity
    */
   waitMs?: number
   /**
-   * The longest time that a renewed lease holds a lock or permits, in milliseconds, at least 10. It applies to calls
-   * without a `maxHoldMs`, and protects against leases that are never released. Terms of an election have no limit.
+   * The longest time that a renewed lease holds a lock or permits, in milliseconds, at least 10. The limit applies to
+   * calls without a `maxHoldMs`. It protects against leases that are never released. Terms of an election have no
+   * limit.
    *
    * @default Infinity
    */
   maxHoldMs?: number
   /**
-   * The prefix of every lock name; the result is the raw name in Redis.
+   * The prefix of every lock name. The prefix and the name together are the key in Redis.
    *
    * @default the `keyPrefix` of the ioredis options or client
    */
   keyPrefix?: string
   /**
-   * The name that `inspect()` shows for this process when it waits for a fair lock. Candidates in elections that have
-   * no label of their own also use this label.
+   * The name of this client for people. `inspect()` shows the name if the client waits for a fair lock. Candidates in
+   * elections that have no label of their own also use this label.
    *
    * @default the host's name and the process id, `host:4711`
    */
   label?: string
   /**
-   * With true, this client reports its label, host and process id to others, in a separate key, together with other
-   * requests. No lock depends on this report.
+   * With true, this client reports its label, host and process id to other clients, in a separate key, together with
+   * other requests. No lock depends on this report.
    *
    * @default true
    */
   presence?: boolean
   /**
-   * With true, fencing token counters stay in Redis permanently, like the counters of Redisson. You need this option if
-   * Redisson's `RFencedLock` shares a lock, because it counts from 1 again when the counter is gone. Without this
-   * option, a counter is deleted after `counterTtlMs`, and the next token is still greater.
+   * With true, the counters of fencing tokens stay in Redis forever, like the counters of Redisson. You need this
+   * option if Redisson's `RFencedLock` shares a lock, because Redisson counts from 1 again when the counter is gone.
+   * Without this option, a counter is deleted after `counterTtlMs`, and the next token is still greater.
    *
    * @default false
    */
@@ -91,31 +93,32 @@ export interface HoldfastOptions {
    */
   counterTtlMs?: number
   /**
-   * With true, releases in a cluster of Redis 7 or later are published on sharded channels, as Redisson does. All
-   * clients that share locks must use the same value. Sharded channels need ioredis 5.9 or later.
+   * With true, releases in a cluster of Redis 7 or later are published on sharded channels, as in Redisson. All clients
+   * that share locks must use the same value. Sharded channels need ioredis 5.9 or later.
    *
    * @default true
    */
   shardedPubSub?: boolean
   /**
-   * The longest time of one command before its outcome counts as unknown, in milliseconds. With `masters`, each master
-   * has at most a tenth of `leaseMs`, but at least 100 ms.
+   * How long a client waits for the answer to one command, in milliseconds. After this time, the outcome of the command
+   * counts as unknown. With `masters`, each master has at most a tenth of `leaseMs`, but at least 100 ms.
    *
    * @default 2_000
    */
   commandTimeoutMs?: number
   /**
-   * How long a call tolerates a Redis that cannot be reached, does not answer, or refuses temporarily (loading, full,
-   * failing over), in milliseconds. Then the call rejects. Without this option, a call that waits tolerates an outage
-   * for its `waitMs`, but at most for ten minutes. Without a `waitMs`, it tolerates an outage for 30 s.
+   * How long a call retries in an outage, in milliseconds, before it rejects. In an outage, Redis cannot be reached,
+   * does not answer, or refuses temporarily (loading, full, failing over). Without this option, a call that waits
+   * tolerates an outage for its `waitMs`, but at most for ten minutes. Without a `waitMs`, it tolerates an outage for
+   * 30 s.
    *
    * @default 5_000
    */
   outageMs?: number
   /**
-   * Warns of each lease that is held for longer than this, in milliseconds (`HOLDFAST_HELD_LONG`). Also warns of a
-   * lease that can no longer be released, because the program dropped the lease and its lock (`HOLDFAST_LEASE_LEAKED`).
-   * The warning ends no lease. With this option, each call records a stack trace.
+   * Warns of each lease that is held for longer than this time, in milliseconds (`HOLDFAST_HELD_LONG`). Also warns of a
+   * lease that no code can release any more, because the program dropped the lease and its lock
+   * (`HOLDFAST_LEASE_LEAKED`). The warning ends no lease. With this option, each call records a stack trace.
    *
    * @default off
    */
@@ -129,10 +132,10 @@ export interface HoldfastOptions {
    */
   watchdogThread?: boolean | WatchdogThreadOptions
   /**
-   * The replicas that must have an acquisition before it counts: for locks of every kind and permits with leases. If
-   * fewer confirm in time, the call rejects with `NotDurableError`, and the acquisition is undone. This option needs
-   * another connection, and each acquisition takes another round trip, to the slowest of the required replicas. It
-   * cannot be combined with `masters`.
+   * The replicas that must have an acquisition before it counts. The option applies to locks of every kind and to
+   * permits with leases. If fewer replicas confirm in time, the call rejects with `NotDurableError`, and the
+   * acquisition is undone. The option needs another connection. Each acquisition takes another round trip, to the
+   * slowest of the required replicas. The option cannot be combined with `masters`.
    *
    * @default off: an acquisition counts when the master has it
    */
@@ -150,46 +153,51 @@ export interface GetLockOptions {
 
 export interface LockOptions {
   /**
-   * A lease for this acquisition in milliseconds, at least 10. It is a fixed lease, unless `renew` is true. Without it
-   * the watchdog renews the `leaseMs` of the client until the release.
+   * The lease of this acquisition, in milliseconds, at least 10. The lease is fixed, unless `renew` is true. Without
+   * `leaseMs`, the watchdog renews the `leaseMs` of the client until the release.
    */
   leaseMs?: number
   /**
-   * With true, the watchdog renews the lease until the release, after every third of it.
+   * With true, the watchdog renews the lease until the release, whenever a third of the lease has
+   * passed.
    *
    * @default false with a `leaseMs`, true without
    */
   renew?: boolean
   /**
-   * The longest time that the lock is held, in milliseconds, at least 10. The watchdog renews the lease until then,
-   * and its signal aborts before. `Infinity`: no limit, even when the client has a `maxHoldMs`. Only for leases that
-   * are renewed. A re-entry keeps the limit of the hold.
+   * The longest time that the lock is held, in milliseconds, at least 10. The watchdog renews the lease for this time.
+   * Before the end, the signal of the lease aborts. `Infinity` means no limit, even when the client has a `maxHoldMs`.
+   * Only for leases that are renewed. A re-entry keeps the limit of the hold.
    *
    * @default the `maxHoldMs` of the client
    */
   maxHoldMs?: number
   /**
-   * The longest wait in milliseconds. At its end the call rejects with `WaitTimeoutError`. `Infinity`: no limit, even
-   * when the client has a `waitMs`. 0 is invalid. In an outage the call rejects with `RedisUnavailableError` at the end
-   * of `waitMs`, or after 30 s without a `waitMs`. If the client has an `outageMs`, that time is a limit too, instead
-   * of the 30 s.
+   * The longest wait, in milliseconds. After this time, the call rejects with `WaitTimeoutError`. `Infinity` means no
+   * limit, even when the client has a `waitMs`. 0 is invalid.
+   *
+   * In an outage, the call rejects with `RedisUnavailableError` after `waitMs`, or after 30 s without a `waitMs`. If
+   * the client has an `outageMs`, that time is a limit too, instead of the 30 s.
    *
    * @default the `waitMs` of the client
    */
   waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason`. It has no effect after the acquisition. */
+  /**
+   * Ends the wait: the call rejects with `signal.reason` when the signal aborts. After the acquisition, the signal has
+   * no effect.
+   */
   signal?: AbortSignal
 }
 
 export interface TryLockOptions extends LockOptions {
-  /** The longest wait in milliseconds. Without it the call tries once. 0 is invalid. */
+  /** The longest wait, in milliseconds. Without `waitMs`, the call tries once. 0 is invalid. */
   waitMs?: number
 }
 
 export interface TryUsingOptions<U = null> extends TryLockOptions {
   /**
-   * The result of the call if the lock is not available: a value of your choice that `fn` cannot return. If the value
-   * is a function, it is not called.
+   * The result of the call if the lock was not acquired. Use a value that `fn` cannot return. If the value is a
+   * function, it is not called.
    *
    * @default null
    */
@@ -198,17 +206,20 @@ export interface TryUsingOptions<U = null> extends TryLockOptions {
 
 /** The options of `countDown` and `delete` of a latch. */
 export interface LatchRoundOptions {
-  /** The only round that the call applies to, as `inspect()` of the latch returns it. */
+  /** The id of the round, from `inspect()` of the latch. The call has no effect in another round. */
   round: number
 }
 
 /** The options of `requestRelease` of a lock. */
 export interface RequestReleaseOptions {
-  /** The reason, for the holder: text for its event, its error and its logs. It is cut to 200 characters. */
+  /**
+   * The reason for the request. The holder reads the reason in its event, its error and its logs. Text after 200
+   * characters is cut off.
+   */
   reason?: string
   /**
-   * Sends the request only to this owner, and does not ask Redis for the holder first. It is `<clientId>:<owner>`, as
-   * `inspect()` shows it.
+   * The only owner that receives the request, as `inspect()` shows it: `<clientId>:<owner>`. With this option, the call
+   * does not ask Redis for the holder first.
    *
    * @default all holders
    */
@@ -218,12 +229,12 @@ export interface RequestReleaseOptions {
 /** The options of `await` of a latch and `whenFree` of a lock. */
 export interface AwaitOptions {
   /**
-   * The round to await, as `inspect()` of the latch returns it. Without it, the call awaits the round at the time of
-   * the call.
+   * The id of the round to await, from `inspect()` of the latch. Without `round`, the call awaits the round at the time
+   * of the call.
    */
   round?: number
-  /** The longest wait in milliseconds. Without it, or with `Infinity`, there is no limit. 0 is invalid. */
+  /** The longest wait, in milliseconds. Without `waitMs`, or with `Infinity`, the wait has no limit. 0 is invalid. */
   waitMs?: number
-  /** Ends the wait: the call rejects with `signal.reason`. */
+  /** Ends the wait: the call rejects with `signal.reason` when the signal aborts. */
   signal?: AbortSignal
 }

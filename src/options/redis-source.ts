@@ -5,12 +5,12 @@ import { isNodeRedis, readNodeRedis } from './node-redis-source.ts'
 import { readRedisUrl, showServer } from './redis-url.ts'
 import { type ClusterList, readCluster, readSentinels, type SentinelList } from './server-lists.ts'
 
-/** One server or one cluster, in any form that the option `redis` allows. */
+/** One server or one cluster, in any form that Holdfast passes on to ioredis. */
 export type Source = string | RedisOptions | Redis | Cluster | ClusterList
 
 /**
- * The options of ioredis 6, which include all options of ioredis 5. Holdfast refuses other names,
- * because with a misspelt `host`, ioredis would connect to this machine without an error.
+ * The options of ioredis 6, which include all options of ioredis 5. Holdfast refuses other names.
+ * With a misspelt `host`, ioredis would connect to this machine without an error.
  */
 const OPTIONS: Record<keyof RedisOptions, true> = {
   Connector: true,
@@ -73,23 +73,22 @@ const OPTIONS: Record<keyof RedisOptions, true> = {
 }
 
 /**
- * The end of the error for a plain list, because a list does not show which kind of servers it
- * contains.
+ * The end of the error for a list, because a list does not say what kind of servers it contains.
  */
 const FOR_SEVERAL =
   ' For the nodes of a cluster, use `redis: { cluster: [...] }`. For Sentinels, use `redis: { sentinels: [...], name }`. ' +
   'For independent masters, of which a majority holds each lock, use `masters: [...]`.'
 
-/** The additional options of a cluster. */
+/** The options that only a cluster has. */
 const CLUSTER_OPTIONS = ['cluster', 'dnsLookup']
-/** Options that a cluster does not have. */
+/** The options of one server that a cluster does not have. */
 const NOT_OF_CLUSTER = ['host', 'port', 'path', 'db', 'name', 'sentinels']
 
 /**
- * Checks the option. Refuses values with which ioredis would connect to a server that the user does
- * not mean.
+ * Checks one value of `redis` or `masters`, and returns it in a form for ioredis. Refuses values
+ * with which ioredis would connect to a server that the user does not mean.
  *
- * @param what the name of the option
+ * @param what the name of the option in errors
  * @throws `InvalidArgumentError` for such a value
  */
 export function readSource(source: unknown, what: string): Source {
@@ -134,8 +133,8 @@ export function readSource(source: unknown, what: string): Source {
 }
 
 /**
- * Throws unless the parts of the address are text or numbers. `null` is allowed, because ioredis
- * uses it for a missing value.
+ * Throws unless the parts of the address are text or numbers. `null` is allowed, because for
+ * ioredis `null` means that the part is missing.
  */
 function assertPlain(options: RedisOptions, what: string): void {
   for (const name of ['host', 'port', 'path', 'db', 'keyPrefix', 'name'] as const) {
@@ -148,14 +147,14 @@ function assertPlain(options: RedisOptions, what: string): void {
 }
 
 /**
- * True for a client of ioredis. Both client classes of ioredis have `isCluster`; clients of
+ * True for a client of ioredis. Its classes `Redis` and `Cluster` have `isCluster`; clients of
  * node-redis and mocks do not.
  */
 function isIoredis(source: object): source is Redis | Cluster {
   return 'isCluster' in source && typeof source.isCluster === 'boolean' && 'duplicate' in source
 }
 
-/** True for a list of nodes. Clients of ioredis have no member `cluster`. */
+/** True for a list of the nodes of a cluster. A client of ioredis has no member `cluster`. */
 export function isClusterList(source: Exclude<Source, string>): source is ClusterList {
   return 'cluster' in source && Array.isArray(source.cluster)
 }

@@ -7,13 +7,16 @@ interface RedisUrl {
   readonly username: string | undefined
   readonly password: string | undefined
   readonly isTls: boolean
-  /** The path without its first `/`. In a valid URL it is empty or the number of a database. */
+  /**
+   * The path of the URL without its first `/`. In a valid URL the path is empty, or the number of a
+   * database.
+   */
   readonly database: string
   /** True if the URL has a query or a fragment. */
   readonly hasMore: boolean
 }
 
-/** Reads a redis:// or rediss:// URL. Returns undefined if the text is no such URL. */
+/** Reads a redis:// or rediss:// URL. Returns undefined for any other text. */
 export function readRedisUrl(text: string): RedisUrl | undefined {
   if (!/^rediss?:\/\//.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
@@ -28,15 +31,15 @@ export function readRedisUrl(text: string): RedisUrl | undefined {
       hasMore: url.search !== '' || url.hash !== '',
     }
   } catch {
-    // The login contains a `%` that is not part of an escape sequence. ioredis and node-redis
-    // refuse such a URL too.
+    // The login contains a `%` that begins no escape sequence. ioredis and node-redis refuse such a
+    // URL too.
     return undefined
   }
 }
 
 /**
- * Returns the server as messages show it, without the login of a URL. The query is also left out,
- * because it may contain a login.
+ * Returns a server as text for messages. The login and the query of a URL are left out, because the
+ * query may contain a login.
  */
 export function showServer(value: unknown): string {
   if (typeof value !== 'string') return show(value)

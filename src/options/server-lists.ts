@@ -2,7 +2,7 @@ import type { ClusterOptions, RedisOptions } from 'ioredis'
 import { InvalidArgumentError } from '../errors.ts'
 import { readRedisUrl, showServer, withoutUndefined } from './redis-url.ts'
 
-/** One server of a list: a URL, `host:port`, or an object with `host` and `port`. */
+/** One server of a list: a URL, text such as `host:port`, or an object with `host` and `port`. */
 export type ListedServer = string | { readonly host: string; readonly port?: number }
 
 /** A cluster, given by some of its nodes. All other options apply to each node. */
@@ -13,17 +13,18 @@ export interface ClusterList
 }
 
 /**
- * A master, given by its Sentinels and by its name in their configuration. All other options apply as for one server.
+ * A master that ioredis finds through Sentinels. `name` is the name of the master in their configuration. All other
+ * options apply as for one server.
  */
 export interface SentinelList extends Omit<RedisOptions, 'host' | 'port' | 'path' | 'sentinels'> {
   sentinels: readonly ListedServer[]
   name: string
 }
 
-/** A cluster or a master that Holdfast finds through the servers of a list. */
+/** A cluster, or a master with Sentinels, that is given as a list of servers. */
 export type ServerList = ClusterList | SentinelList
 
-/** The servers of a list, with the login and the TLS setting that all their URLs share. */
+/** The servers of a list, with the login and the TLS setting that all of their URLs share. */
 interface Listed {
   readonly servers: { host: string; port: number }[]
   readonly username: string | undefined
@@ -31,7 +32,10 @@ interface Listed {
   readonly isTls: boolean
 }
 
-/** Returns the nodes as host and port, with the login and TLS of their URLs. */
+/**
+ * Returns the options for the cluster. The nodes are objects with `host` and `port`, and the login and TLS setting of
+ * their URLs apply to all nodes.
+ */
 export function readCluster(
   { cluster, ...shared }: ClusterList,
   what: string,
@@ -42,9 +46,9 @@ export function readCluster(
 }
 
 /**
- * Returns the options for ioredis. The login and TLS in the URLs of Sentinels apply to the
- * Sentinels. If the options have `tls` for the master, `enableTLSForSentinelMode` is set too,
- * because ioredis would otherwise connect to the master without TLS.
+ * Returns the options for ioredis. The login and the TLS setting in the URLs apply to the
+ * Sentinels. For a master with `tls`, ioredis also needs `enableTLSForSentinelMode`, or it would
+ * connect without TLS.
  */
 export function readSentinels(options: SentinelList, what: string): RedisOptions {
   const { servers, isTls, ...login } = readList(options.sentinels, `${what}.sentinels`, 26379)
@@ -100,7 +104,10 @@ function readServer(one: unknown, what: string, defaultPort: number) {
   return { host, port, username, password, isTls }
 }
 
-/** Refuses a URL with a database or a query, because both would be ignored in a list. */
+/**
+ * Reads the URL of one server in a list. Returns undefined for a URL with a database or a query, because a list would
+ * ignore them.
+ */
 function urlOf(text: string): ReturnType<typeof readRedisUrl> {
   if (/\s/.test(text)) return undefined
   const url = readRedisUrl(text.includes('://') ? text : `redis://${text}`)

@@ -12,55 +12,61 @@ import { isClusterList, readSource, type Source } from './redis-source.ts'
 import { showServer } from './redis-url.ts'
 import type { WatchdogThreadOptions } from './watchdog-thread.ts'
 
-/** All options of a client. Options that the user left out have their default. */
+/** The checked options of a client. An option that the user did not give has its default. */
 export interface Settings {
-  /** One server, or several independent masters. Empty if the locks are not in Redis. */
+  /** The server or cluster, or the independent masters. Empty if the locks are not in Redis. */
   readonly sources: readonly Source[]
   readonly isQuorum: boolean
   readonly longestLeaseMs: number
   readonly newDeployment: boolean
   readonly leaseMs: number
-  /** The longest wait of calls without a `waitMs`; Infinity for no limit. */
+  /** The longest wait of calls without a `waitMs`, in milliseconds; Infinity means no limit. */
   readonly waitMs: number
   /**
-   * The longest hold with a renewed lease, for calls without a `maxHoldMs`; Infinity for no limit.
+   * The longest hold of calls without a `maxHoldMs`, in milliseconds; Infinity means no limit. Only
+   * for renewed leases.
    */
   readonly maxHoldMs: number
   readonly keyPrefix: string | undefined
   readonly label: string
-  /** True if the client reports its identity to others. */
+  /** True if the client reports its identity to other clients. */
   readonly presence: boolean
-  /** How long a token counter outlives its last use, in milliseconds; 0 keeps it forever. */
+  /**
+   * How long the server keeps a token counter after its last use, in milliseconds; 0 means forever.
+   */
   readonly counterTtlMs: number
   readonly sharded: boolean
   readonly commandTimeoutMs: number
   readonly outageMs: number
-  /** How long a call with this `waitMs` tolerates an outage, in milliseconds. */
+  /** Returns how long a call with this `waitMs` retries in an outage, in milliseconds. */
   readonly patienceMs: (waitMs: number) => number
-  /** Undefined if the client gives no warnings about leases that are held for long. */
+  /** Age of a hold at which the client warns, in milliseconds; undefined means no warnings. */
   readonly heldWarningMs: number | undefined
   /**
-   * After this time of silence of the main thread, the watchdog thread stops, in milliseconds.
-   * Undefined without a watchdog thread.
+   * After this time of silence of the main thread, the watchdog thread stops its renewals, in
+   * milliseconds. Undefined if the client has no watchdog thread.
    */
   readonly silenceLimitMs: number | undefined
-  /** The program of the watchdog thread; undefined for the file in the package. */
+  /** The program of the watchdog thread; undefined means the file in the package. */
   readonly workerUrl: URL | undefined
-  /** Undefined if an acquisition counts as soon as the master has it. */
+  /**
+   * How many replicas must confirm an acquisition, and how fast; undefined means that no replica
+   * must confirm it.
+   */
   readonly durability: Durability | undefined
 }
 
-/** The default of `counterTtlMs`: an hour. */
+/** The default of `counterTtlMs`, in milliseconds. */
 const COUNTER_MS = 3_600_000
 
 /**
- * How long a waiting call of a client without `outageMs` tolerates an outage, in milliseconds. It
- * is the `waitMs` of the call, or `without` if the call has no `waitMs`, so that the call outlasts
- * a usual failover. `most` is the limit, because semaphores remember requests for this time.
+ * How long a call of a client without `outageMs` retries in an outage, in milliseconds. A call with
+ * a `waitMs` retries for `waitMs`, but for at least 5 s and at most for `most`. A call without a
+ * limit retries for `without`, which is longer than a usual failover.
  */
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
 
-/** The options that need Redis. */
+/** The options that have a meaning only with Redis. */
 const REDIS_OPTIONS = ['redis', 'masters', 'watchdogThread', 'durability']
 
 const CLIENT_OPTIONS = [
@@ -81,13 +87,17 @@ const CLIENT_OPTIONS = [
 ]
 
 /**
- * The end of the error if the options have no `redis`. The caller may have passed a client of
- * Redis, or its options, instead.
+ * The end of the error if the options have no `redis`. The user may have passed a client or the
+ * options of Redis instead.
  */
 const GIVEN_AS_REDIS =
   ' Give a URL, ioredis options or a client as `redis`: new Holdfast({ redis: ... }).'
 
-/** @param isElsewhere true if the locks are not in Redis */
+/**
+ * Checks all options, and adds their defaults.
+ *
+ * @param isElsewhere true if the locks are not in Redis
+ */
 export function resolveOptions(options: HoldfastOptions, isElsewhere = false): Settings {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidArgumentError(
@@ -118,7 +128,7 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
   const { waitMs: wait = Infinity, maxHoldMs: longestHold = Infinity } = options
   const { watchdogThread = false } = options
   if (options.masters !== undefined && watchdogThread !== false) {
-    // The thread renews leases on one server only, and one master's vote does not prove a lease.
+    // The thread renews leases on one server only, and one master cannot prove a lease.
     throw new InvalidArgumentError('`watchdogThread` cannot be combined with `masters` yet.')
   }
   const ownLeaseMs = leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS)

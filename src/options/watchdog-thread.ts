@@ -1,14 +1,14 @@
 export interface WatchdogThreadOptions {
   /**
-   * If the main thread is silent for this long, in milliseconds, the worker thread stops its renewals, because the main
-   * thread may hang permanently.
+   * If the main thread is silent for this long, in milliseconds, the worker thread stops its renewals. The main thread
+   * may hang forever, and the locks must become free.
    *
    * @default 60_000
    */
   silenceLimitMs?: number
   /**
-   * The program of the thread: the file that a bundler made of `holdfast/renewal-worker`, as an absolute path or a
-   * `file:` URL.
+   * The program of the thread, as an absolute path or a `file:` URL: the file that a bundler made of
+   * `holdfast/renewal-worker`.
    *
    * @default the file in the package
    */

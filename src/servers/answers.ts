@@ -10,92 +10,92 @@ export type QueueAnswer = Granted | Held | Queued
 export interface Granted {
   readonly kind: 'granted'
   readonly token: number
-  /** How many tokens directly below `token` are reserved for later hand-overs in this client. */
+  /** This many tokens directly below `token` are reserved for later hand-overs in this client. */
   readonly reserved?: number
   /**
-   * Set by a quorum if some masters may lack the hold. Call it with the lease of the hold. The
-   * quorum then asks these masters again until the hold ends.
+   * Set by a quorum. The caller passes a function that returns the lease of the hold. The quorum
+   * then asks the masters without the hold again, until the hold ends.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
 
-/** The owner does not hold the lock any more. */
+/** The owner does not hold the lock. */
 export interface Gone {
   readonly kind: 'gone'
 }
 
-/** The lock was freed, and this many listeners of other clients were woken. */
+/** Instead of a hand-over, the server freed the lock for `others` listeners of other clients. */
 export interface Yielded {
   readonly kind: 'yielded'
   readonly others: number
-  /** As in `Held`. */
+  /** Set if a minority of masters may still have granted the lock to the new owner id. */
   readonly split?: object
 }
 
-/** The part of a refusal that describes the holder of the lock. */
+/** The holder of a lock and its queue, as the server reports them when it refuses a request. */
 export interface Seen {
-  /** `<clientId>:<owner>`; '' if the lock is free */
+  /** The holder as `<clientId>:<owner>`; '' if the lock is free or the holder is unknown. */
   readonly holder?: string
   /** How long the holder has held the lock, in milliseconds; null if that is unknown. */
   readonly ageMs?: number | null
-  /** The remaining time of the holder's lease in milliseconds; -1 means no expiry. */
+  /** The remaining time of the holder's lease, in milliseconds; -1 if the lease never expires. */
   readonly ttlMs?: number
-  /** For a fair lock, the number of waiters in its queue. */
+  /** The number of waiters in the queue of a fair lock that the request did not join. */
   readonly length?: number
-  /** The position of the owner in that queue, from 1; null unless the owner has just joined it. */
+  /** The owner's position in the queue, from 1; null unless this request has added the owner. */
   readonly position?: number | null
-  /** Set if the caller wants several locks, and this refusal is about another one of them. */
+  /** Set if the caller wants several locks, and another one of these locks was not available. */
   readonly isOther?: true
 }
 
-/** Another owner holds the lock. */
+/** The refusal of a request, usually because another owner holds the lock. */
 export interface Held extends Seen {
   readonly kind: 'held'
   readonly ttlMs: number
-  /** Set if the client refused the call without a request to the server. */
+  /** Set if the client gave this answer itself, and sent no request to the server. */
   readonly unasked?: true
-  /** Why the lock will never be granted, if that is known. */
+  /** Set if a further attempt is pointless. The caller rejects with this error. */
   readonly never?: Error
-  /** When this client's wait for the lock began, as the server stores it. */
+  /** When the wait began, in µs of the server's time, as text; '' or undefined if not stored. */
   readonly since?: string
-  /** Set if a minority of masters may have granted the lock. The owner name is abandoned. */
+  /** Set if a minority of masters may have granted the lock. The owner id is abandoned. */
   readonly split?: {
-    /** The pause before the next attempt, in ms; undefined if no master granted the lock. */
+    /** The pause before the next attempt, in milliseconds; undefined if no vote was granted. */
     readonly pauseMs?: number
   }
 }
 
-/** A place in the queue of a fair lock. */
+/** The answer to an owner that is in the queue of a fair lock. */
 export interface Queued extends Seen {
   readonly kind: 'queued'
   readonly ticket: string
-  /** The last token that was issued for the lock; 0 if the counter is lost. */
+  /** The last token that the server issued for the lock; 0 if the server remembers none. */
   readonly lastToken: number
-  /** The remaining time of the holder's lease in milliseconds; -1 means no expiry. */
+  /** The remaining time of the holder's lease, in milliseconds; -1 if the lease never expires. */
   readonly ttlMs: number
-  /** True if no other owner is before it in the queue. */
+  /** True if the owner is at the head of the queue. */
   readonly first: boolean
 }
 
-/** The answer to a heartbeat for one lock. */
+/** The answer to the heartbeat of one client for one fair lock. */
 export interface HeartbeatAnswer {
   readonly ttlMs: number
   readonly lastToken: number
-  /** The owner at the head of the queue, or ''. */
+  /** The owner at the head of the queue; '' if the queue is empty. */
   readonly first: string
-  /** The holder, if it is an owner of this client; otherwise ''. */
+  /** The holder, if the holder is an owner of this client; otherwise ''. */
   readonly granted: string
-  /** How many places of the client were missing from the queue. The server has restored them. */
+  /** The number of places of the client that the queue had lost, and that were added again. */
   readonly missing: number
-  /** The holder, or ''. */
+  /** The holder, of any client; '' if the lock is free. */
   readonly holder: string
 }
 
-/** The holder of a fair lock after a release. */
+/** The owner to which the release of a fair lock granted the lock. */
 export interface NextHolder {
   readonly owner: string
   readonly token: number
-  /** True if it is an owner of the client that released the lock. */
+  /** True if the owner belongs to the client that released the lock. */
   readonly own: boolean
 }
 
@@ -104,39 +104,39 @@ export type Released =
   | { readonly kind: 'kept' }
   | Gone
 
-/** The hold to end by force. A later hold stays. */
+/** One hold that `forceRelease` ends. A later hold of the same lock is not affected. */
 export interface SeenHold {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The last token issued; null if none is stored, or if each owner name has one hold only. */
+  /** The last token of the lock; null if none is stored, or if each owner id has one hold only. */
   readonly token: number | null
 }
 
-/** All locks are granted under one token, or another owner holds the lock at `index`. */
+/** All locks are granted under one token, or the lock at the position `index` is not available. */
 export type JointAnswer =
   | Granted
   | { readonly kind: 'held'; readonly ttlMs: number; readonly index: number }
 
-/** How many waiters of a queue are listed. A longer list would block the server for too long. */
+/** The largest number of waiters in one answer. A longer answer would block the server. */
 export const MOST_LISTED = 1_000
 
 /** One lock as the server stores it. */
 export interface LockFacts {
-  /** The holder as `<clientId>:<owner>`; null if the lock is free. */
+  /** The owner that holds the lock, as `<clientId>:<owner>`; null if the lock is free. */
   readonly holder: string | null
   readonly holdCount: number
-  /** The remaining time of the lease in milliseconds; null if the lock is free or never expires. */
+  /** The remaining lease, in milliseconds; null if the lock is free or the lease never expires. */
   readonly ttlMs: number | null
   /**
-   * The last fencing token issued; null if the server has none. While several calls of one client
-   * wait, it can exceed the holder's token by up to 63.
+   * The last fencing token that the server issued; null if the server stores none. While several
+   * calls of one client wait, this token can exceed the holder's token by up to 63.
    */
   readonly token: number | null
-  /** The number of clients that wait, at least: for a release, or in the queue. */
+  /** At least this many clients wait for a release or in the queue. */
   readonly waiters: number
-  /** The waiters of `getFairLock` in FIFO order, at most 1,000. */
+  /** The waiters of `getFairLock` in FIFO order: the first 1,000. */
   readonly queue: readonly QueueEntry[]
-  /** The length of the queue. */
+  /** The number of waiters in the whole queue. */
   readonly queueLength: number
 }
 
@@ -144,25 +144,25 @@ export interface LockFacts {
 export interface ReadWriteFacts {
   /** How the lock is held; null if it is free. */
   readonly mode: 'read' | 'write' | null
-  /** The holders: several readers, or one writer, which may read too. */
+  /** The holders: several readers, or one writer. The writer may also be listed as a reader. */
   readonly holders: readonly ReadWriteHolder[]
-  /** The last fencing token issued; null if the server has none. */
+  /** The last fencing token that the server issued; null if the server stores none. */
   readonly token: number | null
-  /** The clients that wait to read or for the upgradable lock: the first 1,000 of either. */
+  /** The clients that wait to read or for the upgradable lock; up to 1,000 of each kind. */
   readonly waitingToRead: readonly WaitingClient[]
-  /** The clients that wait to write, the next one first. */
+  /** The clients that wait to write, the next writer first; up to 1,000. */
   readonly waitingToWrite: readonly WaitingClient[]
 }
 
 export interface ReadWriteHolder {
-  /** The owner as Redis stores it: `<clientId>:<owner>`, for a writer with `:write`. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`, for a writer with `:write` at the end. */
   readonly owner: string
   readonly holdCount: number
-  /** The remaining time of the lease in milliseconds; null if it has no expiry. */
+  /** The remaining time of the lease, in milliseconds; null if the lease never expires. */
   readonly ttlMs: number | null
   /**
-   * How long the owner has held the lock by the server's clock, in milliseconds. Null if unknown:
-   * for holds of Redisson, and for readers of old clients, which do not store the time.
+   * How long the owner has held the lock by the server's clock, in milliseconds. Null for holds of
+   * Redisson, and for readers of old clients of Holdfast, which do not store the time.
    */
   readonly ageMs: number | null
 }
@@ -170,76 +170,76 @@ export interface ReadWriteHolder {
 export interface WaitingClient {
   readonly client: string
   /**
-   * How long the client has waited by the server's clock, in milliseconds. Null for a holder of the
-   * upgradable lock that waits to write. Such a waiter comes before all others.
+   * How long the client has waited by the server's clock, in milliseconds. Null if the client holds
+   * the upgradable lock and waits to write. Such a client comes before all others.
    */
   readonly waitedMs: number | null
 }
 
 /** A count-down latch as the server stores it. */
 export interface LatchFacts {
-  /** The count; 0 if the latch is open: counted down, deleted, or never set. */
+  /** The count; 0 if the latch is open: its count reached 0, was deleted, or was never set. */
   readonly count: number
-  /** The number of clients that await it, at least. */
+  /** At least this many clients await the latch. */
   readonly waiters: number
   /**
-   * The number of the round: the server's time in µs when its count was set. It rises with each
-   * round, but does not count the rounds. Null if the latch is open, or if Redisson set the count.
+   * The id of the round: the server's time in µs when the count was set. A later round has a higher
+   * id. Null if the latch is open, or if Redisson set the count.
    */
   readonly round: number | null
 }
 
-/** A semaphore as the server stores it. */
+/** A semaphore whose permits have no leases, as the server stores it. */
 export interface SemaphoreFacts {
-  /** False if there is no such semaphore: no client has set its permits, or it was deleted. */
+  /** False if no client has set the number of permits, or if the semaphore was deleted. */
   readonly isSet: boolean
-  /** How many permits are available; below 0 if fewer are set than are taken. */
+  /** The number of available permits; below 0 if permits in use were removed. */
   readonly available: number
-  /** The clients that wait for permits, the next one first, at most 1,000. */
+  /** The clients that wait for permits, in the order in which they get permits; at most 1,000. */
   readonly waiting: readonly WaitingForPermits[]
 }
 
 /** A client that waits for permits. */
 export interface WaitingForPermits {
   readonly client: string
-  /** How long its first call has waited, in milliseconds, by the server's clock. */
+  /** How long the client's first waiting call has waited by the server's clock, in milliseconds. */
   readonly waitedMs: number
-  /** How many permits that call wants. */
+  /** The number of permits that the client's first waiting call wants. */
   readonly permits: number
 }
 
 /** The fields of `LockFacts` that describe the holder. */
 export type HolderFacts = Pick<LockFacts, 'holder' | 'holdCount' | 'ttlMs' | 'token'>
 
-/** A waiter of a fair lock. */
+/** One waiter in the queue of a fair lock. */
 export interface QueueEntry {
   /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The `label` of its client; null if the client is considered dead. */
+  /** The `label` of the owner's client; null if the client's heartbeat is late. */
   readonly process: string | null
-  /** How long the owner has been in the queue, in milliseconds, by the server's clock. */
+  /** How long the owner has been in the queue by the server's clock, in milliseconds. */
   readonly waitedMs: number
 }
 
-/** A lease to renew. */
+/** The lease of one hold, as the client sends it in renewals. */
 export interface LeaseToRenew {
-  /** The hold count and the token, with which a master that lost the hold is restored. */
+  /** The hold count. A quorum restores the hold with this count on a master that lost it. */
   readonly holds?: number
   readonly token?: number
-  /** Returns false when the hold has ended. Then no master restores the hold. */
+  /** Returns false when the hold has ended. A quorum then restores the hold on no master. */
   readonly isHeld?: () => boolean
   readonly key: string
-  /** The owner as Redis knows it: `<clientId>:<owner>`. */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly wireOwner: string
 }
 
-/** The client id in an owner name, `<clientId>:<owner>`. Returns a client id unchanged. */
+/** Returns the client id in `<clientId>:<owner>`. A client id alone is returned unchanged. */
 export function clientOf(clientOrOwner: string): string {
   const end = clientOrOwner.indexOf(':')
   return end === -1 ? clientOrOwner : clientOrOwner.slice(0, end)
 }
 
-/** True for an owner of a Holdfast client. Owners of Redisson begin with a UUID. */
+/** True for an owner id of Holdfast. An owner id of Redisson begins with a UUID. */
 export function isOfHoldfast(owner: string): boolean {
   return /^[\w-]{21}:/.test(owner)
 }

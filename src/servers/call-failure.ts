@@ -1,34 +1,36 @@
-/** How a call to a server failed. The kinds differ in what may have happened at the server. */
+/** How a call to a server failed. Each kind says what the server may have done. */
 type FailureKind =
-  /** It was not sent, so nothing happened. */
+  /** The client did not send the request, so the server did nothing. */
   | 'unsent'
-  /** It was sent and had no answer. It may have run, or may still run. */
+  /**
+   * The client sent the request and received no answer. The server may have run the request, or may
+   * still run it.
+   */
   | 'unknown'
   /** The server answered with an error and changed nothing. */
   | 'refused'
   /** The server is too old to run the scripts. */
   | 'unsupported'
-  /** The client was closed, so nothing happened. */
+  /** The client was closed before it sent the request, so the server did nothing. */
   | 'closed'
-  /** The request was invalid, and nothing was changed. */
+  /** The request was invalid, so the server changed nothing. */
   | 'misused'
 
 /**
- * The kinds of failures that remain until a person changes something. For `refused`, the caller of
- * the constructor decides.
+ * The kinds after which a retry is pointless. For `refused`, the code that creates the failure
+ * decides.
  */
 const PERMANENT: readonly FailureKind[] = ['unsupported', 'closed', 'misused']
 
-/**
- * The failure of a call to a server. Internal: users see it only as the `cause` of another error.
- */
+/** The failure of a call to a server. Users see it only as the `cause` of another error. */
 export class CallFailure extends Error {
   readonly kind: FailureKind
 
-  /** True if another attempt is pointless until a person changes something. */
+  /** True if a retry fails too, until a person changes something. */
   readonly permanent: boolean
   /**
-   * True if the server is unreachable, silent or failing over. Waiters may wait until that ends.
+   * True if the server is unreachable, silent or failing over. Waiters may wait until the outage
+   * ends.
    */
   readonly isOutage: boolean
 
@@ -55,7 +57,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** The server gave an answer that the script never gives. The script may still have run. */
+/** The server gave an answer that the script never gives. The server may have run the script. */
 export class OddAnswer extends CallFailure {
   constructor(script: string, reply: unknown) {
     const message = `it gave the invalid answer ${shown(reply)} to the script "${script}"`
@@ -63,7 +65,10 @@ export class OddAnswer extends CallFailure {
   }
 }
 
-/** The grant arrived after its lease had expired, so another owner may hold the lock now. */
+/**
+ * The failure of a grant that arrived after its lease had expired. Another owner may hold the lock
+ * now.
+ */
 export class LateGrant extends CallFailure {
   constructor() {
     super('unknown', 'the lease had run out before the answer arrived', undefined, false, false)
@@ -72,7 +77,7 @@ export class LateGrant extends CallFailure {
 
 const MOST_SHOWN = 120
 
-/** Shortens an answer of a server for an error message. */
+/** Returns an answer of a server as short text for an error message. */
 function shown(reply: unknown): string {
   const words = asWords(reply)
   return words.length <= MOST_SHOWN ? words : `${words.slice(0, MOST_SHOWN)}…`

@@ -1,26 +1,32 @@
-/** The result for one grant. */
+/** The outcome of the confirmation of one grant. */
 export type Confirmation =
   | { readonly kind: 'confirmed' }
-  /** The owner does not hold the lock any more. */
+  /** The owner does not hold the lock. */
   | { readonly kind: 'gone' }
   | Shortfall
 
-/** Fewer replicas than wanted have the grant. */
+/** Too few replicas confirmed the grant in time. */
 interface Shortfall {
   readonly kind: 'short'
   readonly wanted: number | 'all'
-  /** How many replicas have the grant. */
+  /** The number of replicas that confirmed the grant. */
   readonly confirmed: number
-  /** How many replicas the master lists as connected; undefined if it does not report them. */
+  /**
+   * The number of replicas that the master lists as connected; undefined if the master does not
+   * report the number.
+   */
   readonly connected: number | undefined
-  /** True if the master has the grant on disk; undefined if the client did not ask for that. */
+  /**
+   * True if the master has the grant on disk. Undefined without the option `fsync`, and if the
+   * master was not asked.
+   */
   readonly fsynced: boolean | undefined
   readonly timeoutMs: number
 }
 
 /**
- * Checks that enough replicas have a grant. Rejects only with a `CallFailure`. After a rejection,
- * it is unknown how many replicas have the grant.
+ * Waits until enough replicas have a grant, or until the time for this is over. The promise rejects
+ * only with a `CallFailure`. Then it is unknown how many replicas have the grant.
  */
 export type Confirm = (granted: {
   readonly key: string

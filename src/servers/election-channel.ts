@@ -1,12 +1,15 @@
 import type { Subscription } from './subscription.ts'
 
-/** Announces new leaders to clients. Clients that do not wait for the election's lock need it. */
+/**
+ * Announces the new leaders of one election. Clients that are not candidates learn from it who
+ * leads.
+ */
 export interface ElectionChannel {
-  /** Tells all listeners that a candidate leads under this token. */
+  /** Tells all listeners that a candidate now leads, with this fencing token. */
   announce(token: number, callMs: number): Promise<unknown>
   /**
-   * Calls `onWake` with each announcement, and without a message when announcements may have been
-   * missed.
+   * Calls `onWake` with the token of each announcement, as text. Calls `onWake` without a message
+   * when announcements may have been missed.
    */
   listen(onWake: (message?: string) => void): Subscription
 }

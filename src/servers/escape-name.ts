@@ -2,20 +2,21 @@ import { InvalidArgumentError } from '../errors.ts'
 import { show } from '../kit/show.ts'
 
 /**
- * The characters that are escaped. Braces make a `{tag}`, `:` separates the parts of a name, and
- * `%` begins an escape. Control characters and unpaired surrogates are escaped too. Complete
- * surrogate pairs stay.
+ * The characters that `escapeName` replaces. Braces make a `{tag}`, `:` separates the parts of a
+ * name, and `%` begins an escape. A complete surrogate pair does not match.
  */
 const ESCAPED = /[\p{Cc}{}:%]|\p{Surrogate}/gu
 
-/** The result for an empty text. No other text has this result. */
+/** The escaped form of an empty text. No other text has this form. */
 const EMPTY = '%-'
 
 /**
- * Escapes any text so that it is a valid part of a name, in any position:
- * `order:${escapeName(id)}`. Different texts become different parts, even between parts that `:`
- * separates. Ordinary ids stay as they are. Only braces, `:`, `%`, control characters and unpaired
- * surrogates are escaped. An empty text becomes `%-`.
+ * Escapes any text, so that the text is a valid part of a name: `order:${escapeName(id)}`.
+ * Different texts have different escaped forms. So names of several escaped parts also differ, if
+ * `:` separates the parts.
+ *
+ * Only braces, `:`, `%`, control characters and unpaired surrogates change. An empty text becomes
+ * `%-`.
  *
  * @throws `InvalidArgumentError` if the value is not a string
  */
@@ -26,7 +27,7 @@ export function escapeName(text: string): string {
   return text === '' ? EMPTY : text.replace(ESCAPED, escaped)
 }
 
-/** Returns `%3A` for `:`, and `%uD83D` for a code unit above 255. */
+/** Returns `%3A` for `:`. A code unit above 255 has four digits, such as `%uD83D`. */
 function escaped(character: string): string {
   const hex = character.charCodeAt(0).toString(16).toUpperCase()
   return hex.length > 2 ? `%u${hex}` : `%${hex.padStart(2, '0')}`

@@ -3,34 +3,37 @@ import type { Reply } from './reply.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
- * How long an unconfirmed grant lasts, in milliseconds. A process that is frozen when it gets the
- * lock delays the queue by at most this time.
+ * The lease of a grant until the owner confirms the grant, in milliseconds. If the owner's process
+ * is frozen, the next waiter gets the lock after this time.
  */
 export const CLAIM_MS = 1_500
 
-/** How long a place in a queue is kept without a heartbeat, in milliseconds. */
+/**
+ * How long the server keeps the places of a client after its last heartbeat or request, in
+ * milliseconds.
+ */
 export const ALIVE_MS = 3_000
 
 /** The fair locks of a server, for one client. */
 export interface FairServer {
   lock(rawName: string): RemoteFairLock
   /**
-   * Calls `onGrant` with each grant to this client, and without a grant when grants may have been
-   * missed.
+   * Calls `onGrant` with each grant to this client. Calls `onGrant` without a grant when grants may
+   * have been missed.
    */
   listen(onGrant: (grant?: FairGrant) => void): Subscription
   /**
-   * True if the server can count the listeners of an inbox after the subscription is confirmed. A
-   * server may count the listeners for releases even if this is false.
+   * True if the server can count the listeners of a client's inbox. In a cluster it is false,
+   * because one node counts only its own listeners.
    */
   readonly countsListeners: boolean
   /**
-   * Keeps this client's places in the queues of these locks. One request must be able to handle all
-   * of the locks.
+   * Sends the heartbeat of this client for several locks, in one request. The heartbeat keeps the
+   * client's places in the queues of these locks.
    *
    * @param listens called when the request is sent; returns true if this client listens to its
    * inbox
-   * @returns for each lock its answer, or the error of the server
+   * @returns for each lock the answer; text is the error of the server for that lock
    */
   beat(
     locks: readonly LocalPlaces[],
@@ -41,17 +44,21 @@ export interface FairServer {
 
 export interface RemoteFairLock {
   readonly rawName: string
-  /** Acquires the lock in FIFO order, confirms a grant, or joins the queue. */
+  /**
+   * Confirms a grant to the owner, or acquires the lock if the owner is first. Otherwise the owner
+   * joins the queue, unless the ticket is null.
+   */
   acquire(attempt: FairAttempt, reply: Reply<QueueAnswer>): void
   /**
-   * Ends the hold of the owner and grants the lock to the next waiter of the queue.
+   * Ends the hold of the owner. The first waiter of the queue then gets the lock.
    *
-   * @param token the token of the hold; '' ends every hold of the owner, and its place in the queue
+   * @param token the token of the hold; '' ends every hold of the owner, and removes its place in
+   * the queue
    */
   release(owner: string, token: number | '', callMs: number, reply: Reply<Released>): void
   /**
-   * As in `RemoteLock`. Also removes the owner from the queue. If the owner was granted the lock,
-   * the next waiter gets it.
+   * As in `RemoteLock`. The background release also removes the owner from the queue. If the owner
+   * has the lock by then, the next waiter gets the lock.
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void
 }
@@ -59,23 +66,26 @@ export interface RemoteFairLock {
 export interface FairAttempt {
   readonly owner: string
   readonly leaseMs: number
-  /** The ticket of an earlier answer; '' if there is none; null for a call that does not queue. */
+  /**
+   * The ticket from an earlier answer, which keeps the owner's place in the queue. '' for the first
+   * request. Null if the owner must not join the queue.
+   */
   readonly ticket: string | null
   /** Called when the request is sent. Returns true if this client listens to its inbox. */
   readonly listens: () => boolean
   readonly callMs: number
 }
 
-/** The message about a grant of a fair lock. */
+/** The message that a client receives when one of its owners was granted a fair lock. */
 export interface FairGrant {
   readonly rawName: string
   readonly owner: string
   readonly token: number
 }
 
-/** The places of one client in the queue of one lock. */
+/** The places of one client in the queue of one fair lock, as a heartbeat reports them. */
 export interface LocalPlaces {
   readonly rawName: string
-  /** Returns the owners that wait now. Called when the request is sent. */
+  /** Called when the heartbeat is sent. Returns the owners that wait at that moment. */
   places(): readonly { wireOwner: string; ticket: string; claimMs: number }[]
 }

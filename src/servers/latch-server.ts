@@ -3,22 +3,26 @@ import type { OnceRequest } from './once-request.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
- * One count-down latch of a server. Every call ends within its `callMs`. A failed call rejects with
- * a `CallFailure`.
+ * One count-down latch on a server. Each call settles within its `callMs`. A failed call rejects
+ * with a `CallFailure`.
  */
 export interface RemoteLatch {
-  /** Sets the count if no count is set. Returns true if this request has set it. */
+  /**
+   * Sets the count if the latch has no count. Returns true if this request, or an earlier copy, has
+   * set the count.
+   */
   trySetCount(count: number, request: OnceRequest, callMs: number): Promise<boolean>
   /**
-   * Counts the latch down by one, in one round only.
+   * Lowers the count of one round by one.
    *
-   * @param round the number of the round; by default the round at the time of the caller's call
-   * @returns the state of the latch after the call; null if that round is over and nothing was
-   * counted
+   * @param round the id of the round; by default the round that was current when the caller made
+   * its call
+   * @returns the state of the latch after the call; null if the round is over, so that no count was
+   * lowered
    */
   countDown(request: OnceRequest, callMs: number, round?: number): Promise<LatchState | null>
   /**
-   * Deletes the count. Returns true if there was one.
+   * Deletes the count. Returns true if this request, or an earlier copy, has deleted a count.
    *
    * @param round as in `countDown`
    */
@@ -26,8 +30,8 @@ export interface RemoteLatch {
   look(callMs: number): Promise<LatchState>
   inspect(callMs: number): Promise<LatchFacts>
   /**
-   * Calls `onWake` at each message, and when messages may have been missed. So `onWake` is also
-   * called once after the subscription begins.
+   * Calls `onWake` at each message, and when messages may have been missed. `onWake` is also called
+   * once after the subscription begins.
    */
   listen(onWake: () => void): Subscription
 }
@@ -35,11 +39,14 @@ export interface RemoteLatch {
 export interface LatchState {
   /** The count; 0 if the latch is open. */
   readonly count: number
-  /** The number of the round, which differs for each count that Holdfast sets; null if unknown. */
+  /**
+   * The id of the round. Each count that Holdfast sets has another id. Null if the latch is open or
+   * if Redisson set the count.
+   */
   readonly round: number | null
   /**
-   * The earliest moment at which the count was set, on the monotonic clock of the client; left out
-   * if unknown.
+   * The earliest time at which the count was set, in milliseconds on the client's monotonic clock;
+   * left out if unknown.
    */
   readonly setAt?: number
 }

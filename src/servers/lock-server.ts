@@ -27,131 +27,164 @@ import type { Subscription } from './subscription.ts'
 export type { Attempt, Ending, Reentry } from './requests.ts'
 
 /**
- * The port to a place that stores locks: one server, several masters, or memory. Every call ends
- * within its `callMs`. A failed call rejects with a {@link CallFailure}.
+ * The interface to one server, to several masters or to memory, where locks are stored. Each call
+ * settles within its `callMs`. A failed call rejects with a {@link CallFailure}.
  */
 export interface LockServer {
-  /** Keep the object while the lock is used, because it may store state of the lock. */
+  /**
+   * Returns the requests of one lock. Keep the object while the lock is in use, because it may
+   * store state of the lock.
+   */
   lock(rawName: string): RemoteLock
   /**
-   * Renews many leases. With a `leaseMs` of 0, it only reads their remaining times.
+   * Renews several leases. With a `leaseMs` of 0, the call changes nothing and only reads the
+   * remaining times.
    *
-   * @returns for each lease the remaining time in milliseconds; -1 means no expiry; -2 means that
-   * its owner does not hold the lock. If a request fails, each of its leases gets the failure
+   * @returns for each lease the remaining time in milliseconds. -1 means that the lease never
+   * expires, -2 that the owner does not hold the lock. Leases of a failed request get the failure
    */
   renew(
     leases: readonly LeaseToRenew[],
     leaseMs: number,
     callMs: number,
   ): Promise<(number | CallFailure)[]>
-  /** Confirms that enough replicas have a grant. Left out if a grant needs no confirmation. */
+  /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
   readonly confirm?: Confirm | undefined
-  /** Groups the locks, so that one request can handle each group. Returns indices of `locks`. */
+  /**
+   * Groups the locks so that one request can handle all locks of a group. Each number is an index
+   * of `locks`.
+   */
   groups(locks: readonly { readonly key: string }[]): number[][]
   /**
-   * Acquires several locks of one group, or none. Left out if each lock needs a request of its own.
+   * Acquires several locks of one group, or none of them. Left out if the server cannot acquire
+   * several locks in one request.
    */
   acquireAll?(
     locks: readonly { readonly rawName: string; readonly owner: string }[],
     leaseMs: number,
     callMs: number,
   ): Promise<JointAnswer>
-  /** The sort key of a lock, equal for all clients. It sorts the locks of one group together. */
+  /**
+   * Returns the key by which all clients sort their locks. Locks of one group are next to each
+   * other in this order.
+   */
   orderOf(rawName: string): string
   /**
-   * An id of the server, equal for all clients while it runs; null if the server does not report
-   * one.
+   * Returns an id of the server. All clients read the same id while the server runs. Null if the
+   * server reports no id.
    */
   identify(callMs: number): Promise<string | null>
-  /** The fair locks, for one client. Left out if there are none. */
+  /** The fair locks as one client uses them. Left out if the server has no fair locks. */
   fairFor?(clientId: string, label: string): FairServer
-  /** The read-write locks, for one client. Left out if there are none. */
+  /**
+   * The read-write locks as one client uses them. Left out if the server has no read-write locks.
+   */
   readWriteFor?(clientId: string): ReadWriteServer
-  /** A count-down latch. Left out if there are none. */
+  /** Returns one count-down latch. Left out if the server has no latches. */
   latch?(rawName: string): RemoteLatch
-  /** Announces the leaders of one election. Left out if there are no fair locks. */
+  /** Returns the announcements of one election. Left out if the server has no fair locks. */
   electionChannel?(rawName: string): ElectionChannel
   /**
-   * The semaphores without leases, for one client. Left out if there are none.
+   * The semaphores without leases, as one client uses them. Left out if the server has no
+   * semaphores.
    *
-   * @param outageMs how long a request is sent again, in milliseconds
+   * @param outageMs for how long the client sends a request again after failures, in milliseconds
    */
   semaphoresFor?(clientId: string, outageMs: number): SemaphoreServer
-  /** The semaphores whose permits have leases, for one client. Left out if there are none. */
+  /**
+   * The semaphores whose permits have leases, as one client uses them. Left out if the server has
+   * no semaphores.
+   */
   permitsFor?(clientId: string): PermitServer
-  /** Carries the requests of clients to each other to release locks. */
+  /** Carries messages between clients. With them, a client asks a holder to release a lock. */
   readonly requests: RequestChannel
-  /** Reports a client to other clients, and reads what they report. */
+  /** Reports one client to other clients, and reads what other clients report. */
   presenceFor(own: OwnInfo): Presence
   /**
-   * Returns the state of each master, and how many of these leases the master lacks. Left out for a
-   * single server.
+   * Returns the state of each master, and how many of the given leases each master lacks. Left out
+   * for a single server.
    */
   health?(leases: readonly LeaseToRenew[], callMs: number): Promise<MasterHealth[]>
   /**
-   * Why the server cannot be a master of a quorum, as words that follow the name of a lock; null if
-   * it can.
+   * Why a lock on this server cannot be a vote of a RedLock. The words follow the name of the lock
+   * in an error. Null if the lock can be a vote.
    */
   readonly whyNoVote: string | null
-  /** How long after its deadline a request may still run, in milliseconds. */
+  /** How long the server may still run a request after the request's deadline, in milliseconds. */
   readonly lateAtMostMs: number
-  /** True if the answer to a release counts the listeners on all nodes. A client counts once. */
+  /**
+   * True if the answer to a release counts the listening clients of all nodes. A client with
+   * several listeners counts once.
+   */
   readonly countsListeners: boolean
-  /** The address of a single server, for messages; without login. Left out for several servers. */
+  /**
+   * The address of a single server, for messages. It contains no login. Left out for several
+   * servers.
+   */
   readonly address?: string
-  /** Why the server is unreachable; undefined if it is reachable, or its state is unknown. */
+  /**
+   * Why the server is unreachable. Undefined if the server is reachable or its state is unknown.
+   */
   readonly whyDown: CallFailure | undefined
   /**
-   * True if the server was ever reachable. A server in memory counts as never reachable during an
+   * True if this client has ever reached the server. For a server in memory, false during an
    * outage.
    */
   readonly everUp: boolean
   /**
-   * Calls `onUp` after each connect, even to another server, until the returned function is called.
+   * Calls `onUp` after each new connection, even to another server. The returned function removes
+   * the callback.
    */
   onUp(onUp: () => void): () => void
   connect(): void
-  /** Resolves when no background work is pending. Called when the client closes. */
+  /**
+   * Called when the client closes. Resolves when no release and no other background work is
+   * pending.
+   */
   quiet(): Promise<void>
   close(): void
 }
 
 /**
- * The requests of one lock. The requests that most acquisitions need answer by {@link Reply},
- * because a promise would take more time.
+ * The requests of one lock. Frequent requests answer by {@link Reply}, because a promise would take
+ * more time.
  */
 export interface RemoteLock {
   acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void
   reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void
-  /** Passes the lock to another owner of the same client, or frees the lock for other clients. */
+  /**
+   * Passes the lock to another owner of the same client. If other clients listen for the release,
+   * the server may free the lock instead.
+   */
   handOver(passing: Passing, reply: Reply<HandOverAnswer>): void
-  /** Lowers the hold count. At zero, the lock becomes free. */
+  /** Lowers the hold count to `ending.holds`. At 0 the server frees the lock. */
   release(ending: Ending, reply: Reply<Released>): void
   /**
-   * Releases every hold of the owner in the background, and repeats this until the server confirms
-   * it. The caller must not use the owner name again.
+   * Releases every hold of the owner in the background, and repeats the release until the server
+   * confirms it. The caller must not use the owner id again.
    *
-   * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
+   * @param untilMs until when the server may still run a delayed request in that name, in ms on the
+   * monotonic clock
    * @param leaseMs the longest lease that such a request could get
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void
   /**
-   * Called when the lease of a hold has expired without a release. A quorum then releases the owner
-   * name a moment later than `abandon` would, so that the holder can stop first. Left out for
-   * servers other than a quorum.
+   * Called when the lease of a hold has expired without a release. A quorum releases the owner id
+   * after a short delay, so that the holder can stop first. Left out for a single server.
    */
   ranOut?(owner: string): void
-  /** Reads the hold that `forceRelease` can end; null if the lock is free. */
+  /** Reads the current hold, as an argument for `forceRelease`; null if the lock is free. */
   seen(callMs: number): Promise<SeenHold | null>
-  /** Ends exactly this hold. Returns true if it still existed. */
+  /** Ends this hold and no later hold. Returns true if the hold still existed. */
   forceRelease(seen: SeenHold, callMs: number): Promise<boolean>
-  /** Reads the holder. The time does not depend on the number of waiters. */
+  /**
+   * Reads the holder, but not the waiters. The duration does not depend on the number of waiters.
+   */
   peek(callMs: number): Promise<HolderFacts>
-  /** Reads the holder and the waiters. */
   inspect(callMs: number): Promise<LockFacts>
   /**
-   * Calls `onWake` with each message, and without a message when messages may have been missed. So
-   * `onWake` is also called once after the subscription begins.
+   * Calls `onWake` with each message. Calls `onWake` without a message when messages may have been
+   * missed, and once after the subscription begins.
    */
   listen(onWake: (message?: string) => void): Subscription
 }
@@ -160,11 +193,11 @@ export interface Passing {
   readonly from: { readonly owner: string; readonly token: number }
   readonly to: { readonly owner: string; readonly leaseMs: number }
   /**
-   * The number of this client's own listeners. If others listen too, the server frees the lock for
-   * them. With null, this client always keeps the lock.
+   * The number of this client's own listeners. If the server counts more listeners, it frees the
+   * lock for the other clients. Null keeps the lock in this client.
    */
   readonly listening: number | null
-  /** How many more tokens to reserve for later hand-overs in this client. */
+  /** How many tokens to reserve below the new token, for later hand-overs in this client. */
   readonly reserve: number
   readonly callMs: number
 }

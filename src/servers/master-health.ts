@@ -1,18 +1,21 @@
-/** One of several masters, as it answered just now. */
+/** The state of one of several masters, as the master has just answered. */
 export interface MasterHealth {
-  /** Its host and port, or the path of its socket. */
+  /** The host and port of the master, or the path of its socket. */
   readonly address: string
   /**
-   * `votes`: it works normally. `behind`: it votes, but lacks leases of this client; the next renewal adds them.
-   * `rests`: it may have lost leases, and votes again after `restsForMs`. `unmarked`: it lost its mark when it was
-   * started, emptied or promoted; its rest begins with the next request for a free lock. `refuses`: it answers with an
-   * error. `unreachable`: it does not answer.
+   * `votes`: the master works normally. `behind`: it votes, but lacks leases of this client; the next renewal adds
+   * them. `rests`: it may have lost leases, and votes again after `restsForMs`. `unmarked`: it lost its mark when it
+   * was started, emptied or promoted; its rest begins with the next request for a free lock. `refuses`: it answers with
+   * an error. `unreachable`: it does not answer.
    */
   readonly state: 'votes' | 'behind' | 'rests' | 'unmarked' | 'refuses' | 'unreachable'
-  /** How long until it votes, in milliseconds. Infinity if it does not answer and is not known to rest. */
+  /**
+   * How long until the master votes, in milliseconds; 0 if it votes now. Infinity if the master refuses or is
+   * unreachable.
+   */
   readonly restsForMs: number
-  /** How many leases of this client it lacks. */
+  /** The number of held leases of this client that the master lacks; 0 if the master refuses or is unreachable. */
   readonly missingLeases: number
-  /** Why it refuses or cannot be reached; null if it answers normally. */
+  /** Why the master refuses or is unreachable; null in any other state. */
   readonly reason: string | null
 }

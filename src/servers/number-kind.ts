@@ -1,10 +1,10 @@
 /**
- * The kinds whose key in Redis is a number. Because these keys look alike, another key stores the
- * kind.
+ * The kinds of objects whose key in Redis contains only a number. These keys look alike, so another
+ * key stores the kind.
  */
 export type NumberKind = 'latch' | 'permits' | 'semaphore'
 
-/** The words in an error for the thing that already has the name. */
+/** The words for each kind of object in the error that a name already belongs to another kind. */
 export const WHAT_HAS_IT = {
   lock: 'a lock',
   readWrite: 'a read-write lock',
@@ -13,7 +13,10 @@ export const WHAT_HAS_IT = {
   semaphore: 'a semaphore without leases',
 } as const
 
-/** The refusal of a name that another kind already has. The scripts use the same words. */
+/**
+ * Returns the error for a name that already belongs to another kind. The scripts answer with the
+ * same words.
+ */
 export function hasThisName(what: string): string {
   return `WRONGTYPE ${what} has this name`
 }

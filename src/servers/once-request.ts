@@ -1,22 +1,21 @@
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * A request that takes effect once, even if the client sends several copies. All copies have the
- * same id. The server stores the result as long as a copy may still arrive.
+ * A request that counts once, even if the client sends several copies. All copies have the same id.
+ * The server stores the result for as long as a copy may arrive.
  */
 export class OnceRequest {
-  /** Unique to this request. */
   readonly id: string
-  /** When the caller made the call, on the client's monotonic clock. */
+  /** When the caller made the call, in ms on the client's monotonic clock. */
   readonly askedAt: number
-  /** For how long after the first sending the request may be sent again, in milliseconds. */
+  /** How long the server may run the copies of the request, in milliseconds from the first copy. */
   readonly keptMs: number
   /**
-   * True if a copy may have run, or may still run. Then all later copies get the deadline of that
-   * copy.
+   * True if the server may have run a copy, or may still run one. All later copies then have the
+   * deadline of that copy.
    */
   mayHaveRun = false
-  /** The deadline of the copy that was sent last, server time in µs. */
+  /** The deadline of the last copy, in µs of the server's time; undefined before the first copy. */
   untilUs: number | undefined
 
   constructor(id: string, keptMs: number, clock: Clock) {

@@ -1,27 +1,28 @@
 import type { CallFailure } from './call-failure.ts'
 
 /**
- * A server that one client cannot reach, or that does not answer this client, or that refuses its
+ * An outage: a client cannot reach a server, or the server does not answer, or refuses the
  * connection.
  */
 export interface Outage {
-  /** The address of the server, for messages; without login. */
+  /** The address of the server, for messages. It contains no login. */
   readonly address: string
-  /** The last failure. */
+  /** The failure of the last attempt. */
   readonly failure: CallFailure
   /** The time since the first failure, in milliseconds. */
   readonly durationMs: number
-  /** How many attempts have failed since then. */
+  /** The number of failed attempts since the outage began. */
   readonly attempts: number
 }
 
 export interface OutageListener {
-  /** Called when the outage begins. The duration is 0. */
+  /** Called when the outage begins, with a duration of 0. */
   outageBegan(outage: Outage): void
-  /** Called at growing intervals while the outage continues. */
+  /** Called at growing intervals while attempts fail. */
   outageGoesOn(outage: Outage): void
   /**
-   * Called when the server answers again or has left its cluster, or when the client was closed.
+   * Called when the outage is over. `recovered` means that the server answers again or has left its
+   * cluster. `closed` means that the client was closed.
    */
   outageEnded(outage: Outage, how: 'recovered' | 'closed'): void
 }

@@ -8,28 +8,30 @@ import { promised, type Reply } from './reply.ts'
 import type { Ending } from './requests.ts'
 
 interface NameOnLock {
-  /** The key of the lock. */
   readonly key: string
-  /** `<clientId>:<owner>` */
+  /** The owner as Redis stores it: `<clientId>:<owner>`. */
   readonly owner: string
 }
 
-/** A release that is repeated until the server confirms it. Its owner name is not used again. */
+/** A release that is repeated until the server confirms it. Its owner id is not used again. */
 interface PendingRelease {
-  /** Sends a release that ends every hold of the owner. */
+  /** Sends one request that ends every hold of the owner. */
   release(callMs: number): Promise<unknown>
-  /** The owner and its lock, to publish the outcome; left out if it is not published. */
+  /** The owner id and its lock, for the diagnostics channel; left out to publish nothing. */
   readonly of?: NameOnLock
-  /** Until when a delayed request could still acquire the lock, on the monotonic clock. */
+  /**
+   * Until when the server may still run a delayed request of the owner, in ms on the monotonic
+   * clock; 0 if no request is delayed.
+   */
   readonly untilMs: number
   /** The longest lease that such a request could get, in milliseconds. */
   readonly leaseMs: number
-  /** When to send the first release, on the monotonic clock; by default at once. */
+  /** Earliest time of the first release, in ms on the monotonic clock; at once by default. */
   readonly fromMs?: number
 }
 
 interface Open extends PendingRelease {
-  /** When to send the next release, and when the lease would end by itself. */
+  /** Earliest time of the next release, in ms on the monotonic clock. */
   dueAtMs: number
   readonly addedAtMs: number
   readonly endsAtMs: number
@@ -37,16 +39,15 @@ interface Open extends PendingRelease {
   hasFailed: boolean
 }
 
-/** The pauses before a release is sent again, in milliseconds. */
+/** The first pause, the longest pause, and the pause while the client closes, in milliseconds. */
 const PAUSE_MS = { first: 50, longest: 1_000, closing: 20 }
 
-/** After one release was answered, the others are sent in groups of this size. */
+/** When the server has answered one release, the others are sent in groups of this size. */
 const AT_ONCE = 50
 
 /**
- * The background releases at one server. A release is repeated until the server confirms it and no
- * delayed request can acquire the lock again, or until the lease has ended. While the server is
- * silent, one release at a time is tried. No timer keeps the process alive.
+ * Repeats the releases that one server has not confirmed, in the background. If the server is
+ * silent, only one release is tried at a time. No timer keeps the process alive.
  */
 export class PendingReleases {
   readonly #callMs: number
@@ -63,7 +64,7 @@ export class PendingReleases {
   #round: Promise<void> | undefined
   #closed = false
 
-  /** @param callMs how long one release may take, in milliseconds */
+  /** @param callMs how long to wait for the answer to one release, in milliseconds */
   constructor(callMs: number, label = '', clock = systemClock) {
     this.#label = label
     this.#callMs = callMs
@@ -88,12 +89,12 @@ export class PendingReleases {
   }
 
   /**
-   * Releases every hold of an owner whose name is not used again.
+   * Releases every hold of an owner in the background. No later request uses the owner id.
    *
-   * @param of the owner name and its lock
-   * @param untilMs until when a delayed request in that name may still run, on the monotonic clock
+   * @param of the owner id and its lock
+   * @param untilMs until when a delayed request may still run, in ms on the monotonic clock
    * @param leaseMs the longest lease that such a request could get
-   * @param end sends the release
+   * @param end sends one release
    */
   abandon(
     of: NameOnLock,
@@ -106,7 +107,7 @@ export class PendingReleases {
     this.add({ release, of, untilMs, leaseMs })
   }
 
-  /** Ends the pause after a failure, because the server has answered another request. */
+  /** Called when the server has answered another request. Ends the pause after a failure. */
   answered(): void {
     this.#isFailing = false
   }
@@ -120,10 +121,10 @@ export class PendingReleases {
   }
 
   /**
-   * Sends the pending releases with short pauses, and resolves when none is left. Called when the
-   * client closes.
+   * Called when the client closes. Sends the pending releases with short pauses, and resolves when
+   * no release is pending.
    *
-   * @param isWorthIt if this returns false, the wait ends early
+   * @param isWorthIt checked before each round; if it returns false, the call resolves at once
    */
   async quiet(isWorthIt = () => true): Promise<void> {
     while (this.#open.size > 0 && isWorthIt()) {
@@ -134,7 +135,7 @@ export class PendingReleases {
     }
   }
 
-  /** Stops all releases. */
+  /** Drops all pending releases. */
   close(): void {
     this.#closed = true
     this.#clock.clear(this.#timer)
@@ -166,7 +167,7 @@ export class PendingReleases {
   }
 
   /**
-   * Sends one due release first, because the server may be silent. If the server answers, sends the
+   * Sends one due release alone, because the server may be silent. If the server answers, sends the
    * others in groups.
    */
   async #sendDue(): Promise<void> {
@@ -178,7 +179,7 @@ export class PendingReleases {
       if (one.endsAtMs > now) due.push(one)
       else this.#settled(one)
     }
-    // Releases that have failed go to the end. So a release that always fails does not delay the
+    // Releases that failed before are sent last. So a release that always fails does not delay the
     // others.
     due.sort((a, b) => Number(a.hasFailed) - Number(b.hasFailed))
     for (let from = 0, atOnce = 1; from < due.length; from += atOnce, atOnce = AT_ONCE) {
@@ -189,7 +190,7 @@ export class PendingReleases {
     }
   }
 
-  /** @returns true if the server answered */
+  /** @returns true if the server answered, even with an error that a retry cannot change */
   async #send(one: Open): Promise<boolean> {
     const sentAtMs = this.#clock.monotonic()
     one.isUnderWay = true
@@ -199,8 +200,8 @@ export class PendingReleases {
         this.#isFailing = false
         this.#pauseMs = PAUSE_MS.first
       }
-      // A delayed request may acquire the lock after this release, so the release is sent once
-      // more.
+      // A delayed request may acquire the lock after this release. So the client sends the release
+      // again when no request is delayed any more.
       if (sentAtMs >= one.untilMs) this.#settled(one)
       else {
         one.dueAtMs = one.untilMs
@@ -210,7 +211,7 @@ export class PendingReleases {
     } catch (failure) {
       const isOver = (failure as CallFailure).permanent
       one.hasFailed = true
-      // Moves the failed release to the end, so that another release is tried first.
+      // The failed release moves to the end, so that the next attempt sends another release.
       if (this.#open.delete(one) && !isOver) this.#open.add(one)
       if (!isOver) this.#failed(sentAtMs)
       return isOver
@@ -219,7 +220,7 @@ export class PendingReleases {
     }
   }
 
-  /** Removes a pending release. If the outcome of a request was unknown, publishes for how long. */
+  /** Removes a pending release, and publishes for how long an outcome was unknown. */
   #settled(one: Open): void {
     const { of, untilMs, addedAtMs } = one
     if (!this.#open.delete(one) || of === undefined || untilMs === 0) return
@@ -233,7 +234,8 @@ export class PendingReleases {
   }
 
   #failed(sentAtMs: number): void {
-    // Releases that were sent together count as one failure, so that the pause doubles only once.
+    // Several releases that were sent together count as one failure, so that the pause doubles only
+    // once.
     if (sentAtMs < this.#failedAtMs) {
       this.#arm(this.#retryAtMs)
       return

@@ -4,10 +4,11 @@ import { permitsOf } from './permit-pool.ts'
 import type { AcquiredPermit, PermitHolder } from './permit-server.ts'
 
 /**
- * The holders of the listed permits: one entry for each acquisition.
+ * Groups the listed permits by their acquisitions, and finds the owner of each acquisition.
  *
- * @param owners the known owners, and how long each has held its permits, in milliseconds
- * @param taken the number of taken permits, of which some may not be listed
+ * @param owners the owners that the server knows, and how long each has held its permits, in
+ * milliseconds
+ * @param taken the number of all taken permits; `acquired` may list fewer
  */
 export function permitHolders(
   acquired: readonly AcquiredPermit[],
@@ -28,8 +29,8 @@ export function permitHolders(
     return {
       owner,
       client: owner && clientOf(owner),
-      // The list may lack some permits of the last acquisition, so the owner name gives their
-      // number.
+      // The list may end within the last acquisition. Then the number of permits is read from the
+      // owner id.
       permits: owner !== null && head === last ? permitsOf(owner) : group.length,
       ids: group.map(({ id }) => id),
       ttlMs: group[0]?.ttlMs ?? null,

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { permitsOf } from './permit-pool.ts'
 
 /**
- * The ids of the permits of an owner, each in 32 hex digits, as the scripts make them. An id is the
- * beginning of the hash of the owner name, and a number.
+ * Returns the ids of an owner's permits, as the scripts make them. Each id has 32 hex digits: 24
+ * digits of the owner id's hash, and 8 digits of a number from 1.
  */
 export function permitIds(owner: string): string[] {
   const head = headOfIds(owner)
@@ -11,12 +11,12 @@ export function permitIds(owner: string): string[] {
   return Array.from({ length: permitsOf(owner) }, id)
 }
 
-/** The part that all ids of an owner begin with. */
+/** Returns the first 24 digits of the ids of an owner's permits. */
 export function headOfIds(owner: string): string {
   return headOf(createHash('sha1').update(owner).digest('hex'))
 }
 
-/** The part of an id that all ids of its acquisition share. */
+/** Returns the first 24 digits of an id. All permits of one acquisition share these digits. */
 export function headOf(id: string): string {
   return id.slice(0, 24)
 }

@@ -4,58 +4,77 @@ import type { Reply } from './reply.ts'
 import type { Attempt, Ending } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
-/** The permits of one semaphore on a server, for one client. */
+/** The permits of one semaphore, as one client uses them. */
 export interface RemotePool {
   /**
-   * Acquires the number of permits at the end of the owner name. If the attempt fails, the client
-   * may wait, behind all clients that have waited longer.
+   * Acquires as many permits as the end of the owner id says. If that is impossible, and the
+   * attempt waits, the client gets a place behind clients that have waited longer.
    */
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void
   /**
    * Releases all permits of the owner.
    *
-   * @param isLast true if no other call of this client waits
+   * @param isLast true if no other call of this client waits for permits; then the client loses its
+   * place
    */
   release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
   /**
-   * Removes the place of this client, because no call of it waits any more. If the request is lost,
-   * the place expires.
+   * Removes the client's place in the queue of waiting clients. If the request is lost, the place
+   * expires by itself.
    *
-   * @param isLast checked before a request is sent: false if a call of this client waits again
+   * @param isLast called before a request is sent; returns false if a call of this client waits
+   * again
    */
   leave(isLast: () => boolean): void
   /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
-  /** As in `RemoteLock`, but calls `onWake` only with the messages that {@link isMeant} accepts. */
+  /**
+   * Calls `onWake` with each message that {@link isMeant} accepts, and otherwise as in
+   * `RemoteLock`.
+   */
   listen(onWake: (message?: string) => void): Subscription
 }
 
 export interface PermitAttempt extends Attempt {
-  /** True if its client waits after a refusal. */
+  /** True if the client keeps a place in the queue after a refusal. */
   readonly waits: boolean
-  /** True if no other call of its client waits. */
+  /**
+   * True if no other call of the client waits for permits. Then a grant removes the client's place.
+   */
   readonly isLast: boolean
-  /** When the call began to wait, on the clock of its client. */
+  /** When the call began to wait, in ms on the client's monotonic clock. */
   readonly beganAt: number
-  /** When the client's wait began, from an earlier answer; '' if there is none. */
+  /**
+   * When the client began to wait, from an earlier answer, in µs of the server's time; '' without
+   * an earlier answer.
+   */
   readonly since: string
   /**
-   * The total number of permits. The server stores it if no client has set a number. Left out if
-   * unknown.
+   * The total number of permits that the server stores if no client has set a number; undefined for
+   * none.
    */
   readonly limit?: number | undefined
 }
 
-/** How long a call has waited, in whole milliseconds. */
+/**
+ * How long a call has waited, in whole milliseconds.
+ *
+ * @param beganAt when the call began to wait, in ms on the monotonic clock
+ */
 export function waitedMsFrom(beganAt: number, clock = systemClock): number {
   return Math.round(clock.monotonic() - beganAt)
 }
 
-/** A refusal also has `since` if the client has a place among the waiters. */
+/**
+ * The answer to an attempt. In a refusal, `since` is set if the client has a place in the queue.
+ */
 export type PermitAnswer = PermitsGranted | PermitsHeld | TooMany
 
 interface PermitsGranted extends Granted {
-  /** The total number of permits, if it differs from the attempt's limit. */
+  /**
+   * The total number of permits on the server. Set if this number differs from the limit of the
+   * attempt.
+   */
   readonly inAll?: number
 }
 
@@ -63,38 +82,45 @@ interface PermitsHeld extends Held {
   readonly seen: PermitsSeen
 }
 
-/** The state of the semaphore in a refusal. */
+/** The state of the semaphore at the time of a refusal. */
 export interface PermitsSeen {
   /** False if no client has set the number of permits. */
   readonly isSet: boolean
-  /** How many permits are available; below 0 if fewer are set than are taken. */
+  /**
+   * The number of available permits. The number is below 0 if permits were removed while clients
+   * used them.
+   */
   readonly available: number
-  /** How many permits are taken; null for permits without leases, which are not counted. */
+  /**
+   * The number of taken permits; null for a semaphore without leases, which does not count them.
+   */
   readonly taken: number | null
   /**
-   * For an attempt that waits: some of the owners, and how long each has held its permits, in
-   * milliseconds.
+   * Some of the owners that hold permits, and how long each has held them, in milliseconds. Empty
+   * if the attempt does not wait.
    */
   readonly holders: readonly { readonly owner: string; readonly ageMs: number }[]
 }
 
-/** The call wants more permits than there are in total, so waiting is pointless. */
+/** The call wants more permits than exist in total, so a wait is pointless. */
 export interface TooMany {
   readonly kind: 'tooMany'
-  /** Below 0 if fewer permits are set than are taken. */
+  /**
+   * The number of available permits. The number is below 0 if permits were removed while clients
+   * used them.
+   */
   readonly available: number
   readonly taken: number
 }
 
-/** The number of permits of a hold, with which its owner name ends. */
+/** Returns the number of permits of a hold, which is the end of its owner id. */
 export function permitsOf(owner: string): number {
   return Number(owner.slice(owner.lastIndexOf(':') + 1))
 }
 
 /**
- * True if a message is meant for a waiting client. Its own id says that it is next. A number comes
- * from Redisson, which tells all waiters how many permits are available. A number that begins with
- * 0 is Holdfast's message to Redisson.
+ * True if a waiting client must react to a message. Its own id means that the client is next. A
+ * number comes from Redisson, but a number that begins with 0 is Holdfast's message to Redisson.
  */
 export function isMeant(message: string, clientId: string): boolean {
   return message === clientId || /^-?[1-9]\d*$/.test(message)

@@ -3,10 +3,10 @@ import type { CallFailure } from './call-failure.ts'
 import type { Confirm } from './durability.ts'
 import type { RemotePool } from './permit-pool.ts'
 
-/** The semaphores with leases of a server, for one client. */
+/** The semaphores with leases, as one client uses them. */
 export interface PermitServer {
   pool(rawName: string): RemotePermits
-  /** As in `LockServer`, for all permits of a hold. */
+  /** As in `LockServer`. Each lease is the lease of all permits of one hold. */
   renew(
     leases: readonly LeaseToRenew[],
     leaseMs: number,
@@ -18,62 +18,75 @@ export interface PermitServer {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** The permits of one semaphore. Permits with an expired lease count as available. */
+/**
+ * The permits of one semaphore with leases. The server counts permits with an expired lease as
+ * available.
+ */
 export interface RemotePermits extends RemotePool {
   /**
-   * @returns for `drain` how many permits it took away; for the others 1, or 0 if `try-set` or
-   * `delete` changed nothing. A repeat changes nothing and returns the same number
+   * Changes the number of permits. A copy of the request changes nothing and returns the same
+   * number.
+   *
+   * @returns for `drain` the number of removed permits; otherwise 1, or 0 if `try-set` or `delete`
+   * changed nothing
    */
   change(change: PermitChange, callMs: number): Promise<number>
   /**
-   * Releases permits by their ids, even permits of other owners.
+   * Releases permits by their ids, even permits of other owners. A copy of the request returns the
+   * same result.
    *
-   * @returns true if all of them were taken before the first run. A repeat returns the same result
+   * @returns true if all of these permits were taken
    */
   releaseIds(ids: readonly string[], request: Remembered, callMs: number): Promise<boolean>
-  /** @param most how many taken permits, and how many waiting clients, are listed */
+  /** @param most the largest number of permits to list, and of waiting clients */
   inspect(most: number, callMs: number): Promise<PermitFacts>
 }
 
 export interface PermitChange extends Remembered {
   /**
-   * `try-set` sets the total number if no client has set it; `set` always sets it; `add` changes it
-   * by `permits`. `drain` takes away the available permits. `delete` deletes the semaphore with all
-   * taken permits.
+   * `try-set` sets the total number of permits if no client has set it. `set` sets the number in
+   * any case. `add` adds `permits`. `drain` removes the available permits. `delete` deletes the
+   * semaphore and all taken permits.
    */
   readonly how: 'try-set' | 'set' | 'add' | 'drain' | 'delete'
   readonly permits: number
 }
 
-/** A request that takes effect once, even if the client sends several copies. */
+/** A request that counts once, even if the client sends several copies. */
 export interface Remembered {
-  /** The id of the request, which no other request has. */
+  /** The id of the request. All copies have this id, and no other request has it. */
   readonly request: string
-  /** How long the server stores the result, in milliseconds. */
+  /** How long the server stores the result of the request, in milliseconds. */
   readonly keptMs: number
 }
 
 /** A semaphore whose permits have leases, as the server stores it. */
 export interface PermitFacts {
-  /** The total number of permits, available or taken; null if no client has set it. */
+  /**
+   * The total number of permits, available and taken. Null if no client has set the number and no
+   * permit is taken.
+   */
   readonly permits: number | null
-  /** How many are available; below 0 if fewer are set than are taken. */
+  /**
+   * The number of available permits. The number is below 0 if permits were removed while clients
+   * used them.
+   */
   readonly available: number
-  /** How many are taken. */
+  /** The number of taken permits. */
   readonly taken: number
-  /** The taken permits: the first 1,000 by the end of their leases. */
+  /** The taken permits: the first 1,000 in the order in which their leases end. */
   readonly acquired: readonly AcquiredPermit[]
-  /** The holders of `acquired`: one entry for each acquisition. */
+  /** The holders of the permits in `acquired`: one entry for each acquisition. */
   readonly holders: readonly PermitHolder[]
-  /** The clients that wait, the next one first, at most 1,000. */
+  /** The clients that wait for permits, in the order in which they get permits; at most 1,000. */
   readonly waiting: readonly WaitingForPermits[]
 }
 
-/** One acquisition that holds permits. */
+/** One acquisition, and the permits that it holds. */
 export interface PermitHolder {
   /**
-   * The owner as `<clientId>:<owner>:<permits>`; null if unknown, as for Redisson and older
-   * versions.
+   * The owner as `<clientId>:<owner>:<permits>`. Null if unknown, as for Redisson and for older
+   * versions of Holdfast.
    */
   readonly owner: string | null
   /**
@@ -81,28 +94,28 @@ export interface PermitHolder {
    * process id.
    */
   readonly client: string | null
-  /** How many permits it holds. */
+  /** The number of permits that the acquisition holds. */
   readonly permits: number
-  /** Their ids, as far as `acquired` lists them. */
+  /** The ids of these permits. Ids that `acquired` does not list are missing. */
   readonly ids: readonly string[]
   /**
-   * The remaining time of the lease in milliseconds; null if it has no expiry, which Holdfast never
-   * creates.
+   * The remaining time of the lease, in milliseconds. Null if the lease never expires; Holdfast
+   * never creates such a lease.
    */
   readonly ttlMs: number | null
   /**
-   * How long ago it was granted by the clock of the server, in milliseconds; null if the owner is
-   * unknown.
+   * How long ago the server granted the permits, in milliseconds by the server's clock; null if the
+   * owner is unknown.
    */
   readonly ageMs: number | null
 }
 
 export interface AcquiredPermit {
-  /** 32 hex digits, as Redisson's permits have them. */
+  /** The id of the permit: 32 hex digits, as in Redisson. */
   readonly id: string
   /**
-   * The remaining time of its lease in milliseconds; null if it has no expiry, which Holdfast never
-   * creates.
+   * The remaining time of the permit's lease, in milliseconds. Null if the lease never expires;
+   * Holdfast never creates such a lease.
    */
   readonly ttlMs: number | null
 }

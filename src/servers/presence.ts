@@ -6,39 +6,51 @@ export type { ClientInfo } from '../errors.ts'
 
 export interface OwnInfo {
   readonly info: ClientInfo
-  /** The usual length of the leases that the client renews, in milliseconds. */
+  /** The usual lease of the client, which the watchdog renews, in milliseconds. */
   readonly leaseMs: number
-  /** False if the client only reads what others report. */
+  /**
+   * True if the client reports itself. With false, the client only reads what other clients report.
+   */
   readonly tells: boolean
 }
 
 /**
- * Reports one client to others at a server, and reads what others report. No lock depends on it.
+ * Reports one client to other clients, and reads what other clients report. No lock depends on
+ * these reports.
  */
 export interface Presence extends Notes {
-  /** Called when the client renews leases of this length. The client's entry must last longer. */
+  /**
+   * Called when the client renews leases of this length, in milliseconds. The client's report must
+   * last longer.
+   */
   renews(leaseMs: number): void
   /**
    * Reports for which keys the client waits, and since when.
    *
-   * @param waits JSON that maps each key to a time on the client's wall clock, in milliseconds
+   * @param waits JSON that maps each key to a time: milliseconds since 1970 on the client's wall
+   * clock
    */
   reportWaits(waits: string): void
-  /** The identity of a client; null if unknown. Rejects only with a `CallFailure`. */
+  /**
+   * Returns the identity of a client; null if the client is unknown. Rejects only with a
+   * `CallFailure`.
+   */
   clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null>
-  /** Deletes the entry of the client, which is closed. The connections may stay open. */
+  /** Called when the client closes. Deletes the client's report, and closes no connection. */
   close(): void
 }
 
-/** The longest label, or host name, that is read from another client, in characters. */
+/**
+ * The largest number of characters that are read of another client's label, host name or version.
+ */
 const LONGEST = 255
 
 /**
- * Reads the identity of a client from its JSON.
+ * Reads the identity of a client from JSON.
  *
- * @param about the field `about` of the key of the client
- * @returns null if the JSON is missing or incomplete: another program or version may have written
- * it
+ * @param about the field `about` of the client's key in Redis
+ * @returns null if the JSON is missing or incomplete, because another program or version may have
+ * written it
  */
 export function readClientInfo(client: string, about: string | null): ClientInfo | null {
   const { label, host, pid, version, startedAt } = parsed(about)

@@ -4,9 +4,10 @@ import { show } from '../kit/show.ts'
 const ESCAPE = 'Use escapeName() for the parts of a name that come from outside.'
 
 /**
- * The raw name of a lock: its key in Redis, from which the names of its other keys are made.
+ * Returns the raw name of a lock: its key in Redis. The names of the lock's other keys contain the
+ * raw name.
  *
- * @param clustered true if all its keys must share a slot
+ * @param clustered true if all keys of the lock must be in one cluster slot
  * @param thing the word for the lock in errors, such as `semaphore`
  */
 export function rawNameOf(

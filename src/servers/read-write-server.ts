@@ -12,13 +12,12 @@ import type { Reply } from './reply.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
-/** The suffix of a writer's owner name, as in Redisson. */
+/** The end of a writer's owner id, as in Redisson. */
 export const WRITE_SUFFIX = ':write'
 
 /**
- * The suffix of the owner name of a reader that may upgrade to writing. There is one such reader at
- * a time. A client that waits to be this reader is in the queue of the writers, as its client id
- * and this suffix.
+ * The end of the owner id that holds the upgradable lock. At most one owner holds it. A waiting
+ * client is in the queue of the writers, as its client id and this suffix.
  */
 export const UPGRADABLE_SUFFIX = ':upgradable'
 
@@ -26,15 +25,18 @@ export function isWriter(owner: string): boolean {
   return owner.endsWith(WRITE_SUFFIX)
 }
 
-/** True for an owner that holds the upgradable lock, and for a client that waits for it. */
+/**
+ * True for an owner id that ends with `:upgradable`, and for the place of a client that waits for
+ * the upgradable lock.
+ */
 export function isUpgradable(name: string): boolean {
   return name.endsWith(UPGRADABLE_SUFFIX)
 }
 
-/** The read-write locks of a server, for one client. */
+/** The read-write locks, as one client uses them. */
 export interface ReadWriteServer {
   lock(rawName: string): RemoteReadWriteLock
-  /** As in `LockServer`, for holds of readers and writers. */
+  /** As in `LockServer`. Each lease belongs to a reader or a writer. */
   renew(
     leases: readonly LeaseToRenew[],
     leaseMs: number,
@@ -48,61 +50,68 @@ export interface ReadWriteServer {
 
 export interface RemoteReadWriteLock {
   /**
-   * Acquires the lock for a reader, together with other readers. If that is impossible, the client
-   * may wait. The upgradable lock is granted in FIFO order.
+   * Acquires the lock for a reader, together with other readers. After a refusal the client may
+   * wait. The upgradable lock is granted in FIFO order.
    */
   read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void
   rereads(reentry: Reentry, reply: Reply<ReenterAnswer>): void
   /**
-   * Acquires the lock for a writer, which excludes all others. If that is impossible, the client
-   * may wait. Answers `Gone` if the owner has lost the upgradable lock that it wants to upgrade.
+   * Acquires the lock for a writer, which excludes all other owners. After a refusal the client may
+   * wait. Answers `Gone` if an upgrade is wanted and the owner has lost the upgradable lock.
    */
   write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void
   rewrites(reentry: Reentry, reply: Reply<ReenterAnswer>): void
   /**
-   * Lowers the hold count of a reader or a writer. At zero, the hold ends.
+   * Lowers the hold count to `ending.holds`. At 0 the hold ends.
    *
-   * @param isLast true unless the first waiting call of this client wants the same kind
+   * @param isLast false if the client's next waiting call wants the same kind of lock; then the
+   * client keeps its place
    */
   release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
-  /** Ends every hold of the owner by force. */
+  /** Ends every hold of the owner by force. Returns true if there was a hold. */
   forceRelease(owner: string, callMs: number): Promise<boolean>
   /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
   inspect(callMs: number): Promise<ReadWriteFacts>
-  /** As in `RemoteLock`. The caller must ignore messages that {@link isMeant} does not accept. */
+  /** As in `RemoteLock`. The caller must ignore the messages that {@link isMeant} refuses. */
   listen(onWake: (message?: string) => void): Subscription
 }
 
 export interface WaitingAttempt extends Attempt {
-  /** The owner name with which the same owner holds the lock as another kind; '' if it does not. */
+  /**
+   * Another owner id of the same owner, with which it holds the lock as another kind; '' if it
+   * does not hold the lock.
+   */
   readonly beside: string
-  /** True if its client waits after a refusal. */
+  /** True if the client keeps a place in the queue after a refusal. */
   readonly waits: boolean
-  /** For a plain reader: true if no other call of its client waits to read. */
+  /**
+   * For a reader: true if no other call of the client waits to read. Then a grant removes the
+   * client's place.
+   */
   readonly isLast: boolean
 }
 
 /**
- * True if a message is meant for a waiter.
+ * True if a waiter must react to a message.
  *
- * @param since the time from an earlier answer at which the wait to write, or for the upgradable
- * lock, began; '' for a reader
+ * @param since when the wait to write, or for the upgradable lock, began, from an earlier answer;
+ * '' for a reader
  */
 export function isMeant(message: string, since: string): boolean {
-  // Messages of Redisson's clients are for all waiters.
+  // Redisson sends these messages to all waiters.
   if (message === '0' || message === '1') return true
   return message === (since || '2')
 }
 
 /**
- * True if a message says that the last reader, or a writer, has released the lock.
+ * True if a message says that a writer, or the last reader, has released the lock.
  *
- * @param byWriter true to accept only the message about a writer, because readers do not exclude
- * other readers
+ * @param byWriter true to accept only messages about a writer. A reader needs only these, because
+ * readers do not exclude readers
  */
 export function isReleaseOf(message: string, byWriter: boolean): boolean {
-  // '00' and '01' come from Holdfast, '0' and '1' from Redisson.
+  // Holdfast sends '00' and '01'. Redisson sends '0' and '1'.
   const byReader = !byWriter && (message === '00' || message === '0')
   return byReader || message === '01' || message === '1'
 }

@@ -1,16 +1,19 @@
 import type { Subscription } from './subscription.ts'
 
-/** Messages between the clients of one server: each client has a channel of its own. */
+/**
+ * Carries messages between the clients of one server. Each client receives messages on its own
+ * channel.
+ */
 export interface RequestChannel {
   /**
    * Sends a message to one client.
    *
-   * @returns the number of listeners; null if the server cannot count them
+   * @returns how many listeners receive the message; null if the server cannot count them
    */
   send(clientId: string, message: string, callMs: number): Promise<number | null>
   /**
-   * Calls `onMessage` with each message to that client, and without a message when messages may
-   * have been missed.
+   * Calls `onMessage` with each message to one client. Calls `onMessage` without a message when
+   * messages may have been missed.
    */
   listen(clientId: string, onMessage: (message?: string) => void): Subscription
 }

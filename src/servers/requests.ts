@@ -1,25 +1,30 @@
 export interface Attempt {
-  /** The owner name of this attempt. No other attempt has it. */
+  /** The owner id of this attempt. No other attempt has this name. */
   readonly owner: string
   readonly leaseMs: number
-  /** How many more tokens to reserve for later hand-overs in this client. */
+  /** How many tokens to reserve below the new token, for later hand-overs in this client. */
   readonly reserve: number
   readonly callMs: number
-  /** The owner name with which the same owner holds the lock as another kind. */
+  /** Another owner id of the same owner, with which it holds the lock as another kind. */
   readonly beside?: string | undefined
-  /** True if its client waits after a refusal. */
+  /** True if the client keeps a place in the queue after a refusal. */
   readonly waits?: boolean
-  /** How much longer the call waits, in milliseconds. */
+  /**
+   * How much longer the call waits, in milliseconds; Infinity or undefined if it waits without a
+   * limit.
+   */
   readonly leftMs?: number
-  /** True if no later call of its client waits for the same kind. */
+  /**
+   * True if no later call of the client needs the client's place. Then a grant removes the place.
+   */
   readonly isLast?: boolean
 }
 
 export interface Reentry {
   readonly owner: string
-  /** The token of the hold. */
+  /** The token of the hold that the owner acquires again. */
   readonly token: number
-  /** The hold count after the call. */
+  /** The hold count after the request. */
   readonly holds: number
   readonly leaseMs: number
   readonly callMs: number
@@ -27,9 +32,9 @@ export interface Reentry {
 
 export interface Ending {
   readonly owner: string
-  /** The hold count after the call; 0 frees the lock. */
+  /** The hold count after the request; 0 ends the hold. */
   readonly holds: number
-  /** The token of the hold; '' ends any hold of the owner. */
+  /** The token of the hold that ends; '' ends every hold of the owner. */
   readonly token: number | ''
   readonly callMs: number
 }

@@ -1,15 +1,15 @@
 import type { Attempt } from './requests.ts'
 
-/** After each request, the server keeps the place of a waiter for this time, in milliseconds. */
+/** How long the server keeps a waiter's place after each request, in milliseconds. */
 export const WAITING_MS = 3_000
 
 /**
- * If the wait timeout comes earlier, the server keeps the place for this long after the timeout, in
- * milliseconds. In that time the waiter leaves, or another waiter of its client asks.
+ * How long the server keeps a waiter's place after the wait timeout, in milliseconds. In that time
+ * the client removes the place, or another waiter of the client sends a request.
  */
 const LEAVING_MS = 300
 
-/** For how long the server keeps the place of an attempt, in milliseconds. */
+/** How long the server keeps the place after this attempt, in milliseconds. */
 export function countsForMs({ leftMs = Infinity }: Pick<Attempt, 'leftMs'>): number {
   return Math.min(WAITING_MS, Math.ceil(leftMs) + LEAVING_MS)
 }

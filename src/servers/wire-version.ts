@@ -2,29 +2,31 @@ import { VERSION } from '../kit/version.ts'
 import { warn } from '../kit/warning.ts'
 
 /**
- * The wire format of a client: the keys and messages that Holdfast adds to the layout of Redisson.
+ * The wire format of a client: its version of the keys and messages that Holdfast has and Redisson
+ * does not have.
  */
 export interface WireFormat {
   /**
-   * The version. It rises when a client of the previous version could misread a client of this
-   * version.
+   * The version of the format. A new version exists if a client of the previous version could
+   * misread a client of the new version.
    */
   readonly version: number
-  /** The oldest version whose clients can share locks with this one. */
+  /** The oldest version whose clients can share locks with this client. */
   readonly oldest: number
 }
 
 /**
- * The wire format of this version of Holdfast. docs/reference/keys.md#version says when to change
- * it.
+ * The wire format of this version of Holdfast. The page docs/reference/keys.md#version explains
+ * when it changes.
  */
 export const WIRE_FORMAT: WireFormat = { version: 1, oldest: 1 }
 
 /**
- * Reads the wire format that a client reports about itself as JSON, in the field `about` of its
+ * Reads the wire format that a client reports about itself, in the JSON of the field `about` of its
  * key.
  *
- * @returns null if the client reported none; version 1 can share locks with it
+ * @returns null if the client reported no wire format. Clients of version 1 can share locks with
+ * such a client
  */
 export function readWireFormat(about: string | null): WireFormat | null {
   try {
@@ -40,8 +42,8 @@ function isVersion(value: unknown): value is number {
 }
 
 /**
- * Explains why a client with the other wire format cannot share locks with this client, and what to
- * do. Undefined if the two can share locks.
+ * Explains why two clients with these wire formats cannot share locks, and what to do. Returns
+ * undefined if they can share locks.
  */
 export function wireConflict(
   label: string,
@@ -61,10 +63,10 @@ export function wireConflict(
 }
 
 /**
- * Warns about a client whose keys this client could misread.
+ * Warns if this client and another client cannot share locks, because their wire formats differ.
  *
- * @param about the description that the client has reported
- * @returns true if it has warned
+ * @param about the JSON that the other client reports about itself
+ * @returns true if the call has warned
  */
 export function warnOfConflict(label: string, about: string | null): boolean {
   const other = readWireFormat(about)

@@ -1,12 +1,15 @@
-/** Returns the name to report for a lock; undefined reports no name. */
+/** Returns the name that telemetry reports for a lock; undefined reports no name. */
 export type NameOf = (name: string) => string | undefined
 
-/** The name that is reported for every name after the first {@link MOST_NAMES}. */
+/** The name that replaces all further names when the limit of names is reached. */
 const OTHER_NAMES = 'other'
 
 export const MOST_NAMES = 100
 
-/** Wraps the user's function. If it throws or returns no text, the name is undefined. */
+/**
+ * Returns a function that never throws. If the user's function throws or does not return text, the
+ * result is undefined.
+ */
 export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
   return (name) => {
     try {
@@ -19,10 +22,10 @@ export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
 }
 
 /**
- * Like {@link guardedNameOf}, but after `most` names it returns `other`, because each name adds
+ * Like {@link guardedNameOf}, but after `most` different names it returns `other`. Each name adds
  * series to a metrics store.
  *
- * @param overflowed called each time that `other` replaces a name
+ * @param overflowed called each time `other` replaces a name
  */
 export function cappedNameOf(
   nameOf: NameOf | undefined,

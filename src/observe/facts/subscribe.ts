@@ -17,7 +17,8 @@ interface Traced {
 }
 
 /**
- * `start` and `end` of one operation receive the same object. `end` is called for every outcome.
+ * The functions that receive the facts. `start` and `end` of one operation receive the same object.
+ * `end` is called for every outcome.
  */
 type Handlers = {
   readonly [K in keyof Traced]?: {
@@ -27,10 +28,10 @@ type Handlers = {
 } & { readonly settled?: (fact: SettledFact) => void }
 
 /**
- * Calls the handlers for all activity of the clients of this process. Errors of handlers are
- * dropped, because telemetry must not break a lock.
+ * Calls the handlers for all activity of the clients in this process. An error of a handler is
+ * ignored.
  *
- * @returns ends the subscription
+ * @returns a function that ends the subscription
  */
 export function subscribe({ settled, ...traced }: Handlers): () => void {
   const endings: (() => void)[] = []
@@ -43,7 +44,8 @@ export function subscribe({ settled, ...traced }: Handlers): () => void {
         // Failing telemetry must not break a lock.
       }
     }
-    // A subscription by name keeps the channel. Without it, the channel could be garbage collected.
+    // A subscription by the channel's name keeps the channel. Otherwise the channel could be
+    // garbage collected.
     listen(name, guarded)
     endings.push(() => unsubscribe(name, guarded))
   }

@@ -1,4 +1,4 @@
-/** The operations that have begun and not ended, with their start times and their labels. */
+/** The operations that have begun and not ended, each with its labels. */
 export class UnderWay<Fact extends object, Labels> {
   readonly #begun = new Map<Fact, { readonly labels: Labels; readonly since: number }>()
 
@@ -6,7 +6,11 @@ export class UnderWay<Fact extends object, Labels> {
     this.#begun.set(fact, { labels, since: performance.now() })
   }
 
-  /** @returns the labels, and the duration in seconds; undefined without a call of `begin` */
+  /**
+   * Removes an operation.
+   *
+   * @returns its labels and its duration in seconds; undefined if it did not begin
+   */
   end(fact: Fact): { labels: Labels; seconds: number } | undefined {
     const one = this.#begun.get(fact)
     this.#begun.delete(fact)
@@ -14,12 +18,13 @@ export class UnderWay<Fact extends object, Labels> {
   }
 
   /**
-   * For each labels object: the number of operations, and the age of the oldest operation in
-   * seconds. Two objects with equal labels are counted separately.
+   * Returns for each labels object the number of operations, and the age of the oldest operation in
+   * seconds. Two objects count separately, even when their labels are equal.
    */
   counts(): Map<Labels, { count: number; oldest: number }> {
     const counts = new Map<Labels, { count: number; oldest: number }>()
-    // The map keeps the order of the begins, so the first operation of each label is the oldest.
+    // The map has the operations in the order in which they began, so the first operation of each
+    // labels object is the oldest.
     for (const { labels, since } of this.#begun.values()) {
       const one = counts.get(labels)
       if (one === undefined) counts.set(labels, { count: 1, oldest: secondsSince(since) })

@@ -11,16 +11,16 @@ import { HOLDS, REQUESTS, WAITS } from '../facts/buckets.ts'
 /** A registry of `prom-client`, in either of its formats. */
 export type AnyRegistry = Registry<PrometheusContentType> | Registry<OpenMetricsContentType>
 
-/** Histogram bounds for outages, stalls and unknown outcomes, in seconds. */
+/** The bounds of histograms about outages, stalls and unknown outcomes, in seconds. */
 const OUTAGES = [0.1, 0.5, 1, 5, 10, 30, 60, 300]
 
 /**
- * Yields labels, the number of operations now, and the age of the oldest operation in seconds.
- * Called at each scrape.
+ * Called at each scrape. Yields labels, the number of operations under way, and the age of the
+ * oldest operation in seconds.
  */
 export type Ages = () => Iterable<readonly [Record<string, string>, number, number]>
 
-/** The values that each scrape reads. */
+/** The values that are read at each scrape. */
 interface Now {
   readonly holds: Ages
   readonly waits: Ages
@@ -28,14 +28,15 @@ interface Now {
 }
 
 /**
- * Registers all metrics. If the registry already has one of the names, throws and registers none.
+ * Creates all metrics in the registry. If the registry already has a metric with one of the names,
+ * throws, and adds no metric.
  */
 export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: boolean, now: Now) {
   const made = new Map<string, unknown>()
   const own = (name: string, help: string, ...labelNames: string[]) => {
     const config = { name: prefix + name, help, labelNames, registers: [register] }
-    // The constructor throws if the name is taken, so `remove` never removes the metric of other
-    // code.
+    // The constructor of a metric throws if the name is used already. So `remove` never removes a
+    // metric of other code.
     const remember = <M>(metric: M): M => {
       made.set(config.name, metric)
       return metric
@@ -56,7 +57,7 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
   const of = hasNames ? ['kind', 'name'] : ['kind']
   const remove = () => {
     for (const [name, metric] of made) {
-      // Other code may have registered another metric of this name since, which must stay.
+      // Other code may have replaced the metric by its own metric of this name.
       if (register.getSingleMetric(name) === metric) register.removeSingleMetric(name)
     }
   }
@@ -135,13 +136,13 @@ export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: bo
   }
 }
 
-/** Ignores errors of a metric, because the same page has metrics of other libraries. */
+/** Ignores errors of `collect`, because a scrape also reads metrics of other libraries. */
 function guarded(collect: () => void): () => void {
   return () => {
     try {
       collect()
     } catch {
-      // This scrape lacks the metric.
+      // Then this scrape has no values of the metric.
     }
   }
 }

@@ -21,13 +21,13 @@ export interface Filled {
 
 type Labels = Record<string, string>
 
-/** The kinds of lock that have holds. */
+/** The kinds of locks that have holds. Semaphores without leases have none. */
 const KINDS: readonly KindName[] = ['lock', 'fair', 'read', 'write', 'upgradable', 'permits']
 
 /**
- * Registers metrics and fills them with the activity of the clients of this process.
+ * Creates the metrics, and fills them with the activity of all clients in this process.
  *
- * @returns ends the collection and removes the metrics
+ * @returns a function that stops the collection and removes the metrics
  */
 export function fill({ register, prefix, nameOf, mostNames }: Filled): () => void {
   const calls = new UnderWay<AcquireFact, Labels>()
@@ -35,8 +35,8 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const renewals = new UnderWay<RenewFact, undefined>()
   const outages = new UnderWay<OutageFact, Labels>()
 
-  // `UnderWay` counts by labels object, so each combination of labels has only one object. The
-  // limit of names limits the number of objects.
+  // `UnderWay` counts operations by labels object, so equal labels must be one object. The limit of
+  // names also limits the number of these objects.
   const seen = new Map<string, Labels>()
   const servers = new Map<string, Labels>()
   const agesOf = (underWay: UnderWay<object, Labels>, all = seen): Ages =>
@@ -51,7 +51,7 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
   const metrics = newCatalogue(register, prefix, nameOf !== undefined, now)
 
   // Prometheus does not count the first value of a new series as an increase. So each series begins
-  // with 0, and an alarm sees the first loss.
+  // with 0, and an alarm notices the first loss.
   const noLosses = (labels: Labels) => {
     for (const reason of LOSSES) metrics.losses.inc({ ...labels, reason }, 0)
   }
@@ -79,7 +79,7 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
         const { outcome, path, waitedMs } = fact
         const call = calls.end(fact)
         if (outcome === undefined || waitedMs === undefined) return
-        // An outage is about Redis and not about one lock, so its labels have no name.
+        // An outage concerns Redis and not one lock, so the labels have no name.
         const of = outcome === 'outage' ? { kind: fact.kind } : (call?.labels ?? labelsOf(fact))
         const labels = { ...of, outcome, ...(path && { path }) }
         metrics.acquireDuration.observe(labels, waitedMs / 1_000)
@@ -115,7 +115,7 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
       start(fact) {
         const { address } = fact
         const labels = servers.get(address) ?? { address }
-        // Begins the series with 0, so that Prometheus sees the end of the first outage as an
+        // The series begins with 0, so that Prometheus counts the end of the first outage as an
         // increase.
         if (!servers.has(address)) metrics.outageDuration.zero(labels)
         servers.set(address, labels)

@@ -7,34 +7,39 @@ import { type Filled, fill } from './fill.ts'
 /** The options of `collectMetrics`. */
 export interface MetricsOptions {
   /**
-   * The registry for the metrics; by default `register` of `prom-client`, the registry of the whole
-   * process.
+   * The registry that receives the metrics; by default `register` of `prom-client`, the registry of
+   * the whole process.
    */
   register?: AnyRegistry | undefined
   /**
-   * The prefix of their names; `holdfast_` by default. The rules and the dashboard of the package
-   * need the default.
+   * The beginning of the metrics' names; `holdfast_` by default. The rules and the dashboard of the
+   * package need the default.
    */
   prefix?: string | undefined
   /**
-   * Returns the label `name` for the name of a lock; undefined leaves it out, which is the
+   * Returns the label `name` for the name of a lock. Undefined leaves the label out, which is the
    * default. Return groups, such as `order` for `order:1001`, because each name creates 20 to 60
-   * series in Prometheus. If it throws, there is no label.
+   * series in Prometheus. If the function throws, the label is left out.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
-  /** The number of such names; all later names are reported as `other`. 100 by default. */
+  /**
+   * The largest number of different names that `nameOf` may return. All further names are reported
+   * as `other`. 100 by default.
+   */
   mostNames?: number | undefined
 }
 
 /** The result of {@link collectMetrics}. */
 export interface Metrics {
-  /** Removes the metrics from the registry, unless another call still uses them. */
+  /**
+   * Removes the metrics from the registry, unless another call of `collectMetrics` still uses them.
+   */
   stop(): void
 }
 
 /**
- * The metrics of one registry and prefix. Stored on the first metric, so that other copies of this
- * module find them, and so that this disappears with the metric.
+ * The metrics of one registry and one prefix. The object is a property of the first metric. So
+ * other copies of this module find it, and it disappears with the metric.
  */
 interface Running {
   readonly filled: Filled
@@ -45,13 +50,13 @@ interface Running {
 const RUNNING = Symbol.for('holdfast.metrics')
 
 /**
- * Fills metrics of `prom-client` with all activity of the clients of this process, until
- * `stop()`. Call it before locks are held. A second call for the same registry and prefix shares
- * the metrics of the first. Failures in metrics never affect a lock.
+ * Creates metrics of `prom-client`, and fills them with the activity of all clients in this process
+ * until `stop()`. Call it before locks are held. A second call for the same registry and prefix
+ * shares the metrics of the first call. An error in the metrics never affects a lock.
  *
- * Throws a `TypeError` for invalid options, and if a second call has other options for lock names
- * than the first. Throws the error of `prom-client` if the registry has a metric of another origin
- * with such a name.
+ * Throws a `TypeError` for invalid options, and if a second call has another `nameOf` or
+ * `mostNames` than the first call. Throws the error of `prom-client` if other code has registered a
+ * metric with the same name.
  */
 export function collectMetrics(options: MetricsOptions = {}): Metrics {
   const filled = resolve(options)

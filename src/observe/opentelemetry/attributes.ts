@@ -1,6 +1,8 @@
 import type { AcquireFact, AcquireOutcome } from '../../index.ts'
 
-/** The attributes of spans and measurements. Durations are in seconds. */
+/**
+ * The names of the attributes of spans and measurements. Attributes with a duration are in seconds.
+ */
 export const ATTRIBUTES = {
   kind: 'holdfast.lock.kind',
   name: 'holdfast.lock.name',
@@ -18,16 +20,18 @@ export const ATTRIBUTES = {
 const failures: readonly (AcquireOutcome | undefined)[] = ['outage', 'closed', 'failed']
 
 /**
- * The error type of a failed call; otherwise undefined. A call that finds the lock held, or that
- * gives up, has not failed.
+ * Returns the error type of a call that failed; otherwise undefined. A call that finds the lock
+ * held, or that stops its wait, has not failed.
  */
 export function failureOf({ outcome, error }: AcquireFact): string | undefined {
   return failures.includes(outcome) ? errorType(error, outcome) : undefined
 }
 
 /**
- * Returns one word from a small set. The message of the error is not used, because it contains the
- * lock name.
+ * Returns the code or the name of an error. The message would contain the name of the lock, so it
+ * is not used.
+ *
+ * @param otherwise the result if the error has neither a code nor a name
  */
 export function errorType(error: unknown, otherwise = '_OTHER'): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }

@@ -3,21 +3,21 @@ import type { HoldFact } from '../../index.ts'
 import { isKept, toTraceparent } from './traceparent.ts'
 
 /**
- * This many ended spans are kept, because a waiter often asks for the span of its holder shortly
+ * The number of ended spans that are kept. A waiter often looks for the span of its holder shortly
  * after the hold.
  */
 const MOST_ENDED = 1_000
 
 /**
- * The spans of the holds of this process. Waiters in this process find the span in memory. Other
+ * The spans of the holds of this process. A waiter in this process finds the span here. Other
  * processes read it from the note of the owner.
  */
 export class HeldSpans {
   readonly #held = new Map<string, SpanContext>()
   readonly #ended = new Map<string, SpanContext>()
   /**
-   * An owner may hold several locks but has only one note, which contains the span of its latest
-   * hold.
+   * The spans of each owner's holds. An owner has only one note, also for several locks, and the
+   * note has the span of the latest hold.
    */
   readonly #byOwner = new Map<string, Map<HoldFact, SpanContext>>()
 
@@ -46,7 +46,10 @@ export class HeldSpans {
   }
 
   /**
-   * @param holder as `<clientId>:<owner>`; without it, finds the hold of this name that ended last
+   * Returns the span of a hold; undefined if there is none.
+   *
+   * @param holder the owner as `<clientId>:<owner>`; without it, the hold of this name that ended
+   * last
    */
   find(name: string, holder?: string): SpanContext | undefined {
     const key = keyOf(name, holder)
@@ -60,7 +63,7 @@ export class HeldSpans {
     if (this.#ended.size > MOST_ENDED && oldest !== undefined) this.#ended.delete(oldest)
   }
 
-  /** Removes the notes of all current holds. */
+  /** Forgets all spans, and removes the notes of all current holds. */
   clear(): void {
     for (const own of this.#byOwner.values()) {
       for (const { notes, owner } of own.keys()) notes?.set(owner, undefined)

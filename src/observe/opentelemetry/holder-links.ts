@@ -5,11 +5,11 @@ import type { HeldSpans } from './held-spans.ts'
 import { fromTraceparent } from './traceparent.ts'
 
 /**
- * The wait before the first request, in milliseconds, because a link to a short wait is not worth a
- * request.
+ * The interval at which waits are checked, in milliseconds. A wait that is shorter causes no
+ * request, because its link is not worth a request.
  */
 const LOOK_EVERY_MS = 50
-/** The longest delay of the end of a span, in milliseconds. */
+/** The longest delay of a span's end, and of the answer to one request, in milliseconds. */
 const LONGEST_MS = 1_000
 const MOST_LINKS = 8
 const MOST_REQUESTS = 64
@@ -19,14 +19,17 @@ interface Wait {
   readonly links: Set<string>
   readonly since: number
   /**
-   * When to ask for the note of the holder again. The pause doubles after each request, because
-   * many holders have no note.
+   * Earliest time of the next request for the holder's note, on the clock of `performance.now()`.
+   * The pause doubles after each request, because many holders have no note.
    */
   askAt: number
   pauseMs: number
 }
 
-/** Links the span of each wait to the spans of the holders that it waits for. */
+/**
+ * Adds links to the span of each wait. The links point to the spans of the holders that the wait is
+ * for.
+ */
 export class HolderLinks {
   readonly #held: HeldSpans
   readonly #waits = new Map<AcquireFact, Wait>()
@@ -47,8 +50,8 @@ export class HolderLinks {
   }
 
   /**
-   * Ends the span with the current time. If the link is not known yet, ends the span later, but
-   * with the same time.
+   * Ends the span with the current time. If a link is still missing, ends the span later, but also
+   * with the current time.
    */
   end(fact: AcquireFact, span: Span): void {
     const endTime = performance.now()
@@ -68,7 +71,7 @@ export class HolderLinks {
     void this.#ask(wait, fact).then(guarded(end))
   }
 
-  /** Ends all delayed spans now, without a link. */
+  /** Ends all delayed spans now. Later answers add no link. */
   stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -80,7 +83,7 @@ export class HolderLinks {
     this.#timer ??= inBackground(() => setTimeout(() => this.#look(), LOOK_EVERY_MS).unref())
   }
 
-  /** Reads the notes during the waits, because a holder removes its note at the end of its hold. */
+  /** Reads the notes while the calls wait, because a holder removes its note when its hold ends. */
   #look(): void {
     this.#timer = undefined
     const now = performance.now()
@@ -94,12 +97,12 @@ export class HolderLinks {
   }
 
   /**
-   * True if no request is needed: the link exists, or there is no holder to link to. Links at once
-   * if the span is in memory.
+   * True if the wait needs no request: its link exists, or no holder is known. If the holder's span
+   * is in memory, adds the link first.
    */
   #isSettled(wait: Wait, { name, path, holder }: AcquireFact): boolean {
     if (holder === undefined && path === 'local') {
-      // The call waited behind other calls of its process, so the server never told it the holder.
+      // The call waited behind other calls of its process. So the server never reported a holder.
       const span = this.#held.find(name)
       if (span !== undefined) guarded(link)(wait, '', span)
     }
@@ -110,8 +113,8 @@ export class HolderLinks {
   }
 
   /**
-   * Reads the note of the holder and adds the link. Waits for the same holder share one request.
-   * Never rejects.
+   * Reads the note of the holder, and adds the link. Several waits for the same holder share one
+   * request. The promise never rejects.
    */
   async #ask(wait: Wait, { notes, holder }: AcquireFact): Promise<void> {
     if (notes === undefined || holder === undefined) return
@@ -133,7 +136,10 @@ function link({ span, links }: Wait, holder: string, context: SpanContext): void
   span.addLink({ context, attributes: { [ATTRIBUTES.link]: 'holder' } })
 }
 
-/** Reads a note within a time limit, because requests that hang count towards `MOST_REQUESTS`. */
+/**
+ * Reads a note within {@link LONGEST_MS}, so that a request without an answer does not use up
+ * `MOST_REQUESTS` forever.
+ */
 async function read(get: () => Promise<string | undefined>): Promise<SpanContext | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {
@@ -149,7 +155,7 @@ async function read(get: () => Promise<string | undefined>): Promise<SpanContext
 }
 
 /**
- * Begins work outside the trace of the running request, because the work does not belong to that
+ * Calls `begin` outside the trace of the current request, because the work does not belong to this
  * request.
  */
 export function inBackground<T>(begin: () => T): T {
@@ -161,7 +167,7 @@ function guarded<A extends unknown[]>(action: (...args: A) => void): (...args: A
     try {
       action(...args)
     } catch {
-      // A failing span must not break anything else.
+      // A span that fails must not break other code.
     }
   }
 }

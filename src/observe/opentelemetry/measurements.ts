@@ -7,7 +7,7 @@ import { subscribe } from '../facts/subscribe.ts'
 import { UnderWay } from '../facts/under-way.ts'
 import { ATTRIBUTES, errorType, failureOf } from './attributes.ts'
 
-/** @returns ends the measurements */
+/** @returns a function that ends the measurements */
 export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
   const duration = (name: string, description: string, explicitBucketBoundaries: number[]) =>
     meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries } })
@@ -54,7 +54,7 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
     options('s', 'Age of the oldest call that has no outcome yet'),
   )
 
-  // `UnderWay` counts by labels object, so each combination of labels has one object.
+  // `UnderWay` counts operations by labels object, so equal labels must be one object.
   const labels = new Map<string, Attributes>()
   const labelsOf = ({ kind, name }: LockFact): Attributes => {
     const group = nameOf(name)
@@ -125,8 +125,8 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
       [calls.counts(), waiting, oldestWait],
     ] as const
     for (const [counts, number, oldest] of observed) {
-      // Labels without operations report 0. Without this report, a graph would keep their last
-      // value.
+      // Labels without operations report 0. Otherwise a graph would keep the last value of these
+      // labels.
       for (const each of labels.values()) {
         const one = counts.get(each)
         result.observe(number, one?.count ?? 0, each)

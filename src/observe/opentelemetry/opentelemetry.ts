@@ -11,35 +11,41 @@ import { traceLocks } from './spans.ts'
 
 /** The options of `instrument`. */
 export interface InstrumentOptions {
-  /** Creates the spans; by default the global provider, which may be registered later. */
+  /**
+   * The provider that creates the spans; by default the global provider, which may be registered
+   * later.
+   */
   tracerProvider?: TracerProvider | undefined
-  /** Creates the metrics; by default the global provider, which must be registered before. */
+  /**
+   * The provider that creates the metrics; by default the global provider, which must be registered
+   * before.
+   */
   meterProvider?: MeterProvider | undefined
   /**
-   * Returns the name to report for the name of a lock, as `holdfast.lock.name`; undefined reports
-   * none, which is the default. Return groups, such as `order` for `order:1001`. Metrics use the
-   * first 100 names, and `other` for all later names.
+   * Returns the attribute `holdfast.lock.name` for the name of a lock. Undefined leaves the
+   * attribute out, which is the default. Return groups, such as `order` for `order:1001`. Metrics
+   * use the first 100 names, and `other` for all later names.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
-  /** With false there are no spans; true by default. */
+  /** With false, no spans are created. True by default. */
   spans?: boolean | undefined
-  /** With false there are no metrics; true by default. */
+  /** With false, no metrics are created. True by default. */
   metrics?: boolean | undefined
 }
 
 /** The result of {@link instrument}. */
 export interface Instrumentation {
   /**
-   * Ends the reports. Delayed spans end at once, so call it before you shut down the provider.
-   * Spans of pending holds and calls are dropped.
+   * Ends the reports. Delayed spans end at once, so call `stop` before you shut down the provider.
+   * The spans of holds and calls that are under way are dropped.
    */
   stop(): void
 }
 
 /**
- * Reports all locks of this process to OpenTelemetry from now on. A failure here, in a provider,
- * an exporter or `nameOf`, never affects a lock. Call it once: a second call reports everything
- * twice, until its `stop()`.
+ * Reports all locks of this process to OpenTelemetry from now on. An error in this module, in a
+ * provider, in an exporter or in `nameOf` never affects a lock. Call it once: a second call reports
+ * everything twice, until its `stop()`.
  *
  * @throws TypeError for invalid options
  */
@@ -69,7 +75,7 @@ const shapes: { readonly [K in keyof Required<InstrumentOptions>]: (value: unkno
   metrics: (value) => typeof value === 'boolean',
 }
 
-// This module imports no errors of the core, because that would load ioredis. Users must be able to
+// This module imports no errors of the core, because the core loads ioredis. Users must be able to
 // load this module before the instrumentation of ioredis.
 function check(options: InstrumentOptions): InstrumentOptions {
   const known = Object.keys(shapes).join(', ')

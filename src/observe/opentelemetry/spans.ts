@@ -17,17 +17,17 @@ import { HolderLinks, inBackground } from './holder-links.ts'
 import { isKept } from './traceparent.ts'
 
 interface Acquiring {
-  /** The context of the caller. */
+  /** The context of the call, which is the parent of the hold's span. */
   readonly parent: Context
   readonly span: Span
 }
 
-/** @returns ends the tracing */
+/** @returns a function that ends the tracing */
 export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   const held = new HeldSpans()
   const links = new HolderLinks(held)
-  // The span of a hold links to the span of its call. Both are found by the fact, so weak maps are
-  // enough.
+  // The span of a hold links to the span of the call that acquired it. Both spans are found by
+  // their facts.
   const acquiring = new WeakMap<AcquireFact, Acquiring>()
   const spans = new WeakMap<object, Span>()
 
@@ -37,7 +37,7 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   }
   const fail = (span: Span, type: string | undefined) => {
     if (type === undefined) return
-    // The message is left out, because it contains the name of the lock.
+    // The message would contain the name of the lock, so the status has no message.
     span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(ATTRIBUTES.errorType, type)
   }
 

@@ -1,13 +1,13 @@
 import { isSpanContextValid, type SpanContext, TraceFlags } from '@opentelemetry/api'
 
-/** Writes the context of a span as in W3C Trace Context: 55 characters. */
+/** Returns the context of a span in the form of W3C Trace Context: 55 characters. */
 export function toTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
 const FORM = /^[\da-f]{2}-(?<traceId>[\da-f]{32})-(?<spanId>[\da-f]{16})-(?<flags>[\da-f]{2})$/
 
-/** @returns undefined if the text is no traceparent, or if the span is not sampled */
+/** @returns undefined if the text is not a traceparent, or if its span is not sampled */
 export function fromTraceparent(text: string | undefined): SpanContext | undefined {
   const { traceId = '', spanId = '', flags = '' } = FORM.exec(text ?? '')?.groups ?? {}
   const span = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
@@ -15,7 +15,8 @@ export function fromTraceparent(text: string | undefined): SpanContext | undefin
 }
 
 /**
- * True if the span is sampled. Other spans are not exported, so a link to them would lead nowhere.
+ * True if the span is valid and sampled. Other spans are not exported, so a link to them would have
+ * no target.
  */
 export function isKept(span: SpanContext): boolean {
   return isSpanContextValid(span) && (span.traceFlags & TraceFlags.SAMPLED) !== 0

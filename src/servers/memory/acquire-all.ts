@@ -2,7 +2,10 @@ import type { JointAnswer } from '../answers.ts'
 import { refuseReadWrite } from './kind-of-lock.ts'
 import type { MemoryServer } from './memory-server.ts'
 
-/** Acquires all of the locks, or none. A repeat changes no holder. */
+/**
+ * Acquires all of the locks, or none. If the owners already hold all of them, only lengthens the
+ * leases.
+ */
 export function acquireAll(
   { server, counterMs }: { readonly server: MemoryServer; readonly counterMs: number },
   locks: readonly { readonly rawName: string; readonly owner: string }[],
@@ -19,8 +22,8 @@ export function acquireAll(
     return { kind: 'held', ttlMs: all[taken]?.record.ttlMs(now) ?? 0, index: taken }
   }
   const missing = isOwn.indexOf(false)
-  // The owners hold only some of the locks, from an earlier run. A new token would end these holds,
-  // so the request is refused.
+  // The owners hold only some of the locks, from an earlier request. A new token would end these
+  // holds, so the request is refused.
   if (missing !== -1 && isOwn.includes(true)) return { kind: 'held', ttlMs: -2, index: missing }
 
   const last = Math.max(...all.map(({ record }) => record.lastToken))

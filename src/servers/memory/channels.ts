@@ -4,7 +4,10 @@ import { later } from './later.ts'
 
 type Listener<M> = (message?: M) => void
 
-/** The listeners of each channel. A connection counts once, however many listeners it has. */
+/**
+ * The listeners of each channel, by connection. A connection counts once, even when it has several
+ * listeners.
+ */
 export class Channels<M> {
   readonly #clock: Clock
   readonly #all = new Map<string, Map<object, Set<Listener<M>>>>()
@@ -14,8 +17,8 @@ export class Channels<M> {
   }
 
   /**
-   * Adds a listener. The listener is first called once without a message, because it may have
-   * missed earlier messages.
+   * Adds a listener. The listener is soon called once without a message, because it may have missed
+   * earlier messages.
    */
   listen(name: string, connection: object, listener: Listener<M>): Subscription {
     const listeners = this.#listenersOf(name, connection)
@@ -31,29 +34,28 @@ export class Channels<M> {
     }
   }
 
-  /** @returns how many connections receive the message */
+  /** @returns the number of connections that receive the message */
   publish(name: string, message: M): number {
     const count = this.count(name)
     if (count > 0) later(this.#clock, () => this.#call(name, message))
     return count
   }
 
-  /** How many connections listen. */
+  /** Returns the number of connections that listen to the channel. */
   count(name: string): number {
     return this.#all.get(name)?.size ?? 0
   }
 
-  /** The channels that have listeners. */
   get names(): string[] {
     return [...this.#all.keys()]
   }
 
-  /** Calls all listeners without a message. */
+  /** Calls all listeners of all channels without a message. */
   callAll(): void {
     for (const name of this.names) this.#call(name)
   }
 
-  /** Removes the listeners of a closed connection. */
+  /** Removes all listeners of a connection. Called when the connection closes. */
   leave(connection: object): void {
     for (const [name, connections] of this.#all) {
       connections.get(connection)?.clear()

@@ -4,22 +4,24 @@ import type { MemoryServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import type { Mark } from './records/queue-record.ts'
 
-/** The options of {@link FairGrants.giveToNext}. */
 interface Giving {
   /**
-   * The owner that asks. If the asker gets the lock, its own lease begins instead of a claim
-   * window.
+   * The owner that sends the request. If this owner gets the lock, its lease is `leaseMs` instead
+   * of a claim window.
    */
   readonly asker?: { readonly owner: string; readonly leaseMs: number }
-  /** The client that sent the request. It counts as alive. */
+  /** The client that sends the request. It counts as alive. */
   readonly own?: string
-  /** True if that client learns the new holder from the answer. Then it gets no message. */
+  /**
+   * True if the client that sends the request reads the new holder from the answer. Then this
+   * client gets no message.
+   */
   readonly silent?: boolean
-  /** The token of the hold that ends. The new token is above this one. */
+  /** The token of the hold that ends; the new token is higher. Undefined if no hold ends. */
   readonly above?: number
 }
 
-/** Finds the next owner in the queue of one lock, for one request. */
+/** Grants one fair lock to the waiters of its queue, within one request. */
 export class FairGrants {
   readonly #server: MemoryServer
   readonly #record: LockRecord
@@ -33,18 +35,25 @@ export class FairGrants {
     this.#now = now
   }
 
-  /** Keeps the places of a client for `ALIVE_MS` from now on. */
+  /**
+   * Keeps the places of a client for `ALIVE_MS` from now on.
+   *
+   * @param listens true if the client listens to its inbox
+   */
   stayAlive(client: string, listens: boolean, label: string): void {
     const { queue } = this.#record
     const mark = queue.mark(client)
-    // Usually another request did the same just before, so nothing needs to change.
+    // Another request of the client has done the same a short time ago.
     if (mark?.seen === listens && mark.untilMs - this.#now > 0.75 * ALIVE_MS) return
     const untilMs = this.#now + ALIVE_MS
     queue.setMark(client, { untilMs, seen: listens && this.#isHeard(client), label }, this.#now)
     queue.keepUntil(this.#now + 2 * ALIVE_MS)
   }
 
-  /** The first owner in the queue whose client is alive. Owners before it are removed. */
+  /**
+   * Returns the first owner in the queue whose client is alive. Removes the owners before this
+   * owner from the queue.
+   */
   firstAlive(own: string): string | undefined {
     const { queue } = this.#record
     for (let first = queue.first; first !== undefined; first = queue.first) {
@@ -56,12 +65,13 @@ export class FairGrants {
   }
 
   /**
-   * Gives the free lock to the first owner in the queue whose client is alive, for the claim
-   * window. If the queue is empty, the asker gets the lock. A client may be taken for dead by
-   * mistake. Its next heartbeat then puts its owner back into the queue.
+   * Grants the free lock to the first owner in the queue whose client is alive. The grant lasts for
+   * the claim window. If the queue has no such owner, the asker gets the lock.
    *
-   * @returns the new holder; null if the queue is empty and there is no asker. The new holder
-   * receives a message unless its client learns this from the answer
+   * A client that is alive may be skipped by mistake. Its next heartbeat adds its owners to the
+   * queue again.
+   *
+   * @returns the new holder; null if the lock stays free
    */
   giveToNext({ asker, own = asker && clientOf(asker.owner), silent, above }: Giving) {
     const { queue } = this.#record
@@ -91,7 +101,8 @@ export class FairGrants {
   }
 
   /**
-   * True if a client is alive. A client that was seen listening, and no longer listens, is gone.
+   * True if the places of a client count. A client that listened before, and does not listen now,
+   * is considered dead.
    */
   #isAlive(client: string, mark: Mark | undefined): boolean {
     if (mark === undefined || mark.untilMs < this.#now) return false

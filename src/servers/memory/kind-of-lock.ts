@@ -4,30 +4,30 @@ import type { LockRecord } from './records/lock-record.ts'
 
 const OTHER_LOCK = hasThisName('a lock that is no read-write lock')
 
-/** Why a plain lock cannot use the name, in the words of the server; null if it can. */
+/** Returns the error of the server if a plain lock cannot use the name; null if it can. */
 export function whyNoPlainLock(record: LockRecord): string | null {
   return whyNoLock(record) ?? (record.isReadWrite ? hasThisName(WHAT_HAS_IT.readWrite) : null)
 }
 
-/** Refuses a name that a read-write lock, a latch or a semaphore uses. */
+/** Throws if a read-write lock, a latch or a semaphore uses the name. */
 export function refuseReadWrite(record: LockRecord): void {
   const why = whyNoPlainLock(record)
   if (why !== null) throw refusal(why)
 }
 
-/** Refuses a name that a plain lock, a latch or a semaphore uses. */
+/** Throws if a plain lock, a latch or a semaphore uses the name. */
 export function refuseOthers(record: LockRecord): void {
   if (onlyLocks(record).holder !== null) throw refusal(OTHER_LOCK)
 }
 
-/** Refuses a name that a latch or a semaphore uses. Releases refuse such a name too. */
+/** Returns the record. Throws if a latch or a semaphore uses the name. */
 export function onlyLocks(record: LockRecord): LockRecord {
   const why = whyNoLock(record)
   if (why !== null) throw refusal(why)
   return record
 }
 
-/** Refuses a name that a lock of any kind uses, or a latch or semaphore of another kind. */
+/** Throws if a lock of any kind, or a latch or semaphore of another kind, uses the name. */
 export function refuseOtherKinds(record: LockRecord, own: NumberKind): void {
   if (record.isReadWrite) throw refusal(hasThisName(WHAT_HAS_IT.readWrite))
   if (record.holder !== null) throw refusal(hasThisName(WHAT_HAS_IT.lock))

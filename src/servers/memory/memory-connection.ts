@@ -24,31 +24,32 @@ import { MemoryReadWriteServer } from './memory-read-write-server.ts'
 import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
 import { type MemoryServer, OUT } from './memory-server.ts'
 
-/**
- * The failure of a request that ran before an outage, and whose answer was due during the outage.
- */
+/** The failure of a request that the server ran before an outage and could not answer. */
 const LOST = new CallFailure('unknown', 'the server in memory went down before it answered')
 
 /**
- * One client's connection to a server in memory. The server runs a request when it is sent, and
- * answers in a later turn of the event loop. So no request is late, and only an outage loses
- * answers.
+ * The connection of one client to a server in memory. The server runs a request when the client
+ * sends it, and answers in a later turn of the event loop. Only an outage loses answers.
  */
 export class MemoryConnection implements LockServer {
   readonly server: MemoryServer
-  /** How long a token is remembered after its last use, in milliseconds; 0 is forever. */
+  /**
+   * How long the server remembers a token after the last use of the lock, in milliseconds; 0 means
+   * forever.
+   */
   readonly counterMs: number
   readonly whyNoVote = 'is a lock in memory, which is not an independent master'
   readonly lateAtMostMs = 0
   readonly countsListeners = true
-  /** The releases have a time limit of 0 ms, because answers take no time. */
+  /** Each release has a time limit of 0 ms, because an answer takes no time. */
   readonly pendingReleases: PendingReleases
   readonly #onUp = new Set<() => void>()
   #semaphores: MemorySemaphoreServer | undefined
   #presence: MemoryPresence | undefined
   #connected = false
   /**
-   * When this connection noticed the outage, on the monotonic clock; undefined if there is none.
+   * When this connection noticed the outage, in ms on the monotonic clock; undefined if there is no
+   * outage.
    */
   #outSince: number | undefined
   readonly #onOutage: OutageListener | undefined
@@ -84,7 +85,7 @@ export class MemoryConnection implements LockServer {
     })
   }
 
-  /** Calls `onMessage` with each message, and once at first without a message. */
+  /** Calls `onMessage` with each message, and once at the beginning without a message. */
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription {
     if (this.#closed !== undefined) return { confirmed: false, stop: () => {} }
     return channels.listen(name, this, onMessage)
@@ -126,7 +127,10 @@ export class MemoryConnection implements LockServer {
     return new MemoryPermitServer(this, clientId)
   }
 
-  /** Returns the same object at each call, because the object remembers answered requests. */
+  /**
+   * Returns the same object at each call. The object knows which requests of this client were
+   * answered.
+   */
   semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
     this.#semaphores ??= new MemorySemaphoreServer(this, clientId, outageMs)
     return this.#semaphores
@@ -158,12 +162,12 @@ export class MemoryConnection implements LockServer {
     return this.request((now) => acquireAll(this, locks, leaseMs, now))
   }
 
-  /** One request can be for any locks. */
+  /** Returns one group, because one request can handle all locks. */
   groups(locks: readonly { readonly key: string }[]): number[][] {
     return [[...locks.keys()]]
   }
 
-  /** An empty prefix: locks are ordered by their names alone. */
+  /** Returns an empty text, so that only the names of the locks decide their order. */
   orderOf(): string {
     return ''
   }
@@ -176,7 +180,7 @@ export class MemoryConnection implements LockServer {
     return this.#closed ?? this.server.whyOut
   }
 
-  /** False during an outage, even if the server answered before. */
+  /** True unless there is an outage now. */
   get everUp(): boolean {
     return this.server.whyOut === undefined
   }

@@ -28,15 +28,15 @@ interface Connection {
 }
 
 /**
- * The queues of fair locks on a server in memory, as one client uses them. Each method does what
- * the Redis script of the same name does, and can be repeated in the same way.
+ * The fair locks of a server in memory, as one client uses them. Each method does the same as the
+ * Redis script of that name. Each request may be sent again.
  */
 export class MemoryFairServer implements FairServer {
   readonly #connection: Connection
   readonly #clientId: string
   readonly #label: string
 
-  /** @param label the label that `inspect` shows for this process */
+  /** @param label the label of the client, which `inspect` shows for its waiters */
   constructor(connection: Connection, clientId: string, label: string) {
     this.#connection = connection
     this.#clientId = clientId
@@ -90,7 +90,8 @@ export class MemoryFairServer implements FairServer {
         const token = record.counter?.token ?? server.mint(record, now, { leaseMs, counterMs })
         return { kind: 'granted', token }
       }
-      // If the lock is free, grants it to the head of the queue before this request is handled.
+      // A free lock is first granted to the head of the queue. The asker gets the lock only if it
+      // is the head, or if the queue is empty.
       const next = record.holder === null ? grants.giveToNext({ asker: { owner, leaseMs } }) : null
       if (next?.owner === owner) return { kind: 'granted', token: next.token }
       const ttlMs = next === null ? record.ttlMs(now) : Math.max(record.ttlMs(now), 0)
@@ -124,8 +125,8 @@ export class MemoryFairServer implements FairServer {
       }
       const isOther = token !== '' && record.counter !== null && record.counter.token !== token
       if (record.heldBy(owner) === null || isOther) return { kind: 'gone' }
-      // A background release ignores the answer. So its client needs a message about the new
-      // holder.
+      // A background release ignores the answer. So a new holder in the same client needs a
+      // message.
       const silent = token !== ''
       const following = grants.giveToNext({ own: clientOf(owner), silent, above: token || 0 })
       if (following !== null) {
@@ -155,8 +156,8 @@ export class MemoryFairServer implements FairServer {
     if (record.holder === null) grants.giveToNext({ own: this.#clientId })
     const holder = record.holder?.owner ?? ''
     const ttlMs = record.ttlMs(now)
-    // When a claim window ends, the client of the first owner in the queue checks the lock. So that
-    // client must be alive.
+    // When a claim window ends, the client of the first owner checks the lock. So this client must
+    // be alive.
     const isClaim = ttlMs >= 0 && ttlMs <= CLAIM_MS
     return {
       ttlMs,

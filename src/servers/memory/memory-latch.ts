@@ -17,7 +17,7 @@ export class MemoryLatch implements RemoteLatch {
   readonly #connection: Connection
   readonly #rawName: string
   /**
-   * The answers to requests that a caller may send again, because an outage may have lost an
+   * The answers by request. After an outage the client may send a request again, and gets the same
    * answer.
    */
   readonly #answers = new WeakMap<OnceRequest, unknown>()
@@ -98,8 +98,8 @@ export class MemoryLatch implements RemoteLatch {
 }
 
 /**
- * True if a call is not meant for the present round. A call may name its round. Any other call is
- * meant for the present round unless it was made before this round began.
+ * True if the call is about another round than the current one. With `round`, the call names its
+ * round. Without it, the call must have been made after the current round began.
  */
 function isOfOtherRound(
   latch: LockRecord['latch'],

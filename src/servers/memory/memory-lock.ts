@@ -31,8 +31,8 @@ interface Connection {
 const GONE = { kind: 'gone' } as const
 
 /**
- * One lock on a server in memory. Each method does what the Redis script of the same name does, and
- * can be repeated in the same way.
+ * One lock on a server in memory. Each method does the same as the Redis script of that name. Each
+ * request may be sent again.
  */
 export class MemoryLock implements RemoteLock {
   readonly #connection: Connection
@@ -68,7 +68,8 @@ export class MemoryLock implements RemoteLock {
   handOver({ from, to, listening, reserve }: Passing, reply: Reply<HandOverAnswer>): void {
     const { server, counterMs } = this.#connection
     this.#reply(reply, (record, now) => {
-      // If the new owner already holds the lock, this request is a repeat of a finished hand-over.
+      // The new owner holds the lock, so an earlier copy of this request has finished the
+      // hand-over.
       if (record.heldBy(to.owner) !== null) return granted(record.lastToken || from.token)
       if (record.heldBy(from.owner) === null || record.lastToken > from.token) return GONE
       const others = listening === null ? 0 : server.releases.count(this.#rawName) - listening
@@ -143,8 +144,8 @@ export class MemoryLock implements RemoteLock {
   }
 
   /**
-   * Runs `verb`, but refuses the name of a read-write lock. A release does not call this method,
-   * because it finds no hold under such a name.
+   * Calls `verb` with the record of the lock. Refuses the name of a read-write lock, a latch or a
+   * semaphore.
    */
   #request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     const { server } = this.#connection
@@ -157,8 +158,8 @@ export class MemoryLock implements RemoteLock {
 }
 
 /**
- * The refusal for other callers, with the holder. The age of the hold is computed from the token,
- * which is the time of its issue.
+ * Returns the refusal, with the holder. The age of the hold is the age of the token, because a
+ * token is the time of its grant.
  */
 export function heldBy(record: LockRecord, now: number): Held {
   const { holder, counter } = record

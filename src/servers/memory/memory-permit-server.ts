@@ -21,7 +21,7 @@ interface Connection extends PoolConnection {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** The semaphores with leases on a server in memory, for one client. */
+/** The semaphores with leases on a server in memory, as one client uses them. */
 export class MemoryPermitServer implements PermitServer {
   readonly #connection: Connection
   readonly #clientId: string
@@ -59,8 +59,8 @@ export class MemoryPermitServer implements PermitServer {
 }
 
 /**
- * One semaphore with leases on a server in memory. Each method does what the Redis script of the
- * same name does, and can be repeated in the same way.
+ * One semaphore with leases on a server in memory. Each method does the same as the Redis script of
+ * that name. Each request may be sent again.
  */
 class MemoryPermits implements RemotePermits {
   readonly #pool: MemoryPool
@@ -95,7 +95,8 @@ class MemoryPermits implements RemotePermits {
       if (!isRepeat && (!waiting.isNext(client, sinceUs, now) || permits > available)) {
         if (waits) waiting.enter(client, sinceUs, permits, now)
         const ttlMs = lookAgainMs(semaphore, client, now)
-        // The client that is next may have missed its message, so it is woken again.
+        // The client that is next may have missed its message, so the server sends the message
+        // again.
         pool.tellNext(semaphore, now, client)
         const holders = waits ? someHolders(semaphore, now) : []
         const seen = { isSet, available, taken, holders }
@@ -155,8 +156,7 @@ class MemoryPermits implements RemotePermits {
         const wereTaken = semaphore.deleteTaken()
         const deleted = semaphore.delete() || wereTaken ? 1 : 0
         requests.set(request, deleted, now + keptMs)
-        // The client that is next is woken, because its request may set the number of permits
-        // again.
+        // The request of the client that is next may set the number of permits again.
         const next = waiting.first(now)
         if (next !== undefined) pool.tell(next.client)
         return deleted
@@ -166,14 +166,14 @@ class MemoryPermits implements RemotePermits {
       const result = how === 'drain' ? Math.max(available, 0) : 1
       if (how === 'add') semaphore.add(permits)
       else if (how !== 'drain') semaphore.add(permits - available - taken)
-      // A semaphore that is not set has no permits to drain.
+      // A semaphore without a number has no permits to remove.
       else if (isSet) semaphore.add(-result)
       if (how !== 'drain') semaphore.kind = 'permits'
       requests.set(request, result, now + keptMs)
       const first = waiting.first(now)
       const isEnough = first !== undefined && first.permits <= semaphore.available
-      // A client that wants more permits than exist is woken too. The answer to its next request
-      // then says that there are too few permits.
+      // The client that is next also gets a message if it wants more permits than exist. The answer
+      // to its next request says so.
       if (isEnough || (first && first.permits > semaphore.available + taken))
         pool.tell(first.client)
       return result

@@ -18,7 +18,7 @@ export interface PoolConnection {
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
 }
 
-/** The parts that both kinds of semaphores share: one semaphore in memory, for one client. */
+/** One semaphore of either kind on a server in memory, as one client uses it. */
 export class MemoryPool {
   readonly connection: PoolConnection
   readonly clientId: string
@@ -38,8 +38,8 @@ export class MemoryPool {
   }
 
   /**
-   * Runs `verb`. Refuses the request if a lock, a latch or the other kind of semaphore has the
-   * name.
+   * Calls `verb` with the record of the semaphore. Throws if a lock, a latch or the other kind of
+   * semaphore uses the name.
    */
   request<T>(verb: (record: LockRecord, now: number) => T): Promise<T> {
     return this.connection.request((now) => {
@@ -50,7 +50,8 @@ export class MemoryPool {
   }
 
   /**
-   * When the waiter began to wait, in µs: from an earlier answer, or from the client's clock.
+   * Returns when the call began to wait, in µs of the server's time. The value comes from an
+   * earlier answer, or else from the client's clock.
    */
   sinceUs({ since, beganAt }: PermitAttempt, now: number): number {
     if (since !== '') return Number(since)
@@ -61,9 +62,9 @@ export class MemoryPool {
   }
 
   /**
-   * Wakes the client that is next, if there are enough permits for it.
+   * Sends a message to the client that is next, if enough permits are available for it.
    *
-   * @param but the client that needs no message
+   * @param but the id of a client that gets no message
    */
   tellNext({ waiting, available }: SemaphoreRecord, now: number, but?: string): void {
     if (available <= 0) return
@@ -84,7 +85,11 @@ export class MemoryPool {
   }
 }
 
-/** The clients that wait. */
+/**
+ * Returns the clients whose places still count, in the order in which they get permits.
+ *
+ * @param most the largest number of clients to read
+ */
 export function waitingFacts(
   { waiting }: SemaphoreRecord,
   most: number,

@@ -6,7 +6,7 @@ interface Connection {
   request<T>(work: (now: number) => T): Promise<T>
 }
 
-/** Reports a client to the other clients of a server in memory, until its connection is closed. */
+/** Reports one client to the other clients of a server in memory. */
 export class MemoryPresence implements Presence {
   readonly #connection: Connection
   readonly #client: string
@@ -21,7 +21,7 @@ export class MemoryPresence implements Presence {
 
   renews(): void {}
 
-  // Only tools read these reports, and no tool reads a server in memory.
+  // Only tools read these reports, and tools cannot connect to a server in memory.
   reportWaits(): void {}
 
   set(owner: string, text: string | undefined): void {

@@ -29,8 +29,8 @@ export interface ReadWriteConnection {
 const GONE = { kind: 'gone' } as const
 
 /**
- * One read-write lock on a server in memory. Each method does what the Redis script of the same
- * name does, and can be repeated in the same way.
+ * One read-write lock on a server in memory. Each method does the same as the Redis script of that
+ * name. Each request may be sent again.
  */
 export class MemoryReadWriteLock implements RemoteReadWriteLock {
   readonly #connection: ReadWriteConnection
@@ -53,8 +53,8 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const place = placeOf(waits ? this.#clientId : '', owner, beside)
       const { member, client } = place
       const wanted = isUpgradable(owner) ? 'upgradable' : 'read'
-      // A client has one place for its readers and writers. Now the place belongs to a reader, so
-      // it leaves the queue of the writers.
+      // All readers and writers of a client share one place. Now a reader uses it, so the place
+      // leaves the queue of the writers.
       if (wanted === 'read' && member === client) waiting.leave({ member, wanted: 'write' })
       const isHeld = readWrite.heldBy(owner) !== null
       const isShut =
@@ -94,14 +94,14 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         if (record.counter !== null) return granted(this.#lastToken(record, leaseMs, now))
       } else {
         const isUpgrade = isUpgradable(beside)
-        // If the owner has lost the upgradable lock, another owner may have written since.
+        // The owner has lost the upgradable lock. Another owner may have written since then.
         if (isUpgrade && readWrite.ttlMsOf(beside, now) === -2) return GONE
         const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
-        // A client has one place for its readers and writers. Now the place belongs to a writer, so
-        // it leaves the queue of the readers.
+        // All readers and writers of a client share one place. Now a writer uses it, so the place
+        // leaves the queue of the readers.
         if (place.member === place.client) waiting.leave({ member: place.member, wanted: 'read' })
-        // The owner may have released the upgradable lock while it waited for an upgrade. Then it
-        // loses its place before all others.
+        // An owner that waits for an upgrade comes before all others. This owner has released the
+        // upgradable lock, so it must not come first any more.
         if (!isUpgrade) waiting.leave({ member: owner, wanted: 'upgrade' })
         const first = waiting.first('write', now)
         const isNext = isUpgrade || first === undefined || first.member === place.member
@@ -112,8 +112,8 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
           const held = { kind: 'held', since } as const
           if (!isFree)
             return { ...held, ttlMs: readWrite.ttlMs(now), ...holderOf(record, beside, now) }
-          // The lock is reserved for the readers of this phase, or for a client that has waited for
-          // longer.
+          // The lock is free, but readers of the current phase, or a client that has waited longer,
+          // come first.
           const firstForMs = isNext ? 0 : waiting.countsForMs(first, now)
           const ttlMs = Math.max(waiting.phaseLeftMs(now), firstForMs)
           return { ...held, ttlMs, holder: '', ageMs: null }
@@ -145,9 +145,9 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       if (isLast) readWrite.waiting.leave(place)
       const hold = readWrite.heldBy(owner)
       if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {
-        // The owner may have waited under its own owner id instead of the client id.
+        // An upgrade waits under the owner id, not under the client id.
         const hasLeft = readWrite.waiting.leave({ ...place, member: owner }) || isLast
-        // The waiter that left may have been the first, so the next one is woken.
+        // The place that was removed may have been the first, so the next waiter gets a message.
         if (hasLeft && readWrite.mode !== 'write') {
           readWrite.dropDead(now)
           turns.tellNext()
@@ -187,12 +187,19 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
     return this.#connection.listen(server.readWriteReleases, this.#rawName, onWake)
   }
 
-  /** Stores that this client waits. @returns when the wait began, in µs of the server's time */
+  /**
+   * Gives this client a place, or keeps its place for longer.
+   *
+   * @returns when the wait began, in µs of the server's time
+   */
   #waits({ readWrite }: LockRecord, place: Place, now: number, ms: number) {
     return readWrite.waiting.enter(place, this.#connection.server.tokenFloor(now), now, ms)
   }
 
-  /** The token of the last writer. The server also keeps it for longer from now on. */
+  /**
+   * Returns the last token of the lock, and keeps the token for longer. Issues a token if none is
+   * stored.
+   */
   #lastToken(record: LockRecord, leaseMs: number, now: number): number {
     const { server, counterMs } = this.#connection
     if (record.counter === null) return server.mint(record, now, { leaseMs, counterMs })
@@ -210,7 +217,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
   }
 }
 
-/** Drops the owner's hold if it has expired and no request has dropped it yet. */
+/** Removes the owner's hold if its lease has expired. */
 function dropIfDead({ readWrite }: LockRecord, owner: string, now: number): void {
   if (readWrite.heldBy(owner) !== null && readWrite.ttlMsOf(owner, now) === -2) {
     readWrite.dropDead(now)

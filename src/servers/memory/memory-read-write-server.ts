@@ -7,7 +7,7 @@ interface Connection extends ReadWriteConnection {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** The read-write locks on a server in memory, for one client. */
+/** The read-write locks on a server in memory, as one client uses them. */
 export class MemoryReadWriteServer implements ReadWriteServer {
   readonly #connection: Connection
   readonly #clientId: string

@@ -2,15 +2,15 @@ import { GIVING_BACK_MS, type RemoteSemaphore, type SemaphoreServer } from '../s
 import { MemoryPool, type PoolConnection } from './memory-pool.ts'
 import { MemorySemaphore } from './memory-semaphore.ts'
 
-/** The semaphores on a server in memory, for one client. */
+/** The semaphores without leases on a server in memory, as one client uses them. */
 export class MemorySemaphoreServer implements SemaphoreServer {
   readonly #connection: PoolConnection
   readonly #clientId: string
-  /** How long the server remembers a request, in milliseconds. */
+  /** How long the server remembers the result of a request, in milliseconds. */
   readonly keptMs: number
   /**
-   * The requests whose answers this client has received. The server forgets them with the next
-   * request for the same semaphore.
+   * The ids of the answered requests, by semaphore. The next request for a semaphore tells the
+   * server to forget these requests.
    */
   readonly #answered = new Map<string, Set<string>>()
 
@@ -25,28 +25,31 @@ export class MemorySemaphoreServer implements SemaphoreServer {
     return new MemorySemaphore(this, pool)
   }
 
-  /** The client has received the answer, so the server can forget the request. */
+  /**
+   * Called when the client has received the answer. From then on the server may forget the request.
+   */
   heard(rawName: string, id: string): void {
     const ids = this.#answered.get(rawName)
     if (ids === undefined) this.#answered.set(rawName, new Set([id]))
     else ids.add(id)
   }
 
-  /** The client cannot use the answer, so the server must still remember the request. */
+  /**
+   * Called when the client does not use the answer. The server must remember the request, because
+   * the client will undo it.
+   */
   unheard(rawName: string, id: string): void {
     this.#answered.get(rawName)?.delete(id)
   }
 
-  /**
-   * Returns the ids of the answered requests, which the next request sends, and removes them here.
-   */
+  /** Returns the ids of the answered requests, and removes them from this object. */
   take(rawName: string): Iterable<string> {
     const ids = this.#answered.get(rawName) ?? []
     this.#answered.delete(rawName)
     return ids
   }
 
-  /** Makes the server forget all answered requests at once. */
+  /** Makes the server forget all answered requests now. */
   quiet(): void {
     const { server } = this.#connection
     const { now } = server

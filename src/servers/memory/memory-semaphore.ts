@@ -17,9 +17,9 @@ import type { Subscription } from '../subscription.ts'
 import { type MemoryPool, waitingFacts } from './memory-pool.ts'
 import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
-/** Notes which answers the client has received, because the server can forget these requests. */
+/** Notes which requests of the client were answered, so that the server can forget them. */
 interface Host {
-  /** How long a request is remembered, in milliseconds. */
+  /** How long the server remembers the result of a request, in milliseconds. */
   readonly keptMs: number
   heard(rawName: string, id: string): void
   unheard(rawName: string, id: string): void
@@ -27,8 +27,8 @@ interface Host {
 }
 
 /**
- * One semaphore on a server in memory. Each method does what the Redis script of the same name
- * does, and can be repeated in the same way.
+ * One semaphore without leases on a server in memory. Each method does the same as the Redis script
+ * of that name. Each request may be sent again.
  */
 export class MemorySemaphore implements RemoteSemaphore {
   readonly #host: Host
@@ -65,8 +65,8 @@ export class MemorySemaphore implements RemoteSemaphore {
       waiting.enter(client, sinceUs, permits, now)
       const first = waiting.first(now)
       const isOther = first !== undefined && first.client !== client
-      // The client's place has moved back, because this waiter began to wait later than the
-      // client's previous waiter. So another client may be next.
+      // The client's place belonged to a waiter that began to wait earlier. The place has moved
+      // back, so another client may be next.
       if (wasFirst && isOther) pool.tellNext(semaphore, now)
       const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - now)) : -1
       return { kind: 'held', ttlMs, since: String(sinceUs), seen }
@@ -104,7 +104,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       semaphore.waiting.leave(pool.clientId)
       if (wasFirst) pool.tellNext(semaphore, now)
     })
-    // A lost request does no harm, because the place expires by itself.
+    // If the request is lost, the place expires by itself.
     left.catch(() => {})
   }
 
@@ -185,7 +185,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       if (isLast) waiting.leave(pool.clientId)
       if (keptMs > 0) requests.set(owner, 'returned', now + keptMs)
       else if (done !== 'returned') requests.forget([owner])
-      // A semaphore that was deleted meanwhile is not created again.
+      // If the semaphore was deleted since the acquisition, the release does not create it again.
       const isBack = typeof done === 'number' && semaphore.isSet
       if (isBack) semaphore.add(done)
       if (isBack || wasFirst) pool.tellNext(semaphore, now)
@@ -199,7 +199,11 @@ export class MemorySemaphore implements RemoteSemaphore {
     return answer
   }
 
-  /** Runs a request that the server remembers by its id. */
+  /**
+   * Calls `verb` with the stored result of the request, if the request ran before.
+   *
+   * @param id the id under which the server stores the result
+   */
   #named<T>(id: string, verb: Named<T>): Promise<T> {
     const { rawName } = this.#pool
     const answered = this.#host.take(rawName)
@@ -211,7 +215,10 @@ export class MemorySemaphore implements RemoteSemaphore {
   }
 }
 
-/** @param done the result of an earlier run */
+/**
+ * @param done the result of an earlier run; undefined before the first run. 'returned' means that
+ * the permits were given back
+ */
 type Named<T> = (
   semaphore: SemaphoreRecord,
   now: number,

@@ -7,73 +7,84 @@ import { Channels } from './channels.ts'
 import { LockRecord } from './records/lock-record.ts'
 import { timeUs } from './records/moments.ts'
 
-/** The server looks for unused records only if it has at least this many records. */
+/** The least number of records at which the server removes unused records. */
 const FEW = 1_024
 
-/** The failure of every request during an outage. */
+/** The failure of each request that a client sends during an outage. */
 export const OUT = new CallFailure('unsent', 'the server in memory is down')
 
 interface Minting {
   readonly leaseMs: number
-  /** How long the last token is remembered, in milliseconds; 0 is forever. */
+  /** How long the server remembers the last token, in milliseconds; 0 means forever. */
   readonly counterMs: number
-  /** How many tokens are wanted in addition to the first. */
+  /** The number of tokens to reserve below the new token. */
   readonly reserve?: number
   /**
-   * A token that the caller knows. The new token is above it, even if the record has forgotten it.
+   * A token that the caller knows. The new token is higher, even if the server has forgotten the
+   * known token.
    */
   readonly above?: number
 }
 
 interface Connected {
-  /** Checks all holds and waits again, because the whole state of the server may have changed. */
+  /**
+   * Called when the state of all locks may have changed. The client then checks its holds and its
+   * waits.
+   */
   lookAgain(): void
-  /** Called when the server stops answering. It answers again after `cameBack`. */
+  /** Called when an outage begins. */
   wentOut(): void
   cameBack(): void
 }
 
 /**
- * A server in the memory of this process, with locks, a clock and channels. Each client has its own
+ * A server in the memory of this process, with its locks and channels. Each client has its own
  * connection to the server.
  */
 export class MemoryServer {
-  /** Unique among all servers. */
   readonly id = `memory:${randomUUID()}`
   readonly #now: () => number
   readonly #records = new Map<string, LockRecord>()
   readonly #connections = new Set<Connected>()
   #sweepAt = FEW
   #lastFloor = 0
-  /** Messages about releases. Each channel has the raw name of its lock. */
+  /** Messages about released locks. The name of a channel is the raw name of the lock. */
   readonly releases: Channels<string>
-  /** As `releases`, for read-write locks. */
+  /**
+   * Messages about released read-write locks. The name of a channel is the raw name of the lock.
+   */
   readonly readWriteReleases: Channels<string>
-  /** Messages to the awaiters of latches, by the raw names of the latches. */
+  /** Messages to the awaiters of latches. The name of a channel is the raw name of the latch. */
   readonly latchMessages: Channels<string>
-  /** The clients by their ids, and the notes of clients by owner. */
+  /** The identities of the clients, by client id. */
   readonly clients = new Map<string, ClientInfo>()
   readonly notes = new Map<string, string>()
   /**
-   * Messages for the client that is next for permits. Each channel has the raw name of its
+   * Messages to the client that gets permits next. The name of a channel is the raw name of the
    * semaphore.
    */
   readonly tickets: Channels<string>
-  /** Messages about grants of fair locks. Each channel has the id of its client. */
+  /**
+   * Messages about grants of fair locks. The name of a channel is the id of the client that
+   * receives the grant.
+   */
   readonly grants: Channels<FairGrant>
-  /** Messages about new leaders. Each channel has the raw name of the lock of its election. */
+  /** Messages about new leaders. The name of a channel is the raw name of the election's lock. */
   readonly elections: Channels<string>
-  /** Messages between clients, by the id of the receiver. */
+  /**
+   * Messages from client to client. The name of a channel is the id of the client that receives the
+   * message.
+   */
   readonly revocations: Channels<string>
 
-  /** The clock of its clients. */
+  /** The clock of the clients of this server. */
   readonly clock: Clock
-  /** Why no client can reach the server; undefined while there is no outage. */
+  /** The failure of all requests during an outage; undefined without an outage. */
   whyOut: CallFailure | undefined
 
   /**
-   * @param now returns the server's time in milliseconds since the epoch
-   * @param clock the clock of its clients
+   * @param now returns the server's time, in milliseconds since 1970
+   * @param clock the clock of the clients
    */
   constructor(now = () => Date.now(), clock: Clock = systemClock) {
     this.#now = now
@@ -92,7 +103,8 @@ export class MemoryServer {
   }
 
   /**
-   * The present state of a lock. Do not keep the record: the next request may find another record.
+   * Returns the current state of one lock. The caller must not keep the record after its request,
+   * because the server may replace the record.
    */
   record(rawName: string, now: number): LockRecord {
     let record = this.#records.get(rawName)
@@ -105,7 +117,7 @@ export class MemoryServer {
 
   /**
    * Issues the next token of a lock. The token is higher than all earlier tokens of the lock, even
-   * those that the server has forgotten.
+   * when the server has forgotten them.
    */
   mint(
     record: LockRecord,
@@ -119,10 +131,10 @@ export class MemoryServer {
   }
 
   /**
-   * Returns the time in µs, raised if necessary, because the clock may be too coarse to give a new
-   * value at each call.
+   * Returns the time in µs, or a higher value if earlier calls returned this time. So no two calls
+   * return the same value.
    *
-   * @param reserve how many values after the result later calls must not return either
+   * @param reserve how many values above the result also belong to this call
    */
   tokenFloor(now: number, reserve = 0): number {
     const floor = Math.max(timeUs(now), this.#lastFloor + 1)
@@ -130,38 +142,41 @@ export class MemoryServer {
     return floor
   }
 
-  /** Frees the lock and sends a message about that. Returns how many connections receive it. */
+  /**
+   * Frees the lock, and tells the listeners.
+   *
+   * @returns the number of connections that receive the message
+   */
   free(record: LockRecord): number {
     record.holder = null
     return this.releases.publish(record.rawName, '0')
   }
 
-  /** The present state of all locks. */
   get records(): readonly LockRecord[] {
     this.#sweep()
     return [...this.#records.values()]
   }
 
-  /** The number of records, including unused records. */
+  /** The number of records. Unused records count too. */
   get size(): number {
     return this.#records.size
   }
 
-  /** Called before each request. If there are many records, removes the unused ones. */
+  /** Called before each request. Removes unused records if there are many records. */
   tidy(): void {
     if (this.#records.size < this.#sweepAt) return
     this.#sweep()
     this.#sweepAt = Math.max(FEW, 2 * this.#records.size)
   }
 
-  /** Deletes the state of all locks, without messages. */
+  /** Deletes the state of all locks, without a message to clients. */
   clear(): void {
     this.#records.clear()
   }
 
   /**
-   * Makes all clients check their holds and waits again, as after a reconnect. For tests that set
-   * the clock, or that empty the server as a restart does.
+   * Makes all clients check their holds and waits, as after a new connection. Tests call it after
+   * they have set the clock or emptied the server.
    */
   lookAgain(): void {
     for (const connection of [...this.#connections]) connection.lookAgain()
@@ -174,13 +189,15 @@ export class MemoryServer {
     this.revocations.callAll()
   }
 
-  /** Stops all answers, even for requests that have run. The state of the locks is kept. */
+  /**
+   * Makes the server unreachable for all clients. Requests that have run are not answered either.
+   * The server keeps the state of the locks.
+   */
   beginOutage(): void {
     this.whyOut = OUT
     for (const connection of [...this.#connections]) connection.wentOut()
   }
 
-  /** Lets all clients reach the server again. */
   endOutage(): void {
     this.whyOut = undefined
     for (const connection of [...this.#connections]) connection.cameBack()
@@ -202,7 +219,6 @@ export class MemoryServer {
     this.revocations.leave(connection)
   }
 
-  /** How many connections are open. */
   get connections(): number {
     return this.#connections.size
   }

@@ -2,12 +2,16 @@ import type { AcquiredPermit } from '../permit-server.ts'
 import { timeUs } from './records/moments.ts'
 import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
-/** A refusal tells a waiting client the holders of this many permits. */
+/**
+ * A refusal of a waiting client lists the holders of at least this many permits, if there are so
+ * many.
+ */
 const TOLD = 4
 
 /**
- * How long to wait before the next check, in milliseconds. The check is needed when the place of
- * the client that is next expires, or when permits expire. -1 if unknown.
+ * Returns when a waiting client must check again, in milliseconds from now. If another client is
+ * next, its place may expire then; otherwise the first lease ends. -1 means that no such time is
+ * known.
  */
 export function lookAgainMs(semaphore: SemaphoreRecord, client: string, now: number): number {
   const first = semaphore.waiting.first(now)
@@ -16,7 +20,7 @@ export function lookAgainMs(semaphore: SemaphoreRecord, client: string, now: num
   return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - Math.floor(now)))
 }
 
-/** The acquired permits, at most `most`. */
+/** Returns the permits of these owners, at most `most` permits. */
 export function acquiredPermits(
   takers: SemaphoreRecord['takers'],
   most: number,
@@ -31,7 +35,7 @@ export function acquiredPermits(
   return acquired
 }
 
-/** The holders of the first permits, for a client that waits. */
+/** Returns the holders whose leases end first, with {@link TOLD} permits or a few more. */
 export function someHolders(semaphore: SemaphoreRecord, now: number) {
   const told: SemaphoreRecord['takers'][number][] = []
   let permits = 0
@@ -43,7 +47,7 @@ export function someHolders(semaphore: SemaphoreRecord, now: number) {
   return ownersIn(told, now)
 }
 
-/** The owners of permits, and how long each has held them. */
+/** Returns these owners, and how long each has held its permits, in milliseconds. */
 export function ownersIn(takers: SemaphoreRecord['takers'], now: number) {
   return takers.map(([owner, { sinceUs }]) => {
     return { owner, ageMs: Math.max(0, Math.round((timeUs(now) - sinceUs) / 1_000)) }

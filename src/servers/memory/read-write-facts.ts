@@ -4,7 +4,7 @@ import type { LockRecord } from './records/lock-record.ts'
 import { ageMs, timeUs } from './records/moments.ts'
 import { GOES_ON, type Waiting } from './records/waiting-record.ts'
 
-/** The holders of a read-write lock, and the clients that wait. */
+/** Returns the holders of a read-write lock and the waiting clients, as `inspect` shows them. */
 export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts {
   const { readWrite, counter } = record
   const { waiting } = readWrite
@@ -38,8 +38,8 @@ export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts 
 }
 
 /**
- * Finds a holder other than the owner `but`, and how long it has held the lock. A holder whose
- * lease has expired is returned only if there is no other.
+ * Returns a holder other than the owner `but`. A holder whose lease has expired is returned only if
+ * there is no other holder. '' means that there is no holder.
  */
 export function holderOf(record: LockRecord, but: string, now: number): Seen {
   const { readWrite } = record
@@ -50,8 +50,8 @@ export function holderOf(record: LockRecord, but: string, now: number): Seen {
 }
 
 /**
- * How long the owner has held the lock, in milliseconds. For a writer, the age is computed from its
- * token, as in Redis.
+ * Returns how long the owner has held the lock, in milliseconds; null if unknown. A writer's age is
+ * the age of the last token.
  */
 function ageMsOf({ readWrite, counter }: LockRecord, owner: string, now: number): number | null {
   if (isWriter(owner)) return counter && ageMs(counter.token, now)

@@ -3,13 +3,13 @@ import { isUpgradable, isWriter } from '../read-write-server.ts'
 import type { ReadWriteRecord } from './records/read-write-record.ts'
 import { GOES_ON } from './records/waiting-record.ts'
 
-/** Wakes the next waiters of one read-write lock, for one request. */
+/** Sends messages to the next waiters of one read-write lock, within one request. */
 export class ReadWriteTurns {
   readonly #readWrite: ReadWriteRecord
   readonly #now: number
   readonly #publish: (message: string) => number
 
-  /** @param publish sends a message to all listeners and returns how many receive it */
+  /** @param publish sends a message to all listeners, and returns how many receive it */
   constructor(readWrite: ReadWriteRecord, now: number, publish: (message: string) => number) {
     this.#readWrite = readWrite
     this.#now = now
@@ -17,14 +17,14 @@ export class ReadWriteTurns {
   }
 
   /**
-   * Ends the hold of an owner, and wakes the next waiters.
+   * Ends the hold of an owner, and tells the next waiters.
    *
-   * @returns how many listeners receive the message that the lock is free, or free to read. If
-   * there is no such message, returns 0
+   * @returns how many listeners receive the message that the lock is free; 0 without this message
    */
   freed(owner: string): number {
     const { mode } = this.#readWrite
-    // If the ended lease was the longest, the lock must expire with the longest lease that is left.
+    // If the longest lease has ended, the lease of the lock must become as short as the longest
+    // lease of the other readers.
     const lockMs = this.#readWrite.ttlMs(this.#now)
     const wasLongest = lockMs - this.#readWrite.ttlMsOf(owner, this.#now) < 100
     this.#readWrite.remove(owner)
@@ -33,9 +33,11 @@ export class ReadWriteTurns {
   }
 
   /**
-   * Wakes the waiters that are next: all that wait to read, or the first of the queue, or both.
+   * Sends a message to the waiters that are next: to all readers, to the first waiter of the
+   * writers' queue, or to both.
    *
-   * @param wasWritten true if a writer has left; then the waiting readers are next
+   * @param wasWritten true if a writer has just released the lock; then the waiting readers are
+   * next
    */
   tellNext(wasWritten = false): void {
     const { waiting, size } = this.#readWrite
@@ -55,8 +57,10 @@ export class ReadWriteTurns {
   }
 
   /**
-   * Wakes the first waiter of the queue when no reader is left. An owner that waits for an upgrade
-   * is woken when it is the only reader. @returns as `freed`
+   * Tells the next waiter if no reader is left. An owner that waits for an upgrade receives its
+   * message when it is the only reader.
+   *
+   * @returns as `freed`
    */
   #readerLeft(owner: string, wasLongest: boolean): number {
     const readWrite = this.#readWrite
@@ -68,12 +72,15 @@ export class ReadWriteTurns {
   }
 
   /**
-   * Sends the message that the lock is free, or free to read after a write. Then wakes the next
-   * waiters. @returns how many listeners receive the message
+   * Sends the message that the lock is free. After a writer, this means free to read. Then tells
+   * the next waiters.
+   *
+   * @returns how many listeners receive the message
    */
   #wake(wasWritten: boolean): number {
     this.#readWrite.dropDead(this.#now)
-    // Waiters ignore this message. It is for callers that only watch for a release.
+    // Waiters for the lock ignore this message. It wakes calls that only want to know when the lock
+    // is released.
     const listeners = this.#publish(wasWritten ? '01' : '00')
     this.tellNext(wasWritten)
     return listeners

@@ -2,33 +2,31 @@ import { setTimeout } from 'node:timers'
 import { outsideContexts } from '../../kit/outside-contexts.ts'
 import { warn } from '../../kit/warning.ts'
 
-/** A clock that only calls of `advance()` move. */
+/** A clock whose time only `advance()` moves. */
 interface StandingTime {
-  /**
-   * How many timers keep calls waiting. Timers that would not keep a process alive do not count.
-   */
+  /** The number of timers for which calls wait. Timers after `unref()` do not count. */
   readonly awaited: number
-  /** When the first of these timers is due, in milliseconds from now. */
+  /** The time until the first of these timers is due, in virtual milliseconds. */
   readonly firstInMs: number
 }
 
 /**
- * The interval of the checks, in real milliseconds. A test runner gives up after a few seconds, so
+ * The interval of the checks, in real milliseconds. A test runner gives up after a few seconds, and
  * the warning must come earlier.
  */
 const LOOK_MS = 500
 
-// Kept here, because fake timers of tests may replace the global function later.
+// The constant keeps the real function, because a test may replace the global one later.
 const realTimeout = setTimeout
 
-/** All instances of this process, for the check when it ends. */
+/** All objects of this class in the process. They are checked when the process would end. */
 const all = new Set<WeakRef<StuckTime>>()
 
-/** Warns once if calls wait for virtual time that no code moves: a forgotten `advance()`. */
+/** Warns once if calls wait for virtual time and no code calls `advance()`. */
 export class StuckTime {
   readonly #time: StandingTime
   #isLooking = false
-  /** True if calls waited at the last check and no code has called `advance()` since. */
+  /** True if calls waited at the last check, and no code has called `advance()` since then. */
   #waited = false
   #isTold = false
 
@@ -38,19 +36,18 @@ export class StuckTime {
     all.add(new WeakRef(this))
   }
 
-  /** Called when a call may begin to wait. */
+  /** Called when a timer starts. Checks twice, after {@link LOOK_MS} each, if calls wait. */
   look(): void {
     if (this.#isLooking || this.#isTold) return
     this.#isLooking = true
     outsideContexts(() => realTimeout(() => this.#look(), LOOK_MS)).unref()
   }
 
-  /** Called by `advance()`. */
   advanced(): void {
     this.#waited = false
   }
 
-  /** Warns if calls wait. Also called when the process has nothing else to do. */
+  /** Warns if calls wait now. Also called when the process has nothing else to do. */
   tell(): void {
     const { awaited, firstInMs } = this.#time
     if (awaited === 0 || this.#isTold) return

@@ -1,22 +1,25 @@
 import { type Clock, type Moment, systemClock, type Timer } from '../../kit/clock.ts'
 import { StuckTime } from './stuck-time.ts'
 
-/** The clock starts at this time, like the clock of a process that has run for a while. */
+/**
+ * The monotonic time at the start, in milliseconds. It is not 0, as in a process that has run for a
+ * while.
+ */
 const STARTED_AT_MS = 1_000
 
 /**
- * Each reading moves the clock forward by this time, in milliseconds. So two readings differ, as
- * with a real clock.
+ * Each reading of the monotonic clock moves the time by this much, in milliseconds. So two readings
+ * differ, as on a real clock.
  */
 const STEP_MS = 1e-6
 
 /** The shortest timer, in milliseconds, as in Node.js. */
 const LEAST_MS = 1
 
-/** After this many turns of the event loop without activity, no work is under way. */
+/** After this many turns of the event loop without activity, all work waits for time to pass. */
 const QUIET_TURNS = 3
 
-/** `advance()` waits for at most this many turns before it moves the time. */
+/** The largest number of turns that `advance()` waits for such a pause in the activity. */
 const MOST_TURNS = 100_000
 
 class VirtualTimer implements Timer {
@@ -31,23 +34,19 @@ class VirtualTimer implements Timer {
     this.work = work
   }
 
-  /**
-   * A virtual timer never keeps a process alive. After `unref()` it also counts for no waiting
-   * call.
-   */
+  /** After `unref()`, no call waits for this timer. A virtual timer never keeps a process alive. */
   unref(): this {
     this.isAwaited = false
     return this
   }
 }
 
-/** A clock whose time only `advance()` moves. */
 export class VirtualClock implements Clock {
   readonly #wallStartMs = Date.now()
   #elapsedMs = 0
-  /** The timers that have not run, in the order of their creation. */
+  /** The timers that will run, in the order of their creation. */
   readonly #timers = new Set<VirtualTimer>()
-  /** Counts the activity of code: each use of a turn, a timer or the time. */
+  /** Grows when code reads the time, starts a timer or waits for a turn. */
   #signs = 0
   #advancing: Promise<void> = Promise.resolve()
   readonly #stuck = new StuckTime(this)
@@ -57,7 +56,7 @@ export class VirtualClock implements Clock {
     return { monotonic, wall: this.wall }
   }
 
-  /** In milliseconds since the epoch. */
+  /** The wall clock, in milliseconds since 1970. */
   get wall(): number {
     return this.#wallStartMs + Math.floor(this.#elapsedMs)
   }
@@ -98,8 +97,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Moves the time by `ms` milliseconds. Each timer that is due by then runs at its time, in order.
-   * The next timer runs when all work after the previous one is done.
+   * Moves the time by `ms` milliseconds. Each timer that is due runs at its time, in order. Before
+   * the next timer runs, all work of the previous timer is done.
    */
   advance(ms: number): Promise<void> {
     this.#stuck.advanced()
@@ -138,7 +137,7 @@ export class VirtualClock implements Clock {
     return first
   }
 
-  /** Resolves when all work under way waits for time to pass. */
+  /** Resolves when all work waits for time to pass. */
   async #settle(): Promise<void> {
     let signs = -1
     for (let turns = 0, quiet = 0; quiet < QUIET_TURNS && turns < MOST_TURNS; turns++) {

@@ -8,19 +8,28 @@ import { SemaphoreRecord } from './semaphore-record.ts'
 interface Holder {
   readonly owner: string
   holds: number
-  /** The end of the lease; Infinity if the lease has no expiry. Holdfast always sets an expiry. */
+  /**
+   * When the lease ends, in milliseconds of the server's time; Infinity means never. Holdfast
+   * itself always sets an end.
+   */
   endsAt: number
 }
 
-/** The state of one lock on a server. Moments are in milliseconds, on the server's clock. */
+/**
+ * The state of one name on a server: a lock, a read-write lock, a latch or a semaphore. Times are
+ * in milliseconds of the server's time.
+ */
 export class LockRecord {
   readonly rawName: string
   holder: Holder | null = null
-  /** The last token that was issued, and until when it is remembered. */
+  /**
+   * The last token that was issued, and until when the server remembers it; null if the server
+   * remembers no token.
+   */
   counter: { readonly token: number; endsAt: number } | null = null
   /**
-   * The count-down latch of that name: its count, its round, and when it was set. Null if it is
-   * open.
+   * The latch of this name, with its count and round; null if the latch is open. `setAt` is when
+   * the count was set, on the clients' monotonic clock.
    */
   latch: { count: number; readonly round: number; readonly setAt: number } | null = null
   #queue: QueueRecord | undefined
@@ -36,30 +45,33 @@ export class LockRecord {
     return this.#queue
   }
 
-  /** The state as a read-write lock, while no owner holds the name as another kind. */
+  /** The part of the state that a read-write lock uses. */
   get readWrite(): ReadWriteRecord {
     this.#readWrite ??= new ReadWriteRecord()
     return this.#readWrite
   }
 
-  /** True if a read-write lock of this name is held. */
+  /** True if an owner holds the read-write lock of this name. */
   get isReadWrite(): boolean {
     return this.#readWrite !== undefined && this.#readWrite.mode !== null
   }
 
-  /** The state as a semaphore, while no owner holds the name as a lock. */
+  /** The part of the state that a semaphore uses. */
   get semaphore(): SemaphoreRecord {
     this.#semaphore ??= new SemaphoreRecord()
     return this.#semaphore
   }
 
-  /** The kind that has set a number under this name; null if there is no number. */
+  /**
+   * The kind of latch or semaphore that has set a number under this name; null if there is no
+   * number.
+   */
   get numberKind(): NumberKind | null {
     if (this.latch !== null) return 'latch'
     return this.#semaphore?.isSet ? this.#semaphore.kind : null
   }
 
-  /** Forgets all that has expired. */
+  /** Deletes all parts of the state that have expired. */
   expire(now: number): void {
     if (this.holder !== null && now > this.holder.endsAt) this.holder = null
     if (this.counter !== null && now > this.counter.endsAt) this.counter = null
@@ -79,13 +91,14 @@ export class LockRecord {
   }
 
   /**
-   * The remaining time of the lease in milliseconds; -1 without an expiry, -2 if the lock is free.
+   * Returns the remaining time of the lease, in milliseconds. -1 means that the lease never
+   * expires, and -2 that the lock is free.
    */
   ttlMs(now: number): number {
     return this.holder === null ? -2 : leftMs(this.holder.endsAt, now)
   }
 
-  /** The last token; 0 if none is remembered. */
+  /** The last token that was issued; 0 if the server remembers no token. */
   get lastToken(): number {
     return this.counter?.token ?? 0
   }
@@ -94,7 +107,10 @@ export class LockRecord {
     this.holder = { owner, holds: 1, endsAt }
   }
 
-  /** Makes the lease of the holder last at least this long; never shortens it. */
+  /**
+   * Lengthens the holder's lease to at least `leaseMs` from now. A longer lease stays as long as it
+   * is.
+   */
   lengthen(leaseMs: number, counterMs: number, now: number): void {
     const { holder } = this
     if (holder === null || leftMs(holder.endsAt, now) >= leaseMs) return
@@ -103,8 +119,9 @@ export class LockRecord {
   }
 
   /**
-   * Stores the last token. It is kept at least as long as the lease, and until the clock has passed
-   * its value. From then on the clock gives higher tokens.
+   * Stores the last token for at least `counterMs` and `leaseMs`, and until the clock has passed
+   * the token. Later the clock itself gives higher tokens. A `counterMs` of 0 stores the token
+   * forever.
    */
   setCounter(token: number, leaseMs: number, counterMs: number, now: number): void {
     const aheadMs = Math.max(0, (token - timeUs(now)) / 1_000)
@@ -112,14 +129,14 @@ export class LockRecord {
     this.counter = { token, endsAt: counterMs === 0 ? Infinity : now + keptMs }
   }
 
-  /** Called when a lease is renewed: keeps the last token for longer too. */
+  /** Called when a lease is renewed. Remembers the last token for longer. */
   keepCounter(leaseMs: number, counterMs: number, now: number): void {
     const { counter } = this
     if (counter === null || counterMs === 0 || counter.endsAt === Infinity) return
     counter.endsAt = Math.max(counter.endsAt, now + Math.max(counterMs, leaseMs))
   }
 
-  /** @param most how many waiters are listed at most */
+  /** @param most the largest number of waiters to list */
   queueEntries(now: number, most: number): QueueEntry[] {
     return this.queue.head(most).map(({ owner, ticket }) => {
       const mark = this.queue.mark(clientOf(owner))

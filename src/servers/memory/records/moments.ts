@@ -3,12 +3,17 @@ export function timeUs(now: number): number {
   return Math.floor(now * 1_000)
 }
 
-/** The time until `endsAt` in milliseconds; -1 if `endsAt` is Infinity. */
+/**
+ * Returns the time until `endsAt`, in milliseconds; 0 if `endsAt` has passed, -1 if `endsAt` is
+ * Infinity.
+ */
 export function leftMs(endsAt: number, now: number): number {
   return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - now))
 }
 
-/** The age of a token in milliseconds: a token is the time of its issue in µs. */
+/**
+ * Returns the age of a token, in milliseconds. A token is the time in µs at which it was issued.
+ */
 export function ageMs(token: number, now: number): number {
   return Math.max(0, Math.floor(now - token / 1_000))
 }

@@ -1,19 +1,19 @@
 import { WAITING_MS } from '../../waiting-time.ts'
 
-/** A client that waits for permits. */
+/** The place of one client that waits for permits. */
 interface WaitingForPermits {
   readonly client: string
-  /** When its wait began, in µs of the server's time. */
+  /** When the client began to wait, in µs of the server's time. */
   readonly sinceUs: number
-  /** How many permits its first waiter wants. */
+  /** The number of permits that the client's first waiter wants. */
   readonly permits: number
-  /** Until when its place counts. */
+  /** Until when the place counts, in milliseconds of the server's time. */
   readonly untilMs: number
 }
 
 /**
- * The clients that wait for permits. Each client has one place. Its position depends on the longest
- * wait of the client.
+ * The clients that wait for permits. Each client has one place, for all of its waiters. A client
+ * that has waited longer comes first.
  */
 export class PermitWaitingRecord {
   readonly #places = new Map<string, WaitingForPermits>()
@@ -27,15 +27,15 @@ export class PermitWaitingRecord {
     return this.#places.size
   }
 
-  /** The first clients, the longest wait first. */
+  /** Returns at most `most` places. The client that has waited longest is first. */
   list(most: number): WaitingForPermits[] {
     const all = [...this.#places.values()]
     return all.sort((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, most)
   }
 
   /**
-   * The client with the longest wait whose place still counts. Places that no longer count are
-   * removed.
+   * Returns the client that has waited longest and whose place still counts. Removes the places
+   * before it.
    */
   first(now: number): WaitingForPermits | undefined {
     let first: WaitingForPermits | undefined
@@ -48,15 +48,16 @@ export class PermitWaitingRecord {
   }
 
   /**
-   * True if no other client has waited for longer.
+   * True if no other client has waited longer.
    *
-   * @param client '' if the client does not wait
+   * @param client the client that asks; '' if it does not wait
+   * @param sinceUs when the client's call began to wait, in µs of the server's time
    */
   isNext(client: string, sinceUs: number, now: number): boolean {
     let first = this.first(now)
     if (first?.client === client && first.sinceUs < sinceUs) {
-      // The stored wait belongs to a waiter that has its permits now. This waiter began later, so
-      // another client may come before this client.
+      // The stored time belongs to an earlier waiter of the client, which has its permits now. This
+      // waiter began later, so another client may be next.
       this.#places.set(client, { ...first, sinceUs })
       first = this.first(now)
     }
@@ -64,20 +65,23 @@ export class PermitWaitingRecord {
     return client !== '' && (first.client === client || first.sinceUs > sinceUs)
   }
 
-  /** Stores that the client waits. The place then counts for `WAITING_MS`. */
+  /**
+   * Gives the client a place, which counts for `WAITING_MS`. An existing place of the client is
+   * replaced.
+   */
   enter(client: string, sinceUs: number, permits: number, now: number): void {
     this.#places.set(client, { client, sinceUs, permits, untilMs: now + WAITING_MS })
     this.#endsAt = now + 2 * WAITING_MS
   }
 
-  /** Called when the client no longer waits. */
+  /** Removes the client's place. */
   leave(client: string): void {
     this.#places.delete(client)
   }
 
   /**
-   * Called when a waiter of the client has its permits. The next waiter of the client is about to
-   * ask, so the place is kept for a while. After the last waiter, the place is removed.
+   * Called when a waiter of the client does not wait any more. Keeps the place for the next waiter
+   * of the client. If `isLast` is true, removes the place.
    */
   goOn(client: string, isLast: boolean, now: number): void {
     const place = this.#places.get(client)

@@ -1,25 +1,28 @@
 interface Entry {
   readonly owner: string
-  /** When the owner joined, in µs of the server's time. */
+  /**
+   * When the owner joined the queue, in µs of the server's time. It decides the position in the
+   * queue.
+   */
   readonly ticket: number
 }
 
-/** A client with places in the queue. */
+/** A client that has places in the queue. */
 export interface Mark {
-  /** Until when its places count. */
+  /** Until when the client's places count, in milliseconds of the server's time. */
   readonly untilMs: number
-  /** True if the server has seen the client listen for grants. */
+  /** True if the server counted the client as a listener of its inbox. */
   readonly seen: boolean
   readonly label: string
 }
 
 /** The waiters of one fair lock, and until when the places of each client count. */
 export class QueueRecord {
-  /** In the order of tickets, and then of owner ids. */
+  /** The waiters, sorted by ticket, and by owner if tickets are equal. */
   readonly #entries: Entry[] = []
   readonly #byOwner = new Map<string, Entry>()
   readonly #marks = new Map<string, Mark>()
-  /** The shorter claim windows that some owners want, in milliseconds. */
+  /** The claim windows of owners that want less than `CLAIM_MS`, in milliseconds. */
   readonly #claims = new Map<string, number>()
   #endsAt = Infinity
   #marksEndAt = Infinity
@@ -44,17 +47,17 @@ export class QueueRecord {
     return this.#byOwner.get(owner)
   }
 
-  /** @param most how many are returned at most */
+  /** Returns the first waiters of the queue, at most `most`. */
   head(most: number): readonly Entry[] {
     return this.#entries.slice(0, most)
   }
 
-  /** @returns true if the owner was not in the queue yet */
+  /** @returns true if the owner was not in the queue before */
   add(owner: string, ticket: number): boolean {
     if (this.#byOwner.has(owner)) return false
     const entry = { owner, ticket }
     let at = this.#entries.length
-    // A new owner is usually the last.
+    // The search begins at the end, because a new owner usually belongs there.
     while (at > 0 && isBefore(entry, this.#entries[at - 1] as Entry)) at -= 1
     this.#entries.splice(at, 0, entry)
     this.#byOwner.set(owner, entry)
@@ -82,7 +85,10 @@ export class QueueRecord {
     return this.#marks.get(client)
   }
 
-  /** Keeps the places of that client until `mark.untilMs`. */
+  /**
+   * Keeps the places of a client until `mark.untilMs`. Also removes the expired marks of other
+   * clients.
+   */
   setMark(client: string, mark: Mark, now: number): void {
     this.#marks.set(client, mark)
     for (const [other, { untilMs }] of this.#marks) if (untilMs < now) this.#marks.delete(other)
@@ -95,20 +101,23 @@ export class QueueRecord {
     this.#marks.delete(client)
   }
 
-  /** Deletes all marks and claim windows. Called when the queue is empty. */
+  /** Deletes the marks of all clients, and all claim windows. Called when the queue is empty. */
   dropMarks(): void {
     this.#marks.clear()
     this.#claims.clear()
     this.#marksEndAt = Infinity
   }
 
-  /** Sets when all entries expire and, unless `marks` is false, when all marks expire. */
+  /**
+   * Sets when the whole queue expires, in milliseconds of the server's time. Unless `marks` is
+   * false, the marks expire then too.
+   */
   keepUntil(endsAt: number, { marks = true } = {}): void {
     this.#endsAt = endsAt
     if (marks) this.#marksEndAt = endsAt
   }
 
-  /** Forgets all that has expired. */
+  /** Deletes all parts that have expired. */
   expire(now: number): void {
     if (now > this.#endsAt) {
       this.#entries.length = 0

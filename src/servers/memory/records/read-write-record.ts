@@ -5,26 +5,25 @@ import { WaitingRecord } from './waiting-record.ts'
 /** The hold of one owner. */
 interface ReadWriteHold {
   holds: number
-  /**
-   * The end of a reader's lease. Unused for a writer, whose lease is the lease of the whole lock.
-   */
+  /** When a reader's lease ends. A writer has the lease of the whole lock instead. */
   endsAt: number
   readonly beganAt: number
 }
 
 /**
- * The readers or the writer, and the clients that wait. Moments are in milliseconds, on the
- * server's clock. Expired readers stay until a request needs the number of readers, as in Redis.
+ * The holders of one read-write lock, and the waiting clients. Times are in milliseconds of the
+ * server's time. As in Redis, expired readers are removed only when a request needs the number of
+ * readers.
  */
 export class ReadWriteRecord {
-  /** How the lock is held; null when it is free. */
+  /** How owners hold the lock; null if the lock is free. */
   mode: 'read' | 'write' | null = null
-  /** The end of the lease of the whole lock. No hold counts after this time. */
+  /** When the lease of the whole lock ends. Later no hold exists; -Infinity if the lock is free. */
   endsAt = -Infinity
   readonly #holds = new Map<string, ReadWriteHold>()
   readonly waiting = new WaitingRecord()
 
-  /** Forgets all that has expired. */
+  /** Deletes all parts that have expired. */
   expire(now: number): void {
     if (now > this.endsAt) this.free()
     this.waiting.expire(now)
@@ -34,7 +33,10 @@ export class ReadWriteRecord {
     return this.mode === null && this.waiting.isForgotten
   }
 
-  /** How many owners hold it, including expired readers. */
+  /**
+   * The number of owners that hold the lock. Readers with an expired lease count until they are
+   * removed.
+   */
   get size(): number {
     return this.#holds.size
   }
@@ -48,16 +50,16 @@ export class ReadWriteRecord {
   }
 
   /**
-   * The remaining time of the lease of the whole lock in milliseconds; -1 without an expiry, -2 if
-   * the lock is free.
+   * Returns the remaining time of the whole lock's lease, in milliseconds. -1 means that the lease
+   * never expires, and -2 that the lock is free.
    */
   ttlMs(now: number): number {
     return this.mode === null ? -2 : leftMs(this.endsAt, now)
   }
 
   /**
-   * The remaining time of one owner's lease in milliseconds; -2 if the lease has expired or does
-   * not exist.
+   * Returns the remaining time of one owner's lease, in milliseconds. -1 means that the lease never
+   * expires, and -2 that the owner holds nothing.
    */
   ttlMsOf(owner: string, now: number): number {
     const hold = this.heldBy(owner)
@@ -66,12 +68,14 @@ export class ReadWriteRecord {
     return now > hold.endsAt ? -2 : leftMs(hold.endsAt, now)
   }
 
-  /** True if a reader holds the upgradable lock. */
+  /** True if an owner holds the upgradable lock, and its lease has not expired. */
   hasUpgradable(now: number): boolean {
     return this.owners.some((owner) => isUpgradable(owner) && this.ttlMsOf(owner, now) !== -2)
   }
 
-  /** Adds a hold or raises its count, and makes the lease last at least this long. */
+  /**
+   * Adds a hold, or raises its count to `holds`. The lease then lasts at least `leaseMs` from now.
+   */
   give(owner: string, holds: number, leaseMs: number, now: number): void {
     const hold = this.heldBy(owner) ?? { holds, endsAt: -Infinity, beganAt: now }
     hold.holds = Math.max(hold.holds, holds)
@@ -81,7 +85,10 @@ export class ReadWriteRecord {
     this.lengthen(owner, leaseMs, now)
   }
 
-  /** Makes a lease last at least this long; never shortens it. */
+  /**
+   * Lengthens an owner's lease to at least `leaseMs` from now. A longer lease stays as long as it
+   * is.
+   */
   lengthen(owner: string, leaseMs: number, now: number): void {
     const hold = this.heldBy(owner)
     if (hold === null) return
@@ -90,8 +97,8 @@ export class ReadWriteRecord {
   }
 
   /**
-   * Removes the hold of that owner. If the owner wrote and other holds are left, the lock becomes a
-   * read lock.
+   * Removes the hold of an owner. If a writer also held the read lock, the lock becomes a read
+   * lock.
    */
   remove(owner: string): void {
     this.#holds.delete(owner)
@@ -99,7 +106,12 @@ export class ReadWriteRecord {
     else if (isWriter(owner)) this.mode = 'read'
   }
 
-  /** Removes expired readers. @returns how many owners hold the lock then */
+  /**
+   * Removes readers with an expired lease. Without a writer, the lock then ends with the longest
+   * lease of the readers.
+   *
+   * @returns the number of owners that hold the lock then
+   */
   dropDead(now: number): number {
     let [longest, hasWriter] = [-Infinity, false]
     for (const [owner, { endsAt }] of this.#holds) {
@@ -112,7 +124,7 @@ export class ReadWriteRecord {
     return this.size
   }
 
-  /** Removes all holds. */
+  /** Removes all holds. The waiting clients stay. */
   free(): void {
     this.mode = null
     this.endsAt = -Infinity

@@ -1,14 +1,17 @@
-/** The results of requests by their ids, each remembered until a moment on the server's clock. */
+/**
+ * The results of requests, by request id. Each result has an expiry in milliseconds of the server's
+ * time.
+ */
 export class RequestRecord {
   readonly #all = new Map<string, { readonly result: number | 'returned'; endsAt: number }>()
-  /** No request is forgotten before this moment. */
+  /** Until this time no result expires, so `expire` has nothing to do. */
   #firstEndsAt = Infinity
 
   get size(): number {
     return this.#all.size
   }
 
-  /** The result of the request; undefined if it is not remembered. */
+  /** Returns the result of a request; undefined if the server does not remember the request. */
   get(id: string): number | 'returned' | undefined {
     return this.#all.get(id)?.result
   }
@@ -18,7 +21,7 @@ export class RequestRecord {
     this.#firstEndsAt = Math.min(this.#firstEndsAt, endsAt)
   }
 
-  /** Remembers the request for longer, if it is still remembered. */
+  /** Remembers the request until `endsAt`, if the server has not forgotten it. */
   keep(id: string, endsAt: number): void {
     const request = this.#all.get(id)
     if (request !== undefined) request.endsAt = endsAt

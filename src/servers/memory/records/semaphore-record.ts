@@ -4,36 +4,36 @@ import { permitsOf } from '../../permit-pool.ts'
 import { PermitWaitingRecord } from './permit-waiting-record.ts'
 import { RequestRecord } from './request-record.ts'
 
-/** The permits of one acquisition. */
+/** The permits that one acquisition holds. */
 interface Taken {
   endsAt: number
-  /** When its owner acquired them, in µs. */
+  /** When the owner acquired the permits, in µs of the server's time. */
   readonly sinceUs: number
   /**
-   * The ids of the permits that the owner still holds. Permits that were released by their ids are
-   * missing here, so there may be fewer than the owner id says.
+   * The ids of the permits that the owner still holds. A release by ids removes them one by one, so
+   * there may be fewer than the owner id says.
    */
   readonly ids: readonly string[]
 }
 
 /**
- * The state of one semaphore on a server. Moments are in milliseconds, on the server's clock.
- * Expired permits stay taken until a request needs the number of free permits, as in Redis.
+ * The state of one semaphore on a server. Times are in milliseconds of the server's time. As in
+ * Redis, expired permits are freed only when a request needs the number of available permits.
  */
 export class SemaphoreRecord {
   #available: number | null = null
-  /** When the number of permits expires. */
+  /** When the number of permits expires; Infinity means never. */
   #endsAt = Infinity
-  /** The permits of each owner. Permits that were released by their ids are missing here. */
+  /** The permits that owners hold, by owner. */
   readonly #taken = new Map<string, Taken>()
-  /** When all of these permits expire together with the semaphore. */
+  /** When all taken permits expire because the semaphore expires; Infinity means never. */
   #takenEndsAt = Infinity
-  /** The kind of semaphore that has set the number. */
+  /** The kind of semaphore that has set the number of permits. */
   kind: Exclude<NumberKind, 'latch'> = 'semaphore'
   readonly waiting = new PermitWaitingRecord()
   readonly requests = new RequestRecord()
 
-  /** Forgets all that has expired. */
+  /** Deletes all parts that have expired. */
   expire(now: number): void {
     if (now > this.#endsAt) [this.#available, this.#endsAt] = [null, Infinity]
     if (now > this.#takenEndsAt) this.#taken.clear()
@@ -51,23 +51,34 @@ export class SemaphoreRecord {
     return this.#available !== null
   }
 
-  /** How many permits are free; can be below 0. */
+  /** The number of available permits, which can be below 0; 0 if no number is set. */
   get available(): number {
     return this.#available ?? 0
   }
 
-  /** Adds or removes permits, even if there was no semaphore. @returns how many are free then */
+  /**
+   * Adds permits; a negative number removes permits. Creates the semaphore if it does not exist.
+   *
+   * @returns the number of available permits
+   */
   add(permits: number): number {
     this.#available = this.available + permits
     return this.#available
   }
 
-  /** Sets when the semaphore expires. Permits that are taken after this call expire with it. */
+  /**
+   * Sets when the semaphore expires. Permits that owners take after this call expire at the same
+   * time.
+   */
   endAt(endsAt: number): void {
     this.#endsAt = endsAt
   }
 
-  /** Deletes the number. @returns true if there was a number */
+  /**
+   * Deletes the number of permits.
+   *
+   * @returns true if a number was set
+   */
   delete(): boolean {
     const { isSet } = this
     this.#available = null
@@ -75,57 +86,71 @@ export class SemaphoreRecord {
     return isSet
   }
 
-  /** Forgets all taken permits. @returns true if there were any */
+  /**
+   * Deletes all taken permits.
+   *
+   * @returns true if any permits were taken
+   */
   deleteTaken(): boolean {
     const { size } = this.#taken
     this.#taken.clear()
     return size > 0
   }
 
-  /** How many permits are taken, including expired permits. */
+  /** The number of taken permits. Expired permits count until they are freed. */
   get taken(): number {
     let taken = 0
     for (const { ids } of this.#taken.values()) taken += ids.length
     return taken
   }
 
-  /** The owners with permits, the earliest expiry first. */
+  /** The owners that hold permits. The owner whose lease ends first is first. */
   get takers(): readonly (readonly [owner: string, taken: Readonly<Taken>])[] {
     return [...this.#taken].sort(([, a], [, b]) => a.endsAt - b.endsAt)
   }
 
-  /** The earliest end of a lease among the taken permits; Infinity if none are taken. */
+  /** When the first lease of all taken permits ends; Infinity if no permits are taken. */
   get firstEndsAt(): number {
     let first = Infinity
     for (const { endsAt } of this.#taken.values()) first = Math.min(first, endsAt)
     return first
   }
 
-  /** True if the owner still holds any of its permits. */
+  /** True if the owner holds at least one permit. */
   has(owner: string): boolean {
     return this.#taken.has(owner)
   }
 
-  /** Until when the owner has its permits; undefined if some are missing. */
+  /**
+   * Returns when the lease of the owner's permits ends; undefined if the owner does not hold all of
+   * its permits.
+   */
   takenUntil(owner: string): number | undefined {
     const taken = this.#taken.get(owner)
     return taken?.ids.length === permitsOf(owner) ? taken.endsAt : undefined
   }
 
-  /** Takes as many permits as the owner id says. */
+  /** Gives the owner as many permits as its owner id says. */
   take(owner: string, endsAt: number, sinceUs: number): void {
     this.#taken.set(owner, { endsAt, sinceUs, ids: permitIds(owner) })
     this.add(-permitsOf(owner))
     if (this.#endsAt !== Infinity) this.#takenEndsAt = this.#endsAt
   }
 
-  /** Lets the owner keep its permits at least until `endsAt`; never shortens the time. */
+  /**
+   * Lengthens the lease of the owner's permits until `endsAt`. A longer lease stays as long as it
+   * is.
+   */
   lengthen(owner: string, endsAt: number): void {
     const taken = this.#taken.get(owner)
     if (taken !== undefined) taken.endsAt = Math.max(taken.endsAt, endsAt)
   }
 
-  /** Frees the owner's permits. @returns true if the owner had all of them */
+  /**
+   * Frees all permits of the owner.
+   *
+   * @returns true if the owner held all permits of its acquisition
+   */
   giveBack(owner: string): boolean {
     const taken = this.#taken.get(owner)
     if (taken === undefined) return false
@@ -134,7 +159,11 @@ export class SemaphoreRecord {
     return taken.ids.length === permitsOf(owner)
   }
 
-  /** Frees these permits. @returns how many of them were taken */
+  /**
+   * Frees the permits with these ids.
+   *
+   * @returns how many of these permits were taken
+   */
   giveBackIds(ids: ReadonlySet<string>): number {
     let given = 0
     for (const [owner, taken] of this.#taken) {
@@ -147,7 +176,7 @@ export class SemaphoreRecord {
     return given
   }
 
-  /** Frees the expired permits. */
+  /** Frees all permits whose lease has expired. */
   giveBackExpired(now: number): void {
     for (const [owner, { endsAt }] of this.#taken) if (endsAt <= now) this.giveBack(owner)
   }

@@ -1,14 +1,14 @@
 import { isUpgradable, isWriter, UPGRADABLE_SUFFIX } from '../../read-write-server.ts'
 
 /**
- * Stored as `sinceUs`, instead of a time, for the holder of the upgradable lock that waits to
- * write. It is smaller than every time, so this waiter comes first.
+ * The value of `sinceUs` for an owner that waits for an upgrade. It is smaller than every time, so
+ * such an owner comes first.
  */
 export const GOES_ON = 3
 
 /**
- * The place of a waiter. Each client has one place to read or to write, and one for the upgradable
- * lock. An owner that already holds the lock as another kind has its own place.
+ * The place of a waiter. All readers and writers of a client share one place, and its waiters for
+ * the upgradable lock share another. An owner that waits for an upgrade has its own place.
  */
 export interface Place {
   readonly member: string
@@ -21,20 +21,21 @@ export interface Waiting extends Place {
   readonly sinceUs: number
 }
 
-/** One queue: of the waiters to read, or of the waiters to write and for the upgradable lock. */
+/** One of two queues: the waiters to read, or the waiters to write and for the upgradable lock. */
 interface Queue {
   readonly members: Map<string, Waiting>
   endsAt: number
 }
 
-/** The clients that wait for a read-write lock, and until when each place counts. */
+/** The clients that wait for one read-write lock, and until when each place counts. */
 export class WaitingRecord {
   readonly #readers: Queue = { members: new Map(), endsAt: Infinity }
   readonly #writers: Queue = { members: new Map(), endsAt: Infinity }
   readonly #untilMs = new Map<string, number>()
   #endsAt = Infinity
   /**
-   * The end of the phase in which the readers acquire the lock that waited for a writer to leave.
+   * When the current phase ends; -Infinity without a phase. In a phase, the readers that waited for
+   * the last writer acquire the lock before the next writer.
    */
   #phaseEndsAt = -Infinity
 
@@ -50,22 +51,22 @@ export class WaitingRecord {
     return this.size('read') + this.size('write') + this.#untilMs.size === 0 && !this.isPhase
   }
 
-  /** How many places are in that queue. */
+  /** Returns the number of places in the queue. Places that do not count any more are included. */
   size(queue: 'read' | 'write'): number {
     return this.#queueOf(queue).members.size
   }
 
-  /** How many expiry times are stored. Some may belong to places that no queue has any more. */
+  /** The number of places with an expiry. It includes places that were removed with their queue. */
   get marks(): number {
     return this.#untilMs.size
   }
 
-  /** The places in that queue that still count, the longest wait first. */
+  /** Returns the places in the queue that still count. The place with the longest wait is first. */
   list(queue: 'read' | 'write', now: number): Waiting[] {
     return this.#inOrder(queue).filter((waiting) => this.#counts(waiting, now))
   }
 
-  /** The first place in that queue that still counts. Removes the places before it. */
+  /** Returns the first place in the queue that still counts. Removes the places before it. */
   first(queue: 'read' | 'write', now: number): Waiting | undefined {
     return this.#inOrder(queue).find((waiting) => {
       if (this.#counts(waiting, now)) return true
@@ -86,12 +87,11 @@ export class WaitingRecord {
   }
 
   /**
-   * Stores that a waiter waits. The place then counts for `aliveMs`. If the waiter already has a
-   * place, the place keeps its position.
+   * Adds a place to its queue. If the place exists, it keeps its position.
    *
-   * @param nowUs the server's time in µs
-   * @param aliveMs for how long the place counts, in milliseconds
-   * @returns when the wait began, in µs
+   * @param nowUs the server's time, in µs
+   * @param aliveMs how long the place counts, in milliseconds from now
+   * @returns when the wait began, in µs of the server's time
    */
   enter(place: Place, nowUs: number, now: number, aliveMs: number): number {
     const { member, wanted } = place
@@ -106,7 +106,11 @@ export class WaitingRecord {
     return sinceUs
   }
 
-  /** Removes the place. @returns true if it existed */
+  /**
+   * Removes the place from its queue.
+   *
+   * @returns true if the queue had the place
+   */
   leave({ member, wanted }: Pick<Place, 'member' | 'wanted'>): boolean {
     if (!this.#queueOf(wanted).members.delete(member)) return false
     this.#untilMs.delete(member)
@@ -114,17 +118,17 @@ export class WaitingRecord {
     return true
   }
 
-  /** For how much longer the place counts, in milliseconds. */
+  /** Returns for how much longer the place counts, in milliseconds. */
   countsForMs({ member }: Waiting, now: number): number {
     return Math.max(0, Math.ceil((this.#untilMs.get(member) ?? now) - now))
   }
 
-  /** True while readers that waited for a writer to leave come before the next writer. */
+  /** True in a phase: readers that waited for the last writer come before the next writer. */
   get isPhase(): boolean {
     return this.#phaseEndsAt !== -Infinity
   }
 
-  /** The remaining time of that phase in milliseconds; 0 if it is over. */
+  /** Returns the remaining time of the phase, in milliseconds; 0 without a phase. */
   phaseLeftMs(now: number): number {
     return Math.max(0, Math.ceil(this.#phaseEndsAt - now))
   }
@@ -138,9 +142,9 @@ export class WaitingRecord {
   }
 
   /**
-   * True if a reader must wait behind the first waiter of the writers' queue.
+   * True if a reader must wait, because a waiter in the writers' queue comes first.
    *
-   * @param place the reader's place
+   * @param place the place of the reader
    */
   isShut({ member, wanted }: Place, now: number): boolean {
     const first = this.first('write', now)
@@ -155,10 +159,11 @@ export class WaitingRecord {
 }
 
 /**
- * The place of a waiting owner.
+ * Returns the place for an attempt.
  *
- * @param client the id of the client; '' if the owner does not wait
- * @param beside the owner id with which the owner holds the lock as another kind; '' for none
+ * @param client the id of the client; '' if the attempt does not wait
+ * @param beside the owner id with which the owner holds the lock as another kind; '' if it does not
+ * hold the lock
  */
 export function placeOf(client: string, owner: string, beside: string): Place {
   const wanted = isUpgradable(owner) ? 'upgradable' : isWriter(owner) ? 'write' : 'read'
