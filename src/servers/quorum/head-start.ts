@@ -15,8 +15,8 @@ import type { RoundTrips } from './round-trips.ts'
 const HEAD_START_MS = 15
 
 /**
- * If the first master refuses, the client asks again after a random time between `least` and `least
- * + spread`, in milliseconds.
+ * If the first master refuses, the client asks again after a random time, in milliseconds: at least
+ * `least`, and at most `spread` more.
  */
 const LOOK_MS = { least: 100, spread: 200 }
 

@@ -115,9 +115,9 @@ export class Majority {
   }
 
   /**
-   * Returns for how long a majority still grants the lease at index `i`, in milliseconds. -1 means
-   * no expiry. -2 means that no majority can have the lease. Returns a failure if too few masters
-   * answered.
+   * Returns for how long a majority still grants the lease at index `i`, in milliseconds. The value
+   * -1 means no expiry, and -2 means that no majority can have the lease. Returns a failure if too
+   * few masters answered.
    */
   leftOf(votes: readonly Vote<Voter, Renewals>[], i: number): number | CallFailure {
     const each = votes.map(({ member, answer }) => ({
