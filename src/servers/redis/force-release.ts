@@ -9,7 +9,7 @@ export function seenIn({ holder, token }: HolderFacts): SeenHold | null {
 }
 
 /**
- * @param forcedMs how long one master of several refuses to restore a hold of that name, in
+ * @param forcedMs how long one master of several refuses to restore a hold of the owner, in
  * milliseconds; left out for a single server
  * @returns true if the hold was ended; false if the owner did not hold the lock any more
  */

@@ -57,9 +57,9 @@ export function connectionNameOf(source: RedisSource): string | undefined {
 }
 
 /**
- * How Sentinels find the master. They report a failover, because the old master would grant locks
- * for some seconds. If no Sentinel answers, `Connection` tries again, because the timer of ioredis
- * would keep the process alive.
+ * How ioredis finds the master by Sentinels. Sentinels report a failover, because the old master
+ * would grant locks for some seconds. If no Sentinel answers, `Connection` tries again, because the
+ * timer of ioredis would keep the process alive.
  */
 const BY_SENTINEL: RedisOptions = {
   role: 'master',
@@ -69,13 +69,14 @@ const BY_SENTINEL: RedisOptions = {
 }
 
 /**
- * Opens a connection of our own from what the user gave. The user's client is never touched.
+ * Opens a connection of our own, from the source that the user gave. Does not use the user's
+ * client.
  *
  * With these settings, ioredis sends a command at most once. It queues nothing while the connection
  * is down, and repeats nothing after a reconnect. If answers are due, even to the greeting, and a
  * socket is silent for twice `silenceMs`, the socket is closed.
  *
- * @param retryMs how long to pause before the next connect, in milliseconds; null means never
+ * @param retryMs returns the pause before the next connect, in milliseconds; null means never
  */
 export function openClient(
   { source, silenceMs, sharded }: ConnectionSettings,
@@ -130,8 +131,8 @@ export function openClient(
 }
 
 /**
- * The options in what the user gave. ioredis reads a URL. The options of Holdfast override options
- * in the URL.
+ * Returns the ioredis options in the source. ioredis reads a URL. The options of Holdfast override
+ * options in the URL.
  */
 function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOptions } {
   if (typeof source === 'string') return new makeRedis(source, { lazyConnect: true }).options
@@ -139,8 +140,8 @@ function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOp
 }
 
 /**
- * `commandTimeout` rejects a command that may still run. Holdfast's own deadlines handle such
- * commands.
+ * Removes `commandTimeout`, which rejects a command that may still run. Holdfast's own deadlines
+ * handle such commands.
  */
 function withoutTimeout(options: RedisOptions): RedisOptions {
   const { commandTimeout: _, ...rest } = options

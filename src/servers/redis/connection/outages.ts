@@ -20,7 +20,10 @@ const MOST_REMEMBERED = 100
 /** The outage of one server. */
 interface Ongoing {
   readonly since: number
-  /** The connections that fail. When none fails, the server must stay reachable for a while. */
+  /**
+   * The connections that fail now. When this set is empty, the server must stay reachable for a
+   * while.
+   */
   readonly failing: Set<object>
   attempts: number
   failure: CallFailure
@@ -31,16 +34,18 @@ interface Ongoing {
 }
 
 /**
- * The outages of one server, or of the nodes of a cluster, over all connections of a client. Each
- * outage is reported when it begins, at growing intervals while attempts fail, and when it is over.
- * Without an outage it needs no timer.
+ * Reports the outages of one server, or of the nodes of a cluster, over all connections of a
+ * client. Each outage is reported when it begins, at growing intervals while attempts fail, and
+ * when it is over. Without an outage, no timer runs.
  */
 export class Outages {
   readonly #address: string
   readonly #listener: OutageListener
   readonly #ongoing = new Map<string, Ongoing>()
   #isClosed = false
-  /** When servers last recovered, and how long they had to be reachable for it. */
+  /**
+   * When each server last recovered, and how long it had to be reachable until then, by address.
+   */
   readonly #recovered = new Map<string, { readonly at: number; readonly provenMs: number }>()
 
   /** @param address the address of the server, or the name of the cluster */
@@ -121,8 +126,9 @@ export class Outages {
   }
 
   /**
-   * A server that fails again and again must be reachable for longer each time, so that its outage
-   * is reported once.
+   * Returns how long the server must be reachable until the outage is over, in milliseconds. A
+   * server that fails again and again must be reachable for longer each time, so that its outage is
+   * reported once.
    */
   #provenMs(address: string, { since }: Ongoing): number {
     const last = this.#recovered.get(address)
