@@ -9,7 +9,7 @@
   KEYS[1]  lock           hash: owner -> hold count
   KEYS[2]  counter        string: the last fencing token issued for this lock
   KEYS[3]  queue          zset: owner -> ticket
-  KEYS[4]  waiting        hash: client -> until when its places are alive
+  KEYS[4]  waiting        hash: client -> until when its places count
   KEYS[5]  javaQueue      list: the waiters of Redisson's fair lock
   KEYS[6]  javaTimeouts   zset: these waiters -> the time in ms after which each counts as dead
   ARGV[1]  owner          `<clientId>:<owner>`

@@ -2,8 +2,7 @@
   Ends one hold that the caller saw, and no other, and wakes the waiters.
 
   Safe to run twice: a repeat cannot end the next hold, because that hold has another owner or a newer token. With
-  several masters, each master also stores the name of the owner. The owner may still have a majority, and must not
-  get the lock back there.
+  several masters, each master also stores the name of the owner, so that no repair restores the hold there.
 
   KEYS[1]  lock       hash: owner -> hold count
   KEYS[2]  counter    string: the last fencing token issued for this lock

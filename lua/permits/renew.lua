@@ -1,10 +1,11 @@
 --[[
-  Renews the leases of many permits. Never shortens a lease, never revives one.
+  Renews the leases of many permits. Never shortens a lease, and never revives an expired lease.
 
   KEYS[*]  three      for each hold its three keys: the timeouts, a zset: id of a permit -> until when it is taken,
                       server time in ms. The counter, a string: the last fencing token issued for this semaphore. The
-                      holders, a hash: the first 24 hex digits of ids -> their owner, and since when, in µs
-  ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only looks
+                      holders, a hash: the first 24 hex digits of an id -> the owner of the permit, and since when,
+                      in µs
+  ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only reads the times
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
   ARGV[*]  owners     the owner of each hold, in the order of the keys: `<clientId>:<owner>:<permits>`
 
