@@ -53,7 +53,8 @@ if found[2] then
   return redis.error_reply(READ_WRITE)
 end
 if forcedMs ~= '0' then
-  -- A full server refuses HSET, unless the script has sent a write command before. This HDEL changes nothing.
+  -- A full server refuses HSET, unless the script has sent a write command before. So this HDEL, which changes nothing,
+  -- is sent first.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)

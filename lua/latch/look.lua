@@ -19,7 +19,7 @@ local latch, round, kind, request = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
 -- include: parts/latch.lua
 
--- A replica refuses this command, because it could write.
+-- A replica refuses this command, because DEL is a write command.
 redis.call('DEL', request)
 local count = countOf(latch, kind)
 if type(count) == 'table' then

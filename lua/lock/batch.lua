@@ -48,7 +48,7 @@ local scripts = {
     )
   end,
   r = function(lock, counter, owner, token, holds)
-    -- The names of the counter and of the channel differ in their prefix only.
+    -- The names of the counter and of the channel differ only in their prefix.
     local channel = string.gsub(counter, '^redisson_lock_token', 'redisson_lock__channel')
     return release(lock, counter, owner, token, channel, publish, holds, notAfterUs)
   end,

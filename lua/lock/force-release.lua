@@ -28,7 +28,8 @@ if found[2] then
 end
 local last = tonumber(redis.call('GET', counter) or 0)
 if forced then
-  -- A full server refuses HSET, unless the script has sent a write command before. This HDEL changes nothing.
+  -- A full server refuses HSET, unless the script has sent a write command before. So this HDEL, which changes nothing,
+  -- is sent first.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)

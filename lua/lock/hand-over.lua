@@ -54,7 +54,7 @@ end
 -- On one master of several, the counter is not compared, because each hold there has its own owner name.
 if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then
   if not held[1] then
-    -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
+    -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.
     redis.call('HDEL', lock, from)
   end
   return { 'gone' }

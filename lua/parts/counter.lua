@@ -3,8 +3,8 @@ local function counterKeptMs(counterMs, leaseMs)
   return counterMs - leaseMs < 0 and leaseMs or counterMs
 end
 
--- Stores a token. A `counterMs` of '0' means forever. The counter must outlive the lease. It must also last until the
--- server time has passed the token, because then the time gives the next token.
+-- Stores a token. A `counterMs` of '0' means forever. The counter must outlive the lease. The counter must also last
+-- until the server time has passed the token, because then the time gives the next token.
 local function setCounter(counter, token, counterMs, leaseMs)
   if counterMs == '0' then
     redis.call('SET', counter, token)

@@ -1,9 +1,9 @@
 -- Included by the scripts of the fair lock, after parts/counter.lua and parts/token.lua. `keys` are the keys of one
 -- lock. `terms` belong to the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
 --
--- `queue` zset: owner -> ticket, which is the server time in µs when the owner came.
--- `waiting` hash: client -> '<its places count until, ms> <1 if its inbox had a listener, otherwise 0> <label>'.
--- Also owner -> claim window in ms, for owners that want a shorter window.
+-- `queue`    zset: owner -> ticket, which is the server time in µs when the owner came.
+-- `waiting`  hash: client -> '<its places count until, ms> <1 if its inbox had a listener, otherwise 0> <label>'. Also
+--            owner -> claim window in ms, for owners that want a shorter window.
 
 local function clientOf(owner)
   return string.match(owner, '^[^:]*')

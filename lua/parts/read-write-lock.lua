@@ -3,17 +3,17 @@
 --
 -- `lock`     hash: `mode` -> read or write, reader -> hold count, `<owner>:write` -> hold count of the writer.
 -- `<prefix>:<reader>:rwlock_timeout:<n>`   string with an expiry: the lease of the n-th hold of a reader. Redisson
---            writes one for each hold, with the value 1. Holdfast writes only the first. Its value is the server time
---            in µs when the reader got the lock.
+--            writes such a key for each hold, with the value 1. Holdfast writes only the key for n = 1. The value is
+--            the server time in µs when the reader got the lock.
 -- `readers`  zset: client -> since when it waits to read, server time in µs.
 -- `writers`  zset: the queue of the waiters that exclude each other, with the same times. A client that waits to write
 --            has its name here, and for the upgradable lock `<client>:upgradable`. An owner that holds the lock as
---            another kind has its own name in either queue. Its score is 3 if it holds the upgradable lock and waits to
---            write.
+--            another kind has its own name in either queue. The score of an owner that holds the upgradable lock and
+--            waits to write is 3.
 -- `alive`    hash: member of either queue -> until when its place counts, server time in ms.
 -- `phase`    string with an expiry: exists while readers are admitted that waited when a writer left.
 
--- The field `mode` is missing in a lock that is no read-write lock.
+-- If a lock has no field `mode`, it is not a read-write lock.
 local OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
 
 -- The score of a holder of the upgradable lock that waits to write. Other members have a time as score. So this holder
@@ -24,7 +24,7 @@ local function isWriter(field)
   return string.sub(field, -6) == ':write'
 end
 
--- Returns the remaining time of a reader's lease in ms; -2 if the lease has expired.
+-- Returns the remaining time of a reader's lease in ms; -1 means no expiry, and -2 means that the lease has expired.
 local function readerTtlMs(keys, reader, count)
   local longestMs = -2
   for n = 1, tonumber(count) or 1 do
@@ -141,8 +141,8 @@ local function countHolders(keys)
   return dropDead(keys)
 end
 
--- No place counts for longer than this. If the end of a place is further ahead, the clock was set back. Then the place
--- does not count, because its client may be gone.
+-- 10 s. No place counts for longer. If the end of a place is further ahead, the clock was set back. Then the place does
+-- not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
 -- Returns until when the place of a client counts, server time in ms; nothing if the place does not count any more.
@@ -208,7 +208,7 @@ local function waits(keys, member, queue, sinceUs, aliveMs)
   end
 end
 
--- Removes a member from a queue. Returns true if it waited there.
+-- Removes a member from a queue. Returns true if the member waited there.
 local function waitsNoMore(keys, member, queue)
   local didWait = member ~= '' and redis.call('ZREM', queue, member) == 1
   if didWait then

@@ -14,8 +14,8 @@ local function sinceOf(toldUs, waitedMs)
   return math.floor(serverTimeUs() - waitedMs * 1000)
 end
 
--- No place counts for longer than this. If the end of a place is further ahead, the clock was set back. Then the place
--- does not count, because its client may be gone.
+-- 10 s. No place counts for longer. If the end of a place is further ahead, the clock was set back. Then the place does
+-- not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
 -- Returns until when the place of a client counts, server time in ms, and how many permits its first waiter wants.
@@ -64,7 +64,8 @@ local function firstOf(keys)
   end
 end
 
--- True if no client has waited longer than this client. The client is '' for a caller that does not wait.
+-- True if no client has waited longer than this client. For a caller that does not wait, the client is ''. Then the
+-- result is true only if no client waits.
 local function isNext(keys, client, sinceUs)
   local first, firstUs = firstOf(keys)
   if first == client and firstUs - sinceUs < 0 then

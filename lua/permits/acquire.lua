@@ -74,7 +74,7 @@ if not available then
   return isSet
 end
 if not isSet then
-  -- This ZREM changes nothing, but a replica refuses it. A replica may not have received the number yet.
+  -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the number yet.
   redis.call('ZREM', keys.timeouts, '')
 end
 local lastToken = redis.call('GET', keys.counter)

@@ -24,15 +24,15 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/permit-holders.lua
 
 local function renew(keys, owner)
-  -- A key of another type must not make the other holds lose their lease. So an error of pcall is ignored, and that
-  -- hold counts as lost.
+  -- A key of another type must not make the other holds lose their lease. So an error is ignored, and the hold counts
+  -- as lost.
   local isRead, taken, untilMs = pcall(takenBy, keys, owner)
   local nowMs = nowInMs()
   if not isRead then
     return -2
   end
-  -- This ZREM changes nothing, but a replica refuses it. A replica may not have received the permits yet. A full server
-  -- refuses ZADD, unless the script has sent a write command before.
+  -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the permits yet.
+  -- A full server refuses ZADD, unless the script has sent a write command before.
   redis.call('ZREM', keys.timeouts, '')
   if taken < permitsOf(owner) or untilMs <= nowMs then
     return -2

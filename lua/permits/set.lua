@@ -72,7 +72,8 @@ elseif how == 'delete' then
   return { 'done', math.min(deleted, 1) }
 end
 if isSet then
-  -- A full server refuses INCRBY, unless the script has sent a write command before. This ZREM changes nothing.
+  -- A full server refuses INCRBY, unless the script has sent a write command before. So this ZREM, which changes
+  -- nothing, is sent first.
   redis.call('ZREM', keys.queue, '')
 end
 local expired = giveBackExpired(keys)

@@ -21,12 +21,12 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/read-write-lock.lua
 
 local function renew(keys, owner)
-  -- A key of another type must not make the other holds lose their lease. So an error of redis.pcall is ignored, and
-  -- that hold counts as lost.
+  -- A key of another type must not make the other holds lose their lease. So an error is ignored, and the hold counts
+  -- as lost.
   local found = redis.pcall('HMGET', keys.lock, 'mode', owner)
   if not found[1] or not found[2] then
     if found[2] == false then
-      -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
+      -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.
       redis.call('HDEL', keys.lock, owner)
     end
     return -2

@@ -38,7 +38,8 @@ if not available then
   return isSet
 end
 local taken = tonumber(redis.call('GET', keys.request) or nil)
--- A full server refuses SET and INCRBY, unless the script has sent a write command before. This ZREM changes nothing.
+-- A full server refuses SET and INCRBY, unless the script has sent a write command before. So this ZREM, which changes
+-- nothing, is sent first.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 local wasFirst = client ~= '' and firstOf(keys) == client

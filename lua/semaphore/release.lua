@@ -43,7 +43,8 @@ if not available then
   return isSet
 end
 local done = redis.call('GET', keys.request)
--- A full server refuses INCRBY, unless the script has sent a write command before. This ZREM changes nothing.
+-- A full server refuses INCRBY, unless the script has sent a write command before. So this ZREM, which changes nothing,
+-- is sent first.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 if done then

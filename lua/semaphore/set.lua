@@ -55,7 +55,8 @@ elseif isLate(notAfterUs) then
 end
 
 if isSet then
-  -- A full server refuses INCRBY and SET, unless the script has sent a write command before. This ZREM changes nothing.
+  -- A full server refuses INCRBY and SET, unless the script has sent a write command before. So this ZREM, which
+  -- changes nothing, is sent first.
   redis.call('ZREM', keys.queue, '')
 end
 local more = 0

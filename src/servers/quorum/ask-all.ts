@@ -1,6 +1,5 @@
 import type { CallFailure } from '../call-failure.ts'
 
-/** One member and its answer. */
 export interface Vote<M, A> {
   readonly member: M
   readonly answer: A

@@ -171,8 +171,8 @@ export class Attempts {
     if (claim.abandoned === undefined) claim.fromMs = fromMs
     claim.abandoned = keys
     if (claim.pending > 0 && claim.endings === 0 && fromMs === 0) {
-      // The release is sent at once, directly after the acquisition. Its answer shows if another
-      // release is needed.
+      // The release is sent at once, directly after the acquisition. If it fails, another release
+      // follows later.
       this.release(keys, owner, 0, this.#callMs).catch(() => {})
     } else {
       if (claim.pending > 0) this.#releases.count(this.answered(owner))

@@ -130,7 +130,8 @@ export class HeadStart {
   }
 
   /**
-   * Called when this client has released the lock, which may have woken waiters of other clients.
+   * Called when this client has released the lock. If the release woke waiters of other clients at
+   * a master, the lock counts as free there.
    */
   released(votes: Votes<Released, Master>): void {
     for (const { member, answer } of votes) {

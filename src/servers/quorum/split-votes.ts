@@ -11,7 +11,7 @@ const SPLIT_MS = { first: 5, most: 200 }
 /** The wait for missing answers is doubled at most this many times. */
 const MOST_DOUBLINGS = 10
 
-/** Evaluates votes for one lock that gave no client a majority. */
+/** Evaluates votes about one lock if no client got a majority. */
 export class SplitVotes {
   readonly #size: Majority
   /** How often in a row the votes were split. */

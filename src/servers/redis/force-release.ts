@@ -3,7 +3,7 @@ import { forcedKey, type LockKeys } from './calls/keys.ts'
 import type { ScriptRunner } from './calls/script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 
-/** Returns the hold of this holder; null if the lock is free. */
+/** Returns the hold that `forceRelease` can end; null if the lock is free. */
 export function seenIn({ holder, token }: HolderFacts): SeenHold | null {
   return holder === null ? null : { owner: holder, token }
 }

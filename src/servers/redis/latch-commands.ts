@@ -22,8 +22,8 @@ interface Terms {
 }
 
 /**
- * The round of the call is over. `setUs` is when another count was set, server time in µs; 0 if
- * none is set.
+ * The round of the call is over. `setUs` is when another count was set, server time in µs; 0 if no
+ * count is set.
  */
 interface Over {
   readonly kind: 'over'

@@ -7,7 +7,7 @@ import { listOf, sized } from '../scripts/reading.ts'
 import type { Args, Request, Script, Value } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
 
-/** One run of a script, to be sent with others. */
+/** A call of a script that can share a request with other calls. */
 interface Call {
   readonly request: Request<unknown>
   /** The deadline, on `performance.now()`. */
@@ -24,7 +24,7 @@ interface Sender<C extends Call> {
 
 /** A script that `batch` can run. */
 interface Batched {
-  /** The letter of the script in `batch`. */
+  /** The letter that names the script in the argument `kinds` of `batch`. */
   readonly letter: string
   /** The indices of the arguments that `batch` needs for each call, and not once for all calls. */
   readonly own: readonly number[]
@@ -49,7 +49,8 @@ function batched(letter: string, { args }: Script): Batched {
 
 /**
  * The calls are split into about four requests, so that client and server work at the same time. A
- * request has at least 16 and at most 64 calls, because the server does nothing else meanwhile.
+ * request has at least 16 calls. It has at most 64, because the server does nothing else while it
+ * runs them.
  */
 const REQUESTS = 4
 const LEAST = 16
@@ -180,7 +181,10 @@ function argsOfAll(calls: readonly Call[], terms: Terms): Args {
   return lock.batchArgs({ longestMs: longestMs || '', kinds, own }, terms)
 }
 
-/** Restores the usual answers, which `batch` shortens. */
+/**
+ * Converts an answer in a batch to the answer of the script, because `batch` shortens the usual
+ * answers.
+ */
 function answerOf(reply: unknown): unknown {
   if (typeof reply === 'string') return ['granted', reply]
   if (typeof reply === 'number') return ['freed', reply]

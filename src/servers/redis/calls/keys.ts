@@ -24,7 +24,7 @@ export function lockKeys(rawName: string): LockKeys {
 interface QueueKeys {
   /** The waiting owners, in the order in which they came. */
   readonly queue: string
-  /** For each client its label, and until when its places count. */
+  /** For each waiting client its label, and the time until which its places count. */
   readonly waiting: string
   /** The queue of Redisson's fair lock. */
   readonly javaQueue: string
@@ -97,7 +97,7 @@ export function kindKey(rawName: string): string {
   return derived('holdfast_kind', rawName)
 }
 
-/** The key for the result of a request that counts once. */
+/** Returns the key for the result of a request that counts once. */
 export function requestKey(rawName: string, id: string): string {
   return `${derived('holdfast_request', rawName)}:${id}`
 }
@@ -139,12 +139,15 @@ export function confirmKey(rawName: string): string {
   return derived('holdfast_confirm', rawName)
 }
 
-/** The channel on which the leader of an election announces itself. */
+/** Returns the channel on which the leader of an election announces itself. */
 export function electionChannelOf(rawName: string): string {
   return derived('holdfast_election', rawName)
 }
 
-/** The key that records since when a master of several votes, and as which server process. */
+/**
+ * The mark: the key in which a master of several records since when it votes, and as which server
+ * process.
+ */
 export const BIRTH = 'holdfast_birth'
 
 /**
@@ -153,12 +156,15 @@ export const BIRTH = 'holdfast_birth'
  */
 export const INBOX = 'holdfast_inbox:'
 
-/** The channel on which other clients ask this client to release a lock. */
+/** Returns the channel on which other clients ask this client to release a lock. */
 export function requestsOf(clientId: string): string {
   return `holdfast_requests:${clientId}`
 }
 
-/** The key in which a client reports itself. In a cluster, each client has a slot of its own. */
+/**
+ * Returns the key in which a client reports itself. In a cluster, the keys of clients are in
+ * different slots.
+ */
 export function clientKey(clientId: string): string {
   return `holdfast_client:{${clientId}}`
 }

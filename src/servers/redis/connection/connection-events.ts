@@ -15,7 +15,6 @@ export interface ServerFacts {
   readonly clockDoubtMs: number
 }
 
-/** The events of a connection. */
 export interface ConnectionEvents {
   up(facts: ServerFacts): void
   /** Called in a cluster when some keys may be at another server, or at an emptied server. */

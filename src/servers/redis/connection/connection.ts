@@ -151,12 +151,13 @@ export class Connection {
   heard(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
     if (!isWrongServer(failure) || !this.#up) return // Acts once for many refusals.
-    // A node that was listed as a replica refuses a script itself, and does not name its master.
+    // ioredis connects in read-only mode to a node that was listed as a replica. Such a node
+    // refuses a script itself, and does not name its master.
     if (this.clustered) this.suspect(this.client)
     else this.leave(failure)
   }
 
-  /** Gives up the current connection for another one. */
+  /** Leaves the current connection and opens another connection. */
   leave(why: CallFailure): void {
     if (why.kind === 'refused') this.#backoff.refused()
     if (!this.#up) return

@@ -83,11 +83,14 @@ export class DueCalls {
   #firesAt = Infinity
   #longSilence: NodeJS.Timeout | undefined
   #isGone = false
-  // After a blocked event loop, answers may have arrived that are not read yet. They are handled
-  // first.
+  // After a blocked event loop, answers may have arrived that are not read yet. These answers are
+  // handled first.
   readonly #onTime = () => void setImmediate(this.#giveUp)
 
-  /** @param silenceMs after a silence of at most twice this time, the connection is suspected */
+  /**
+   * @param silenceMs after a silence of at most twice this time, in milliseconds, the connection is
+   * suspected
+   */
   constructor(silenceMs: number, host: Host) {
     this.#silenceMs = silenceMs
     this.#host = host

@@ -2,8 +2,8 @@ import { CallFailure } from '../../call-failure.ts'
 import { hideLogin } from './hide-login.ts'
 
 /**
- * Refusals that pass by themselves: the server starts, is full, fails over or is busy, or slots
- * move.
+ * Refusals that end without a change by a person: the server starts, is full, fails over or is
+ * busy, or slots move.
  */
 const PASSING = new Set([
   'ASK',
@@ -42,8 +42,8 @@ const FAILING_OVER = new Set([
 const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])
 
 /**
- * Converts an error of ioredis to a failure. Tests cover each message of ioredis that is listed
- * here.
+ * Converts an error of ioredis to a failure. Tests cover each message of ioredis that this function
+ * compares.
  */
 export function failureOf(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error

@@ -1,6 +1,6 @@
 import { type Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 
-// ioredis 5 and 6 declare their constructors differently. This is the common part.
+// ioredis 5 and 6 declare their constructors differently. This type has the common part.
 const makeRedis = Redis as unknown as {
   new (url: string, options: RedisOptions): Redis
   new (options: RedisOptions): Redis
@@ -32,13 +32,13 @@ export function hasShards(client: Client): boolean {
   return isCluster(client) && 'shardedSubscribers' in client
 }
 
-/** The `keyPrefix` that the user's own client would put before a key. */
+/** Returns the `keyPrefix` that the user's own client would put before a key. */
 export function keyPrefixOf(source: RedisSource): string {
   const options = optionsOf(source)
   return options.keyPrefix ?? options.redisOptions?.keyPrefix ?? ''
 }
 
-/** The address of the server, for messages. */
+/** Returns the address of the server, for messages. */
 export function labelOf(source: RedisSource): string {
   if (isClient(source) && isCluster(source)) return 'a cluster'
   const { path, host = 'localhost', port = 6379, sentinels, name } = optionsOf(source)
@@ -46,12 +46,12 @@ export function labelOf(source: RedisSource): string {
   return path ?? `${host}:${port}`
 }
 
-/** The number of the database of the keys. */
+/** Returns the number of the database that has the keys. */
 export function databaseOf(source: RedisSource): number {
   return Number(optionsOf(source).db ?? 0)
 }
 
-/** The user's name for connections, or undefined. */
+/** Returns the user's name for connections; undefined if the user gave no name. */
 export function connectionNameOf(source: RedisSource): string | undefined {
   return optionsOf(source).connectionName ?? undefined
 }

@@ -10,7 +10,8 @@ const REMINDER_MS = { first: 5_000, longest: 300_000 }
 const PROVEN_MS = { least: 1_000, most: 60_000 }
 
 /**
- * An outage that begins this soon after the last one belongs to the same problem, in milliseconds.
+ * An outage that begins within this time after the last recovery belongs to the same problem, in
+ * milliseconds.
  */
 const SAME_TROUBLE_MS = 60_000
 
@@ -56,7 +57,7 @@ export class Outages {
 
   /** Wraps the events of a connection, so that this object receives them first. */
   watch<E extends ConnectionEvents>(events: E): E & Required<ConnectionEvents> {
-    // Identifies the connection.
+    // This object stands for the connection in `failing`.
     const source = {}
     return {
       ...events,

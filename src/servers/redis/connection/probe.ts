@@ -10,7 +10,9 @@ interface Suspect {
   leave(why: CallFailure): void
 }
 
-/** The longest silence before another attempt, in milliseconds. */
+/**
+ * The longest time that a probe has for its answer, in milliseconds, unless `silenceMs` is longer.
+ */
 const LONGEST_MS = 4_000
 
 /**

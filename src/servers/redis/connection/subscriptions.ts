@@ -98,8 +98,8 @@ export class Subscriptions {
   }
 
   /**
-   * Moves to the server process that gets the commands. Only that process sends their messages and
-   * counts their listeners.
+   * Moves to the server process that gets the commands. Only this process sends the messages of the
+   * locks and counts their listeners.
    *
    * @param runId the id of that process; '' if the server does not report it
    */
@@ -150,8 +150,8 @@ export class Subscriptions {
       })
     }
     client.on('subscribersReady', () => {
-      // Before the connection is up, it is unknown which channels are sharded. Then all channels
-      // are subscribed to.
+      // If the connection is not up yet, it subscribes to all channels later. Until then it is
+      // unknown which channels are sharded.
       if (this.#connection.up) this.#subscribe([...this.#channels.keys()])
     })
   }

@@ -114,7 +114,8 @@ export class Confirmations {
     const { key } = (all[0] as Open).lease
     try {
       const listed = wanted === 'all' ? await this.#listed(key) : undefined
-      // Without a connected replica, 'all' must not mean 0 replicas. So at least one is needed.
+      // If no replica is connected, 'all' must not mean 0 replicas. So at least one replica is
+      // needed.
       const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
       const { replicas, fsynced, left } = listed === 0 ? NONE : await this.#wait(all, least)
       if (replicas < least || fsynced === false) {

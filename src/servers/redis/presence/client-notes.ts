@@ -2,8 +2,8 @@
 const TOGETHER_MS = 25
 
 /**
- * How long a removed note stays readable, in milliseconds. The next holder of a lock may ask which
- * owner it waited for.
+ * How long a removed note stays readable, in milliseconds. A client that got the lock may still ask
+ * which owner it has waited for.
  */
 const KEPT_MS = 5_000
 

@@ -2,7 +2,7 @@ import type { Terms } from './terms.ts'
 
 /** A Lua script, with the facts that the generator reads from its header. */
 export interface Script<Argument extends string = string> {
-  /** `<folder>/<file>` in lua/. */
+  /** The file of the script in lua/, as `<folder>/<file>` without the ending. */
   readonly name: string
   readonly keys: readonly string[]
   readonly args: readonly Argument[]

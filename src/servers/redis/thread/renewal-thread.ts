@@ -19,13 +19,11 @@ export interface KeptLease {
   readonly limitAt: number
 }
 
-/** The messages to the worker. */
 export type ToWorker =
   | { readonly kind: 'block'; readonly memory: SharedArrayBuffer }
   | { readonly kind: 'keep'; readonly slot: number; readonly kept: KeptLease }
   | { readonly kind: 'forget'; readonly slot: number }
 
-/** The messages from the worker. */
 export type FromWorker =
   /** The program of the worker is loaded and ready. */
   | { readonly kind: 'up' }
