@@ -6,36 +6,24 @@ import { PendingReleases } from '../pending-releases.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import type { MasterSettings } from './master-settings.ts'
 
-/** The state of the requests of one owner id at this master. */
+/** The requests of one owner id to this master. All times are on `performance.now()`. */
 interface Attempt {
-  /**
-   * Latest time at which a request without an answer may still acquire the lock, on
-   * `performance.now()`. 0 means that no request is without an answer.
-   */
+  /** Latest time at which an unanswered request may still acquire the lock; 0 means never. */
   doubtUntilMs: number
   /** True if a request of the owner id was granted, or had an unknown outcome. */
   mayHaveIt: boolean
   /** The number of acquisitions under way. */
   pending: number
-  /**
-   * The number of the last acquisition that was sent, counted over all owner ids. 0 means that none
-   * was sent.
-   */
+  /** The number of the last sent acquisition, over all owner ids; 0 means that none was sent. */
   sent: number
   whenAnswered: (() => void)[] | undefined
   /** The number of releases under way. */
   endings: number
-  /**
-   * When the last answered release was sent, on `performance.now()`. -1 means that no release was
-   * answered.
-   */
+  /** When the last answered release was sent; -1 means that no release was answered. */
   endedAtMs: number
-  /**
-   * The keys of the lock to release. Set when the owner id was abandoned, or a request that ends
-   * its hold was answered.
-   */
+  /** The keys of the lock to release. Set when the owner id is abandoned, or its hold has ended. */
   abandoned: LockKeys | undefined
-  /** Earliest time of the background release, on `performance.now()`. 0 means at once. */
+  /** Earliest time of the background release; 0 means at once. */
   fromMs: number
 }
 
@@ -135,10 +123,7 @@ export class Attempts {
     )
   }
 
-  /**
-   * Lowers the hold count of the owner id to `holds`; 0 ends the hold. Sends no token, because each
-   * owner id is used for one hold only.
-   */
+  /** Lowers the hold count to `holds`; 0 ends the hold. Sends no token: owner ids are used once. */
   release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
     const work =
       holds > 0
@@ -242,10 +227,7 @@ export class Attempts {
     this.#releaseIfOver(owner, claim, fromMs)
   }
 
-  /**
-   * If no request of the owner id is under way, forgets the owner id. Then releases in the
-   * background every hold that the owner id may still have.
-   */
+  /** Forgets an owner id without requests under way. Releases each hold that it may still have. */
   #releaseIfOver(owner: string, claim: Attempt, leastFromMs = 0): void {
     const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = claim
     if (keys === undefined || pending > 0 || endings > 0) return

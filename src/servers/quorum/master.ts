@@ -25,17 +25,12 @@ import { RoundTrip } from './round-trip.ts'
 import { agreeAt, askForVote, reenterByVote } from './vote-commands.ts'
 
 interface Peers {
-  /**
-   * Lets the masters vote at once if none of them was ever used. Resolves to true if the masters
-   * may vote now.
-   */
+  /** Lets unused masters vote at once. Resolves to true if the masters may vote now. */
   found(): Promise<boolean>
   all(): readonly Master[]
 }
 
-/**
- * One master of a quorum: a server that votes, and that may lose its earlier votes with its data.
- */
+/** One master of a quorum: a server that votes, and may lose its votes with its data. */
 export class Master {
   readonly server: RedisServer
   /** The name of the master in errors. */
@@ -50,10 +45,7 @@ export class Master {
   readonly #ignoreUps: () => void
   #closed = false
 
-  /**
-   * @param nameOf returns the raw name of a lock on this master; by default the name is the same on
-   * all masters
-   */
+  /** @param nameOf returns the raw name of a lock here; by default the same name on all masters */
   constructor(
     node: RedisServer,
     settings: MasterSettings,
@@ -74,10 +66,7 @@ export class Master {
     this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
   }
 
-  /**
-   * Asks for a vote. If the master does not know from when it may vote, stores that time and asks
-   * again.
-   */
+  /** Asks for a vote. If the master must be enrolled first, enrols it and asks again. */
   acquire(keys: LockKeys, attempt: Attempt): Promise<AcquireAnswer> {
     const here = this.#here(keys)
     const { restMs } = this.#settings
@@ -150,20 +139,12 @@ export class Master {
     return this.#counted(this.#ask(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
-  /**
-   * Gives up the owner id: releases every hold that the owner id may have on this master.
-   *
-   * @param fromMs earliest time of the release, on `performance.now()`; by default at once
-   */
+  /** Gives up the owner id: releases its holds, not before `fromMs` on `performance.now()`. */
   abandon(keys: LockKeys, owner: string, fromMs?: number): void {
     this.#attempts.abandon(this.#here(keys), owner, fromMs)
   }
 
-  /**
-   * Ends the hold of the seen owner id on this master. No repair restores the hold.
-   *
-   * @returns true if the master had the hold
-   */
+  /** Ends the hold of the seen owner id; no repair restores it. True if the master had the hold. */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings
     const { runner } = this.server
@@ -187,10 +168,7 @@ export class Master {
     return this.server.listen(this.#here(keys), onWake)
   }
 
-  /**
-   * Returns a number that orders the masters of one lock. The order looks random, but is the same
-   * for all clients.
-   */
+  /** Orders the masters of one lock. The order looks random, but is the same for all clients. */
   rank(keys: LockKeys): number {
     let hash = 0
     const text = this.server.runner.runId + this.#here(keys).lock
@@ -198,10 +176,7 @@ export class Master {
     return hash
   }
 
-  /**
-   * Resolves when no release is pending. While the master is down, waits only if `isNeeded()` is
-   * true.
-   */
+  /** Resolves when no release is pending. While the master is down, waits only if needed. */
   quiet(isNeeded: () => boolean): Promise<void> {
     return this.#attempts.quiet(isNeeded)
   }
@@ -213,9 +188,7 @@ export class Master {
     this.#attempts.close()
   }
 
-  /**
-   * @returns true if the owner holds the lock on this master and the counter is not below the token
-   */
+  /** @returns true if the owner holds the lock here and the counter is not below the token */
   agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
     return agreeAt(this.server, this.#here(keys), owner, token, timeoutMs)
   }

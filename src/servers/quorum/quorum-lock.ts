@@ -37,10 +37,7 @@ interface Masters extends AskedMasters<Master> {
   readonly agreement: TokenAgreement
   readonly roundTrips: RoundTrips
   readonly repairs: Repairs
-  /**
-   * Returns the time limit of one request to one master, in milliseconds, if the call may take
-   * `longestMs`.
-   */
+  /** Returns the time limit of one request, in milliseconds, if the call may take `longestMs`. */
   callMs(longestMs: number): number
 }
 
@@ -80,10 +77,7 @@ export class QuorumLock implements RemoteLock {
     replyWith(this.#release(ending), reply)
   }
 
-  /**
-   * Ignores the times of the caller, because the client knows for each master until when a request
-   * may still run.
-   */
+  /** Ignores the caller's times: each `Master` knows until when its requests may still run. */
   abandon(owner: string): void {
     this.#all.agreement.abandon(this.#keys, owner)
   }

@@ -84,10 +84,7 @@ export class Connection {
     return this.#runId
   }
 
-  /**
-   * Sends the call when the connection is up. The call gets its answer or failure within
-   * `timeoutMs`.
-   */
+  /** Sends the call when the connection is up. Its answer or failure comes within `timeoutMs`. */
   send(call: DueCall, timeoutMs: number): void {
     if (this.#up) {
       this.#due.send(this.client, call, timeoutMs)
@@ -126,10 +123,7 @@ export class Connection {
     this.#untilUp.over(this.#lastError)
   }
 
-  /**
-   * Called when a call had no answer in time. The connection may be dead, or the slots may have
-   * moved.
-   */
+  /** Called when no answer came in time: the connection may be dead, or slots may have moved. */
   suspect(client: Client): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -144,15 +138,11 @@ export class Connection {
     return this.#up && this.#due.silentMs >= this.#settings.silenceMs
   }
 
-  /**
-   * Called for each refusal. Acts on a refusal by a server that is not ready, or is the wrong
-   * server.
-   */
+  /** Called for each refusal. Acts if the server is not ready, or is the wrong server. */
   heard(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
     if (!isWrongServer(failure) || !this.#up) return // Acts once for many refusals.
-    // ioredis connects in read-only mode to a node that was listed as a replica. Such a node
-    // refuses a script itself, and does not name its master.
+    // A node that ioredis connected as a replica refuses a script, and does not name its master.
     if (this.clustered) this.suspect(this.client)
     else this.leave(failure)
   }
@@ -165,10 +155,7 @@ export class Connection {
     this.#leave(this.client, why)
   }
 
-  /**
-   * Ends the connection and opens another connection. Calls that time out before it is up report
-   * `why`.
-   */
+  /** Opens another connection. Calls that time out before the connection is up report `why`. */
   #leave(client: Client, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
     this.#down() // Nothing may be sent to a connection that is about to end.
@@ -242,10 +229,7 @@ export class Connection {
     if (failure.permanent) this.#untilUp.over(failure)
   }
 
-  /**
-   * Called when a connection has ended. Reports the failure unless it was reported. A cluster
-   * client itself reports that it has no node left.
-   */
+  /** Reports a failure that was not reported. A cluster itself reports that it has no node left. */
   #ended(): void {
     this.#attempt += 1
     const isUntold = !this.#told || (this.#up && this.#backoff.isFlapping)

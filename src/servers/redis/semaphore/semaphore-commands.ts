@@ -33,10 +33,7 @@ interface Server extends ScriptServer {
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
-/**
- * A request whose result the server stores under its id. The keys are missing, because they are
- * added when the request is sent.
- */
+/** A request whose result is stored under its id. The keys are added at the sending. */
 type Named<A> = Omit<Request<A>, 'keys'>
 
 /** The semaphores on one server or cluster, for one client. */
