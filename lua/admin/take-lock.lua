@@ -3,12 +3,12 @@
   the callers that do not queue. It raises the counter, so that each later token is above every token of that hold.
 
   Safe to run twice: a repeat cannot end the next hold, because that hold has another owner or a newer token. With
-  several masters, each master also stores the name of the owner, and does not give the lock back to it.
+  several masters, each master also stores the name of the owner, so that no repair restores the hold there.
 
   KEYS[1]  lock          hash: owner -> hold count
   KEYS[2]  counter       string: the last fencing token issued for this lock
   KEYS[3]  queue         zset: owner -> ticket
-  KEYS[4]  waiting       hash: client -> until when its places are alive
+  KEYS[4]  waiting       hash: client -> until when its places count
   KEYS[5]  javaQueue     list: the waiters of Redisson's fair lock
   KEYS[6]  javaTimeouts  zset: these waiters -> the time in ms after which each counts as dead
   KEYS[7]  forced        hash: the owners that lost the lock by force
@@ -53,7 +53,8 @@ if found[2] then
   return redis.error_reply(READ_WRITE)
 end
 if forcedMs ~= '0' then
-  -- A full server refuses HSET, unless the script has sent a write command before. This HDEL changes nothing.
+  -- A full server refuses HSET, unless the script has sent a write command before. So this HDEL, which changes nothing,
+  -- is sent first.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)

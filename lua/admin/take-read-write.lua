@@ -54,13 +54,13 @@ if not held or writes and token ~= '' and last > tonumber(token) then
   return { 'changed' }
 end
 
--- The next reader gets the last token. So the counter is raised to one above the fence.
+-- The next reader gets the last token. So the counter is raised to the fence plus 1.
 local fence = lastOf(keys.counter, floor)
 local above = string.format('%.0f', fence + 1)
 
 redis.call('HDEL', keys.lock, owner)
 if writes then
-  -- The owner may hold a read lock too, which it keeps. If there is no reader, `dropDead` deletes the lock.
+  -- The owner may hold a read lock too, and keeps it. If there is no reader, `dropDead` deletes the lock.
   redis.call('HSET', keys.lock, 'mode', 'read')
   local left = dropDead(keys)
   raiseTo(keys.counter, above, counterMs)

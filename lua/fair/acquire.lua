@@ -9,7 +9,7 @@
   KEYS[1]   lock        hash: owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
   KEYS[3]   queue       zset: owner -> ticket
-  KEYS[4]   waiting     hash: client -> until when its places are alive
+  KEYS[4]   waiting     hash: client -> until when its places count
   ARGV[1]   owner       `<clientId>:<owner>`
   ARGV[2]   leaseMs     the lease that the owner wants, in milliseconds
   ARGV[3]   ticket      the ticket of an earlier answer; '' if there is none; 'try' acquires the lock now or not at all
@@ -29,8 +29,8 @@
     { 'queued', ticket: digits, lastToken: number or '' as 0, ttlMs >= -1, first: 1 or 0,
       holder: text or '', ageMs: number or '' as null, position: number or '' as null }
                              the owner waits. `lastToken` is the token of the holder, '' if the counter is lost.
-                             `first` is 1 if no other owner is before it. `position` is its place, from 1, if it is
-                             the last one
+                             `first` is 1 if no other owner is before it. `position` is its position in the queue,
+                             from 1, if it is the last owner there; otherwise ''
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }

@@ -82,7 +82,8 @@ end
 local function beat(keys, from, count)
   local ttlMs = redis.call('PTTL', keys.lock)
   local last = redis.call('GET', keys.counter)
-  -- A full server refuses ZADD, unless the script has sent a write command before. This ZREM changes nothing.
+  -- A full server refuses ZADD, unless the script has sent a write command before. So this ZREM, which changes nothing,
+  -- is sent first.
   redis.call('ZREM', keys.queue, '')
   local fields = redis.call('HKEYS', keys.lock)
   local holder = fields[1]
@@ -114,7 +115,7 @@ for i = 1, #KEYS, 4 do
   local keys =
     { lock = KEYS[i], counter = KEYS[i + 1], queue = KEYS[i + 2], waiting = KEYS[i + 3] }
   local count = tonumber(ARGV[at])
-  -- An error at one lock must not cost the other locks their places.
+  -- If one lock has an error, the places at the other locks must still be kept.
   local ok, answer = pcall(beat, keys, at + 1, count)
   at = at + 1 + 3 * count
   answers[#answers + 1] = ok and answer or { tostring(type(answer) == 'table' and answer.err or answer) }

@@ -9,7 +9,7 @@
   KEYS[1]  lock           hash: owner -> hold count
   KEYS[2]  counter        string: the last fencing token issued for this lock
   KEYS[3]  queue          zset: owner -> ticket
-  KEYS[4]  waiting        hash: client -> until when its places are alive
+  KEYS[4]  waiting        hash: client -> until when its places count
   KEYS[5]  javaQueue      list: the waiters of Redisson's fair lock
   KEYS[6]  javaTimeouts   zset: these waiters -> the time in ms after which each counts as dead
   ARGV[1]  owner          `<clientId>:<owner>`
@@ -44,7 +44,7 @@ local terms = { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5
 local found = redis.call('HMGET', keys.lock, owner, 'mode')
 local held = found[1]
 if found[2] then
-  -- Redisson has put a read-write lock into this key meanwhile, because it does not check for other locks.
+  -- Redisson has put a read-write lock into this key meanwhile, because Redisson does not check for other locks.
   redis.call('HDEL', keys.lock, owner)
   held = false
 end
@@ -60,7 +60,7 @@ elseif last and last ~= token then
 end
 if not held then
   if not found[1] then
-    -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
+    -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.
     redis.call('HDEL', keys.lock, owner)
   end
   return { 'gone' }

@@ -3,7 +3,7 @@
 
   KEYS[1]  latch    string: the count that is left
   KEYS[2]  round    string: when the count was set, server time in µs
-  KEYS[3]  kind     string: the kind that set the number
+  KEYS[3]  kind     string: which kind of object the number belongs to
   ARGV[1]  channel  the channel of the awaiters of the latch
   ARGV[2]  publish  PUBLISH or SPUBLISH, the command that wakes the listeners
 

@@ -4,7 +4,7 @@
 
   KEYS[1]  latch    string: the count that is left
   KEYS[2]  round    string: when the count was set, server time in µs
-  KEYS[3]  kind     string: the kind that set the number
+  KEYS[3]  kind     string: which kind of object the number belongs to
   KEYS[4]  request  the key of a request with an empty id, which never exists
 
   Returns
@@ -19,7 +19,7 @@ local latch, round, kind, request = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
 -- include: parts/latch.lua
 
--- A replica refuses this command, because it could write.
+-- A replica refuses this command, because DEL is a write command.
 redis.call('DEL', request)
 local count = countOf(latch, kind)
 if type(count) == 'table' then

@@ -6,7 +6,7 @@
   KEYS[1]  latch    string: the count that is left
   KEYS[2]  round    string: when the count was set, server time in µs
   KEYS[3]  request  string: the result of this request
-  KEYS[4]  kind     string: the kind that set the number
+  KEYS[4]  kind     string: which kind of object the number belongs to
   ARGV[1]  count    number: at least 1
   ARGV[2]  untilUs  server time after which no copy of the request runs, in µs; 0 means no limit
   ARGV[3]  channel  the channel of the awaiters of the latch

@@ -4,8 +4,8 @@
   Safe to run twice: the caller states the hold count after the call. A repeat finds that count, changes nothing and
   gives the same answer. If a delayed request would change a count, the script refuses it by server time, because its
   caller has given up. The token is max(previous + 1, server time in µs), so it rises even if the counter is lost.
-  With a reserve, the owner also gets that many tokens below the token of the answer. Its client gives them to later
-  holders under the same name.
+  With a reserve, the owner also gets that many tokens below the token of the answer. Its client gives these tokens to
+  later holders under the same name.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
@@ -14,13 +14,13 @@
   ARGV[3]  notAfterUs  server time after which no count is raised, in µs; 0 means no limit
   ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
   ARGV[5]  holds=1     the hold count after this call; 1 is a first acquisition
-  ARGV[6]  reserve=0   the number of tokens wanted beside the first one
+  ARGV[6]  reserve=0   the number of tokens wanted in addition to the first
   ARGV[7]  token?      number: for a re-entry, the token of the hold, whose count may be 1 by now; left out for a first
                        acquisition
 
   Returns
-    { 'granted', token: number >= 1 or '' as 0, reserved = 0 }  the owner holds the lock; reserved is the number of its
-                             tokens below this one; the token is '' for a re-entry
+    { 'granted', token: number >= 1 or '' as 0, reserved = 0 }  the owner holds the lock. `reserved` is the number of
+                             its tokens below this token. The token is '' for a re-entry
     { 'held', ttlMs >= -1, holder: text, ageMs: number or '' as null }  another owner holds the lock for ttlMs more; -1
                              means no expiry. The holder has held it for ageMs, computed from its token; '' without a
                              token

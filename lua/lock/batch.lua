@@ -5,17 +5,17 @@
   Safe to run twice, like each of these scripts.
 
   KEYS[*]  both        the two keys of each call, one call after the other
-  ARGV[1]  notAfterUs  for each call that takes it, like the next four arguments
+  ARGV[1]  notAfterUs  as in `acquire`; this argument and the next four apply to all calls
   ARGV[2]  counterMs   how long the counters are kept from now, in milliseconds; 0 means forever
   ARGV[3]  publish     PUBLISH or SPUBLISH
   ARGV[4]  birth       the key that records since when this master votes
   ARGV[5]  longestMs   number or '': the longest lease of this client, in milliseconds; '' if no call votes
   ARGV[6]  kinds       for each call the first letter of its script, and the number of its own arguments
-  ARGV[*]  own         value[]: the own arguments of each call, in order: all but those above, and without the channel
+  ARGV[*]  own         value[]: the own arguments of each call, in order: those not listed above, without the channel
 
   Returns
     for each call the answer of its script, or { 'error', message }. A `granted` without reserved tokens is the
-    token alone. A `freed` is the number alone
+    token alone. A `freed` is the number of listeners alone
 ]]
 local notAfterUs, counterMs, publish = ARGV[1], ARGV[2], ARGV[3]
 local asVote, kinds = { birth = ARGV[4], longestMs = ARGV[5] }, ARGV[6]
@@ -48,7 +48,7 @@ local scripts = {
     )
   end,
   r = function(lock, counter, owner, token, holds)
-    -- The names of the counter and of the channel differ in their prefix only.
+    -- The names of the counter and of the channel differ only in their prefix.
     local channel = string.gsub(counter, '^redisson_lock_token', 'redisson_lock__channel')
     return release(lock, counter, owner, token, channel, publish, holds, notAfterUs)
   end,

@@ -2,8 +2,7 @@
   Ends one hold that the caller saw, and no other, and wakes the waiters.
 
   Safe to run twice: a repeat cannot end the next hold, because that hold has another owner or a newer token. With
-  several masters, each master also stores the name of the owner. The owner may still have a majority, and must not
-  get the lock back there.
+  several masters, each master also stores the name of the owner, so that no repair restores the hold there.
 
   KEYS[1]  lock       hash: owner -> hold count
   KEYS[2]  counter    string: the last fencing token issued for this lock
@@ -29,7 +28,8 @@ if found[2] then
 end
 local last = tonumber(redis.call('GET', counter) or 0)
 if forced then
-  -- A full server refuses HSET, unless the script has sent a write command before. This HDEL changes nothing.
+  -- A full server refuses HSET, unless the script has sent a write command before. So this HDEL, which changes nothing,
+  -- is sent first.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)

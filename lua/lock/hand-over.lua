@@ -2,7 +2,7 @@
   Passes the lock from one owner of a client to another owner of the same client, in one step.
 
   Safe to run twice: a repeat finds the new owner in the lock and gives the same answer. With `listening`, the script
-  yields if any other client listens: it frees the lock and wakes all waiters.
+  yields if another client listens: it frees the lock and wakes all waiters.
 
   KEYS[1]   lock        hash: owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
@@ -16,11 +16,11 @@
   ARGV[8]   publish     PUBLISH or SPUBLISH
   ARGV[9]   listening   number or '': the number of listeners of this client; '' keeps the lock in the client
   ARGV[10]  vote        1 or '': 1 for one of several masters, which counts tokens without the clock
-  ARGV[11]  reserve     number: the number of tokens wanted beside the first one, as for `acquire`
+  ARGV[11]  reserve     number: the number of tokens wanted in addition to the first, as for `acquire`
 
   Returns
-    { 'granted', token >= 1, reserved = 0 }  the new owner holds the lock; reserved is the number of its tokens below
-                                             this one
+    { 'granted', token >= 1, reserved = 0 }  the new owner holds the lock. `reserved` is the number of its tokens below
+                                             this token
     { 'yielded', others >= 1 }  the lock is free, and this many other listeners were woken
     { 'gone' }               the first owner did not hold the lock any more; nothing was changed
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
@@ -54,7 +54,7 @@ end
 -- On one master of several, the counter is not compared, because each hold there has its own owner name.
 if not held[1] or vote ~= '1' and (last or 0) > tonumber(token) then
   if not held[1] then
-    -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
+    -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.
     redis.call('HDEL', lock, from)
   end
   return { 'gone' }

@@ -4,7 +4,7 @@
   KEYS[1]  lock     hash: owner -> hold count
   KEYS[2]  counter  string: the last fencing token issued for this lock
   KEYS[3]  queue    zset: owner -> ticket, which is the server time in µs when the owner came
-  KEYS[4]  waiting  hash: client -> until when its places are alive, and its label
+  KEYS[4]  waiting  hash: client -> until when its places count, and its label
   ARGV[1]  channel  the channel of the callers that do not queue
   ARGV[2]  publish  PUBLISH or SPUBLISH, the command that publishes releases
   ARGV[3]  most     number: how many waiters of the queue are wanted

@@ -2,7 +2,8 @@
   Lowers the owner's hold count. At zero the lock is free, and one message wakes the waiters.
 
   Safe to run twice: the caller states the hold count after the call. A late release cannot end a newer hold of the
-  same owner, because that hold has a newer token. It cannot lower a count that was raised since.
+  same owner, because that hold has a newer token. The script refuses a late request that would lower a count to a
+  number above 0, because the count may have been raised since.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock

@@ -1,9 +1,9 @@
 --[[
-  Renews the leases of many locks. Never shortens a lease, never revives one.
+  Renews the leases of many locks. Never shortens a lease, and never revives an expired lease.
 
   KEYS[*]  both       for each lock its two keys: the lock, a hash: owner -> hold count; its counter, a string: the last
                       fencing token issued for this lock
-  ARGV[1]  leaseMs    every lock that is still held lives at least this long from now, in milliseconds; 0 only looks
+  ARGV[1]  leaseMs    every held lock lives at least this long from now, in milliseconds; 0 only reads the times
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
   ARGV[*]  owners     text[]: the owner of each lock, in the order of the keys
 
@@ -19,8 +19,8 @@ local leaseMs, counterMs = tonumber(ARGV[1]), ARGV[2]
 
 local left = {}
 for i = 1, #KEYS / 2 do
-  -- A key of another type must not make the other locks lose their lease. So an error of redis.pcall is ignored, and
-  -- that hold counts as lost.
+  -- A key of another type must not make the other locks lose their lease. So an error is ignored, and the hold counts
+  -- as lost.
   local lock = KEYS[2 * i - 1]
   local found = redis.pcall('HMGET', lock, ARGV[i + 2], 'mode')
   if found[1] and not found[2] then
@@ -34,7 +34,7 @@ for i = 1, #KEYS / 2 do
     end
   else
     if found[1] == false then
-      -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
+      -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.
       redis.call('HDEL', lock, ARGV[i + 2])
     end
     left[i] = -2

@@ -24,8 +24,9 @@ local function acquire(
     if refusal then
       return refusal
     end
-    -- On a single server, the token of a hold is the time when it was issued, so it gives the age. Masters count their
-    -- tokens, so they report no age. With redis.pcall, an error of the counter does not stop the answer.
+    -- On a single server, the token of a hold is the time when it was issued, so the token gives the age of the hold.
+    -- Masters count their tokens, so they report no age. With redis.pcall, an error of the counter does not stop the
+    -- answer.
     local last = not vote and tonumber(redis.pcall('GET', counter))
     local ageMs = last and math.max(0, math.floor((serverTimeUs() - last) / 1000)) or ''
     return { 'held', ttlMs, redis.call('HGETALL', lock)[1], ageMs }
@@ -54,8 +55,8 @@ local function acquire(
   end
 
   if not held and not vote then
-    -- Most acquisitions come here, so this path has few commands. It passes texts, because formatting a number takes
-    -- half as long as a command.
+    -- Most acquisitions take this path, so it has few commands. It passes texts, because formatting a number takes half
+    -- as long as a command.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
     local keptMs = counterKeptMs(counterMs, leaseMs)
     local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')

@@ -1,10 +1,10 @@
--- How long a counter is kept, in milliseconds: at least as long as the lease.
+-- Returns how long a counter is kept, in milliseconds: at least as long as the lease.
 local function counterKeptMs(counterMs, leaseMs)
   return counterMs - leaseMs < 0 and leaseMs or counterMs
 end
 
--- Stores a token. A `counterMs` of '0' means forever. The counter must outlive the lease. It must also last until the
--- server time has passed the token, because then the time gives the next token.
+-- Stores a token. A `counterMs` of '0' means forever. The counter must outlive the lease. The counter must also last
+-- until the server time has passed the token, because then the time gives the next token.
 local function setCounter(counter, token, counterMs, leaseMs)
   if counterMs == '0' then
     redis.call('SET', counter, token)
@@ -25,8 +25,8 @@ local function keepCounter(counter, counterMs, leaseMs)
   end
   local keptMs = math.max(counterMs, leaseMs)
   local leftMs = redis.call('PTTL', counter)
-  -- To save commands, this does not set the expiry at each renewal. It does so if less than 90 % of the time is left,
-  -- or less than the lease.
+  -- To save commands, the expiry is not set at each renewal. It is set if less than 90 % of the time is left, or less
+  -- than the lease.
   if leftMs >= 0 and leftMs < math.max(keptMs * 0.9, leaseMs) then
     redis.call('PEXPIRE', counter, string.format('%.0f', keptMs))
   end

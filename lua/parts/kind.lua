@@ -26,7 +26,7 @@ local function noteKind(kind, own)
   redis.call('SET', kind, own, 'PX', KIND_MS)
 end
 
--- Keeps the note while the number is used. To save commands, this sets the expiry at most once a day.
+-- Keeps the note while the number is used. To save commands, the expiry is set at most once a day.
 local function keepKind(kind)
   local leftMs = redis.call('PTTL', kind)
   if leftMs >= 0 and leftMs < KIND_MS - DAY_MS then

@@ -4,10 +4,11 @@
 -- `round`  string with an expiry: when the count was set, server time in µs. This is the number of the round. Redisson
 --          does not write it, so it can be missing, or belong to an earlier count.
 
--- 30 days. Only if Redisson opens the latch, the key is not deleted and must expire.
+-- 30 days. If Redisson opens the latch, it does not delete this key, so the key must expire.
 local ROUND_MS = 2592000000
 
--- Returns the count, or false if no count is set. Returns an error if the key is no count, or a semaphore has the name.
+-- Returns the count, or false if no count is set. Returns an error if the key is not a count, or a semaphore has the
+-- name.
 local function countOf(latch, kind)
   local count, refusal = numberOf(latch, kind, 'latch')
   if not count then

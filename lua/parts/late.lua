@@ -1,6 +1,6 @@
--- Included after parts/server-time.lua. True if a request came after its deadline. If the deadline is too far ahead,
--- the clock was set back, and the result is true too. The last three digits of `notAfterUs` limit how far ahead it may
--- be, in tenths of a second; 0 means no limit.
+-- Included after parts/server-time.lua. True if a request came after its deadline `notAfterUs`; 0 means no limit. The
+-- last three digits limit how far the deadline may be ahead of now, in tenths of a second. If it is further ahead, the
+-- clock was set back, and the result is true too.
 local function isLate(notAfterUs)
   if notAfterUs <= 0 then
     return false

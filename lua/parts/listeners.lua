@@ -1,4 +1,4 @@
--- The number of listeners of a channel, for messages sent by `publish`: PUBLISH or SPUBLISH.
+-- Returns the number of listeners of a channel for messages that `publish` sends: PUBLISH or SPUBLISH.
 local function listenersAt(channel, publish)
   return redis.call('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2]
 end

@@ -4,7 +4,7 @@
 --
 -- `request`  string with an expiry: the result of the request.
 
--- 90 s. If `untilUs` is 0, a copy may run at any time, and its result is kept this long.
+-- 90 s. If `untilUs` is 0, a copy may run at any time, and its result is kept for this time.
 local LONGEST_KEPT_US = 90000000
 
 -- Returns the stored result; false if the request has not run.

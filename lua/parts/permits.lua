@@ -8,26 +8,27 @@
 
 local FOREVER = 922337203685477
 
--- The number of ids in one command. Lua passes at most about 8,000 values.
+-- The most ids in one command. Lua passes at most about 8,000 values.
 local AT_ONCE = 1000
 
 local function nowInMs()
   return math.floor(serverTimeUs() / 1000)
 end
 
--- The first 24 hex digits of an id, which all ids of one acquisition share.
+-- Returns the first 24 hex digits of an id, which all ids of one acquisition share.
 local function headIn(id)
   return string.format('%08x%08x%08x', struct.unpack('>I4I4I4', id))
 end
 
--- The bytes of hex digits. The number of digits is a multiple of eight.
+-- Converts hex digits to bytes. The number of digits is a multiple of eight.
 local function bytesOf(hex)
   return (string.gsub(hex, '........', function(word)
     return struct.pack('>I4', tonumber(word, 16))
   end))
 end
 
--- The first 12 bytes of the ids of an owner, as bytes and as hex digits: the beginning of the hash of its name.
+-- Returns the first 12 bytes of the ids of an owner, as bytes and as hex digits. They are the beginning of the hash of
+-- the owner's name.
 local knownOwner, knownHead, knownHex
 local function headOf(owner)
   if knownOwner ~= owner then
@@ -56,7 +57,7 @@ local function giveBackExpired(keys)
   return expired
 end
 
--- The number of permits that an owner wants, which is the end of its name.
+-- Returns the number of permits that an owner wants, which is the end of the owner's name.
 local function permitsOf(owner)
   return tonumber(string.match(owner, '%d+$'))
 end
@@ -89,8 +90,8 @@ local function takenBy(keys, owner)
   return taken, untilMs
 end
 
--- Takes the permits of an owner until `untilMs`. With `only`, lengthens the leases of the permits that the owner holds,
--- and never shortens a lease.
+-- Takes the permits of an owner until `untilMs`. With `only`, takes no permits, and only lengthens the leases of
+-- permits that the owner holds.
 local function take(keys, owner, untilMs, only)
   local text = string.format('%.0f', untilMs)
   eachOf(owner, function(ids)

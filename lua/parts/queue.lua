@@ -2,8 +2,8 @@
 -- lock. `terms` belong to the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
 --
 -- `queue`    zset: owner -> ticket, which is the server time in µs when the owner came.
--- `waiting`  hash: client -> '<alive until, ms> <1 if its inbox was seen to have a listener> <label>'. It also has
---            owner -> claim window in ms, for owners that want a shorter one.
+-- `waiting`  hash: client -> '<its places count until, ms> <1 if its inbox had a listener, otherwise 0> <label>'. Also
+--            owner -> claim window in ms, for owners that want a shorter window.
 
 local function clientOf(owner)
   return string.match(owner, '^[^:]*')
@@ -13,8 +13,7 @@ local function isHeard(client, terms)
   return redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
 end
 
--- Keeps the places of a client for aliveMs from now on. Usually an earlier call has just done so, and nothing is
--- written.
+-- Keeps the places of a client for aliveMs from now on. Writes nothing if an earlier call has just done so.
 local function stayAlive(keys, client, listens, label, nowMs, terms)
   local mark = redis.call('HGET', keys.waiting, client)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
@@ -27,8 +26,8 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
   redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
 
-  -- If the queue is never empty, `waiting` is never deleted. So each call checks three entries for clients that are
-  -- gone.
+  -- If the queue is never empty, `waiting` is never deleted. So each call looks at three entries, and deletes entries
+  -- of clients that are gone.
   local some = redis.call('HRANDFIELD', keys.waiting, 3, 'WITHVALUES')
   for i = 1, #some, 2 do
     local overMs = string.match(some[i + 1], '^(%d+) %d')
@@ -40,8 +39,9 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   end
 end
 
--- True if a client is alive. The number of listeners can be wrong, for example for a client that listens at a replica.
--- So a client that is passed over must not have received a grant. The number is read before a message is sent.
+-- True if a client is alive: its places still count, and if its inbox had a listener, it still has a listener. The
+-- number of listeners can be wrong, for example for a client that listens at a replica. So it is read before a message
+-- is sent, because a client that counts as dead must not receive a grant.
 local function isAlive(client, mark, nowUs, terms)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
   if not untilMs or untilMs * 1000 < nowUs then
@@ -50,7 +50,8 @@ local function isAlive(client, mark, nowUs, terms)
   return seen == '0' or isHeard(client, terms)
 end
 
--- Returns the first live owner of the queue. Removes the owners before it.
+-- Returns the first live owner of the queue, and removes the owners before it. Owners of the client `own` count as
+-- alive.
 local function firstAlive(keys, nowUs, terms, own)
   for _ = 1, 100 do
     local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]
@@ -68,10 +69,12 @@ end
 
 -- Grants the free lock to the first live owner of the queue, for its claim window. If `asker` is first or the queue is
 -- empty, `asker` gets the lock for its own lease, because its client has just sent this request.
+--
 -- Each grant to another owner is published. With `silent`, a grant to an owner of the client `own` is not published,
 -- because that client reads the reply.
--- A client whose inbox had a listener and has none now is taken for dead. The client `own` runs this script, so it is
--- alive. If a client is taken for dead by mistake, its next heartbeat restores its place.
+--
+-- A client whose inbox had a listener and has none now counts as dead. The client `own` runs this script, so it is
+-- alive. If a client counts as dead by mistake, its next heartbeat restores its place.
 local function grantNext(keys, last, nowUs, terms, own, silent, asker, leaseMs)
   local token = nextToken(last, nowUs, 0)
   for _ = 0, 2000 do

@@ -3,27 +3,28 @@
 --
 -- `lock`     hash: `mode` -> read or write, reader -> hold count, `<owner>:write` -> hold count of the writer.
 -- `<prefix>:<reader>:rwlock_timeout:<n>`   string with an expiry: the lease of the n-th hold of a reader. Redisson
---            writes one for each hold, with the value 1. Holdfast writes only the first. Its value is the server time
---            in µs when the reader got the lock.
+--            writes such a key for each hold, with the value 1. Holdfast writes only the key for n = 1. The value is
+--            the server time in µs when the reader got the lock.
 -- `readers`  zset: client -> since when it waits to read, server time in µs.
 -- `writers`  zset: the queue of the waiters that exclude each other, with the same times. A client that waits to write
 --            has its name here, and for the upgradable lock `<client>:upgradable`. An owner that holds the lock as
---            another kind has its own name in either queue. Its score is 3 if it holds the upgradable lock and waits to
---            write.
+--            another kind has its own name in either queue. The score of an owner that holds the upgradable lock and
+--            waits to write is 3.
 -- `alive`    hash: member of either queue -> until when its place counts, server time in ms.
 -- `phase`    string with an expiry: exists while readers are admitted that waited when a writer left.
 
--- The field `mode` is missing in a lock that is no read-write lock.
+-- If a lock has no field `mode`, it is not a read-write lock.
 local OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
 
--- The score, instead of a time, of a holder of the upgradable lock that waits to write. It comes before all others.
+-- The score of a holder of the upgradable lock that waits to write. Other members have a time as score. So this holder
+-- comes before all others.
 local GOES_ON = '3'
 
 local function isWriter(field)
   return string.sub(field, -6) == ':write'
 end
 
--- Returns the remaining time of a reader's lease in ms; -2 if the lease has expired.
+-- Returns the remaining time of a reader's lease in ms; -1 means no expiry, and -2 means that the lease has expired.
 local function readerTtlMs(keys, reader, count)
   local longestMs = -2
   for n = 1, tonumber(count) or 1 do
@@ -41,7 +42,7 @@ local function lease(keys, reader, leaseMs)
   redis.call('SET', leaseKey(keys, reader), serverTimeText(), 'PX', leaseMs)
 end
 
--- Makes an existing lease longer. This uses PEXPIRE, because a full server refuses SET, and the value must stay.
+-- Makes an existing lease longer. PEXPIRE is used, because a full server refuses SET, and the value must stay.
 local function lengthen(keys, reader, leaseMs)
   redis.call('PEXPIRE', leaseKey(keys, reader), leaseMs)
 end
@@ -69,7 +70,7 @@ local function prolong(keys, leaseMs)
   end
 end
 
--- True if a reader of Redisson before 4 has re-entered. Redisson then renews the lock only, and not the leases of the
+-- True if a reader of Redisson before 4 has re-entered. Redisson then renews only the lock, and not the leases of the
 -- reader. So the lease of the lock counts for this reader. Owners of Redisson begin with a UUID.
 local function isRenewedWithLock(reader, count)
   return count ~= '1' and string.match(reader, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-') ~= nil
@@ -103,16 +104,18 @@ local function dropDead(keys)
   return left
 end
 
--- Up to 8 holds are checked one by one. If there are more, 4 of them are checked.
+-- Up to 8 holds are checked one by one. If there are more holds, 4 of them are checked.
 local FEW = 8
 local SAMPLE = 4
 
--- Returns the number of holders: 0, 1, or 2 for several. Removes the expired readers that it finds. Among many readers
--- it checks a few at random. So a release takes the same time beside 10,000 readers as beside ten. It checks all
--- readers if at most one of the few is alive.
--- A full check removes every expired reader, so no reader causes a second full check. Redisson's waiters sleep until
--- the lock key expires. So if that key lives much longer than the leases of the sampled readers, this function
--- sometimes checks all readers, which shortens the key's expiry.
+-- Returns the number of holders: 0, 1, or 2 for several. Removes the expired readers that it finds. If there are many
+-- readers, a few of them are checked, so that a release takes the same time beside 10,000 readers as beside ten.
+--
+-- If at most one of these few readers is alive, all readers are checked. This removes every expired reader, so no
+-- reader causes a second full check.
+--
+-- Redisson's waiters sleep until the lock key expires. If this key lives much longer than the leases of the few
+-- readers, sometimes all readers are checked, which shortens the expiry of the key.
 local function countHolders(keys)
   local size = redis.call('HLEN', keys.lock) - 1
   if size <= FEW then
@@ -138,8 +141,8 @@ local function countHolders(keys)
   return dropDead(keys)
 end
 
--- No place counts for longer than this. If the end of a place is further ahead, the clock was set back. Then the place
--- does not count, because its client may be gone.
+-- 10 s. No place counts for longer. If the end of a place is further ahead, the clock was set back. Then the place does
+-- not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
 -- Returns until when the place of a client counts, server time in ms; nothing if the place does not count any more.
@@ -164,8 +167,8 @@ local function listWaiting(keys, queue, most)
   return waiting
 end
 
--- Returns the member that has waited longest and whose place still counts. Also returns when its wait began, and for
--- how many ms its place still counts.
+-- Returns the member that has waited longest. Members whose places no longer count are removed first. Also returns when
+-- its wait began, and for how many ms its place still counts.
 local function firstOf(keys, queue)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -193,8 +196,7 @@ local function placeOf(keys, client, owner, beside)
   return owner, queue
 end
 
--- Stores that a member waits. Its place then counts for aliveMs. A member that is already in the queue keeps its
--- position.
+-- Stores that a member waits. Its place then counts for aliveMs. A member that waits already keeps its position.
 local function waits(keys, member, queue, sinceUs, aliveMs)
   redis.call('ZADD', queue, 'NX', sinceUs, member)
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)
@@ -206,7 +208,7 @@ local function waits(keys, member, queue, sinceUs, aliveMs)
   end
 end
 
--- Removes a member from a queue. Returns true if it waited there.
+-- Removes a member from a queue. Returns true if the member waited there.
 local function waitsNoMore(keys, member, queue)
   local didWait = member ~= '' and redis.call('ZREM', queue, member) == 1
   if didWait then
@@ -218,9 +220,9 @@ local function waitsNoMore(keys, member, queue)
   return didWait
 end
 
--- True if a reader must wait behind the first member of the queue of the writers. A plain reader must wait if that
--- member waits to write, except during the phase for waiting readers. The upgradable lock is granted in the order of
--- the queue.
+-- True if a reader must wait behind the first member of the queue of the writers. A plain reader must wait if this
+-- member waits to write, except during the phase for waiting readers. For the upgradable lock, the order of the queue
+-- decides.
 local function isShut(keys, owner, place)
   local first = firstOf(keys, keys.writers)
   if not first or isUpgradable(owner) then
@@ -252,11 +254,11 @@ local function tellNext(keys, publish, channel, left, areReadersFirst, phaseMs)
 end
 
 -- Called when the lock is free, or free to read after a writer. The messages '00' and '01' are for Redisson's clients,
--- which read them as the number of a release. Waiters of Holdfast ignore them, and react to the other messages. Only
--- callers of Holdfast that just watch for a release use them too.
+-- which read them as the number of a release. Waiters of Holdfast ignore these messages. Callers of Holdfast that only
+-- watch for a release react to all messages.
 local function wake(keys, publish, channel, left, wasWritten, phaseMs)
   local told = redis.call(publish, channel, wasWritten and '01' or '00')
-  -- Needed even if no listener was counted: a node of a cluster counts its own listeners only.
+  -- Waiters are woken even if no listener was counted, because a node of a cluster counts only its own listeners.
   tellNext(keys, publish, channel, left, wasWritten, phaseMs)
   return told
 end

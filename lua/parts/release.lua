@@ -5,12 +5,12 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
   local found = redis.call('HMGET', lock, owner, 'mode')
   local held = found[1]
   if found[2] then
-    -- Redisson has put a read-write lock into this key meanwhile, because it does not check for other locks.
+    -- Redisson has put a read-write lock into this key meanwhile, because Redisson does not check for other locks.
     redis.call('HDEL', lock, owner)
     return { 'gone' }
   end
   if not held then
-    -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
+    -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.
     redis.call('HDEL', lock, owner)
     return { 'gone' }
   end

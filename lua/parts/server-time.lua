@@ -1,4 +1,4 @@
--- The server's time in µs. It is read once for each request.
+-- Returns the server's time in µs. The time is read once for each request.
 local time, firstUs, firstText
 local function serverTimeUs()
   if not firstUs then
@@ -8,7 +8,7 @@ local function serverTimeUs()
   return firstUs
 end
 
--- The same time as a text, because formatting the number is slower.
+-- Returns the same time as a text. This is faster than formatting the number.
 local function serverTimeText()
   if not firstText then
     serverTimeUs()

@@ -4,8 +4,8 @@
 -- `queue`  zset: client -> since when it waits, server time in µs.
 -- `alive`  hash: client -> until when its place counts, server time in ms, and how many permits it wants.
 
--- Returns when the wait of a client began, in µs. This is the time of an earlier answer, or now minus the waiting time.
--- An earlier time that is ahead of now is ignored: the clock was set back, and each newcomer would come first.
+-- Returns when the wait of a client began, in µs: the time of an earlier answer, or now minus the waiting time. An
+-- earlier time that is ahead of now is ignored: the clock was set back, and each later client would come first.
 local function sinceOf(toldUs, waitedMs)
   local told = tonumber(toldUs)
   if told and told <= serverTimeUs() then
@@ -14,8 +14,8 @@ local function sinceOf(toldUs, waitedMs)
   return math.floor(serverTimeUs() - waitedMs * 1000)
 end
 
--- No place counts for longer than this. If the end of a place is further ahead, the clock was set back. Then the place
--- does not count, because its client may be gone.
+-- 10 s. No place counts for longer. If the end of a place is further ahead, the clock was set back. Then the place does
+-- not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
 -- Returns until when the place of a client counts, server time in ms, and how many permits its first waiter wants.
@@ -45,8 +45,8 @@ local function listWaiting(keys, most)
   return waiting, wanted
 end
 
--- Returns the client that has waited longest and whose place still counts. Also returns when its wait began, how many
--- permits it wants, and until when its place counts.
+-- Returns the client that has waited longest. Clients whose places no longer count are removed first. Also returns when
+-- its wait began, how many permits it wants, and until when its place counts.
 local function firstOf(keys)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -64,11 +64,12 @@ local function firstOf(keys)
   end
 end
 
--- True if no client has waited longer than this client. The client is '' for a caller that does not wait.
+-- True if no client has waited longer than this client. For a caller that does not wait, the client is ''. Then the
+-- result is true only if no client waits.
 local function isNext(keys, client, sinceUs)
   local first, firstUs = firstOf(keys)
   if first == client and firstUs - sinceUs < 0 then
-    -- The stored wait belongs to a waiter that has its permits now. This waiter began later, so another client may come
+    -- The stored time belongs to a waiter that has its permits now. This waiter began later, so another client may come
     -- before this client.
     redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
     first, firstUs = firstOf(keys)
@@ -96,8 +97,8 @@ local function waitsNoMore(keys, client)
   end
 end
 
--- Called when a waiter of a client has its permits. The next waiter of that client is about to ask, so the place is
--- kept for `forMs`. After the last waiter, the place is removed.
+-- Called when a waiter of a client has its permits. The next waiter of this client is about to ask, so the place counts
+-- for `forMs` more. If there is no next waiter, the place is removed.
 local function wentOn(keys, client, isLast, forMs)
   if isLast then
     waitsNoMore(keys, client)
@@ -106,7 +107,7 @@ local function wentOn(keys, client, isLast, forMs)
   end
 end
 
--- Wakes the client that is next, if there are enough permits for it.
+-- Wakes the client that is next, if there are enough permits for it. Does not wake the client `but`.
 local function tellNext(keys, publish, tickets, available, but)
   if available <= 0 then
     return
@@ -117,7 +118,7 @@ local function tellNext(keys, publish, tickets, available, but)
   end
 end
 
--- Tells Redisson's clients how many permits are available. They read the message as a number. Clients of Holdfast
+-- Informs Redisson's clients how many permits are available. They read the message as a number. Clients of Holdfast
 -- ignore a number that begins with 0, because they get other messages, on the channel `tickets`.
 local function tellOthers(publish, channel, available)
   redis.call(publish, channel, '0' .. math.max(available, 0))

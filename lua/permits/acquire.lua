@@ -1,5 +1,5 @@
 --[[
-  Acquires permits of a semaphore with a lease: all that the name of the owner ends with, or none.
+  Acquires permits of a semaphore with a lease: the number at the end of the owner's name, or none.
 
   Safe to run twice: an owner that holds its permits keeps them, and gets a new token. Clients get permits in the order
   in which they began to wait. No caller overtakes, even if it wants fewer permits or does not wait.
@@ -9,8 +9,8 @@
   KEYS[3]   counter     string: the last fencing token issued for this semaphore
   KEYS[4]   queue       zset: client -> since when it waits, server time in µs
   KEYS[5]   alive       hash: client -> until when its place counts, and how many permits it wants
-  KEYS[6]   holders     hash: the first 24 hex digits of ids -> their owner, and since when, in µs
-  KEYS[7]   kind        string: the kind that set the number
+  KEYS[6]   holders     hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
+  KEYS[7]   kind        string: which kind of object the number belongs to
   ARGV[1]   owner       `<clientId>:<owner>:<permits>`
   ARGV[2]   leaseMs     the permits are taken for this long from now, in milliseconds
   ARGV[3]   notAfterUs  server time after which nothing is taken, in µs; 0 means no limit
@@ -18,10 +18,10 @@
   ARGV[5]   channel     the channel that tells Redisson's clients how many permits are available
   ARGV[6]   publish     PUBLISH or SPUBLISH
   ARGV[7]   tickets     the channel that wakes the next client
-  ARGV[8]   client      the client of the owner if it waits; '' if it does not
+  ARGV[8]   client      the client of the owner if the call waits; '' if it does not wait
   ARGV[9]   last        1 or '': 1 if no other call of the client waits
   ARGV[10]  waitedMs    how long the call has waited, in milliseconds
-  ARGV[11]  since       since when it waits, from an earlier answer; '' if there is none. A time ahead of now does not
+  ARGV[11]  since       when the wait began, from an earlier answer; '' if there is none. A time ahead of now does not
                         count
   ARGV[12]  aliveMs     how long the place counts, in milliseconds
   ARGV[13]  limit?      number: the total number of permits, which is set if no client has set it
@@ -30,9 +30,9 @@
     { 'granted', token >= 1, inAll = 0 }  the owner holds its permits. `inAll` is the total number of permits if it is
                                           not the limit
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available >= -9007199254740991, taken, nowUs,
-      holders: pairs }         not now; ask again after ttlMs, -1 if no time is known. `since` is when the client
-                               began to wait, '' if it does not wait. For a client that waits, `holders` has some of
-                               the owners, and since when each holds its permits, in µs
+      holders: pairs }         not now; ask again after ttlMs; -1 means that no time is known. `since` is when
+                               the client began to wait, '' if it does not wait. For a client that waits, `holders`
+                               has some of the owners, and since when each holds its permits, in µs
     { 'too-many', available >= -9007199254740991, taken }  the owner wants more permits than there are in total
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
@@ -66,7 +66,7 @@ local limit = tonumber(ARGV[13])
 
 -- include: parts/replica.lua
 
--- A refusal tells a waiting client the owners of this many permits.
+-- A refusal lists the owners of at most this many permits, for a client that waits.
 local TOLD = 4
 
 local available, isSet = availableIn(keys.pool, keys.kind, 'permits')
@@ -74,7 +74,7 @@ if not available then
   return isSet
 end
 if not isSet then
-  -- This ZREM changes nothing, but a replica refuses it. A replica may not have received the number yet.
+  -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the number yet.
   redis.call('ZREM', keys.timeouts, '')
 end
 local lastToken = redis.call('GET', keys.counter)
@@ -86,8 +86,8 @@ local expired = giveBackExpired(keys)
 available = available + expired
 local isMore = expired > 0
 
--- Called at the end. Tells Redisson's clients if more permits are available than before, and wakes the client that is
--- next.
+-- Called at the end. Informs Redisson's clients if more permits are available than before. Wakes the client that is
+-- next, unless it is `but`.
 local function tell(but)
   if isMore then
     tellOthers(publish, channel, available)
@@ -125,7 +125,8 @@ if not isRepeat then
     local first, _, _, untilMs = firstOf(keys)
     local found = redis.call('ZRANGE', keys.timeouts, 0, client == '' and 0 or TOLD - 1, 'WITHSCORES')
     local endMs = tonumber(found[2] or FOREVER)
-    -- A client that is not next asks again when the place of the next client ends, because the next client may be gone.
+    -- A client that is not next asks again when the place of the next client no longer counts, because the next client
+    -- may be gone.
     if first and first ~= client then
       endMs = untilMs + 1
     end
@@ -148,7 +149,7 @@ if not isRepeat then
   available = redis.call('DECRBY', keys.pool, permits)
   addHolder(keys, owner, leaseMs, taken + permits)
   keepKind(keys.kind)
-  -- If a semaphore was set with an expiry, its taken permits end with it.
+  -- If the semaphore has an expiry, its taken permits get the same expiry.
   local ttlMs = redis.call('PTTL', keys.pool)
   if ttlMs > 0 then
     redis.call('PEXPIRE', keys.timeouts, ttlMs)

@@ -5,8 +5,8 @@
   KEYS[2]  timeouts  zset: id of a permit -> until when it is taken, server time in ms
   KEYS[3]  queue     zset: client -> since when it waits, server time in µs
   KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
-  KEYS[5]  holders   hash: the first 24 hex digits of ids -> their owner, and since when, in µs
-  KEYS[6]  kind      string: the kind that set the number
+  KEYS[5]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
+  KEYS[6]  kind      string: which kind of object the number belongs to
   ARGV[1]  most      number: how many taken permits, and how many waiting clients, are wanted
 
   Returns

@@ -8,8 +8,8 @@
   KEYS[3]  queue     zset: client -> since when it waits, server time in µs
   KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
   KEYS[5]  request   string with an expiry: the result of this request
-  KEYS[6]  holders   hash: the first 24 hex digits of ids -> their owner, and since when, in µs
-  KEYS[7]  kind      string: the kind that set the number
+  KEYS[6]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
+  KEYS[7]  kind      string: which kind of object the number belongs to
   ARGV[1]  channel   the channel that tells Redisson's clients how many permits are available
   ARGV[2]  publish   PUBLISH or SPUBLISH
   ARGV[3]  tickets   the channel that wakes the next client

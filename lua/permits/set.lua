@@ -9,8 +9,8 @@
   KEYS[3]  queue       zset: client -> since when it waits, server time in µs
   KEYS[4]  alive       hash: client -> until when its place counts, and how many permits it wants
   KEYS[5]  request     string with an expiry: the result of this request
-  KEYS[6]  holders     hash: the first 24 hex digits of ids -> their owner, and since when, in µs
-  KEYS[7]  kind        string: the kind that set the number
+  KEYS[6]  holders     hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
+  KEYS[7]  kind        string: which kind of object the number belongs to
   ARGV[1]  how         'try-set' or 'set' or 'add' or 'drain' or 'delete': try-set sets the total number if no client
                        has set it; set always sets it; add changes it by `permits`; drain takes away the available
                        permits; delete deletes the semaphore
@@ -72,7 +72,8 @@ elseif how == 'delete' then
   return { 'done', math.min(deleted, 1) }
 end
 if isSet then
-  -- A full server refuses INCRBY, unless the script has sent a write command before. This ZREM changes nothing.
+  -- A full server refuses INCRBY, unless the script has sent a write command before. So this ZREM, which changes
+  -- nothing, is sent first.
   redis.call('ZREM', keys.queue, '')
 end
 local expired = giveBackExpired(keys)

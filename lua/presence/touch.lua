@@ -1,5 +1,5 @@
 --[[
-  Stores the identity of a client and the notes about its owners, for other clients to read. No lock depends on this.
+  Stores the identity of a client and the notes about its owners, for other clients to read. No lock depends on them.
 
   Safe to run twice: a repeat writes the same.
 
@@ -15,7 +15,8 @@
 ]]
 local client, leaseMs, about, clockMs = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 
--- The same moment on both clocks, so that readers of the notes can convert their times.
+-- The present time on both clocks: the server's and the client's. With it, readers of the notes can convert their
+-- times.
 local time = redis.call('TIME')
 local at = time[1] .. string.sub('00' .. math.floor(time[2] / 1000), -3) .. ' ' .. clockMs
 local set, gone = { 'about', about, 'at', at }, {}

@@ -1,7 +1,7 @@
 --[[
   Raises the counter of one master to the token on which the majority agreed, if the counter is below it.
 
-  Safe to run twice. The next owner that gets the lock from a majority gets a token above this one.
+  Safe to run twice. The next owner that gets the lock from a majority gets a token above this token.
 
   KEYS[1]  lock       hash: owner -> hold count
   KEYS[2]  counter    string: the last fencing token issued for this lock

@@ -1,9 +1,10 @@
 --[[
-  Returns since when a master may vote. A master that was restarted, or was a replica, may have forgotten leases that
-  still run. It votes when the longest of these leases would be over, as the Redlock page says ("delayed restarts").
-  The mark also stores the longest lease. Before a client with longer leases gets a vote, it writes that into the mark.
+  Stores and returns from when a master may vote. A master that was restarted, or was a replica, may have forgotten
+  leases that still run. So it votes only when the longest of these leases would be over, as the Redlock page says
+  ("delayed restarts"). The mark also stores the longest lease. Before a client with longer leases gets a vote, the
+  client writes its longest lease into the mark.
 
-  Safe to run twice, and by many clients: the first client decides for a replication id.
+  Safe to run twice, and by many clients: for each replication id of the server, the first client decides the time.
 
   KEYS[1]  birth    string: `<since when it votes, µs> <origin> <durable> <replId> <longestMs>`; the one key without an
                     expiry
@@ -12,7 +13,7 @@
   ARGV[3]  durable  1 or 0: 1 if the server writes everything to disk before it answers
 
   Returns
-    sinceUs  since when the master votes, server time in µs
+    sinceUs  from when the master may vote, server time in µs
 ]]
 -- include: parts/server-time.lua
 

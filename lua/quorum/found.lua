@@ -1,6 +1,6 @@
 --[[
-  Lets a master vote that was claimed for a new deployment. At the first master it decides which client founds the
-  deployment. Only that client lets the other masters vote.
+  Lets a master that was claimed for a new deployment vote. At the first master, the script decides which client founds
+  the deployment. Only that client lets the other masters vote.
 
   Safe to run twice: a repeat of the same client gets the same answer. A master that was emptied after the claim does
   not change.
@@ -31,8 +31,8 @@ end
 if mark.founder == founder then
   return 1
 end
--- The other masters rest at least as long, from a later moment on. So no master has voted by itself before half of this
--- rest is over.
+-- The other masters rest at least as long, from a later time on. So no master has voted without `found` before half of
+-- this rest is over.
 if tonumber(mark.sinceUs) ~= sinceUs or sinceUs - serverTimeUs() < restMs * 500 then
   return 0
 end

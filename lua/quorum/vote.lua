@@ -15,15 +15,15 @@
   ARGV[5]  birth       the key that records since when this master votes
   ARGV[6]  longestMs   the longest lease of this client, in milliseconds
   ARGV[7]  holds=1     the hold count after this call; 1 is a first acquisition
-  ARGV[8]  reserve=0   the number of tokens wanted beside the first one
+  ARGV[8]  reserve=0   the number of tokens wanted in addition to the first
   ARGV[9]  token?      number: for a re-entry, the token of the hold. It is not compared, because the counter of one
                        master proves nothing; left out for a first acquisition
 
   Returns
     what `lock/acquire` returns, or
-    { 'forgot', sinceUs: number or '' as null }  the master may not vote before that time. `sinceUs` is '' if its
-                                                 mark is of another server process or of shorter leases. Then the
-                                                 client calls `enrol`
+    { 'forgot', sinceUs: number or '' as null }  the master may not vote before `sinceUs`. It is '' if the
+                                                 mark is missing, has another replication id, or names a shorter
+                                                 lease. Then the client calls `enrol`
 ]]
 -- include: parts/server-time.lua
 

@@ -4,8 +4,8 @@
   Safe to run twice, like `lock/acquire`. A reader waits while another owner writes. It also waits if a Holdfast client
   is next to write, unless the waiting readers are being admitted. A reader gets the token of the last writer.
 
-  A reader whose name ends in `:upgradable` may upgrade to writing. There is one such holder at a time. Each waits for
-  all clients that came before it to write or for the upgradable lock.
+  A reader whose name ends in `:upgradable` may upgrade to writing. There is one such holder at a time. Such a reader
+  waits for all clients that came earlier, to write or for the upgradable lock.
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
@@ -19,7 +19,7 @@
   ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
   ARGV[5]   prefix      the prefix of the timeout keys of this lock
   ARGV[6]   beside      the name under which the same owner holds the lock to write; '' for none
-  ARGV[7]   client      the client of the owner if it waits; '' if it does not
+  ARGV[7]   client      the client of the owner if the call waits; '' if it does not wait
   ARGV[8]   last        1 or '': 1 if a plain reader is the last waiting reader of its client
   ARGV[9]   waitingMs   how long the place counts, in milliseconds
   ARGV[10]  holds=1     the hold count after this call; 1 is a first acquisition

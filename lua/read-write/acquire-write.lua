@@ -17,7 +17,7 @@
   ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
   ARGV[5]   prefix      the prefix of the timeout keys of this lock
   ARGV[6]   beside      the name under which the same owner reads and may upgrade; '' for none
-  ARGV[7]   client      the client of the owner if it waits; '' if it does not
+  ARGV[7]   client      the client of the owner if the call waits; '' if it does not wait
   ARGV[8]   waitingMs   how long the place counts, in milliseconds
   ARGV[9]   holds=1     the hold count after this call; 1 is a first acquisition
   ARGV[10]  token?      number: for a re-entry, the token of the hold; left out for a first acquisition
@@ -70,7 +70,7 @@ if not held then
   end
   local left = mode and (mode == 'write' and 1 or countHolders(keys)) or 0
   if left == 0 then
-    -- The old lock is over, so this acquisition creates a new one.
+    -- The old lock is over, so this acquisition creates a new lock.
     mode = false
   end
   local place = placeOf(keys, client, owner, beside)
@@ -87,7 +87,7 @@ if not held then
     first, _, firstForMs = firstOf(keys, keys.writers)
   end
   local isNext = isUpgrade or not first or first == client
-  -- The one holder is the upgradable lock itself, unless its owner writes by another attempt.
+  -- For an upgrade, the lock also counts as free if its only holder is the upgradable lock of this owner.
   local isFree = left == 0 or isUpgrade and mode == 'read' and left == 1
   local phaseMs = redis.call('PTTL', keys.phase)
   if not (isFree and isNext) or phaseMs ~= -2 then
@@ -106,7 +106,7 @@ if not held then
     if not isFree then
       return { 'held', redis.call('PTTL', keys.lock), sinceUs, holderOf(keys, mode, beside) }
     end
-    -- The lock is free, but the readers that are admitted, or a client that has waited longer, get it first.
+    -- The lock is free. But the readers that are admitted, or a client that has waited longer, get it first.
     return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs, '', '' }
   end
 end

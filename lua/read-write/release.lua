@@ -52,7 +52,7 @@ end
 if not held then
   -- The owner may have waited under its own name instead of the name of its client.
   local hasLeft = waitsNoMore(keys, owner, queue) or client ~= ''
-  -- The waiter that left may have been the first, so the next one is woken.
+  -- The waiter that left may have been the first, so the next waiter is woken.
   if hasLeft and found[1] ~= 'write' then
     tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)
   end
@@ -65,7 +65,8 @@ if holds > 0 then
   if isLate(notAfterUs) then
     return { 'late', serverTimeText() }
   end
-  -- A full server refuses HSET, unless the script has sent a write command before. This HDEL changes nothing.
+  -- A full server refuses HSET, unless the script has sent a write command before. So this HDEL, which changes nothing,
+  -- is sent first.
   redis.call('HDEL', keys.lock, '')
   redis.call('HSET', keys.lock, owner, holds)
   return { 'kept' }

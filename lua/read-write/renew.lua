@@ -1,9 +1,9 @@
 --[[
-  Renews the leases of many holds of read-write locks. Never shortens a lease, never revives one.
+  Renews the leases of many holds of read-write locks. Never shortens a lease, and never revives an expired lease.
 
   KEYS[*]  both       for each hold its two keys: the lock, a hash: `mode`, and owner -> hold count; its counter, a
                       string: the last fencing token issued for this lock
-  ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only looks
+  ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only reads the times
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
   ARGV[*]  holds      { owner, prefix }[]: the owner of each hold, in the order of the keys, and the prefix of the
                       timeout keys of its lock
@@ -21,12 +21,12 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/read-write-lock.lua
 
 local function renew(keys, owner)
-  -- A key of another type must not make the other holds lose their lease. So an error of redis.pcall is ignored, and
-  -- that hold counts as lost.
+  -- A key of another type must not make the other holds lose their lease. So an error is ignored, and the hold counts
+  -- as lost.
   local found = redis.pcall('HMGET', keys.lock, 'mode', owner)
   if not found[1] or not found[2] then
     if found[2] == false then
-      -- This HDEL changes nothing, but a replica refuses it. A replica may not have received the hold yet.
+      -- This HDEL changes nothing, but makes a replica refuse the script. A replica may not have received the hold yet.
       redis.call('HDEL', keys.lock, owner)
     end
     return -2

@@ -8,15 +8,15 @@
   KEYS[1]   semaphore   string: how many permits are available
   KEYS[2]   queue       zset: client -> since when it waits, server time in µs
   KEYS[3]   alive       hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]   kind        string: the kind that set the number
+  KEYS[4]   kind        string: which kind of object the number belongs to
   KEYS[5]   request     string: the number of permits taken in this owner's name, or 'returned'
-  KEYS[*]   answered    the requests whose answers this client has
+  KEYS[*]   answered    the keys of requests whose answers this client has received
   ARGV[1]   owner       `<clientId>:<owner>:<permits>`
   ARGV[2]   notAfterUs  server time after which nothing is taken, in µs; 0 means no limit
-  ARGV[3]   client      the client of the owner if it waits; '' if it does not
+  ARGV[3]   client      the client of the owner if the call waits; '' if it does not wait
   ARGV[4]   last        1 or '': 1 if no other call of the client waits
   ARGV[5]   waitingMs   how long the place counts, in milliseconds
-  ARGV[6]   since       since when it waits, from an earlier answer; '' if there is none
+  ARGV[6]   since       when the wait began, from an earlier answer; '' if there is none
   ARGV[7]   waitedMs    how long the call has waited, in milliseconds; used if `since` is '' or ahead of now
   ARGV[8]   tickets     the channel that wakes the next client
   ARGV[9]   publish     PUBLISH or SPUBLISH
@@ -26,7 +26,8 @@
     { 'granted' }                  the owner has its permits
     { 'held', ttlMs >= -1, since: digits or '', isSet: 1 or 0, available: number >= -9007199254740991 }  the owner
                              cannot have the permits now. After ttlMs the client that is next may be gone, so ask again
-                             then; -1 is unknown. `since` is when the client began to wait
+                             then; -1 means that no time is known. `since` is when the client began
+                             to wait
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = { semaphore = KEYS[1], queue = KEYS[2], alive = KEYS[3], kind = KEYS[4], request = KEYS[5] }
@@ -54,7 +55,7 @@ if not available then
   return isSet
 end
 if not isSet then
-  -- This ZREM changes nothing, but a replica refuses it. A replica may not have received the number yet.
+  -- This ZREM changes nothing, but makes a replica refuse the script. A replica may not have received the number yet.
   redis.call('ZREM', keys.queue, '')
 end
 local taken = redis.call('GET', keys.request)
@@ -85,8 +86,8 @@ if client == '' then
 end
 waits(keys, client, sinceUs, permits, waitingMs)
 local first, _, _, untilMs = firstOf(keys)
--- The client's place belonged to another of its waiters, which had waited longer. It has moved back, so another client
--- may be next.
+-- The client's place belonged to another waiter of this client, which had waited longer. The place has moved back, so
+-- another client may be next.
 if wasFirst and first ~= client then
   tellNext(keys, publish, tickets, available)
 end

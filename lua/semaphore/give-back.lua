@@ -7,9 +7,9 @@
   KEYS[1]  semaphore  string: how many permits are available
   KEYS[2]  queue      zset: client -> since when it waits, server time in µs
   KEYS[3]  alive      hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]  kind       string: the kind that set the number
+  KEYS[4]  kind       string: which kind of object the number belongs to
   KEYS[5]  request    string: the number of permits taken in this owner's name, or 'returned'
-  KEYS[*]  answered   the requests whose answers this client has
+  KEYS[*]  answered   the keys of requests whose answers this client has received
   ARGV[1]  client     the client if none of its calls waits any more; '' if one does
   ARGV[2]  keptMs     how long 'returned' is stored, in milliseconds; 0 means not at all
   ARGV[3]  channel    the channel that tells Redisson's clients how many permits are available
@@ -38,7 +38,8 @@ if not available then
   return isSet
 end
 local taken = tonumber(redis.call('GET', keys.request) or nil)
--- A full server refuses SET and INCRBY, unless the script has sent a write command before. This ZREM changes nothing.
+-- A full server refuses SET and INCRBY, unless the script has sent a write command before. So this ZREM, which changes
+-- nothing, is sent first.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 local wasFirst = client ~= '' and firstOf(keys) == client

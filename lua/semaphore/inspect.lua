@@ -4,7 +4,7 @@
   KEYS[1]  semaphore  string: how many permits are available
   KEYS[2]  queue      zset: client -> since when it waits, server time in µs
   KEYS[3]  alive      hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]  kind       string: the kind that set the number
+  KEYS[4]  kind       string: which kind of object the number belongs to
   ARGV[1]  most       number: how many waiting clients are wanted
 
   Returns

@@ -6,9 +6,9 @@
   KEYS[1]  semaphore   string: how many permits are available
   KEYS[2]  queue       zset: client -> since when it waits, server time in µs
   KEYS[3]  alive       hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]  kind        string: the kind that set the number
+  KEYS[4]  kind        string: which kind of object the number belongs to
   KEYS[5]  request     string: 1 if this request has added the permits, 0 if there was no such semaphore
-  KEYS[*]  answered    the requests whose answers this client has
+  KEYS[*]  answered    the keys of requests whose answers this client has received
   ARGV[1]  permits     number: how many are added
   ARGV[2]  ifExists    1 or '': 1 if nothing is done without an existing semaphore
   ARGV[3]  keptMs      how long the result is stored, in milliseconds
@@ -43,7 +43,8 @@ if not available then
   return isSet
 end
 local done = redis.call('GET', keys.request)
--- A full server refuses INCRBY, unless the script has sent a write command before. This ZREM changes nothing.
+-- A full server refuses INCRBY, unless the script has sent a write command before. So this ZREM, which changes nothing,
+-- is sent first.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 if done then

@@ -6,9 +6,9 @@
   KEYS[1]  semaphore   string: how many permits are available
   KEYS[2]  queue       zset: client -> since when it waits, server time in µs
   KEYS[3]  alive       hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]  kind        string: the kind that set the number
+  KEYS[4]  kind        string: which kind of object the number belongs to
   KEYS[5]  request     string: the result of this request
-  KEYS[*]  answered    the requests whose answers this client has
+  KEYS[*]  answered    the keys of requests whose answers this client has received
   ARGV[1]  what        'set' or 'add' or 'drain' or 'delete': set creates a semaphore; add changes how many permits are
                        available; drain takes all available permits; delete deletes the semaphore
   ARGV[2]  permits     number: how many permits; for add it can be below 0
@@ -55,7 +55,8 @@ elseif isLate(notAfterUs) then
 end
 
 if isSet then
-  -- A full server refuses INCRBY and SET, unless the script has sent a write command before. This ZREM changes nothing.
+  -- A full server refuses INCRBY and SET, unless the script has sent a write command before. So this ZREM, which
+  -- changes nothing, is sent first.
   redis.call('ZREM', keys.queue, '')
 end
 local more = 0

@@ -1,28 +1,29 @@
 import type { CallFailure } from '../call-failure.ts'
 
-/** One member and its answer. */
 export interface Vote<M, A> {
   readonly member: M
   readonly answer: A
 }
 
 /**
- * True if the answers decide now; `nearly` if they decide after a short wait for the other answers.
+ * True if the votes so far decide. `nearly` if they decide too, but the caller should first wait a
+ * short time for more votes.
  */
 type Decided = boolean | 'nearly'
 
 /**
- * The bounds of the wait for the other answers, in milliseconds. Between them, the wait is as long
- * as the answers took so far. Members at a similar distance are about to answer too.
+ * The shortest and the longest wait after `nearly`, in milliseconds. Between these bounds, the wait
+ * is as long as the votes took so far. Members at a similar distance answer in this time.
  */
 const GRACE_MS = { least: 3, most: 250 }
 
 /**
- * Asks all members at once, and resolves as soon as the answers decide.
+ * Asks all members at once, and resolves as soon as the votes decide. A failure counts as an
+ * answer, so the promise never rejects.
  *
- * @param isDecided checks the votes so far
+ * @param isDecided called after each vote except the last, with the votes so far
  * @param late receives each vote that arrives after the decision
- * @param graceFactor multiplies the wait for the other answers
+ * @param graceFactor multiplies the wait after `nearly`
  * @returns the votes that arrived before the decision; all votes if they never decided
  */
 export function askAll<M, T>(

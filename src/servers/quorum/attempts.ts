@@ -6,25 +6,28 @@ import { PendingReleases } from '../pending-releases.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import type { MasterSettings } from './master-settings.ts'
 
-/** The requests under one owner id. */
+/** The requests of one owner id to this master. All times are on `performance.now()`. */
 interface Attempt {
-  /** Until when an unanswered request could still acquire the lock, on `performance.now()`. */
+  /** Latest time at which an unanswered request may still acquire the lock; 0 means never. */
   doubtUntilMs: number
-  /** True if the owner id holds the lock, or may hold it. */
+  /** True if a request of the owner id was granted, or had an unknown outcome. */
   mayHaveIt: boolean
-  /** How many acquisitions are under way, and the sequence number of the last one sent. */
+  /** The number of acquisitions under way. */
   pending: number
+  /** The number of the last sent acquisition, over all owner ids; 0 means that none was sent. */
   sent: number
   whenAnswered: (() => void)[] | undefined
-  /** How many releases are under way, and when the last answered one was sent. */
+  /** The number of releases under way. */
   endings: number
+  /** When the last answered release was sent; -1 means that no release was answered. */
   endedAtMs: number
-  /** The lock, once the owner id is abandoned; and from when it may be released. */
+  /** The keys of the lock to release. Set when the owner id is abandoned, or its hold has ended. */
   abandoned: LockKeys | undefined
+  /** Earliest time of the background release; 0 means at once. */
   fromMs: number
 }
 
-/** The pause before a release without a confirmation is repeated, in milliseconds. */
+/** The pause before the first repeat of a release that had no answer, in milliseconds. */
 const PAUSE_MS = 50
 
 interface Server {
@@ -36,7 +39,7 @@ interface Server {
 
 type Release = (keys: LockKeys, ending: Ending) => Promise<Released>
 
-/** The owner ids with which one client holds, or may hold, locks on one master. */
+/** The owner ids of one client that hold, or may hold, locks on one master. */
 export class Attempts {
   readonly #server: Server
   readonly #release: Release
@@ -48,7 +51,7 @@ export class Attempts {
   readonly #ignoreUps: () => void
   #sends = 0
 
-  /** @param release lowers a hold count on the master, or ends the hold of an owner id */
+  /** @param release asks the master to lower a hold count, or to end the hold of an owner id */
   constructor(server: Server, release: Release, { callMs, restMs, label }: MasterSettings) {
     this.#server = server
     this.#release = release
@@ -59,9 +62,10 @@ export class Attempts {
   }
 
   /**
-   * Remembers the owner id while it may hold the lock on the master.
+   * Runs `ask`, which acquires the lock for the owner id. Remembers the owner id while the owner id
+   * may hold the lock on the master.
    *
-   * @param ask calls `onSend` at its last request, or some time after it
+   * @param ask sends the requests, and calls `onSend` when the last request is sent, or later
    */
   ask<A extends { readonly kind: string }>(
     owner: string,
@@ -107,7 +111,8 @@ export class Attempts {
       (failure: CallFailure) => {
         const isUnknown = failure.kind === 'unknown'
         if (isUnknown) {
-          // The request's time begins at the connection, and its delay is known only after that.
+          // If the server was never connected, the request was sent later than `askedAt`.
+          // `lateAtMostMs` may have grown since the request was made.
           const latestMs = everUp ? askedAt : performance.now()
           const lateMs = Math.max(lateAtMostMs, this.#server.lateAtMostMs)
           claim.doubtUntilMs = Math.max(claim.doubtUntilMs, latestMs + timeoutMs + lateMs)
@@ -118,7 +123,7 @@ export class Attempts {
     )
   }
 
-  /** Ends the hold, or lowers its count. Without a token, because owner ids are used once. */
+  /** Lowers the hold count to `holds`; 0 ends the hold. Sends no token: owner ids are used once. */
   release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
     const work =
       holds > 0
@@ -128,7 +133,7 @@ export class Attempts {
     return work
   }
 
-  /** Resolves when no acquisition under this owner id is under way. */
+  /** Resolves when no acquisition of this owner id is under way. */
   async answered(owner: string): Promise<void> {
     const claim = this.#attempts.get(owner)
     while (claim !== undefined && claim.pending > 0) {
@@ -140,10 +145,10 @@ export class Attempts {
   }
 
   /**
-   * Gives up the owner id. If it may hold the lock, or may still be granted it, a background
-   * release follows until the master confirms that.
+   * Gives up the owner id. If the owner id may hold the lock, or may still get it, a release is
+   * repeated in the background until the master confirms it.
    *
-   * @param fromMs when to release it, on `performance.now()`; default: at once
+   * @param fromMs earliest time of the release, on `performance.now()`; 0 means at once
    */
   abandon(keys: LockKeys, owner: string, fromMs = 0): void {
     const claim = this.#attempts.get(owner)
@@ -151,8 +156,8 @@ export class Attempts {
     if (claim.abandoned === undefined) claim.fromMs = fromMs
     claim.abandoned = keys
     if (claim.pending > 0 && claim.endings === 0 && fromMs === 0) {
-      // The release is sent at once, directly after the acquisition. Its answer shows if another
-      // release is needed.
+      // The release is sent at once, directly after the acquisition. If it fails, another release
+      // follows later.
       this.release(keys, owner, 0, this.#callMs).catch(() => {})
     } else {
       if (claim.pending > 0) this.#releases.count(this.answered(owner))
@@ -161,10 +166,10 @@ export class Attempts {
   }
 
   /**
-   * Counts a request that ends the hold of the owner id.
+   * Counts a request, such as a hand-over, that ends the hold of the owner id.
    *
-   * @returns a function to call when the request is over: with the time of sending, or without an
-   * argument if there was no answer
+   * @returns a function to call when the request has settled: with the time at which it was sent,
+   * or without an argument if no answer came
    */
   ending(keys: LockKeys, owner: string): (sentAtMs?: number) => void {
     const claim = this.#attempts.get(owner)
@@ -174,9 +179,8 @@ export class Attempts {
   }
 
   /**
-   * Resolves when no release is under way or pending.
-   *
-   * @param isNeeded true if the result must wait for this master even while the master is down
+   * Resolves when no release is under way or pending. While the master is down, waits only if
+   * `isNeeded()` is true.
    */
   async quiet(isNeeded = () => false): Promise<void> {
     const isWorthIt = () => this.#server.whyDown === undefined || isNeeded()
@@ -200,7 +204,7 @@ export class Attempts {
     try {
       const released = await this.#free(keys, owner, 0, timeoutMs)
       if (claim !== undefined && claim.pending > 0) await this.answered(owner)
-      // An acquisition may have been sent after the release.
+      // An acquisition was sent after the release, so a second release follows.
       if (claim !== undefined && claim.sent > sends && this.#attempts.has(owner)) {
         await this.#free(keys, owner, 0, timeoutMs)
       }
@@ -223,7 +227,7 @@ export class Attempts {
     this.#releaseIfOver(owner, claim, fromMs)
   }
 
-  /** Releases every hold that the owner id may have, once no request under it is under way. */
+  /** Forgets an owner id without requests under way. Releases each hold that it may still have. */
   #releaseIfOver(owner: string, claim: Attempt, leastFromMs = 0): void {
     const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = claim
     if (keys === undefined || pending > 0 || endings > 0) return

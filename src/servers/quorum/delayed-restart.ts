@@ -3,8 +3,8 @@ import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /**
- * Servers that are known to have had a mark, or to have voted. The set outlives the data of the
- * server.
+ * The servers that are known to have had a mark, or to have voted. A server stays in this set even
+ * if it loses its data.
  */
 const used = new WeakSet<ScriptServer>()
 
@@ -17,8 +17,8 @@ export function isUsed(node: ScriptServer): boolean {
 }
 
 /**
- * `none`: the master has no mark. `claimed`: a client has claimed it for a new deployment that is
- * not founded yet. `known`: it has another mark, so it may have voted.
+ * `none`: the master has no mark. `claimed`: a client has claimed the master for a new deployment
+ * that is not founded yet. `known`: the master has another mark, so it may have voted.
  */
 export type MarkState = 'none' | 'claimed' | 'known'
 
@@ -28,7 +28,10 @@ export async function stateOfMark(node: ScriptServer, timeoutMs: number): Promis
   return /^\d+ [^ /]*\/[^ /]+ /.test(mark) ? 'claimed' : 'known'
 }
 
-/** @returns the longest lease that the master knows of, in milliseconds; 0 if it knows none */
+/**
+ * @returns the longest lease that the mark of the master names, in milliseconds; 0 if the mark
+ * names none, or is missing
+ */
 export async function longestKnown(node: ScriptServer, timeoutMs: number): Promise<number> {
   const [, ms = 0] = / [0-9a-f]+ (\d+)$/.exec((await markOf(node, timeoutMs)) ?? '') ?? []
   return Number(ms)
@@ -36,15 +39,19 @@ export async function longestKnown(node: ScriptServer, timeoutMs: number): Promi
 
 interface Mark {
   /**
-   * True if the mark is from the present life of the server. Otherwise the rest (the time without
-   * votes) has not begun.
+   * True if the mark has the present replication id of the server. If false, the rest of the master
+   * (its time without votes) has not begun.
    */
   readonly isOwn: boolean
-  /** How long the master rests before it votes, in milliseconds. */
+  /** The time until the master votes, in milliseconds; 0 means that the master votes now. */
   readonly restsForMs: number
 }
 
-/** @param longestMs the longest lease that this client acquires, in milliseconds */
+/**
+ * Reads the mark of the master.
+ *
+ * @param longestMs the longest lease that this client acquires, in milliseconds
+ */
 export async function ownMark(
   node: ScriptServer,
   longestMs: number,
@@ -65,7 +72,10 @@ function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
   return node.runner.raw(timeoutMs, (client) => client.get(BIRTH))
 }
 
-/** @returns true if the server writes each change to disk before it answers */
+/**
+ * @returns true if the server writes each change to disk before it answers; false if the login may
+ * not read these settings
+ */
 export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolean> {
   return node.runner.raw(timeoutMs, async (client) => {
     const [info, config] = await Promise.all([
@@ -77,7 +87,7 @@ export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolea
 }
 
 /**
- * If the master has no record of the time from which it may vote, stores one.
+ * Brings the mark of the master up to date. Then the mark says from when the master may vote.
  *
  * @param restMs the longest possible lease, in milliseconds: a master that may have lost its data
  * rests for this time

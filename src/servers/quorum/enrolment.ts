@@ -5,12 +5,12 @@ import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import type { Forgot } from '../redis/replies.ts'
 import { enrol, longestKnown, noteUse } from './delayed-restart.ts'
 
-/** The reason why a master does not vote yet. */
+/** The reason why a master does not vote yet, for error messages. */
 const mayHaveForgotten = (leftMs: number) =>
   'it restarted, was emptied or was a replica recently, and may have lost leases: it votes in about ' +
   `${leftMs} ms`
 
-/** The request that stores from when a master may vote has at least this time, in milliseconds. */
+/** The shortest time limit of the request that enrols a master, in milliseconds. */
 const TELL_MS = 100
 
 interface Server extends ScriptServer {
@@ -20,13 +20,13 @@ interface Server extends ScriptServer {
 interface Peers {
   readonly all: () => readonly Server[]
   /**
-   * Lets all masters vote at once if they are a new deployment. Resolves to true if they were
-   * founded, or may have been.
+   * Lets the masters vote at once if none of them was ever used. Resolves to true if the masters
+   * may vote now.
    */
   readonly found: () => Promise<boolean>
 }
 
-/** Stores on one master from when it may vote, if the master has no record of that. */
+/** Enrols one master: stores there from when the master may vote, if that time is missing. */
 export class Enrolment {
   readonly #node: Server
   readonly #longestMs: number
@@ -41,8 +41,10 @@ export class Enrolment {
   }
 
   /**
-   * If the master has no record of the time from which it may vote, stores one and asks for its
-   * vote again. Rejects if that time is still in the future.
+   * Handles the answer `forgot` to a request for a vote. Enrols the master if `sinceUs` is null,
+   * and asks for the vote again. Rejects if the master may not vote yet.
+   *
+   * @param endsAt the deadline of the vote, on `performance.now()`
    */
   async remind(
     { sinceUs }: Forgot,
@@ -50,10 +52,12 @@ export class Enrolment {
     askAgain: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
   ): Promise<AcquireAnswer> {
     let votesAtUs = sinceUs
-    // A master that rests may be claimed for a deployment that another client is founding.
+    // Even a master that has a time may be claimed for a deployment that another client is
+    // founding.
     const isFounded = await this.#peers.found()
     if (votesAtUs === null || isFounded) {
-      // The mark serves the next request, even when it comes too late for this one.
+      // The master is enrolled even if this request has no time left, because the next request
+      // needs the mark.
       if (votesAtUs === null) await this.#tell(Math.max(TELL_MS, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()
       if (leftMs < 1) throw new CallFailure('unsent', 'it has only just learned when it may vote')
@@ -64,13 +68,19 @@ export class Enrolment {
     throw new CallFailure('unsent', mayHaveForgotten(this.#leftMs(votesAtUs)))
   }
 
-  /** The master has voted, so its deployment is not new, even if its data is lost later. */
+  /**
+   * Records that the master has voted. So its deployment is not new, even if the master loses its
+   * data later. Returns the given answer.
+   */
   voted<A>(answer: A): A {
     noteUse(this.#node)
     return answer
   }
 
-  /** The time until `atUs` in milliseconds; the longest lease if the time is unknown. */
+  /**
+   * Returns the time until `atUs`, server time in µs, in milliseconds. Returns the longest lease if
+   * `atUs` or the server's clock is unknown.
+   */
   #leftMs(atUs: number | null): number {
     const nowUs = this.#node.runner.clockFor('').latestUs(performance.now())
     if (atUs === null || nowUs === 0) return this.#longestMs
@@ -78,8 +88,9 @@ export class Enrolment {
   }
 
   /**
-   * If the master has restarted, starts its rest (the time without votes) now, instead of at the
-   * next request for its vote.
+   * Called when the connection is up. If the server process is another process than before, enrols
+   * the master now. So its rest (the time without votes) does not begin only at the next request
+   * for a vote.
    */
   anew(timeoutMs: number): void {
     const { runId } = this.#node.runner
@@ -90,9 +101,9 @@ export class Enrolment {
   }
 
   /**
-   * Stores from when the master may vote: after the longest lease that any master knows. An emptied
-   * master has forgotten that lease, but the other masters may know it. Masters that do not answer
-   * in half of the time are left out.
+   * Enrols the master with the longest lease that any master knows. An emptied master has forgotten
+   * this lease, but the other masters may know it. Masters that do not answer in half of
+   * `timeoutMs` are ignored.
    */
   async #tell(timeoutMs: number): Promise<void> {
     let longestMs = this.#longestMs

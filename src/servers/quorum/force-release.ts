@@ -6,8 +6,8 @@ import { type AskedMasters, answersOf, mostOften, type Votes } from './majority.
 import type { Master } from './master.ts'
 
 /**
- * The holder on a majority of masters. Masters without an answer count as if they had the same
- * holder.
+ * Returns the holder on a majority of masters; null if no owner can have a majority. A master
+ * without an answer counts as if it had the holder that most masters have.
  */
 export async function seenByMost(
   { masters, size: { all, majority }, failure }: AskedMasters<Master>,
@@ -24,16 +24,15 @@ export async function seenByMost(
   if (holders.length < majority) throw failure(votes, false)
   const most = mostOften(holders.filter((holder) => holder !== null))
   if (most === undefined) return null
-  // Masters without an answer may have the same holder.
   const mayHaveIt = most.times + (all - holders.length) >= majority
   return mayHaveIt ? { owner: most.value, token: null } : null
 }
 
 /**
- * Ends the hold of that owner id on all masters. It is done when a majority has confirmed in one
- * round that the owner id has no hold. No repair restores the hold after that.
+ * Ends the hold of the seen owner id on all masters. Resolves when a majority of masters has
+ * confirmed that the owner id has no hold. No repair restores the hold after that.
  *
- * @returns true if a master had the hold
+ * @returns true if at least one master had the hold
  */
 export async function forceReleaseOnMost(
   { masters, size: { majority }, failure }: AskedMasters<Master>,

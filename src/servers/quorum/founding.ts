@@ -7,14 +7,17 @@ import * as quorum from '../redis/scripts/quorum.generated.ts'
 import { isDurable, isUsed, type MarkState, noteUse, stateOfMark } from './delayed-restart.ts'
 import type { MasterSettings } from './master-settings.ts'
 
-/** How long to wait while another client may be founding the same deployment, in milliseconds. */
+/**
+ * For how long this client tries to found the deployment, or waits for another client that founds
+ * it, in milliseconds.
+ */
 const OTHERS_MS = 1_000
 
 /** The pause before a request without an answer is repeated, in milliseconds. */
 const AGAIN_MS = 20
 
 interface Server extends ScriptServer {
-  /** Resolves when the first connection is up or has failed. */
+  /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly known: Promise<void>
 }
 
@@ -26,13 +29,12 @@ interface Claim {
 }
 
 /**
- * Lets masters that have never been used vote at once: all of them, or none.
+ * Lets masters that have never been used vote at once: all of them, or none. The client first
+ * claims each master for one deployment. When all masters are claimed, one client founds the
+ * deployment at the first master, and then lets the other masters vote.
  *
- * First the client claims each master. Only a master without a mark can be claimed, and a claimed
- * master does not vote yet. When all are claimed for one deployment, the first master lets one
- * client found it. The founding client then lets the other masters vote. A master that is emptied
- * meanwhile loses its claim and rests. All masters rest if one of them already has a mark, or if
- * one cannot be asked.
+ * All masters rest if one of them has a mark already, or cannot be asked. A master that is emptied
+ * meanwhile loses its claim and rests.
  */
 export class Founding {
   readonly #nodes: readonly Server[]
@@ -67,7 +69,7 @@ export class Founding {
     await within(2 * callMs, Promise.all(this.#nodes.map(({ known }) => known))).catch(() => {})
     const startedAt = performance.now()
     for (let pauseMs = 5; performance.now() - startedAt < OTHERS_MS; pauseMs *= 2) {
-      // A master that does not answer now may have a mark.
+      // If a master does not answer, it may have a mark. So this attempt founds nothing.
       const states = await this.#states().catch((): MarkState[] => [])
       const marked = this.#nodes.filter((_, i) => states[i] === 'known')
       for (const node of marked) noteUse(node)
@@ -85,8 +87,8 @@ export class Founding {
   /** @returns true if this client has founded the deployment */
   async #foundOnce(): Promise<boolean> {
     const { callMs, restMs } = this.#settings
-    // The order is the same for all clients, so that clients at the same time claim the same master
-    // first.
+    // All clients have the same order. So clients that claim at the same time begin with the same
+    // master.
     const [first, ...others] = [...this.#nodes].sort((a, b) =>
       a.runner.runId < b.runner.runId ? -1 : 1,
     ) as [Server, ...Server[]]
@@ -129,8 +131,8 @@ export class Founding {
 }
 
 /**
- * Repeats the request if its answer was lost. A repeat changes nothing, and the other masters wait
- * for the answer.
+ * Repeats the request until the master answers, because the other masters wait for the answer. A
+ * repeat has no further effect. Rejects after `OTHERS_MS`.
  */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   const endsAt = performance.now() + OTHERS_MS

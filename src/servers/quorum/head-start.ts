@@ -9,57 +9,71 @@ import type { Master } from './master.ts'
 import type { RoundTrips } from './round-trips.ts'
 
 /**
- * How long the first master may take before the client asks the others, in milliseconds. If a
- * majority usually needs longer to answer, that time is used.
+ * The shortest time for which the client waits for the first master before it asks the others, in
+ * milliseconds. If a majority usually needs longer to answer, the client waits for that time.
  */
 const HEAD_START_MS = 15
 
-/** A client that the first master refused checks all masters after this time, in milliseconds. */
+/**
+ * If the first master refuses, the client asks again after a random time, in milliseconds: at least
+ * `least`, and at most `spread` more.
+ */
 const LOOK_MS = { least: 100, spread: 200 }
 
-/** A client that lost this often in a row has many competitors. */
+/** From this number of losses on, the client assumes many competitors and asks one master first. */
 const FEW = 2
 
 /**
- * The longest random pause before a client asks, in milliseconds, so that no client is always
- * first. A client that has just held the lock pauses longer.
+ * The bounds of the longest random pause before the request to the first master, in milliseconds.
+ * Because of the pause, no client is always first. A client that has just held the lock pauses
+ * longer.
  */
 const COURTESY_MS = { least: 2, most: 8 }
 
-/** The masters that released a contended lock since the last request for it, and when. */
+/** The masters that have released a contended lock since this client last asked for the lock. */
 interface Freed {
   readonly masters: Set<Master>
+  /** When the client learned of the last release, on `performance.now()`. */
   readonly at: number
 }
 
-/** A released lock stays free for this time and two round trips at most, in milliseconds. */
+/**
+ * A released lock counts as free for this time plus two response times of a majority, in
+ * milliseconds.
+ */
 const FREE_MS = 50
 
 /** How many other clients seem to compete for a lock. */
 interface Crowd {
-  /** How many requests in a row failed although the lock had been released. */
+  /**
+   * The number of requests after a release of the lock, since this client last acquired the lock.
+   */
   losses: number
   /**
-   * The number of losses before the last successful requests. Each success with fewer losses halves
-   * it.
+   * The number of losses before the last successful request. After a success with fewer losses,
+   * half of the earlier number, if that is more.
    */
   before: number
 }
 
-/** The master that was asked first, and its vote. If the master refused, also the refusal. */
+/** The vote of the master that was asked first. */
 interface First {
   readonly master: Master
   readonly vote: Promise<AcquireAnswer>
+  /**
+   * The refusal of the master; undefined if the master granted the lock, failed or did not answer
+   * in time.
+   */
   readonly held: Held | undefined
 }
 
 /**
- * All waiters that one release wakes would split the votes if they asked all masters. So they ask
- * one master first, and only the waiter with that vote asks the others. Usually all choose the same
- * master: the first that has released the lock, in an order that all clients share. If some choose
- * another master, the votes may be split, as without a head start. The head start costs the winner
- * a round trip, so clients with few competitors do not use it. Measured with `node
- * bench/probes/quorum/contention.mjs`.
+ * Asks one master before the others, so that the waiters that one release wakes do not split the
+ * votes. Only the waiter with the vote of this master asks the others. The request costs a round
+ * trip, so clients with few competitors ask all masters at once.
+ *
+ * Usually all waiters choose the same master: of the masters that have released the lock, the first
+ * in an order that all clients share. Measured with `node bench/probes/quorum/contention.mjs`.
  */
 export class HeadStart {
   readonly #masters: readonly Master[]
@@ -76,7 +90,10 @@ export class HeadStart {
     this.#keys = keys
   }
 
-  /** Wakes after a release on a majority of masters, or a moment after a release on fewer. */
+  /**
+   * Calls `onWake` when a majority of masters has released the lock, or the master that this client
+   * will ask first. After a release on fewer masters, calls `onWake` a moment later.
+   */
   listen(onWake: (message?: string) => void): Subscription {
     const { majority } = this.#size
     let message: string | undefined
@@ -94,8 +111,8 @@ export class HeadStart {
     const all = this.#masters.map((master) =>
       master.listen(this.#keys, (one) => {
         if (one !== undefined) this.#isFree(master)
-        // If more than a majority has confirmed subscriptions, no release is missed. So the waiter
-        // stays asleep.
+        // Messages of this master may have been missed. If more than a majority of the
+        // subscriptions is confirmed, the waiter learns of each release anyway, so it stays asleep.
         else if (confirmed() > majority) return
         message ??= one
         releases.told(master, one !== undefined && master === this.#firstOf(byRank))
@@ -113,7 +130,8 @@ export class HeadStart {
   }
 
   /**
-   * Called when this client has released the lock, which may have woken waiters of other clients.
+   * Called when this client has released the lock. If the release woke waiters of other clients at
+   * a master, the lock counts as free there.
    */
   released(votes: Votes<Released, Master>): void {
     for (const { member, answer } of votes) {
@@ -130,7 +148,7 @@ export class HeadStart {
   }
 
   /**
-   * Asks one master alone, if other clients may ask at the same time.
+   * Asks one master alone, if the lock was just released and many clients compete for it.
    *
    * @returns undefined if the client may ask all masters at once
    */
@@ -138,7 +156,7 @@ export class HeadStart {
     const master = this.#takeFirst()
     if (master === undefined) return undefined
     const { losses, before } = this.#crowd
-    // `won()` resets this if the lock is acquired.
+    // The request counts as a loss until `won()` is called.
     this.#crowd.losses += 1
     if (losses + before < FEW) return undefined
     const headStartMs = Math.max(HEAD_START_MS, this.#roundTrips.majorityMs)
@@ -176,7 +194,9 @@ export class HeadStart {
   }
 }
 
-/** Pauses for a random moment, then asks this master alone for the head start. */
+/**
+ * Pauses for a random time, then asks this master. Waits for the answer for at most `headStartMs`.
+ */
 async function askAlone(
   master: Master,
   { losses, before }: Crowd,
@@ -193,13 +213,16 @@ async function askAlone(
   return { master, vote, held }
 }
 
-/** The holder on this master may have no majority, so the next check is soon. */
+/**
+ * Returns after which time the client asks again, in milliseconds. The holder on this master may
+ * lack a majority, so the time is short.
+ */
 function lookAfterMs({ ttlMs }: Held): number {
   const ms = LOOK_MS.least + Math.random() * LOOK_MS.spread
   return ttlMs < 0 ? ms : Math.min(ms, ttlMs)
 }
 
-/** The result of the work; undefined if it is late or a failure. */
+/** Returns the result of the work; undefined if the work fails, or takes longer than `ms`. */
 async function soon<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let answer: T | undefined
   const coming = work.then(

@@ -3,10 +3,7 @@ import type { CallFailure } from '../call-failure.ts'
 import type { MasterHealth } from '../master-health.ts'
 import type { Master } from './master.ts'
 
-/**
- * The health of a master: its mark, and the held leases that are missing. One round trip asks for
- * both.
- */
+/** Returns the state of a master, and how many of the leases the master lacks. Never rejects. */
 export async function healthOf(
   master: Master,
   leases: readonly LeaseToRenew[],

@@ -5,7 +5,10 @@ import { askAll } from './ask-all.ts'
 import { type AskedMasters, answersOf, type Majority, mostOften } from './majority.ts'
 import type { Master } from './master.ts'
 
-/** The state of a lock on each master of a majority, or of more. Throws if no majority answers. */
+/**
+ * Returns the state of a lock on each master that answered in time. Rejects if no majority
+ * answered.
+ */
 export async function lookAtMost<F extends HolderFacts>(
   { masters, size, failure }: AskedMasters<Master>,
   keys: LockKeys,
@@ -23,8 +26,8 @@ export async function lookAtMost<F extends HolderFacts>(
 }
 
 /**
- * The ids of all masters together. Null if an id is unknown, because another quorum may have the
- * same other masters.
+ * Returns the sorted ids of all masters as one text. Returns null if one id is unknown, because
+ * another quorum may share the other masters.
  */
 export async function identifyAll(
   masters: readonly Master[],

@@ -1,19 +1,19 @@
 /**
- * After the first message, the client waits this long for messages of a majority, in milliseconds.
- * If a majority usually needs longer to answer, the client waits for that time instead.
+ * After the first message, the shortest time for which the client waits for messages of a majority,
+ * in milliseconds. If a majority usually needs longer to answer, the client waits for that time.
  */
 const GATHER_MS = 10
 
 /**
- * For this time and two round trips, in milliseconds, the first message of each master is taken to
- * be about the same release.
+ * In milliseconds, in addition to two response times of a majority. For this time after a wake-up,
+ * the first message of each master counts as a report of the same release.
  */
 const ROUND_MS = 100
 
 /**
- * Wakes one waiting client after releases of one lock. Each master reports a release, and the lock
- * is available only when a majority has released it. So the client waits until a majority has sent
- * messages, but only for a short time.
+ * Decides which messages about one lock wake a waiter. Each master reports its own release, and the
+ * lock is free only when a majority has released it. So the waiter sleeps until a majority has
+ * reported, but only for a short time.
  */
 export class MajorityWakeUp {
   readonly #majority: number
@@ -25,7 +25,7 @@ export class MajorityWakeUp {
   #woken = false
   #timer: NodeJS.Timeout | undefined
 
-  /** @param roundTripMs the present response time of a majority, in milliseconds */
+  /** @param roundTripMs returns the present response time of a majority, in milliseconds */
   constructor(majority: number, roundTripMs: () => number, onWake: () => void) {
     this.#majority = majority
     this.#roundTripMs = roundTripMs
@@ -33,7 +33,9 @@ export class MajorityWakeUp {
   }
 
   /**
-   * @param isFirst true if this client will ask this master first, so the client is woken at once
+   * Called for each message.
+   *
+   * @param isFirst true if this client will ask this master first, so the waiter is woken at once
    */
   told(master: object, isFirst: boolean): void {
     const now = performance.now()
@@ -70,7 +72,7 @@ export class MajorityWakeUp {
   }
 
   /**
-   * Called when no majority has reported the release in time. Wakes the client. From now on, a
+   * Called when no majority has reported the release in time. Wakes the waiter. From now on, a
    * message may be about another release.
    */
   #giveUp(): void {

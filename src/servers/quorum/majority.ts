@@ -3,7 +3,7 @@ import { CallFailure } from '../call-failure.ts'
 import type { Vote } from './ask-all.ts'
 
 interface Voter {
-  /** Its name in errors. */
+  /** The name of the master in errors. */
   readonly label: string
   readonly server: { readonly whyDown: CallFailure | undefined }
 }
@@ -14,7 +14,10 @@ interface Answer {
   readonly kind: string
 }
 
-/** The answer of one master for each lease, or its failure. */
+/**
+ * The answer of one master to a renewal: for each lease its remaining time or its failure. If the
+ * whole request failed, one failure.
+ */
 export type Renewals = (number | CallFailure)[] | CallFailure
 
 export function isAnswer<T>(answer: T | CallFailure): answer is T {
@@ -31,7 +34,7 @@ export function isGranted<A extends Answer, V>(
   return isAnswer(vote.answer) && vote.answer.kind === 'granted'
 }
 
-/** How many masters gave this answer. */
+/** Returns how many masters gave an answer of this kind. */
 export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind: K): number {
   let times = 0
   for (const { answer } of votes) if (isAnswer(answer) && answer.kind === kind) times += 1
@@ -39,16 +42,16 @@ export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind
 }
 
 /**
- * True if a majority has answered, and some of them refused. The other masters may never answer.
- * While the client waits for them, it keeps its votes from other clients.
+ * True if a majority has answered, and at least one master refused. The other masters may never
+ * answer. While the client waits for them, other clients cannot get its votes.
  */
 export function isSplit(votes: Votes<Answer>, majority: number): boolean {
   return count(votes, 'held') > 0 && answersOf(votes).length >= majority
 }
 
 /**
- * As {@link isSplit}, for a hand-over: a majority has answered, and some masters freed the lock for
- * others.
+ * For a hand-over: true if a majority has answered, and at least one master freed the lock for
+ * other clients.
  */
 export function isMixed(votes: Votes<Answer>, majority: number): boolean {
   return count(votes, 'yielded') > 0 && answersOf(votes).length >= majority
@@ -61,11 +64,13 @@ export function mostOften<T>(all: readonly T[]): { value: T; times: number } | u
   return first && { value: first[0], times: first[1] }
 }
 
-/** The masters, and how many of them decide. */
 export interface AskedMasters<M> {
   readonly masters: readonly M[]
   readonly size: Majority
-  /** Makes the failure if no majority answered. */
+  /**
+   * Makes the failure of a request that no majority answered as needed. See {@link
+   * Majority.failure}.
+   */
   readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
 }
 
@@ -73,7 +78,7 @@ export interface AskedMasters<M> {
 export class Majority {
   readonly all: number
   readonly majority: number
-  /** How many masters can refuse or stay silent without harm. */
+  /** How many masters may refuse or stay silent while the others are still a majority. */
   readonly spare: number
 
   constructor(all: number) {
@@ -82,13 +87,13 @@ export class Majority {
     this.spare = all - this.majority
   }
 
-  /** True if so many masters refused permanently that the others are no majority. */
+  /** True if so many masters refused permanently that the others are not a majority. */
   refuse(votes: Votes<unknown>): boolean {
     return failuresOf(votes).filter(({ answer }) => answer.permanent).length > this.spare
   }
 
   /**
-   * One failure for all masters: which masters failed, and why.
+   * Makes one failure for all masters. Its message lists the masters that failed, and why.
    *
    * @param mayBeDone true if the request may have had an effect, or may still have one
    */
@@ -110,8 +115,9 @@ export class Majority {
   }
 
   /**
-   * The part of a lease that a majority still grants, in milliseconds; -2 if no majority has the
-   * lease.
+   * Returns for how long a majority still grants the lease at index `i`, in milliseconds. The value
+   * -1 means no expiry, and -2 means that no majority can have the lease. Returns a failure if too
+   * few masters answered.
    */
   leftOf(votes: readonly Vote<Voter, Renewals>[], i: number): number | CallFailure {
     const each = votes.map(({ member, answer }) => ({
@@ -128,7 +134,10 @@ export class Majority {
     return this.failure(each, true)
   }
 
-  /** The holder of a lock, as a majority knows it. */
+  /**
+   * Returns the holder that a majority of masters has, with its hold count and remaining lease;
+   * null if no owner has a majority.
+   */
   holderOf(facts: readonly HolderFacts[]): HolderFacts {
     const most = mostOften(facts.map(({ holder }) => holder))
     const holder = most !== undefined && most.times >= this.majority ? most.value : null
@@ -136,21 +145,24 @@ export class Majority {
     const counts = theirs.map(({ holdCount }) => holdCount).sort((a, b) => b - a)
     const ttls = theirs.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = ttls[this.majority - 1] ?? Infinity
-    // The highest token that a majority may know, even if some masters did not answer. It is at
-    // least the last issued token. It is rarely higher: a vote without a majority may have raised a
-    // counter.
+    // The highest token that a majority may know, if the masters without an answer know it too.
+    // This token is at least the last issued token. It is rarely higher, after a vote without a
+    // majority.
     const tokens = facts.map(({ token }) => token ?? 0).sort((a, b) => b - a)
     return {
       holder,
-      // The count that a majority has at least. A late master may have a higher count, because a
-      // release has not reached it yet.
+      // A majority has at least this count. A master that a release has not reached yet may have a
+      // higher count.
       holdCount: counts[this.majority - 1] ?? 0,
       ttlMs: ttlMs === Infinity ? null : ttlMs,
       token: tokens[facts.length - this.spare - 1] || null,
     }
   }
 
-  /** The state of a lock, as a majority knows it. */
+  /**
+   * Returns the state of a lock, with the highest number of waiters that any master reports. A
+   * quorum has no queue.
+   */
   factsOf(facts: readonly LockFacts[]): LockFacts {
     return {
       ...this.holderOf(facts),
@@ -161,14 +173,13 @@ export class Majority {
   }
 }
 
-/** The masters that failed, and why. */
 export function failuresOf(votes: Votes<unknown>): Vote<Voter, CallFailure>[] {
   return votes.filter(
     (vote): vote is Vote<Voter, CallFailure> => vote.answer instanceof CallFailure,
   )
 }
 
-/** The masters that are known to be down, and why. */
+/** Returns the masters that are known to be unreachable, each with its failure. */
 export function downOf(masters: readonly Voter[]): Vote<Voter, CallFailure>[] {
   return masters.flatMap((member) => {
     const answer = member.server.whyDown

@@ -25,17 +25,17 @@ import { RoundTrip } from './round-trip.ts'
 import { agreeAt, askForVote, reenterByVote } from './vote-commands.ts'
 
 interface Peers {
-  /** Lets a new deployment vote at once. Resolves to true if it was founded, or may have been. */
+  /** Lets unused masters vote at once. Resolves to true if the masters may vote now. */
   found(): Promise<boolean>
   all(): readonly Master[]
 }
 
-/** One master of several: a server that votes, and may have lost its votes. */
+/** One master of a quorum: a server that votes, and may lose its votes with its data. */
 export class Master {
   readonly server: RedisServer
-  /** Its name in errors. */
+  /** The name of the master in errors. */
   readonly label: string
-  /** The response time of its votes. */
+  /** The response time of the master to requests for votes. */
   readonly roundTrip = new RoundTrip()
   readonly #settings: MasterSettings
   readonly #peers: Peers
@@ -45,7 +45,7 @@ export class Master {
   readonly #ignoreUps: () => void
   #closed = false
 
-  /** @param nameOf the raw name of a lock on this master; default: the same name on all masters */
+  /** @param nameOf returns the raw name of a lock here; by default the same name on all masters */
   constructor(
     node: RedisServer,
     settings: MasterSettings,
@@ -66,7 +66,7 @@ export class Master {
     this.#ignoreUps = node.onUp(() => this.#enrolment.anew(callMs))
   }
 
-  /** Asks for a vote. If the master does not know from when it may vote, stores that first. */
+  /** Asks for a vote. If the master must be enrolled first, enrols it and asks again. */
   acquire(keys: LockKeys, attempt: Attempt): Promise<AcquireAnswer> {
     const here = this.#here(keys)
     const { restMs } = this.#settings
@@ -81,7 +81,8 @@ export class Master {
         return this.#enrolment.remind(answer, endsAt, (leftMs) => ask(leftMs, onSend))
       })
     }
-    // Counted before the connection too, because a hand-over waits until this is answered.
+    // The request counts as under way even before the connection is up, because a hand-over waits
+    // for its answer.
     const { owner, callMs } = attempt
     return this.#counted(
       this.#attempts.ask(owner, callMs, (onSend) => this.#ask(() => vote(onSend))),
@@ -121,7 +122,7 @@ export class Master {
     }
   }
 
-  /** Ends the hold of the owner id, or lowers its count. */
+  /** Lowers the hold count of the owner id to `holds`; 0 ends the hold. */
   release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
     return this.#attempts.release(this.#here(keys), owner, holds, timeoutMs)
   }
@@ -138,12 +139,12 @@ export class Master {
     return this.#counted(this.#ask(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
-  /** Gives up the owner id: releases every hold that it may have, not before `fromMs`. */
+  /** Gives up the owner id: releases its holds, not before `fromMs` on `performance.now()`. */
   abandon(keys: LockKeys, owner: string, fromMs?: number): void {
     this.#attempts.abandon(this.#here(keys), owner, fromMs)
   }
 
-  /** Ends the hold of that owner id. No repair restores it. */
+  /** Ends the hold of the seen owner id; no repair restores it. True if the master had the hold. */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings
     const { runner } = this.server
@@ -167,7 +168,7 @@ export class Master {
     return this.server.listen(this.#here(keys), onWake)
   }
 
-  /** A number that orders the masters of a lock: it looks random, but is equal for all clients. */
+  /** Orders the masters of one lock. The order looks random, but is the same for all clients. */
   rank(keys: LockKeys): number {
     let hash = 0
     const text = this.server.runner.runId + this.#here(keys).lock
@@ -175,7 +176,7 @@ export class Master {
     return hash
   }
 
-  /** Resolves when no release is pending. Waits for a master that is down only if needed. */
+  /** Resolves when no release is pending. While the master is down, waits only if needed. */
   quiet(isNeeded: () => boolean): Promise<void> {
     return this.#attempts.quiet(isNeeded)
   }
@@ -193,7 +194,7 @@ export class Master {
   }
 
   /**
-   * Restores a hold that a majority has confirmed.
+   * Restores a hold on this master, after a majority has confirmed the hold.
    *
    * @returns true if the owner id holds the lock on this master now
    */
@@ -226,7 +227,7 @@ export class Master {
     return Promise.reject(new CallFailure('unsent', 'it is not connected yet'))
   }
 
-  /** An answer counts only while no other master is the same server. */
+  /** Rejects if another master is the same server, because a server has one vote. */
   #counted<T>(call: Promise<T>): Promise<T> {
     return call.then((answer) => {
       const { runId } = this.server.runner

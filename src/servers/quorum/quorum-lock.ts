@@ -32,22 +32,22 @@ import type { RoundTrips } from './round-trips.ts'
 import { SplitVotes } from './split-votes.ts'
 import type { TokenAgreement } from './token-agreement.ts'
 
-/** Shared by all locks of a quorum. */
+/** The parts of a quorum that all its locks share. */
 interface Masters extends AskedMasters<Master> {
   readonly agreement: TokenAgreement
   readonly roundTrips: RoundTrips
   readonly repairs: Repairs
-  /** How long one request to one master may take, if the call may take `longestMs`. */
+  /** Returns the time limit of one request, in milliseconds, if the call may take `longestMs`. */
   callMs(longestMs: number): number
 }
 
 /**
- * After a lease has expired, its holder has this time to stop, in milliseconds. Then the masters
- * release the hold.
+ * After a lease has expired, its holder has this time to stop, in milliseconds. Then the client
+ * releases the hold on the masters.
  */
 const RAN_OUT_MS = 100
 
-/** One lock on a majority of masters: decides by their votes. */
+/** One lock on several masters. The votes of a majority decide. */
 export class QuorumLock implements RemoteLock {
   readonly #all: Masters
   readonly #keys: LockKeys
@@ -77,7 +77,7 @@ export class QuorumLock implements RemoteLock {
     replyWith(this.#release(ending), reply)
   }
 
-  /** Needs no times: this client knows when each master may still run such a request. */
+  /** Ignores the caller's times: each `Master` knows until when its requests may still run. */
   abandon(owner: string): void {
     this.#all.agreement.abandon(this.#keys, owner)
   }
@@ -208,7 +208,7 @@ export class QuorumLock implements RemoteLock {
         return missed.won(agreed, votes)
       }
     }
-    // Too few masters granted the hand-over, or may have granted it.
+    // No majority has confirmed the hand-over.
     if (isMixed(votes, majority) && count(votes, 'gone') <= spare) {
       agreement.abandon(keys, from.owner)
       const yielded = this.#splitVotes.yielded(votes)
@@ -238,7 +238,7 @@ export class QuorumLock implements RemoteLock {
     const answers = answersOf(votes)
     const gone = count(votes, 'gone')
     if (answers.length < majority && gone <= spare) throw failure(votes, answers.length > gone)
-    // Masters that have not confirmed the release receive it again.
+    // Masters that have not confirmed the release get the request again.
     if (holds === 0) agreement.abandon(this.#keys, owner)
     if (gone > spare) return { kind: 'gone' }
     if (holds > 0) return { kind: 'kept' }

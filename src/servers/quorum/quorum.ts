@@ -20,10 +20,11 @@ import { RoundTrips } from './round-trips.ts'
 import { TokenAgreement } from './token-agreement.ts'
 
 /**
- * Independent masters as one server: the answer of a majority counts. The algorithm is Redlock, as
- * on the page below. In addition, the granting majority agrees on the token. A master that may have
- * lost its data does not vote. Every attempt has its own owner id, so a late request to one master
- * cannot change a later hold.
+ * Makes independent masters act as one server: the answer of a majority counts. The algorithm is
+ * Redlock, as on the page below. In addition, the majority that grants a lock agrees on the token,
+ * and a master that may have lost its data does not vote.
+ *
+ * Every attempt has its own owner id, so a late request to one master cannot change a later hold.
  *
  * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
  */
@@ -48,8 +49,8 @@ export class Quorum extends Members implements LockServer {
     this.roundTrips = new RoundTrips(masters, this.size.majority)
     this.#callMs = callMs
     this.requests = requestChannel(this)
-    // This call ignores a loss. The holder does not learn of the loss here, so its lock must not be
-    // released.
+    // A repair must not release a lease that it finds lost, because the holder does not learn of
+    // the loss here.
     this.repairs = new Repairs((leases) => void this.#renew(leases, 0, callMs, () => {}), callMs)
   }
 
@@ -82,8 +83,8 @@ export class Quorum extends Members implements LockServer {
   }
 
   /**
-   * The ids of all masters together. Null if an id is unknown, because another quorum may have the
-   * same other masters.
+   * Returns the sorted ids of all masters as one text. Returns null if one id is unknown, because
+   * another quorum may share the other masters.
    */
   identify(callMs: number): Promise<string | null> {
     return identifyAll(this.masters, this.size, this.callMs(callMs))
@@ -98,24 +99,33 @@ export class Quorum extends Members implements LockServer {
     return Promise.all(this.masters.map((master) => healthOf(master, leases, oneMs)))
   }
 
-  /** Does not wait for a minority that is down. */
+  /**
+   * Resolves when no release is pending. If only a minority is down, does not wait for the masters
+   * that are down.
+   */
   async quiet(): Promise<void> {
     const isNeeded = () => this.whyDown !== undefined
     await Promise.all(this.masters.map((master) => master.quiet(isNeeded)))
   }
 
-  /** How long one request to one master may take, if the call may take `longestMs`. */
+  /**
+   * Returns the time limit of one request to one master, in milliseconds, if the call may take
+   * `longestMs`.
+   */
   callMs(longestMs: number): number {
     return Math.min(longestMs, this.#callMs)
   }
 
-  /** One failure for all masters, if no majority gave a useful answer. */
+  /** Makes one failure for all masters, if no majority gave a useful answer. */
   readonly failure = (votes: Votes<unknown>, mayBeDone: boolean): CallFailure =>
     this.#closed
       ? new CallFailure('closed', 'the client was closed')
       : this.size.failure(votes, mayBeDone)
 
-  /** The connections to the masters stay open. */
+  /**
+   * Ends all requests. The connections to the masters stay open, because other clients may use
+   * them.
+   */
   close(): void {
     this.#closed = true
     this.repairs.close()

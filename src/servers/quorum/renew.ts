@@ -8,15 +8,20 @@ import { isWorthAsking } from './repairs.ts'
 
 /** Called for leases that not all masters have. */
 interface Outcomes {
-  /** No majority has the lease any longer. */
+  /** Called if no majority has the lease any longer. */
   lost(lease: LeaseToRenew): unknown
-  /** A majority has the lease, but a master did not confirm it, or could not restore it. */
+  /**
+   * Called if a majority has the lease, but a master did not confirm the lease, or could not
+   * restore it.
+   */
   missing(lease: LeaseToRenew): void
 }
 
 /**
- * Renews leases on a majority of masters. Restores a lease on masters that lost it, if a majority
- * has it.
+ * Renews leases on a majority of masters. If a majority has a lease, restores it on the masters
+ * that lost it. With a `leaseMs` of 0, only reads the remaining times.
+ *
+ * @returns for each lease the remaining time that a majority grants: see {@link Majority.leftOf}
  */
 export async function renewOnMost(
   masters: readonly Master[],
@@ -49,12 +54,12 @@ export async function renewOnMost(
     if (sure === -2) outcomes.lost(lease)
     return sure
   })
-  // The holder receives the result first.
+  // The caller receives the result first, and the repairs follow.
   setImmediate(() => votes.forEach(repair))
   return left
 }
 
-/** @param missing called if the master did not restore the lease and the lease is still held */
+/** @param missing called if the master may not have the lease, and should be asked again */
 function restore(
   master: Master,
   lease: LeaseToRenew,
@@ -68,7 +73,8 @@ function restore(
       if (!isThere) missing()
       return
     }
-    // The release may have run before the restore, so the restored hold is released.
+    // The hold has ended meanwhile. Its release may have run before the restore, so the restored
+    // hold is released.
     master.abandon(lockKeys(lease.key), lease.wireOwner)
   }
   const failed = (failure: CallFailure) => {

@@ -4,7 +4,10 @@ import type { Vote } from './ask-all.ts'
 import { isAnswer, isGranted, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
 
-/** The pause before the masters are checked again, in milliseconds. It doubles each time. */
+/**
+ * The pause before the masters are checked again, in milliseconds. It doubles for each check of the
+ * same hold.
+ */
 const PAUSE_MS = { first: 20, longest: 1_000 }
 
 /** One request carries at most this many leases. */
@@ -16,33 +19,35 @@ interface Gap {
   pauseMs: number
   /** When to check the hold, on `performance.now()`; after a check, when to forget the hold. */
   dueAt: number
-  /** True if the hold was checked since a master was last found without it. */
+  /** True if the hold was checked, and no master was found without the hold since. */
   lookedAt: boolean
 }
 
 /**
- * The holds that only a bare majority may have. If one more master loses such a hold, another
- * client can acquire the lock too. So the client asks the masters that did not confirm the hold
- * again, until the hold ends. One timer serves all holds and keeps no process alive. Masters that
- * are known to be down are not asked. When such a master is up again, all holds are checked.
+ * The holds that some masters may lack. If one more master loses such a hold, another client can
+ * acquire the lock too. So the client checks the masters again until each has the hold, or the hold
+ * ends.
+ *
+ * The client does not ask masters that are known to be down. When such a master is up again, all
+ * holds are checked. One timer serves all holds, and does not keep the process alive.
  */
 export class Repairs {
   readonly #look: (leases: readonly LeaseToRenew[]) => void
   readonly #forgetMs: number
-  /** By owner id, which is used once. */
+  /** The gaps by owner id. Each owner id belongs to one hold. */
   readonly #gaps = new Map<string, Gap>()
   #timer: NodeJS.Timeout | undefined
   #firesAt = Infinity
   #closed = false
 
   /**
-   * @param look restores leases on masters that do not have them, if a majority does. It calls
-   * `add` for leases that a master still does not have.
+   * @param look restores leases on masters that do not have them, if a majority does. Calls `add`
+   * for each lease that a master still does not have.
    * @param callMs how long one request to one master may take, in milliseconds
    */
   constructor(look: (leases: readonly LeaseToRenew[]) => void, callMs: number) {
     this.#look = look
-    // A check may need one request, and another request for the leases to restore.
+    // A check may take two requests: one to find the missing leases, and one to restore them.
     this.#forgetMs = 2 * callMs + PAUSE_MS.longest
   }
 
@@ -59,7 +64,7 @@ export class Repairs {
     this.#arm(gap.dueAt)
   }
 
-  /** For one attempt to acquire a lock on a majority. */
+  /** Returns a record of the votes for one attempt to acquire a lock. */
   newMissedVotes(): MissedVotes {
     return new MissedVotes(this)
   }
@@ -83,7 +88,8 @@ export class Repairs {
     const due: LeaseToRenew[] = []
     let next = Infinity
     for (const [name, gap] of this.#gaps) {
-      // After a long pause a hold is checked a little early, so that one request checks many holds.
+      // A hold may be checked early, by up to half of its pause, so that one request checks many
+      // holds.
       const isDue = gap.dueAt - now <= (gap.lookedAt ? 0 : gap.pauseMs / 2)
       if (!gap.lease.isHeld?.() || (isDue && gap.lookedAt)) {
         this.#gaps.delete(name)

@@ -4,7 +4,10 @@ import { type AskedMasters, answersOf } from './majority.ts'
 import type { Master } from './master.ts'
 
 interface Masters extends AskedMasters<Master> {
-  /** How long one request to one master may take, if the call may take `longestMs`. */
+  /**
+   * Returns the time limit of one request to one master, in milliseconds, if the call may take
+   * `longestMs`.
+   */
   callMs(longestMs: number): number
 }
 

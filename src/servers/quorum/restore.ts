@@ -6,7 +6,8 @@ import * as quorum from '../redis/scripts/quorum.generated.ts'
 /**
  * Restores a hold on one master, after a majority has confirmed the hold.
  *
- * @param onAnswer receives the state on this master: `held` if the owner holds the lock
+ * @param onAnswer receives the state on this master: `held` if the owner holds the lock, otherwise
+ * `gone`
  * @returns a grant for every answer, because the owner id may hold the lock on this master
  */
 export function restoreAt(

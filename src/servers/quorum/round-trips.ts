@@ -4,12 +4,15 @@ interface Timed {
   readonly roundTrip: RoundTrip
 }
 
-/** A majority that is slower than this counts as this fast, in milliseconds. */
+/**
+ * The longest response time of a majority that counts, in milliseconds. A slower majority counts as
+ * this fast.
+ */
 const LONGEST_MS = 250
 
 /**
- * The speed of several masters: the fastest majority counts, because a slow minority delays no
- * decision.
+ * The response times of several masters. The fastest majority counts, because a slow minority
+ * delays no decision.
  */
 export class RoundTrips {
   readonly #masters: readonly Timed[]
@@ -20,7 +23,7 @@ export class RoundTrips {
     this.#majority = majority
   }
 
-  /** The usual time until a majority has answered, in milliseconds; 0 while unknown. */
+  /** The usual time until a majority has answered, in milliseconds; 0 if it is unknown. */
   get majorityMs(): number {
     const each = this.#masters.map(({ roundTrip }) => roundTrip.usualMs).sort((a, b) => a - b)
     const ms = each[this.#majority - 1] as number

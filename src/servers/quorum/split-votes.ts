@@ -2,13 +2,16 @@ import type { AcquireAnswer, HandOverAnswer, Held, Yielded } from '../answers.ts
 import { CallFailure } from '../call-failure.ts'
 import { answersOf, isGranted, type Majority, mostOften, type Votes } from './majority.ts'
 
-/** The limits of the pause after split votes, in milliseconds. */
+/**
+ * The limits of the random pause after split votes, in milliseconds. The limit is `first`, doubled
+ * for each split in a row, but not more than `most`.
+ */
 const SPLIT_MS = { first: 5, most: 200 }
 
-/** The wait for missing answers is doubled at most this often. */
+/** The wait for missing answers is doubled at most this many times. */
 const MOST_DOUBLINGS = 10
 
-/** Evaluates votes for one lock that gave no client a majority. */
+/** Evaluates votes about one lock if no client got a majority. */
 export class SplitVotes {
   readonly #size: Majority
   /** How often in a row the votes were split. */
@@ -18,11 +21,14 @@ export class SplitVotes {
     this.#size = size
   }
 
-  /** Makes the refusal: when a majority may be free again, and if the votes were split. */
+  /**
+   * Makes the refusal. `ttlMs` is the time until a majority may be free. `split` is set if a master
+   * may have granted the lock.
+   */
   held(votes: Votes<AcquireAnswer>): Held {
     const all = answersOf(votes).filter((answer): answer is Held => answer.kind === 'held')
     const ttls = all.map(({ ttlMs }) => (ttlMs < 0 ? Infinity : ttlMs)).sort((a, b) => a - b)
-    // A majority is free when so many leases have ended that at most `spare` are left.
+    // A majority is free when enough leases have expired: at most `spare` masters still refuse.
     const ttlMs = ttls[Math.max(0, ttls.length - this.#size.spare - 1)] ?? 0
     const holder = mostOften(all.map(({ holder = '' }) => holder))?.value ?? ''
     const held = { kind: 'held', ttlMs: ttlMs === Infinity ? -1 : ttlMs, holder } as const
@@ -34,8 +40,8 @@ export class SplitVotes {
   }
 
   /**
-   * Makes the answer for a hand-over when a majority freed the lock for other clients. With
-   * `split`, a minority may still have granted the hand-over.
+   * Makes the answer to a hand-over if some masters freed the lock for other clients. `split` is
+   * set if a master may have granted the hand-over.
    */
   yielded(votes: Votes<HandOverAnswer>): Yielded {
     const all = answersOf(votes).filter((answer): answer is Yielded => answer.kind === 'yielded')
@@ -48,15 +54,15 @@ export class SplitVotes {
   }
 
   /**
-   * The factor of the wait for missing answers, after split votes. At first it is 1, because the
-   * masters may never answer, and a waiting client keeps its votes from others. It doubles each
-   * time, because a majority may need exactly these masters.
+   * The factor for the wait for missing answers. At first it is 1, because the masters may never
+   * answer, and the waiting client keeps its votes from others. It doubles with each split in a
+   * row, because a majority may need exactly these masters.
    */
   get graceFactor(): number {
     return 2 ** Math.min(this.#inARow, MOST_DOUBLINGS)
   }
 
-  /** Called when a client got a majority. */
+  /** Called after votes that were not split. */
   over(): void {
     this.#inARow = 0
   }
@@ -69,7 +75,10 @@ export class SplitVotes {
     )
   }
 
-  /** The pause of a client that split the votes: a random time, which grows each time. */
+  /**
+   * Counts one more split. Returns a random pause in milliseconds, which grows with each split in a
+   * row.
+   */
   #pauseMs(): number {
     this.#inARow += 1
     return Math.random() * Math.min(SPLIT_MS.first * 2 ** this.#inARow, SPLIT_MS.most)

@@ -4,7 +4,7 @@ import { askAll, type Vote } from './ask-all.ts'
 import { answersOf } from './majority.ts'
 import type { Master } from './master.ts'
 
-/** Requests to a majority of masters about one owner id. */
+/** Sends requests about one owner id to several masters. */
 export class TokenAgreement {
   readonly #masters: readonly Master[]
   readonly #majority: number
@@ -15,9 +15,10 @@ export class TokenAgreement {
   }
 
   /**
-   * Gives up the owner id: each grant under it is released, even if its answer has not arrived yet.
+   * Gives up the owner id on all masters: releases each of its grants, even a grant whose answer
+   * has not arrived yet.
    *
-   * @param fromMs when to release it, on `performance.now()`; default: at once
+   * @param fromMs earliest time of the release, on `performance.now()`; by default at once
    */
   abandon(keys: LockKeys, owner: string, fromMs?: number): Gone {
     for (const master of this.#masters) master.abandon(keys, owner, fromMs)
@@ -25,10 +26,10 @@ export class TokenAgreement {
   }
 
   /**
-   * Makes a majority know the highest issued token. If the counters are equal, no request is
-   * needed.
+   * Raises the counters of a majority of masters to the highest token of the grants. Masters whose
+   * counter has this token already get no request.
    *
-   * @returns one grant for all; null if no majority confirmed the token
+   * @returns the grant with the highest token; null if no majority confirmed this token
    */
   async agree(
     keys: LockKeys,
@@ -37,8 +38,8 @@ export class TokenAgreement {
     callMs: number,
   ): Promise<Granted | null> {
     const token = Math.max(...granted.map(({ answer }) => answer.token))
-    // Only the range that all of these masters reserved is free. A token below it may have been
-    // issued before.
+    // The client may use only tokens that all of these masters reserved. A lower token may have
+    // been issued before.
     const reserved = Math.min(...granted.map(({ answer }) => answer.reserved ?? 0))
     const grant = { kind: 'granted', token, reserved } as const
     const behind = granted.filter(({ answer }) => answer.token < token).map(({ member }) => member)

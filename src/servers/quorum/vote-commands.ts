@@ -6,9 +6,10 @@ import { type Forgot, reentryOf, voteOf } from '../redis/replies.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /**
- * Asks a master for its vote on a lock, as `acquire` asks a server for the lock.
+ * Asks a master for its vote on a lock.
  *
- * @param longestMs the longest lease that this client acquires: the master must know it first
+ * @param longestMs the longest lease that this client acquires, in milliseconds. A master whose
+ * mark names a shorter lease answers `forgot`.
  * @param onSend called each time a request is sent
  */
 export function askForVote(
@@ -30,7 +31,7 @@ export function askForVote(
   })
 }
 
-/** Asks a master for one more acquisition of a hold, as `reenter` asks a server. */
+/** Asks a master to raise the hold count of an owner that holds the lock there. */
 export function reenterByVote(
   { runner }: ScriptServer,
   keys: LockKeys,

@@ -68,7 +68,10 @@ export class RedisFairServer implements FairServer {
     })
   }
 
-  /** False in a cluster, because a node counts only the listeners that are connected to it. */
+  /**
+   * True for a single server. In a cluster it is false, because a node counts only the listeners
+   * that are connected to it.
+   */
   get countsListeners(): boolean {
     return !this.#server.runner.clustered
   }
@@ -132,14 +135,19 @@ export class RedisFairServer implements FairServer {
   }
 }
 
-/** The grant in a message of the inbox; undefined if Holdfast did not write it. */
+/**
+ * Returns the grant in a message of the inbox; undefined if the message is not a grant of Holdfast.
+ */
 function grantIn(message: string): FairGrant | undefined {
   const [, token, owner, rawName] = /^(\d+) (\S+) (.+)$/s.exec(message) ?? []
   if (rawName === undefined || owner === undefined) return undefined
   return { rawName, owner, token: Number(token) }
 }
 
-/** The places that the client wants when the request is sent. */
+/**
+ * Returns the places in the queue of one lock that the client wants now. `claimMs` is '' if the
+ * usual claim window applies.
+ */
 function wantedAt(lock: LocalPlaces): fair.HeartbeatArgs['places'][number] {
   return lock.places().map(({ wireOwner, ticket, claimMs }) => ({
     owner: wireOwner,

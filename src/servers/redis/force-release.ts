@@ -3,13 +3,13 @@ import { forcedKey, type LockKeys } from './calls/keys.ts'
 import type { ScriptRunner } from './calls/script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 
-/** Returns the hold of this holder; null if the lock is free. */
+/** Returns the hold that `forceRelease` can end; null if the lock is free. */
 export function seenIn({ holder, token }: HolderFacts): SeenHold | null {
   return holder === null ? null : { owner: holder, token }
 }
 
 /**
- * @param forcedMs how long one master of several refuses to restore a hold of that name, in
+ * @param forcedMs how long one master of several refuses to restore a hold of the owner, in
  * milliseconds; left out for a single server
  * @returns true if the hold was ended; false if the owner did not hold the lock any more
  */

@@ -22,8 +22,8 @@ interface Terms {
 }
 
 /**
- * The round of the call is over. `setUs` is when another count was set, server time in µs; 0 if
- * none is set.
+ * The round of the call is over. `setUs` is when another count was set, server time in µs; 0 if no
+ * count is set.
  */
 interface Over {
   readonly kind: 'over'
@@ -78,7 +78,8 @@ export class RedisLatch implements RemoteLatch {
     let sentAt = 0
     const { count, round, serverTimeUs } = await this.#server.runner.ask({
       script: scripts.look,
-      // The last key only makes a replica refuse the script. No request has an empty id.
+      // The last key only makes a replica refuse the script. Its name belongs to no request,
+      // because no request has an empty id.
       keys: [...this.#keys.both, this.#keys.kind, this.#keys.request('')],
       args: () => {
         sentAt = performance.now()
@@ -116,9 +117,10 @@ export class RedisLatch implements RemoteLatch {
   }
 
   /**
-   * Sends a request under its id. Sends it again if the clocks have drifted apart.
+   * Sends a request under its id. Sends the request again if the clocks have drifted apart.
    *
-   * @param round the only round that the request is meant for
+   * @param round the only round in which the request has an effect; undefined for the round at the
+   * time of the call
    */
   async #once<A extends { readonly kind: string }>(
     asked: { script: Script; args(terms: Terms): Args; read(reply: unknown): A | Over | Forgotten },
@@ -137,7 +139,8 @@ export class RedisLatch implements RemoteLatch {
         args: ({ publish }) => {
           sentAt = performance.now()
           askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))
-          // A new copy must not run longer than the server stores the result of an earlier one.
+          // A copy must not run after the server has forgotten the result of an earlier copy, or it
+          // would count twice. So a request that may have run keeps its `untilUs`.
           if (!request.mayHaveRun) request.untilUs = undefined
           request.untilUs ??= this.#clock.inUs(request.keptMs)
           return asked.args({ askedUs, untilUs: request.untilUs, publish })
@@ -155,7 +158,7 @@ export class RedisLatch implements RemoteLatch {
         const isTooLate = this.#clock.earliestAt(answer.setUs) > request.askedAt
         if (round !== undefined || isTooLate) return answer
         // The answer was too slow to prove that the round began after the call, or the clock was
-        // set. After a second such answer, the call counts for the present round.
+        // set. After a second such answer, the call counts in the present round.
         if (isAgain) askedUs = answer.setUs
         isAgain = true
       }
@@ -163,7 +166,7 @@ export class RedisLatch implements RemoteLatch {
   }
 }
 
-/** The server no longer knows if the request has run. */
+/** The message of the failure if the server no longer knows whether the request has run. */
 const TOO_LATE =
   'Redis answers again, but no longer knows the request, and it is too late to repeat the request'
 

@@ -1,7 +1,8 @@
 import { PendingReleases } from '../pending-releases.ts'
 
 /**
- * The pending releases, for each slot. A silent node of a cluster delays no release at other nodes.
+ * The pending releases of one server or cluster, separate for each slot. So a silent node of a
+ * cluster does not delay releases at other nodes.
  */
 export class PendingReleasesBySlot {
   readonly #callMs: number
@@ -17,7 +18,7 @@ export class PendingReleasesBySlot {
     this.#label = label
   }
 
-  /** @param slot 0 for a server that is no cluster */
+  /** @param slot 0 for a server that is not a cluster */
   of(slot: number): PendingReleases {
     let pending = this.#all.get(slot)
     if (pending === undefined) {

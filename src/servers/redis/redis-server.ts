@@ -52,7 +52,10 @@ export class RedisServer implements LockServer {
   readonly #pendingReleases: PendingReleasesBySlot
   #semaphores: RedisSemaphoreServer | undefined
   readonly source: RedisSource
-  /** Left out for a cluster, because a request may go to any node. */
+  /**
+   * The address of the server, for messages. Left out for a cluster, because a request may go to
+   * any node.
+   */
   readonly address?: string
   readonly runner: ScriptRunner
   readonly confirm: Confirm | undefined
@@ -168,7 +171,7 @@ export class RedisServer implements LockServer {
     return this.#semaphores
   }
 
-  /** The pending releases of the slot of that lock. */
+  /** Returns the pending releases of the slot of the lock. */
   pendingReleases(rawName: string): PendingReleases {
     return this.#pendingReleases.of(this.#connection.clustered ? slotOf(rawName) : 0)
   }

@@ -17,10 +17,9 @@ import { readVote } from './scripts/quorum.generated.ts'
 import { odd } from './scripts/reading.ts'
 
 /*
- * The generated readers check the format of answers. These functions turn them into the answers of
- * the port. They also reject answers that the caller of a request cannot get. Each throws at an
- * invalid answer, which the script runner reports as an {@link OddAnswer}, because the script may
- * have run.
+ * The generated readers check the format of answers. These functions convert them to the answers of
+ * the port, and reject answers that the caller of a request cannot get. Each throws at an invalid
+ * answer, which the script runner reports as an {@link OddAnswer}, because the script may have run.
  */
 
 /** Reads the answer of `acquire` to a first acquisition. */
@@ -30,7 +29,10 @@ export function grantOf(reply: unknown): AcquireAnswer {
   return answer.kind === 'held' ? answer : sound(answer)
 }
 
-/** The master may not vote before `sinceUs`; null if the master has no record of that time. */
+/**
+ * The answer of a master that may not vote yet. It votes from `sinceUs` on, server time in µs. If
+ * `sinceUs` is null, the master must be enrolled first.
+ */
 export interface Forgot {
   readonly kind: 'forgot'
   readonly sinceUs: number | null
@@ -48,7 +50,7 @@ export function reentryOf(reply: unknown): ReenterAnswer {
   const answer = lock.readAcquire(reply)
   if (answer.kind === 'held') throw odd()
   if (answer.kind === 'gone') return answer
-  // The answer to a repeat has a token if the request was a first acquisition.
+  // Only the answer to the repeat of a first acquisition has a token.
   return answer.token === 0 && answer.reserved === 0 ? answer : sound(answer)
 }
 
@@ -135,7 +137,7 @@ export function lockFacts(reply: unknown): LockFacts {
   }
 }
 
-/** Checks that all reserved tokens below the token are above 0. */
+/** Throws unless all reserved tokens below the token are above 0. */
 function sound<G extends { readonly token: number; readonly reserved: number }>(granted: G): G {
   if (granted.reserved >= granted.token) throw odd()
   return granted

@@ -6,10 +6,15 @@ export interface ServerOptions {
   readonly counterMs?: number
   /** True if sharded channels may be used in a cluster that has them. */
   readonly sharded?: boolean
-  /** How many replicas must have a grant before it counts. */
+  /**
+   * How many replicas must have a grant before it counts; undefined means that no replica must have
+   * it.
+   */
   readonly durability?: Durability | undefined
   /** The label of the client, for messages on diagnostics channels. */
   readonly label?: string
-  /** Receives outages. If it is left out, `onError` receives each failure. */
+  /**
+   * Receives the outages of the server. If `onOutage` is left out, `onError` receives each failure.
+   */
   readonly onOutage?: OutageListener
 }

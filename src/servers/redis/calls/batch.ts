@@ -7,7 +7,7 @@ import { listOf, sized } from '../scripts/reading.ts'
 import type { Args, Request, Script, Value } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
 
-/** One run of a script, to be sent with others. */
+/** A call of a script that can share a request with other calls. */
 interface Call {
   readonly request: Request<unknown>
   /** The deadline, on `performance.now()`. */
@@ -24,14 +24,13 @@ interface Sender<C extends Call> {
 
 /** A script that `batch` can run. */
 interface Batched {
-  /** The letter of the script in `batch`. */
+  /** The letter that names the script in the argument `kinds` of `batch`. */
   readonly letter: string
-  /** The indices of the arguments that `batch` takes for each call, and not once for all calls. */
+  /** The indices of the arguments that `batch` needs for each call, and not once for all calls. */
   readonly own: readonly number[]
   /**
-   * The index of `longestMs`. `batch` takes this argument once for all calls. The calls may have
-   * different values, because RedLocks of several clients vote on one connection. Then the largest
-   * value is sent.
+   * The index of the argument `longestMs`; -1 if the script has no such argument. `batch` takes the
+   * largest value of all calls, because RedLocks of several clients vote on one connection.
    */
   readonly longestMs: number
 }
@@ -50,7 +49,8 @@ function batched(letter: string, { args }: Script): Batched {
 
 /**
  * The calls are split into about four requests, so that client and server work at the same time. A
- * request has at least 16 and at most 64 calls, because the server does nothing else meanwhile.
+ * request has at least 16 calls. It has at most 64, because the server does nothing else while it
+ * runs them.
  */
 const REQUESTS = 4
 const LEAST = 16
@@ -68,7 +68,10 @@ export class Batch<C extends Call> {
   readonly #sender: Sender<C>
   readonly #onRefusal: (failure: CallFailure) => void
   #calls: C[] = []
-  /** The first key of each call: its lock. The other keys belong to that lock. */
+  /**
+   * The locks of the waiting calls. The lock of a call is its first key, and the other keys belong
+   * to this lock.
+   */
   readonly #locks = new Set<string>()
 
   /** @param onRefusal receives the refusal of one call in a batch */
@@ -91,7 +94,7 @@ export class Batch<C extends Call> {
 
   /**
    * Sends the waiting calls if one of them uses one of these keys. Otherwise a later request for
-   * the same lock would overtake them.
+   * the same lock would overtake the waiting calls.
    */
   sendBefore(keys: readonly string[]): void {
     if (this.#calls.length > 0 && keys.some((key) => this.#locks.has(key))) this.#sendAll()
@@ -140,8 +143,8 @@ export class Batch<C extends Call> {
         for (const [i, reply] of all.entries()) this.#answer(calls[i] as C, reply)
       },
       failed: (failure) => {
-        // The whole request was refused, so no call was run. One call may be the cause, with a key
-        // that is not allowed.
+        // The whole request was refused, so no call was run. The cause may be a single call, with a
+        // key that is not allowed. So each call is sent alone.
         if (failure.kind === 'refused') this.#sendEach(calls)
         else for (const call of calls) call.failed(failure)
       },
@@ -178,7 +181,10 @@ function argsOfAll(calls: readonly Call[], terms: Terms): Args {
   return lock.batchArgs({ longestMs: longestMs || '', kinds, own }, terms)
 }
 
-/** Restores the usual answers, which `batch` shortens. */
+/**
+ * Converts an answer in a batch to the answer of the script, because `batch` shortens the usual
+ * answers.
+ */
 function answerOf(reply: unknown): unknown {
   if (typeof reply === 'string') return ['granted', reply]
   if (typeof reply === 'number') return ['freed', reply]

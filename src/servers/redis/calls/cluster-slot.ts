@@ -1,5 +1,6 @@
 /**
- * The cluster slot of a key: CRC16 (XMODEM) of its `{tag}`, or of the whole key, modulo 16384.
+ * Returns the cluster slot of a key: CRC16 (XMODEM) of its `{tag}`, or of the whole key, modulo
+ * 16384.
  *
  * @see https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
  */
@@ -17,12 +18,15 @@ export function slotOf(key: string): number {
   return crc % 16_384
 }
 
-/** The sort key of a lock: its slot. So the locks of one slot are sorted together. */
+/** Returns the sort key of a lock: its slot. So the locks of one slot are sorted together. */
 export function orderBySlot(rawName: string): string {
   return String(slotOf(rawName)).padStart(5, '0')
 }
 
-/** The indices of the leases, grouped by slot, because a script takes keys of one slot only. */
+/**
+ * Returns the indices of the leases, grouped by slot, because all keys of a script must be in one
+ * slot.
+ */
 export function groupBySlot(leases: readonly { readonly key: string }[]): number[][] {
   const slots = new Map<number, number[]>()
   for (const [i, { key }] of leases.entries()) {

@@ -1,17 +1,18 @@
 /** The names in Redis that belong to one lock. All of them hash to one cluster slot. */
 export interface LockKeys {
-  /** The hash: owner to hold count. Its name is the raw name. */
+  /** The hash with each owner and its hold count. Its name is the raw name. */
   readonly lock: string
   /** The counter of fencing tokens. */
   readonly counter: string
   /** The channel of releases. */
   readonly channel: string
-  /** The hash and the counter, as most scripts take them. */
+  /** The hash and the counter, in the order in which most scripts expect them. */
   readonly both: readonly string[]
 }
 
 /**
- * Names as Redisson derives them: `prefix:{raw}`, or `prefix:raw` if the raw name has a `{tag}`.
+ * Returns the names in the form that Redisson uses: `prefix:{raw}`, or `prefix:raw` if the raw name
+ * has a `{tag}`.
  */
 export function lockKeys(rawName: string): LockKeys {
   const counter = derived('redisson_lock_token', rawName)
@@ -21,12 +22,13 @@ export function lockKeys(rawName: string): LockKeys {
 
 /** The further keys of a fair lock. */
 interface QueueKeys {
-  /** Owners in the order in which they came. */
+  /** The waiting owners, in the order in which they came. */
   readonly queue: string
-  /** For each client its label, and until when its places count. */
+  /** For each waiting client its label, and the time until which its places count. */
   readonly waiting: string
-  /** The queue of Redisson's fair lock, and when each waiter in it counts as dead. */
+  /** The queue of Redisson's fair lock. */
   readonly javaQueue: string
+  /** For each waiter of Redisson's queue, the time after which the waiter counts as dead. */
   readonly javaTimeouts: string
 }
 
@@ -39,7 +41,9 @@ export function queueKeys(rawName: string): QueueKeys {
   }
 }
 
-/** The keys of a read-write lock. It has a release channel of its own. */
+/**
+ * Returns the keys of a read-write lock, and its channel of releases, which other locks do not use.
+ */
 export function readWriteKeys(rawName: string) {
   const { lock, counter } = lockKeys(rawName)
   const queues = [derived('holdfast_readers', rawName), derived('holdfast_writers', rawName)]
@@ -49,15 +53,15 @@ export function readWriteKeys(rawName: string) {
     five,
     six: [...five, derived('holdfast_phase', rawName)],
     channel: derived('redisson_rwlock', rawName),
-    /** The prefix of the timeout keys. */
+    /** The prefix of the timeout keys, which store the leases of readers. */
     prefix: rawName.includes('{') ? rawName : `{${rawName}}`,
   }
 }
 
 /**
- * The names of a count-down latch. Redisson puts braces around the whole name in its channel, even
- * if the name has a `{tag}`. In a cluster, that channel is in another slot, and Redisson's own
- * scripts fail. So Holdfast uses another channel there.
+ * Returns the names of a count-down latch. Redisson puts braces around the whole name in its
+ * channel, even if the name has a `{tag}`. In a cluster, such a channel is in another slot, so
+ * Holdfast uses another channel there. Redisson's own scripts fail in this case.
  */
 export function latchKeys(rawName: string, clustered: boolean) {
   const round = derived('holdfast_round', rawName)
@@ -73,8 +77,8 @@ export function latchKeys(rawName: string, clustered: boolean) {
 }
 
 /**
- * The keys of clients that wait for permits, and their channels: `tickets` for Holdfast, `channel`
- * for Redisson.
+ * Returns the keys of clients that wait for permits, and the channels that wake them: `tickets` for
+ * Holdfast, `channel` for Redisson.
  */
 export function waitingKeys(rawName: string) {
   return {
@@ -85,17 +89,20 @@ export function waitingKeys(rawName: string) {
   }
 }
 
-/** The key that names the kind of a number, because latches and semaphores look alike in Redis. */
+/**
+ * Returns the key that stores what a number is: a latch or a kind of semaphore. In Redis, these
+ * numbers look alike.
+ */
 export function kindKey(rawName: string): string {
   return derived('holdfast_kind', rawName)
 }
 
-/** The key for the result of a request that counts once. */
+/** Returns the key for the result of a request that counts once. */
 export function requestKey(rawName: string, id: string): string {
   return `${derived('holdfast_request', rawName)}:${id}`
 }
 
-/** The keys of a semaphore whose permits have leases. */
+/** Returns the keys of a semaphore whose permits have leases. */
 export function permitKeys(rawName: string) {
   const { counter } = lockKeys(rawName)
   const waiting = waitingKeys(rawName)
@@ -117,36 +124,47 @@ export function permitKeys(rawName: string) {
   }
 }
 
-/** The key in which one master of several stores the owners whose holds were ended by force. */
+/**
+ * Returns the key in which one master of several stores the owners whose holds were ended by force.
+ */
 export function forcedKey(rawName: string): string {
   return derived('holdfast_forced', rawName)
 }
 
-/** The key that is written before WAIT. It expires at once; only its replication matters. */
+/**
+ * Returns the key that is written before WAIT. The key expires at once, because only its
+ * replication matters.
+ */
 export function confirmKey(rawName: string): string {
   return derived('holdfast_confirm', rawName)
 }
 
-/** The channel on which the leader of an election announces itself. */
+/** Returns the channel on which the leader of an election announces itself. */
 export function electionChannelOf(rawName: string): string {
   return derived('holdfast_election', rawName)
 }
 
-/** The key that records since when a master of several votes, and as which server process. */
+/**
+ * The mark: the key in which a master of several records since when it votes, and as which server
+ * process.
+ */
 export const BIRTH = 'holdfast_birth'
 
 /**
- * The prefix of the inbox of a client. The client id follows. The inbox receives the grants of all
- * fair locks.
+ * The prefix of the name of a client's inbox, before the client id. The inbox is a channel that
+ * receives the grants of all fair locks.
  */
 export const INBOX = 'holdfast_inbox:'
 
-/** The channel on which other clients ask this client to release a lock. */
+/** Returns the channel on which other clients ask this client to release a lock. */
 export function requestsOf(clientId: string): string {
   return `holdfast_requests:${clientId}`
 }
 
-/** The key in which a client reports itself. In a cluster, each client has a slot of its own. */
+/**
+ * Returns the key in which a client reports itself. In a cluster, the keys of clients are in
+ * different slots.
+ */
 export function clientKey(clientId: string): string {
   return `holdfast_client:{${clientId}}`
 }

@@ -1,14 +1,16 @@
 import { ServerClock } from './server-clock.ts'
 
-/** A node of a cluster: the connection to it. */
+/** The connection to one node of a cluster. */
 interface Node {
   once(event: 'close', listener: () => void): unknown
 }
 
 /**
- * The clocks of the nodes of a cluster, which can differ by seconds. A node refuses the first
- * request, and the refusal contains the node's time. The clock is forgotten when the connection
- * closes, because the next connection may lead to another server.
+ * The estimated clocks of the nodes of a cluster. The clocks of two nodes can differ by seconds. A
+ * clock is forgotten when the connection closes, because the next connection may lead to another
+ * server.
+ *
+ * The first request to a node is refused as late, and the refusal contains the node's time.
  */
 export class NodeClocks {
   readonly #clocks = new Map<Node, ServerClock>()

@@ -17,7 +17,7 @@ export interface Renewing {
 }
 
 interface RenewingServer extends ScriptServer {
-  /** @returns the indices of the locks, grouped by what one request can handle */
+  /** @returns the indices of the locks, in groups that one request can handle each */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
@@ -51,7 +51,7 @@ export async function renew(
   return left
 }
 
-/** How the leases of plain and fair locks are renewed. */
+/** Returns how the leases of plain and fair locks are renewed. */
 export function renewingLocks(leaseMs: number): Renewing {
   return {
     script: lock.renew,

@@ -14,21 +14,27 @@ import { isWrongType } from './wrong-type.ts'
 interface Sender {
   send(call: ScriptCall<unknown>): void
   sendAlone(call: ScriptCall<unknown>): void
-  /** Adds to the failure what already has the refused name. */
+  /**
+   * Finds out what already has the name that the server refused, and returns a failure that names
+   * it.
+   */
   explain(failure: CallFailure, request: Request<unknown>): Promise<CallFailure>
   /** The estimated clock of the server, or of one node of a cluster. */
   clockOf(node?: Redis): ServerClock
   /**
-   * The arguments that the connection provides, for a request that may run until `endsAt` on
-   * `performance.now()`. The clock converts `endsAt` to server time.
+   * Returns the arguments that the connection provides, for a request that may run until `endsAt`
+   * on `performance.now()`. The clock converts `endsAt` to server time.
    */
   termsUntil(endsAt: number, clock: ServerClock): Terms
 }
 
 /**
- * One run of a script, by its hash. A server may not know the hash: after a restart, SCRIPT FLUSH,
- * a failover, or an eviction. Then the call is sent once more, with the source. If the server
- * refuses the call as late, because the clocks have drifted apart, the call is also sent once more.
+ * One run of a script, which the call names by its hash. A server may not know the hash: after a
+ * restart, SCRIPT FLUSH, a failover, or an eviction. Then the call is sent once more, with the
+ * source.
+ *
+ * If the server refuses the call as late, because the clocks have drifted apart, the call is also
+ * sent once more.
  */
 export class ScriptCall<A> extends DueCall {
   readonly request: Request<A>
@@ -65,9 +71,9 @@ export class ScriptCall<A> extends DueCall {
   }
 
   /**
-   * The cluster client may come from another copy of ioredis, so this calls its methods instead of
-   * building a `Command`. After a redirection, the client sends the command to another node. So the
-   * arguments are made again before each write.
+   * The cluster client may come from another copy of ioredis, so this method does not build a
+   * `Command`. After a redirection, the client sends the command to another node. So the arguments
+   * are made again before each write.
    */
   #sendToNode(client: Cluster, name: 'eval' | 'evalsha', all: string[]): Promise<unknown> {
     const { length } = all
@@ -128,7 +134,8 @@ export class ScriptCall<A> extends DueCall {
     if (now >= this.endsAt || !asksAgain) {
       throw new CallFailure('unsent', 'the request arrived too late, so the server did not do it')
     }
-    // After a second 'late', the answer is not trusted: the server may have run the script.
+    // After a second refusal as late, the answer is not trusted: the server may have run the
+    // script.
     if (this.#wasLate) throw new OddAnswer(script.name, reply)
     this.#wasLate = true
     this.#bySource = false
@@ -137,7 +144,10 @@ export class ScriptCall<A> extends DueCall {
   }
 }
 
-/** Errors of Redis begin with a code. After any other error, the script may have run. */
+/**
+ * True if Redis itself wrote the error, which then begins with a code. After any other error, the
+ * script may have run.
+ */
 function isOfServer(message: string): boolean {
   return /^-?[A-Z][A-Z0-9_]*\b/.test(message) || message.includes('user_script')
 }

@@ -17,13 +17,14 @@ import { explained } from './wrong-type.ts'
 /** The longest time to find out what already has a refused name, in milliseconds. */
 const EXPLAIN_MS = 500
 
-/** Receives the time of each request. */
+/** Receives the time of each request, on `performance.now()`. */
 interface OnSend {
   touch(now: number): void
 }
 
 /**
- * Runs scripts on one server. A script with a deadline does not run after its caller has given up.
+ * Runs scripts on one server or cluster. A script with a deadline does not run after its caller has
+ * given up.
  */
 export class ScriptRunner {
   readonly #connection: Connection
@@ -55,7 +56,7 @@ export class ScriptRunner {
     return this.#connection.clustered
   }
 
-  /** The estimated clock of the server that has the key. */
+  /** Returns the estimated clock of the server that has the key. */
   clockFor(key: string): ServerClock {
     const { clustered, client } = this.#connection
     return this.clockOf(clustered ? masterOf(client as Cluster, slotOf(key)) : undefined)
@@ -66,12 +67,12 @@ export class ScriptRunner {
     return Math.max(this.#clock.lateAtMostMs, this.#ofNodes.lateAtMostMs)
   }
 
-  /** Sends a command that is no script. */
+  /** Sends a command that is not a script. */
   raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
     return this.#connection.call(timeoutMs, send)
   }
 
-  /** Runs a script, in one request with others if several calls are made at once. */
+  /** Runs a script. Several calls that are made at once may share one request. */
   run<A>(request: Request<A>, reply: Reply<A>): void {
     this.send(new ScriptCall(this, request, reply) as ScriptCall<unknown>)
   }

@@ -1,8 +1,9 @@
-/** Two readings of one clock over a network differ by at most about this, in milliseconds. */
+/** Two readings of one clock over a network differ by at most about this time, in milliseconds. */
 const SLACK_MS = 50
 
 /**
- * The longest time until a deadline, in milliseconds. A request that takes longer is sent again.
+ * The deadline of a request is at most this far ahead, in milliseconds. If a request takes longer,
+ * the server refuses it as late, and the client sends it again.
  */
 const LONGEST_WAY_MS = 90_000
 
@@ -10,17 +11,18 @@ const LONGEST_WAY_MS = 90_000
 const LONG_PAST_US = 1
 
 /**
- * Two clocks drift apart by less than this share of the time. NTP adds at most half of it, and
- * quartz a tenth.
+ * Two clocks drift apart by less than this share of the passed time. NTP adds at most half of this
+ * share, and quartz a tenth.
  */
 const DRIFT = 0.001
 
 /**
- * A bound of the difference between the server's clock and `performance.now()`, from one answer.
+ * A bound of the difference between the server's clock and `performance.now()`, computed from one
+ * answer.
  */
 interface Bound {
   readonly offsetMs: number
-  /** When that answer came, on `performance.now()`. */
+  /** When the answer came, on `performance.now()`. */
   readonly at: number
 }
 
@@ -33,13 +35,14 @@ const UNKNOWN: Bound = { offsetMs: Number.NaN, at: 0 }
 export class ServerClock {
   #offsetMs = Number.NaN
   #doubtMs = 0
-  /** The best known bounds of the offset. */
+  /** The greatest known lower bound of the difference. */
   #least = UNKNOWN
+  /** The smallest known upper bound of the difference. */
   #most = UNKNOWN
 
   /**
    * @param offsetMs the largest possible value of the server's clock minus `performance.now()`
-   * @param doubtMs how much smaller the value can be
+   * @param doubtMs how much smaller the true value can be, in milliseconds
    */
   set(offsetMs: number, doubtMs: number): void {
     this.#offsetMs = offsetMs
@@ -52,7 +55,7 @@ export class ServerClock {
   /**
    * Called when the server has reported its time, in the answer to a request that was sent at
    * `sentAt` on `performance.now()`. If the time contradicts the estimate, the clock was set
-   * forward or back.
+   * forward or back, and the estimate begins again.
    */
   heard(serverUs: number, sentAt: number): void {
     const wayMs = performance.now() - sentAt
@@ -68,12 +71,12 @@ export class ServerClock {
   }
 
   /**
-   * The server's time in µs, `ms` from now. If the clock is unknown, it is a time in the past. Then
-   * the server refuses the request and reports its time.
+   * Returns the deadline `ms` from now, as server time in µs. If the clock is unknown, the deadline
+   * is in the past. Then the server refuses the request and reports its time.
    *
-   * The last three digits limit how far this time may be ahead of the server's clock, in tenths of
-   * a second. If it is further ahead, the server's clock was set back, and the server refuses the
-   * request. Otherwise the request could run long after its deadline.
+   * The last three digits limit how far the deadline may be ahead of the server's clock, in tenths
+   * of a second. If it is further ahead, the server's clock was set back, and the server refuses
+   * the request. Otherwise the request could run long after its deadline.
    */
   inUs(ms: number): number {
     if (Number.isNaN(this.#offsetMs)) return LONG_PAST_US
@@ -83,20 +86,26 @@ export class ServerClock {
     return atMs * 1_000 + Math.min(tenths, 999)
   }
 
-  /** The latest possible server time in µs at that moment on `performance.now()`; 0 if unknown. */
+  /**
+   * Returns the latest possible server time in µs at the time `at` on `performance.now()`; 0 if the
+   * clock is unknown.
+   */
   latestUs(at: number): number {
     return Number.isNaN(this.#offsetMs) ? 0 : Math.ceil(this.#offsetMs + at + SLACK_MS) * 1_000
   }
 
-  /** The estimated server time in µs at that moment on `performance.now()`; 0 if unknown. */
+  /**
+   * Returns the estimated server time in µs at the time `at` on `performance.now()`; 0 if the clock
+   * is unknown.
+   */
   timeUs(at: number): number {
     const offsetMs = (this.#least.offsetMs + this.#most.offsetMs) / 2
     return Number.isNaN(offsetMs) ? 0 : Math.ceil((offsetMs + at) * 1_000)
   }
 
   /**
-   * The earliest moment on `performance.now()` at which the server's clock can have shown this
-   * time.
+   * Returns the earliest time on `performance.now()` at which the server's clock can have shown
+   * `us`.
    */
   earliestAt(us: number): number {
     const at = us / 1_000 - this.#most.offsetMs
@@ -104,8 +113,8 @@ export class ServerClock {
   }
 
   /**
-   * Keeps the better bounds. If the new bounds contradict the old ones, the clock was set, and only
-   * the new bounds count.
+   * Takes over the bounds that are better than the known bounds. If the new bounds contradict the
+   * known bounds, the clock was set, and only the new bounds count.
    */
   #refine(offsetMs: number, wayMs: number): void {
     const at = performance.now()
@@ -122,7 +131,8 @@ export class ServerClock {
 }
 
 /**
- * How far the clocks can have drifted apart between that answer and that moment, in milliseconds.
+ * Returns how far the clocks can have drifted apart between the answer of the bound and the time
+ * `at`, in milliseconds.
  */
 function driftMs(bound: Bound, at: number): number {
   return Math.abs(at - bound.at) * DRIFT

@@ -9,8 +9,7 @@ interface Connection {
 }
 
 /**
- * The arguments that one connection adds to scripts. All requests share one object, to save
- * time.
+ * The arguments that one connection adds to scripts. All requests share one object, to save time.
  */
 export class ConnectionTerms implements Terms {
   /** The deadline of the request that is being sent. The next request changes it. */

@@ -4,10 +4,13 @@ import { codeOf, refusal } from '../connection/failure-of.ts'
 import type { Client } from '../connection/open-client.ts'
 import { kindKey } from './keys.ts'
 
-/** Sends a command that is no script. Rejects with a `CallFailure`. */
+/** Sends a command that is not a script. Rejects with a `CallFailure`. */
 type Ask = <T>(send: (client: Client) => Promise<T>) => Promise<T>
 
-/** The words in errors for the types of keys, if a key is not recognised as a lock or semaphore. */
+/**
+ * The words in error messages for the types of keys, if a key is not recognised as a lock or
+ * semaphore.
+ */
 const OF_OTHERS: Readonly<Record<string, string>> = {
   zset: 'a sorted set',
   set: 'a set',
@@ -17,7 +20,10 @@ const OF_OTHERS: Readonly<Record<string, string>> = {
   hash: 'a hash',
 }
 
-/** The owner of a hold, of Holdfast or of Redisson; or the mode of a read-write lock. */
+/**
+ * Matches the fields in the hash of a lock: owners of Holdfast or Redisson, and the mode of a
+ * read-write lock.
+ */
 const OF_LOCK = /^([\w-]{21}|[0-9a-f-]{36}):\d+|^mode$/
 
 /**
@@ -30,7 +36,7 @@ export function isWrongType({ message }: CallFailure): boolean {
 /**
  * Finds out what already has the name that a script was refused.
  *
- * @param script its name
+ * @param script the name of the script
  * @returns a refusal that says what has the name. Returns the given failure if the server does not
  * report it, or the key is gone
  */
@@ -51,12 +57,15 @@ export async function explained(
       return refusal(reply, failure.cause ?? failure)
     }
   } catch {
-    // The login may have no right to this command. Then the given failure is returned.
+    // The login may lack the right to use this command. Then the given failure is returned.
   }
   return failure
 }
 
-/** False for the other keys of a lock, whose names have these prefixes or suffixes. */
+/**
+ * True for the raw name of a lock. The other keys of the lock have one of these prefixes or
+ * suffixes.
+ */
 function isRawName(key: string): boolean {
   return !/^(redisson|holdfast)_|:timeout$|:rwlock_timeout:\d+$/.test(key)
 }

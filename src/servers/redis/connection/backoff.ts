@@ -5,8 +5,8 @@ const [FIRST_MS, LONGEST_MS] = [50, 250]
 const LASTING_MS = 1_000
 
 /**
- * Connections count as flapping after this many short ones in a row. A single connection may break
- * by chance.
+ * Connections count as flapping after this many short connections in a row. A single connection may
+ * break by chance.
  */
 const FEW_SHORT = 3
 
@@ -20,15 +20,15 @@ export class Backoff {
   #refused = 0
   #upAt = Infinity
   #timer: NodeJS.Timeout | undefined
-  /** How many connections in a row broke at once. */
+  /** The number of connections in a row that lasted less than `LASTING_MS`. */
   #short = 0
 
-  /** Called when the server refused the connection, or is the wrong server for what was sent. */
+  /** Called when the server refused the connection, or is the wrong server for the requests. */
   refused(): void {
     this.#refused += 1
   }
 
-  /** True if connections break again as soon as they are made. */
+  /** True if the last connections broke soon after they were made. */
   get isFlapping(): boolean {
     return this.#short >= FEW_SHORT
   }
@@ -38,7 +38,7 @@ export class Backoff {
     this.#upAt = performance.now()
   }
 
-  /** Calls `connect` when it is time for the next attempt. */
+  /** Calls `connect` after the pause before the next attempt. */
   wait(connect: () => unknown): void {
     this.#timer = setTimeout(connect, this.nextMs()).unref()
   }
@@ -47,7 +47,7 @@ export class Backoff {
     clearTimeout(this.#timer)
   }
 
-  /** How long to pause before the next attempt, in milliseconds. */
+  /** Counts one more attempt. Returns the pause before the attempt, in milliseconds. */
   nextMs(): number {
     const upMs = performance.now() - this.#upAt
     if (upMs >= LASTING_MS) this.#refused = this.#short = 0

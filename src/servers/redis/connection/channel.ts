@@ -5,11 +5,14 @@ import type { Subscription } from '../../subscription.ts'
 export interface Channel {
   readonly name: string
   /**
-   * True if a cluster may keep it in one shard. All publishers then use sharded channels if the
-   * cluster has them.
+   * True if a cluster may keep the channel in one shard. All publishers then use sharded channels
+   * if the cluster has them.
    */
   readonly isShardable: boolean
-  /** True if locks work without it. A refusal then must not affect other channels. */
+  /**
+   * True if locks work without the channel. A refusal of its subscription then must not affect
+   * other channels.
+   */
   readonly isOptional: boolean
   confirmed: boolean
   readonly listeners: LinkedList<ChannelListener>

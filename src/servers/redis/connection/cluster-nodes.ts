@@ -11,7 +11,10 @@ import { unrefShards, unrefSockets } from './sockets.ts'
  */
 const LOOK_MS = 2_000
 
-/** The node that gets commands for this slot first; undefined if it is not connected. */
+/**
+ * Returns the node that gets commands for the slot first; undefined if the client has no connection
+ * to this node.
+ */
 export function masterOf(cluster: Cluster, slot: number): Redis | undefined {
   const address = cluster.slots[slot]?.[0]
   return cluster.nodes().find((node) => addressOf(node) === address)
@@ -25,9 +28,9 @@ function addressOf({ options }: Redis): string {
  * Watches the connections of a cluster client to its nodes.
  *
  * @param events receives which nodes become unreachable, and reachable again
- * @param onMoved called when keys may be at another server, or at an emptied one. The reason is a
- * node that broke its connection, a node that is back, or slots with another master. No event of
- * ioredis reports these.
+ * @param onMoved called when keys may be at another server, or at an emptied server. The reason is
+ * a node that broke its connection, a node that is back, or slots with another master. No event of
+ * ioredis reports these reasons.
  */
 export function watchNodes(
   cluster: Cluster,
@@ -37,8 +40,8 @@ export function watchNodes(
   const known = new Set<string>()
   const failing = new Set<string>()
   let again: NodeJS.Timeout | undefined
-  // Asks for the nodes again, because a node may be back, or may have left the cluster. Maybe no
-  // other code asks for them.
+  // While a node fails, the cluster is asked for its nodes again: the node may be back, or may have
+  // left the cluster. Maybe no other code asks for the nodes.
   const lookAgain = () => {
     again ??= outsideContexts(() => setTimeout(look, LOOK_MS)).unref()
   }
@@ -58,8 +61,8 @@ export function watchNodes(
       events.nodeFailed?.(address, connectionFailure(error))
       lookAgain()
     })
-    // A cluster client connects to a node only when it has a command for it, which may be much
-    // later.
+    // Otherwise the cluster client would connect to the node only at the next command for it, which
+    // may be much later.
     if (failing.has(address)) node.connect().catch(() => {})
     node.on('ready', () => {
       failing.delete(address)
@@ -98,7 +101,8 @@ function handleAsking(node: Redis): void {
 }
 
 /**
- * A cluster client listens to plain channels at one node, and at another when that node is gone.
+ * Watches the connection on which a cluster client listens to plain channels. The client uses one
+ * node, and another node when the first node is gone.
  *
  * @param onGap called when the connection has ended, because messages may have been missed
  */
@@ -119,7 +123,10 @@ export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
   for (const event of ['ready', '+node', '-node', 'refresh']) cluster.on(event, look)
 }
 
-/** ioredis disconnects its last subscriber again each time that it looks for another one. */
+/**
+ * Makes every later `disconnect` do nothing. ioredis disconnects its last subscriber again each
+ * time that it looks for another subscriber.
+ */
 function disconnectOnce(client: Redis): void {
   const disconnect = client.disconnect
   client.disconnect = (reconnect) => {

@@ -15,19 +15,20 @@ export interface ServerFacts {
   readonly clockDoubtMs: number
 }
 
-/** The events of a connection. */
 export interface ConnectionEvents {
   up(facts: ServerFacts): void
-  /** In a cluster: some keys may be at another server now, or at one that was emptied. */
+  /** Called in a cluster when some keys may be at another server, or at an emptied server. */
   moved?(): void
   down(): void
-  /** An attempt to connect has failed, or the server does not answer or is not ready. */
+  /**
+   * Called when an attempt to connect has failed, or the server does not answer or is not ready.
+   */
   error(failure: CallFailure): void
-  /** After an error, the server has answered on the same connection. */
+  /** Called when the server has answered on the same connection after an error. */
   answered?(): void
-  /** An error of one node of a cluster. */
+  /** Called when the connection to one node of a cluster has failed. */
   nodeFailed?(address: string, failure: CallFailure): void
   nodeUp?(address: string): void
-  /** A cluster has listed its nodes. */
+  /** Called when a cluster has listed its nodes. */
   nodesListed?(addresses: ReadonlySet<string>): void
 }

@@ -21,8 +21,8 @@ import { Trouble } from './trouble.ts'
 import { UntilUp } from './until-up.ts'
 
 /**
- * One ioredis client of our own. It connects at the first call, reconnects forever, and never keeps
- * the process alive by itself: the timers of waiting callers do that.
+ * One ioredis client of our own. It connects at the first call and reconnects forever. It never
+ * keeps the process alive by itself, because the timers of waiting callers do that.
  */
 export class Connection {
   readonly database: number
@@ -36,10 +36,10 @@ export class Connection {
   readonly #probe: Probe
   #up = false
   #everUp = false
-  /** True if the attempt to connect has succeeded, or its failure was reported. */
+  /** True if the current attempt to connect has succeeded, or its failure was reported. */
   #told = false
   #sharded = false
-  /** The number of ended connections. */
+  /** The number of connections that have ended. */
   #attempt = 0
   #runId = ''
   #closed = false
@@ -69,7 +69,7 @@ export class Connection {
     void this.client
   }
 
-  /** Why it is down; undefined if it is up, or nothing is known. */
+  /** Why the connection is down; undefined if it is up, or no attempt has failed yet. */
   get whyDown(): CallFailure | undefined {
     return this.#up ? undefined : this.#lastError
   }
@@ -84,7 +84,7 @@ export class Connection {
     return this.#runId
   }
 
-  /** Sends the call when the connection is up. It gets its answer or failure within `timeoutMs`. */
+  /** Sends the call when the connection is up. Its answer or failure comes within `timeoutMs`. */
   send(call: DueCall, timeoutMs: number): void {
     if (this.#up) {
       this.#due.send(this.client, call, timeoutMs)
@@ -102,7 +102,7 @@ export class Connection {
     return commandOf(send, (call) => this.send(call, timeoutMs))
   }
 
-  /** False if no request can have been sent. */
+  /** True if the connection was ever up. If false, no request can have been sent. */
   get everUp(): boolean {
     return this.#everUp
   }
@@ -123,7 +123,7 @@ export class Connection {
     this.#untilUp.over(this.#lastError)
   }
 
-  /** A call had no answer in time. The connection may be dead, or the slots may have moved. */
+  /** Called when no answer came in time: the connection may be dead, or slots may have moved. */
   suspect(client: Client): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -133,21 +133,21 @@ export class Connection {
     return this.#up && this.#due.any
   }
 
-  /** True if answers have been due for too long. */
+  /** True if answers are due, and no answer has come for `silenceMs`. */
   get isSilent(): boolean {
     return this.#up && this.#due.silentMs >= this.#settings.silenceMs
   }
 
-  /** Acts on a refusal by a server that is not ready, or is the wrong one. */
+  /** Called for each refusal. Acts if the server is not ready, or is the wrong server. */
   heard(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
-    if (!isWrongServer(failure) || !this.#up) return // Once, for any number of refusals.
-    // A node that was listed as a replica refuses a script itself, and does not name its master.
+    if (!isWrongServer(failure) || !this.#up) return // Acts once for many refusals.
+    // A node that ioredis connected as a replica refuses a script, and does not name its master.
     if (this.clustered) this.suspect(this.client)
     else this.leave(failure)
   }
 
-  /** Gives up the current connection for another one. */
+  /** Leaves the current connection and opens another connection. */
   leave(why: CallFailure): void {
     if (why.kind === 'refused') this.#backoff.refused()
     if (!this.#up) return
@@ -155,7 +155,7 @@ export class Connection {
     this.#leave(this.client, why)
   }
 
-  /** Ends the connection and opens another one. Calls that time out before that report `why`. */
+  /** Opens another connection. Calls that time out before the connection is up report `why`. */
   #leave(client: Client, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
     this.#down() // Nothing may be sent to a connection that is about to end.
@@ -206,14 +206,14 @@ export class Connection {
       this.#untilUp.over()
     } catch (error) {
       if (attempt !== this.#attempt) return // The connection has ended.
-      // The first failure is the cause.
+      // If the attempt has failed before, the first failure is the cause.
       const failure = connectionFailure((this.#hasFailed && this.#lastError) || (error as Error))
       if (failure.kind !== 'unknown' && !this.#hasFailed) this.#failed(failure)
       if (client.status === 'ready') this.#leave(client, unsent(failure))
     }
   }
 
-  /** True if the current attempt has failed, and that was reported. */
+  /** True if the current attempt has failed, and the failure was reported. */
   get #hasFailed(): boolean {
     return this.#told && !this.#up && !this.clustered
   }
@@ -229,7 +229,7 @@ export class Connection {
     if (failure.permanent) this.#untilUp.over(failure)
   }
 
-  /** Reports why an attempt failed. A cluster reports by itself that it has no node left. */
+  /** Reports a failure that was not reported. A cluster itself reports that it has no node left. */
   #ended(): void {
     this.#attempt += 1
     const isUntold = !this.#told || (this.#up && this.#backoff.isFlapping)

@@ -9,7 +9,7 @@ import type { Client } from './open-client.ts'
 export abstract class DueCall extends Linked<DueCall> {
   /** @internal The client to which it was sent. */
   client: Client | undefined
-  /** @internal How long it may take, in milliseconds. */
+  /** @internal How long the call may take, in milliseconds. */
   timeoutMs = 0
   /** @internal The deadline, on `performance.now()`. */
   givenUpAt = 0
@@ -20,7 +20,7 @@ export abstract class DueCall extends Linked<DueCall> {
   abstract failed(failure: CallFailure): void
 }
 
-/** A command that is no script. */
+/** A command that is not a script. */
 class CommandCall<T> extends DueCall {
   readonly #send: (client: Client) => Promise<T>
   readonly #reply: Reply<T>
@@ -44,7 +44,7 @@ class CommandCall<T> extends DueCall {
   }
 }
 
-/** @returns the reply to a command that is no script */
+/** @returns the reply to a command that is not a script */
 export function commandOf<T>(
   send: (client: Client) => Promise<T>,
   submit: (call: DueCall) => void,
@@ -56,14 +56,15 @@ export function commandOf<T>(
 interface Host {
   /** The problem that lasts until the next answer. */
   readonly trouble: { readonly isTold: boolean; answered(): void }
-  /** A call got no answer before its deadline. */
+  /** Called when a call got no answer before its deadline. */
   suspect(client: Client): void
-  /** The server answered with an error. */
+  /** Called when the server answered with an error. */
   heard(failure: CallFailure): void
 }
 
 /**
- * The calls of one connection without an answer yet. Each has a deadline, and all share one timer.
+ * The calls of one connection that have no answer yet. Each call has a deadline, and all calls
+ * share one timer.
  */
 export class DueCalls {
   readonly #silenceMs: number
@@ -72,18 +73,24 @@ export class DueCalls {
   readonly #calls = new LinkedList<DueCall>()
   /** The number of calls without an answer, before or after their deadline. */
   #due = 0
-  /** Since when answers are due and none has come, on `performance.now()`. */
+  /**
+   * Since when answers are due and none has come, on `performance.now()`; undefined if no answer is
+   * due.
+   */
   #silentSince: number | undefined
   /** Keeps the process alive while a call has time left. */
   #timer: NodeJS.Timeout | undefined
   #firesAt = Infinity
   #longSilence: NodeJS.Timeout | undefined
   #isGone = false
-  // After a blocked event loop, answers may have arrived that are not read yet. They are handled
-  // first.
+  // After a blocked event loop, answers may have arrived that are not read yet. These answers are
+  // handled first.
   readonly #onTime = () => void setImmediate(this.#giveUp)
 
-  /** @param silenceMs after a silence of at most twice this time, the connection is suspected */
+  /**
+   * @param silenceMs after a silence of at most twice this time, in milliseconds, the connection is
+   * suspected
+   */
   constructor(silenceMs: number, host: Host) {
     this.#silenceMs = silenceMs
     this.#host = host
@@ -93,13 +100,13 @@ export class DueCalls {
     return this.#due > 0
   }
 
-  /** How long no answer has come while answers were due, in milliseconds. */
+  /** How long no answer has come while answers were due, in milliseconds; 0 if no answer is due. */
   get silentMs(): number {
     return this.#silentSince === undefined ? 0 : performance.now() - this.#silentSince
   }
 
   /**
-   * Called when the connection is gone. Its calls are counted no longer, because ioredis may never
+   * Called when the connection is gone. Its calls do not count any more, because ioredis may never
    * settle some of them.
    */
   forget(): void {
@@ -148,7 +155,9 @@ export class DueCalls {
     return true
   }
 
-  /** No call is left. The timer stays for the next call, unless the connection is gone. */
+  /**
+   * Called when no call is left. Keeps the timer for the next call, unless the connection is gone.
+   */
   #rest(): void {
     if (!this.#isGone) {
       this.#timer?.unref()

@@ -2,8 +2,8 @@ import { CallFailure } from '../../call-failure.ts'
 import { hideLogin } from './hide-login.ts'
 
 /**
- * Refusals that pass by themselves: the server starts, is full, fails over or is busy, or slots
- * move.
+ * Refusals that end without a change by a person: the server starts, is full, fails over or is
+ * busy, or slots move.
  */
 const PASSING = new Set([
   'ASK',
@@ -35,29 +35,29 @@ const FAILING_OVER = new Set([
 ])
 
 /**
- * Refusals of a wrong server: a former master, a server that lost its replicas to another one, or
- * one that lost its logins. The address of a proxy or a service may lead elsewhere by now. Then
- * another connection reaches the right server.
+ * Refusals of a wrong server: a former master, a server that lost its replicas to another server,
+ * or a server that lost its logins. The address of a proxy or a service may lead to another server
+ * by now. Then another connection reaches the right server.
  */
 const OF_SERVER = new Set(['MASTERDOWN', 'NOAUTH', 'NOREPLICAS', 'READONLY', 'UNBLOCKED'])
 
 /**
- * Converts an error of ioredis to a failure. Tests cover each message of ioredis that is listed
- * here.
+ * Converts an error of ioredis to a failure. Tests cover each message of ioredis that this function
+ * compares.
  */
 export function failureOf(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error
   hideLogin(error)
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && error.name === 'ReplyError') return refusal(message, error)
-  // In a cluster, each node refused it. ioredis tries 16 times.
+  // In a cluster, ioredis has tried 16 times, and each node refused the command.
   const [, last] =
     /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s.exec(message) ?? []
   if (last !== undefined) return refusal(last, error)
   if (message.includes('enableOfflineQueue options is false')) {
     return new CallFailure('unsent', 'the connection was down', error)
   }
-  // ioredis mentions its retries, but there are none.
+  // The message of ioredis mentions retries, but there are none.
   const why = message.includes('max retries per request') ? '' : ` (${message})`
   return new CallFailure('unknown', `the connection broke before the answer${why}`, error)
 }
@@ -86,8 +86,8 @@ export function isNotReady({ kind, message }: CallFailure): boolean {
 }
 
 /**
- * The first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the position in the script
- * before it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
+ * Returns the first word of an error reply: `WRONGTYPE`, `OOM`, … Redis 6.2 puts the position in
+ * the script before it: `ERR Error running script (…): @user_script:9: @user_script: 9: -OOM …`.
  */
 export function codeOf(reply: string): string {
   return (/@user_script: \d+: -([A-Z]+) /.exec(reply) ?? /^(\S*)/.exec(reply))?.[1] ?? ''
@@ -113,17 +113,17 @@ export function connectionFailure(error: Error): CallFailure {
 }
 
 /**
- * The failure of a command that was not sent. If the greeting had no answer, no later command was
- * sent.
+ * Converts the failure of a greeting to the failure of a command that was not sent. If the greeting
+ * had no answer, no later command was sent.
  */
 export function unsent(failure: CallFailure): CallFailure {
   return failure.kind === 'unknown' ? new CallFailure('unsent', failure.message, failure) : failure
 }
 
 /**
- * True if an error of ioredis means nothing by itself. One is a refused SELECT, which is sent once
- * more and then reported. The other is a connection attempt that ioredis left because Sentinel
- * named another master.
+ * True if an error of ioredis means nothing by itself. One such error is a refused SELECT, which is
+ * sent once more and then reported. The other is a connection attempt that ioredis left because
+ * Sentinel named another master.
  */
 export function isNoNews(error: Error & { command?: { name?: string } }): boolean {
   if (error.name === 'ReplyError') return error.command?.name === 'select'

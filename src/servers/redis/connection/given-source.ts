@@ -2,7 +2,10 @@ import { Cluster, type ClusterNode, type ClusterOptions } from 'ioredis'
 import { isClusterList, type Source } from '../../../options/redis-source.ts'
 import type { RedisSource } from './open-client.ts'
 
-/** The source of connections. A list of nodes becomes a `Cluster`, which never connects itself. */
+/**
+ * Converts the user's option to a source of connections. A list of nodes becomes a `Cluster`, which
+ * never connects itself.
+ */
 export function sourceOf(source: Source): RedisSource {
   if (typeof source === 'string' || !isClusterList(source)) return source
   const { cluster, dnsLookup, natMap, keyPrefix = '', ...redisOptions } = source

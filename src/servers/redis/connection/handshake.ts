@@ -19,7 +19,7 @@ const OLDEST = [6, 2] as const
  * the database too, because ioredis continues in database 0 if its own SELECT is refused. Also sets
  * the user's name for connections.
  *
- * @returns rejects if the server is too old, or if it refuses the database
+ * @returns the facts; rejects if the server is too old, or if it refuses the database
  */
 export async function askFacts(client: Client, source: RedisSource): Promise<ServerFacts> {
   const sentAt = performance.now()
@@ -63,7 +63,10 @@ async function select(client: Redis, database: number): Promise<void> {
   }
 }
 
-/** A login without the right to INFO or TIME can still use locks. */
+/**
+ * Returns undefined if the login may not use the command, or the server is still loading its data.
+ * A login without the right to INFO or TIME can use locks.
+ */
 async function unlessForbidden<T>(reply: Promise<T>): Promise<T | undefined> {
   try {
     return await reply

@@ -5,8 +5,8 @@ const LOGINS = ['auth', 'hello']
 const INNER = ['cause', 'lastNodeError', 'previousErrors', 'errors'] as const
 
 /**
- * Removes the password from an error of ioredis, which becomes the cause of our error. A logger
- * prints causes too.
+ * Removes the password from an error of ioredis. The error becomes the cause of an error of
+ * Holdfast, and a logger prints causes too.
  *
  * @returns the same error
  */

@@ -6,7 +6,10 @@ interface Written {
   args: unknown[]
 }
 
-/** Called before the command is written to a node of a cluster, which may not be the first node. */
+/**
+ * Called before each write of the command to a node of a cluster. After a redirection, the command
+ * is written to another node.
+ */
 export type OnWrite = (node: Redis, command: Written) => void
 
 /**
@@ -17,9 +20,9 @@ let making: OnWrite | undefined
 const watched = new WeakMap<Written, OnWrite>()
 
 /**
- * A cluster client follows redirections with the same arguments. But a deadline depends on the
- * clock of one node, so the arguments are changed before each write. Because ioredis has no
- * option for that, its method is replaced.
+ * Calls `onWrite` before each write of a command. A cluster client follows redirections with the
+ * same arguments. But a deadline depends on the clock of one node, so the arguments are changed
+ * before each write. Because ioredis has no option for this, a method of ioredis is replaced.
  *
  * @param send makes one command of that name, by a cluster client
  */
@@ -34,7 +37,7 @@ export function watchWrites<T>(name: string, onWrite: OnWrite, send: () => T): T
   }
 }
 
-/** Called for a node whose connection is new and not used yet. */
+/** Makes a node call `onWrite` of its commands. Called before the first command of the node. */
 export function tellOfWrites(node: Redis): void {
   const inner = node as unknown as { sendCommand(command: Written, stream?: object): unknown }
   const send = inner.sendCommand

@@ -1,6 +1,6 @@
 import { type Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 
-// ioredis 5 and 6 declare their constructors differently. This is the common part.
+// ioredis 5 and 6 declare their constructors differently. This type has the common part.
 const makeRedis = Redis as unknown as {
   new (url: string, options: RedisOptions): Redis
   new (options: RedisOptions): Redis
@@ -32,13 +32,13 @@ export function hasShards(client: Client): boolean {
   return isCluster(client) && 'shardedSubscribers' in client
 }
 
-/** The `keyPrefix` that the user's own client would put before a key. */
+/** Returns the `keyPrefix` that the user's own client would put before a key. */
 export function keyPrefixOf(source: RedisSource): string {
   const options = optionsOf(source)
   return options.keyPrefix ?? options.redisOptions?.keyPrefix ?? ''
 }
 
-/** The address of the server, for messages. */
+/** Returns the address of the server, for messages. */
 export function labelOf(source: RedisSource): string {
   if (isClient(source) && isCluster(source)) return 'a cluster'
   const { path, host = 'localhost', port = 6379, sentinels, name } = optionsOf(source)
@@ -46,20 +46,20 @@ export function labelOf(source: RedisSource): string {
   return path ?? `${host}:${port}`
 }
 
-/** The number of the database of the keys. */
+/** Returns the number of the database that has the keys. */
 export function databaseOf(source: RedisSource): number {
   return Number(optionsOf(source).db ?? 0)
 }
 
-/** The user's name for connections, or undefined. */
+/** Returns the user's name for connections; undefined if the user gave no name. */
 export function connectionNameOf(source: RedisSource): string | undefined {
   return optionsOf(source).connectionName ?? undefined
 }
 
 /**
- * How Sentinels find the master. They report a failover, because the old master would grant locks
- * for some seconds. If no Sentinel answers, `Connection` tries again, because the timer of ioredis
- * would keep the process alive.
+ * How ioredis finds the master by Sentinels. Sentinels report a failover, because the old master
+ * would grant locks for some seconds. If no Sentinel answers, `Connection` tries again, because the
+ * timer of ioredis would keep the process alive.
  */
 const BY_SENTINEL: RedisOptions = {
   role: 'master',
@@ -69,13 +69,14 @@ const BY_SENTINEL: RedisOptions = {
 }
 
 /**
- * Opens a connection of our own from what the user gave. The user's client is never touched.
+ * Opens a connection of our own, from the source that the user gave. Does not use the user's
+ * client.
  *
  * With these settings, ioredis sends a command at most once. It queues nothing while the connection
  * is down, and repeats nothing after a reconnect. If answers are due, even to the greeting, and a
  * socket is silent for twice `silenceMs`, the socket is closed.
  *
- * @param retryMs how long to pause before the next connect, in milliseconds; null means never
+ * @param retryMs returns the pause before the next connect, in milliseconds; null means never
  */
 export function openClient(
   { source, silenceMs, sharded }: ConnectionSettings,
@@ -130,8 +131,8 @@ export function openClient(
 }
 
 /**
- * The options in what the user gave. ioredis reads a URL. The options of Holdfast override options
- * in the URL.
+ * Returns the ioredis options in the source. ioredis reads a URL. The options of Holdfast override
+ * options in the URL.
  */
 function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOptions } {
   if (typeof source === 'string') return new makeRedis(source, { lazyConnect: true }).options
@@ -139,8 +140,8 @@ function optionsOf(source: RedisSource): RedisOptions & { redisOptions?: RedisOp
 }
 
 /**
- * `commandTimeout` rejects a command that may still run. Holdfast's own deadlines handle such
- * commands.
+ * Removes `commandTimeout`, which rejects a command that may still run. Holdfast's own deadlines
+ * handle such commands.
  */
 function withoutTimeout(options: RedisOptions): RedisOptions {
   const { commandTimeout: _, ...rest } = options

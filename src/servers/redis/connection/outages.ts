@@ -10,7 +10,8 @@ const REMINDER_MS = { first: 5_000, longest: 300_000 }
 const PROVEN_MS = { least: 1_000, most: 60_000 }
 
 /**
- * An outage that begins this soon after the last one belongs to the same problem, in milliseconds.
+ * An outage that begins within this time after the last recovery belongs to the same problem, in
+ * milliseconds.
  */
 const SAME_TROUBLE_MS = 60_000
 
@@ -20,7 +21,10 @@ const MOST_REMEMBERED = 100
 /** The outage of one server. */
 interface Ongoing {
   readonly since: number
-  /** The connections that fail. When none fails, the server must stay reachable for a while. */
+  /**
+   * The connections that fail now. When this set is empty, the server must stay reachable for a
+   * while.
+   */
   readonly failing: Set<object>
   attempts: number
   failure: CallFailure
@@ -31,16 +35,18 @@ interface Ongoing {
 }
 
 /**
- * The outages of one server, or of the nodes of a cluster, over all connections of a client. Each
- * outage is reported when it begins, at growing intervals while attempts fail, and when it is over.
- * Without an outage it needs no timer.
+ * Reports the outages of one server, or of the nodes of a cluster, over all connections of a
+ * client. Each outage is reported when it begins, at growing intervals while attempts fail, and
+ * when it is over. Without an outage, no timer runs.
  */
 export class Outages {
   readonly #address: string
   readonly #listener: OutageListener
   readonly #ongoing = new Map<string, Ongoing>()
   #isClosed = false
-  /** When servers last recovered, and how long they had to be reachable for it. */
+  /**
+   * When each server last recovered, and how long it had to be reachable until then, by address.
+   */
   readonly #recovered = new Map<string, { readonly at: number; readonly provenMs: number }>()
 
   /** @param address the address of the server, or the name of the cluster */
@@ -51,7 +57,7 @@ export class Outages {
 
   /** Wraps the events of a connection, so that this object receives them first. */
   watch<E extends ConnectionEvents>(events: E): E & Required<ConnectionEvents> {
-    // Identifies the connection.
+    // This object stands for the connection in `failing`.
     const source = {}
     return {
       ...events,
@@ -121,8 +127,9 @@ export class Outages {
   }
 
   /**
-   * A server that fails again and again must be reachable for longer each time, so that its outage
-   * is reported once.
+   * Returns how long the server must be reachable until the outage is over, in milliseconds. A
+   * server that fails again and again must be reachable for longer each time, so that its outage is
+   * reported once.
    */
   #provenMs(address: string, { since }: Ongoing): number {
     const last = this.#recovered.get(address)

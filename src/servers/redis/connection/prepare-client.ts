@@ -24,8 +24,8 @@ interface Sentinel {
 }
 
 /**
- * Applies `unrefSockets` to a client of one server and to its Sentinels. After the connect, calls
- * have their own deadlines. So ioredis need not set a timer for each.
+ * Prepares a client of one server and its Sentinels: see `unrefSockets`. After the connect, calls
+ * have their own deadlines, so ioredis sets no timer for each call.
  */
 export function prepareClient(client: object): void {
   unrefSockets(client)
@@ -44,10 +44,12 @@ export function prepareClient(client: object): void {
 
 /**
  * Prepares the connections to the Sentinels, on which ioredis asks for the master and learns of a
- * new one. Their errors are ignored: ioredis tries again, and the client reports if no Sentinel
- * answers. For each connection, ioredis opens new listeners at the Sentinels. It does not close the
- * old ones if the connection broke, or was closed before it was made. A message to an old listener
- * would end the client's connection once more. So they are closed here.
+ * new master. Their errors are ignored: ioredis tries again, and the client reports if no Sentinel
+ * answers.
+ *
+ * For each connection, ioredis opens new listeners at the Sentinels. It does not close the old
+ * listeners if the connection broke, or was closed before it was made. A message to an old listener
+ * would end the client's connection once more, so this function closes the old listeners.
  */
 function watchSentinels(client: object): void {
   const { connector } = client as { connector?: SentinelConnector }
@@ -106,9 +108,9 @@ function listen(
 }
 
 /**
- * Leaves the master if the Sentinel that named it now names another one, or most Sentinels do. A
- * single other Sentinel may be out of date. To follow each Sentinel would mean to switch back and
- * forth.
+ * Leaves the master if the Sentinel that named it now names another master, or if most Sentinels
+ * do. A single other Sentinel may be out of date. If the client followed each Sentinel, it would
+ * switch back and forth.
  */
 function leaveUnlessSame(
   connector: SentinelConnector,
@@ -124,7 +126,7 @@ function leaveUnlessSame(
   const isOutvoted = 2 * sentinels.filter(namesAnother).length > sentinels.length
   if (!namesAnother(first) && !isOutvoted) return
   if (!namesAnother(first)) {
-    // Another Sentinel is asked first. `reset` counts from the one before.
+    // Makes ioredis ask another Sentinel first. `reset` counts from the Sentinel before.
     connector.sentinelIterator.next()
     connector.sentinelIterator.next()
     connector.sentinelIterator.reset(true)

@@ -10,20 +10,24 @@ interface Suspect {
   leave(why: CallFailure): void
 }
 
-/** The longest silence before another attempt, in milliseconds. */
+/**
+ * The longest time that a probe has for its answer, in milliseconds, unless `silenceMs` is longer.
+ */
 const LONGEST_MS = 4_000
 
 /**
- * The pause between two attempts, in milliseconds. A socket that connects keeps a program alive,
- * and so does one that ends, for 100 ms.
+ * The pause between two attempts, in milliseconds. In this pause a finished program can exit. A
+ * socket that connects keeps a program alive, and so does a socket that ends, for 100 ms.
  */
 const PAUSE_MS = 150
 
 /**
  * Finds out if silent connections are dead, or if their server is slow. A slow server does not
- * answer a new connection either. Silent connections are closed only if the new one gets an answer.
- * So a server that stops for a while keeps its clients, which would otherwise reconnect all at
- * once. Each client opens at most one more connection.
+ * answer a new connection either. So silent connections are closed only if the new connection gets
+ * an answer.
+ *
+ * Otherwise all clients of a server that stops for a while would reconnect at once. Each client
+ * opens at most one more connection.
  */
 export class Probe {
   readonly #settings: ConnectionSettings
@@ -44,7 +48,7 @@ export class Probe {
     this.#open()
   }
 
-  /** Called when that connection is closed. */
+  /** Called when a connection is closed. */
   forget(connection: Suspect): void {
     this.#suspects.delete(connection)
     if (this.#suspects.size === 0) this.#end()
@@ -68,8 +72,8 @@ export class Probe {
   }
 
   /**
-   * A server that recovers answers many requests at once. So the older connections get some time
-   * for their answers.
+   * Called when the probe got an answer. A server that recovers answers many requests at once, so
+   * the older connections get some time for their answers.
    */
   #isAnswered(client: Client): void {
     if (client !== this.#client) return
@@ -89,8 +93,8 @@ export class Probe {
   }
 
   /**
-   * Called when the probe got no answer. Opens another one while connections are silent, because
-   * the probe may be dead.
+   * Called when the probe got no answer. Opens another probe while connections are silent, because
+   * the probe itself may be dead.
    */
   #again(): void {
     this.#end()

@@ -12,9 +12,12 @@ interface Socket {
 }
 
 /**
- * An idle connection, or one that waits to reconnect, must not keep a finished program alive. Also,
- * ioredis 5 does not end the silence timer of a socket with the socket, and the timer would destroy
- * the next socket. Because ioredis has no options for that, its fields are used.
+ * Prepares the sockets of a client. An idle connection, or a connection that waits to reconnect,
+ * must not keep a finished program alive. Because ioredis has no options for this, its fields are
+ * used.
+ *
+ * Also, ioredis 5 does not end the silence timer of a socket with the socket. The timer would
+ * destroy the next socket.
  */
 export function unrefSockets(client: object): void {
   const inner = client as Inner
@@ -28,9 +31,9 @@ export function unrefSockets(client: object): void {
 }
 
 /**
- * If a TLS handshake breaks off, Node.js may report two errors: the certificate is not trusted, and
- * the server closed the connection. Because ioredis handles only one, the second would end the
- * process.
+ * Ignores further errors of a socket. If a TLS handshake breaks off, Node.js may report two errors:
+ * the certificate is not trusted, and the server closed the connection. Because ioredis handles
+ * only the first error, the second would end the process.
  */
 function handleErrors(inner: Inner): void {
   const listen = (socket: Socket) => socket.on('error', () => {})

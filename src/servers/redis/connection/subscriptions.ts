@@ -17,14 +17,15 @@ const PING_MS = 5_000
  */
 const AGAIN_MS = 250
 
-/** The number of channels in one SUBSCRIBE after a reconnect. */
+/** The most channels in one SUBSCRIBE after a reconnect. */
 const CHUNK = 500
 
 /**
- * The messages of one server, over one connection. A channel has one subscription for all its
- * listeners, and none without listeners. A wake-up asks a listener to check again. Listeners are
- * woken by a message, by a confirmed subscription and by a broken connection. So no waiter sleeps
- * through messages that it missed.
+ * Receives the messages of one server, over one connection. A channel has one subscription for all
+ * its listeners, and none without listeners.
+ *
+ * A wake-up asks a listener to check again. Listeners are woken by a message, by a confirmed
+ * subscription and by a broken connection. So no waiter sleeps through messages that it missed.
  */
 export class Subscriptions {
   readonly #connection: Connection
@@ -39,7 +40,7 @@ export class Subscriptions {
   readonly #refused = new Set<string>()
   #again: NodeJS.Timeout | undefined
 
-  /** @param watched wraps the events of the connection, so that others receive them too */
+  /** @param watched wraps the events of the connection, so that other objects receive them too */
   constructor(
     settings: ConnectionSettings,
     probe: Probe,
@@ -59,7 +60,9 @@ export class Subscriptions {
 
   /**
    * @param isShardable true if a cluster may keep the channel in one shard
-   * @param isOptional true if locks work without it
+   * @param onWake called with each message, and without a message when messages may have been
+   * missed
+   * @param isOptional true if locks work without the channel
    */
   listen(
     name: string,
@@ -73,7 +76,7 @@ export class Subscriptions {
       channel = { name, isShardable, isOptional, confirmed: false, listeners: new LinkedList() }
       this.#channels.set(name, channel)
       this.#hear()
-      // A connection that is not up yet subscribes to all channels when it is.
+      // If the connection is not up yet, it subscribes to all channels later, when it is up.
       if (this.#connection.up) this.#subscribe([name])
       else this.#connection.connect()
     }
@@ -95,8 +98,8 @@ export class Subscriptions {
   }
 
   /**
-   * Moves to the server process that gets the commands. Only that process sends their messages and
-   * counts their listeners.
+   * Moves to the server process that gets the commands. Only this process sends the messages of the
+   * locks and counts their listeners.
    *
    * @param runId the id of that process; '' if the server does not report it
    */
@@ -106,13 +109,13 @@ export class Subscriptions {
     else this.#follows()
   }
 
-  /** @returns true if the connection is at another server, and leaves it */
+  /** @returns true if the connection reached another server than the commands, and is replaced */
   #follows(): boolean {
     const { up, clustered, runId } = this.#connection
     if (!up || clustered || this.#server === '' || runId === '' || runId === this.#server)
       return false
-    // The connection is replaced only once. Otherwise this might never end, because a proxy may
-    // send each connection to another server.
+    // The connection is replaced only once. Otherwise the client might replace connections forever,
+    // because a proxy may send each connection to another server.
     this.#server = ''
     this.#leave()
     return true
@@ -137,8 +140,8 @@ export class Subscriptions {
     const { client } = this.#connection
     client.on('message', (name: string, message: string) => this.#wake(name, message))
     client.on('smessage', (name: string, message: string) => this.#wake(name, message))
-    // Each shard has a connection of its own, which ioredis replaces. Messages may be missed
-    // meanwhile.
+    // Each shard has a connection of its own, which ioredis replaces. Messages may be missed while
+    // it is replaced.
     client.on('-subscriber', () => this.#missed((channel) => this.#isSharded(channel)))
     if (isCluster(client)) {
       watchSubscriber(client, () => {
@@ -147,14 +150,14 @@ export class Subscriptions {
       })
     }
     client.on('subscribersReady', () => {
-      // Before the connection is up, it is unknown which channels are sharded. Then all channels
-      // are subscribed to.
+      // If the connection is not up yet, it subscribes to all channels later. Until then it is
+      // unknown which channels are sharded.
       if (this.#connection.up) this.#subscribe([...this.#channels.keys()])
     })
   }
 
-  // Tests the connection. If it is dead, there is no answer. Then its socket is closed, and the
-  // reconnect wakes all listeners.
+  // Tests the connection. If the connection is dead, no answer comes. Then its socket is closed,
+  // and the reconnect wakes all listeners.
   #ping(): void {
     if (this.#channels.size === 0) {
       clearInterval(this.#pings)
@@ -197,7 +200,8 @@ export class Subscriptions {
           for (const { onWake } of [...channel.listeners]) onWake()
         }
       })
-      // Listeners poll until a subscription is confirmed, here or after the next connect.
+      // A failure needs no wake-up, because listeners poll until the subscription is confirmed,
+      // here or after the next connect.
       .catch(({ kind, permanent }: CallFailure) => {
         // A slow server, or another node of a cluster, may answer now. A server that starts or is
         // busy refuses for a while. A login without the right is refused forever.

@@ -10,7 +10,7 @@ export class Trouble {
   readonly #silenceMs: number
   readonly #ping: () => void
   #timer: NodeJS.Timeout | undefined
-  /** True if there is a problem. The next answer ends it. */
+  /** True if a problem was reported. The next answer ends the problem. */
   isTold = false
 
   /** @param ping asks the server for any answer */
@@ -24,7 +24,10 @@ export class Trouble {
     this.#tell(new CallFailure('unknown', `no answer within ${this.#silenceMs} ms`))
   }
 
-  /** Asks the server again later, because maybe no other call does. */
+  /**
+   * Called when the server refused a request because it is not ready. Asks the server again later,
+   * because maybe no other call does.
+   */
   notReady(failure: CallFailure): void {
     this.#tell(failure)
     this.#timer ??= setTimeout(() => {

@@ -13,7 +13,11 @@ export class UntilUp {
     })
   }
 
-  /** @param whyDown the last known failure, read at the timeout */
+  /**
+   * Resolves when the connection is up. Rejects after `timeoutMs`.
+   *
+   * @param whyDown returns the last known failure; called at the timeout
+   */
   wait(timeoutMs: number, whyDown: () => CallFailure | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = (failure?: CallFailure) => {

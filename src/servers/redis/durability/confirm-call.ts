@@ -35,8 +35,7 @@ interface Copies {
 /**
  * Waits for the replicas of one master, and then checks which holds are left. WAIT counts the
  * replicas that have the writes of its own connection, so the call writes a key after the grants.
- * All commands are sent in one turn to one node. On a later connection, or at another node, WAIT
- * would count other writes.
+ * All commands are sent in one turn to one node, because elsewhere WAIT would count other writes.
  *
  * The checks are few, so they send their source. After a NOSCRIPT, the wait would have to be
  * repeated.
@@ -70,8 +69,9 @@ export async function confirm(
 }
 
 /**
- * How many replicas the master of that key lists as connected; undefined if it does not report
- * them. Rejects if the server has become a replica: it lists no replicas, and may lack the grants.
+ * Returns how many replicas the master of the key lists as connected; undefined if the master does
+ * not report them. Rejects if the server has become a replica: it lists no replicas, and may lack
+ * the grants.
  */
 export async function connectedReplicas(client: Client, key: string): Promise<number | undefined> {
   const info = await nodeOf(client, key).info('replication')
@@ -81,8 +81,8 @@ export async function connectedReplicas(client: Client, key: string): Promise<nu
 }
 
 /**
- * The node of a cluster that has the slot of the key, as far as the client knows; '' for a single
- * server.
+ * Returns the address of the cluster node that has the slot of the key, as far as the client knows.
+ * Returns '' for a single server.
  */
 export function nodeKeyOf(client: Client, key: string): string {
   return isCluster(client) ? (client.slots[slotOf(key)]?.[0] ?? '') : ''
@@ -95,16 +95,13 @@ function nodeOf(client: Client, key: string): Redis {
   return node
 }
 
-/**
- * Makes the failure for a node that does not have the key, or not any more. The next attempt asks
- * another node.
- */
+/** Makes the failure for a node that does not have the key. The next attempt asks another node. */
 export function moved(client: Client, message: string, cause?: unknown): CallFailure {
   if (isCluster(client)) client.refreshSlotsCache()
   return new CallFailure('refused', message, cause, false)
 }
 
-/** Groups the grants by what one script can check. */
+/** Groups the grants so that one script can check each group. */
 function together(
   all: readonly Granted[],
   clustered: boolean,
@@ -127,7 +124,7 @@ function readLeft({ script, read }: Renewing, reply: unknown, size: number) {
   try {
     left = read(reply)
   } catch {
-    // Handled below, like a list with the wrong length.
+    // The code below handles the empty list like a list with the wrong length.
   }
   const isOdd = left.length !== size
   return Array.from({ length: size }, (_, i) => {

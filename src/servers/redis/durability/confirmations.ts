@@ -32,7 +32,7 @@ export class Confirmations {
   readonly #terms: Terms
   /** The grants that wait for the next WAIT, by node. */
   readonly #open = new Map<string, Open[]>()
-  /** The server of the commands; '' if unknown. */
+  /** The id of the server process that gets the commands; '' if it is unknown. */
   #server = ''
 
   /**
@@ -53,8 +53,8 @@ export class Confirmations {
   }
 
   /**
-   * Moves to the server process that the commands use, because the replicas of another server prove
-   * nothing. The move may come later, with the next connection.
+   * Moves to the server process that gets the commands, because the replicas of another server
+   * prove nothing. The move may come later, with the next connection.
    *
    * @param runId the id of that process; '' if the server does not report it
    */
@@ -67,14 +67,14 @@ export class Confirmations {
   }
 
   /**
-   * Called when the connection is up. If it reached another server than the commands, it is
-   * replaced by another connection.
+   * Called when the connection is up. If the connection reached another server than the commands,
+   * another connection replaces it.
    */
   isUp(): void {
     const { up, runId } = this.#connection
     if (!up || this.#server === '' || runId === '' || runId === this.#server) return
-    // The connection is replaced only once. Otherwise this might never end, because a proxy may
-    // send each connection to another server.
+    // The connection is replaced only once. Otherwise the client might replace connections forever,
+    // because a proxy may send each connection to another server.
     this.#server = ''
     this.#leave()
   }
@@ -114,7 +114,8 @@ export class Confirmations {
     const { key } = (all[0] as Open).lease
     try {
       const listed = wanted === 'all' ? await this.#listed(key) : undefined
-      // Without a connected replica, 'all' must not mean 0 replicas. So at least one is needed.
+      // If no replica is connected, 'all' must not mean 0 replicas. So at least one replica is
+      // needed.
       const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
       const { replicas, fsynced, left } = listed === 0 ? NONE : await this.#wait(all, least)
       if (replicas < least || fsynced === false) {
@@ -139,8 +140,8 @@ export class Confirmations {
   }
 
   /**
-   * How many replicas 'all' means. Rejects if the master does not report them, because one may be
-   * missing.
+   * Returns how many replicas 'all' means. Rejects if the master does not report them, because a
+   * replica may be missing.
    */
   async #listed(key: string): Promise<number> {
     const listed = await this.#connected(key)

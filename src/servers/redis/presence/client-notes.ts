@@ -2,12 +2,12 @@
 const TOGETHER_MS = 25
 
 /**
- * How long a removed note stays readable, in milliseconds. The next holder of a lock may ask which
- * owner it waited for.
+ * How long a removed note stays readable, in milliseconds. A client that got the lock may still ask
+ * which owner it has waited for.
  */
 const KEPT_MS = 5_000
 
-/** The limit of notes. Beyond it, the oldest are dropped. */
+/** The most notes that a client keeps. A further note replaces the oldest note. */
 const MOST = 500
 
 /** A change to send to the server; '' deletes a note. */
@@ -18,14 +18,14 @@ export interface NoteChange {
 
 interface OwnNote {
   readonly text: string
-  /** True if the server may have any note of that owner. */
+  /** True if the server may have a note of the owner, with this text or an earlier text. */
   readonly isThere: boolean
 }
 
 /** The notes of one client about its owners, and the changes that the server does not have yet. */
 export class ClientNotes {
   readonly #send: () => void
-  /** By owner, in the order in which they were last set. */
+  /** The notes by owner, in the order in which they were last set. */
   readonly #notes = new Map<string, OwnNote>()
   /** The changes to send: the texts, and '' for deleted notes. */
   #changes = new Map<string, string>()
@@ -70,7 +70,8 @@ export class ClientNotes {
     const changes = [...this.#changes].map(([owner, note]) => ({ owner, note }))
     this.#changes = new Map()
     for (const { owner, note } of changes) {
-      // `set` does not move an existing note, so the notes stay in the order of their age.
+      // `Map.set` keeps the position of an existing entry, so the notes stay in the order of their
+      // age.
       if (note !== '') this.#notes.set(owner, { text: note, isThere: true })
     }
     return changes
@@ -87,7 +88,7 @@ export class ClientNotes {
     }
   }
 
-  /** Sends nothing more. */
+  /** Forgets all notes, so that nothing more is sent. */
   close(): void {
     clearTimeout(this.#timer)
     this.#notes.clear()

@@ -3,7 +3,8 @@ import type { Connection } from '../connection/connection.ts'
 import { RedisPresence } from './redis-presence.ts'
 
 /**
- * The clients that use one connection: its own, and clients that use one of its locks as a vote.
+ * Reports all clients that use one connection: its own client, and clients of a RedLock that has
+ * one of its locks as a vote.
  */
 export class Presences {
   readonly #connection: Connection
@@ -28,7 +29,7 @@ export class Presences {
 
   /**
    * Called when the connection is up, possibly to a server that knows no client. So each client
-   * reports again, after the calls that waited for the connection.
+   * reports again, after the calls that waited for the connection were sent.
    */
   isUp(): void {
     if (this.#all.size === 0) return

@@ -22,9 +22,9 @@ const AGAIN_MS = 1_000
 const KNOWN_MS = 120_000
 
 /**
- * Reports one client at one server or cluster. A report is sent after another request, and no call
- * waits for it. A failed report is repeated later. After a permanent refusal, the client reports
- * nothing more.
+ * Reports one client at one server or cluster. A report follows another request, and no call waits
+ * for it. A failed report is repeated later. After a permanent refusal, the client reports nothing
+ * more.
  */
 export class RedisPresence implements Presence {
   readonly #connection: Connection
@@ -36,7 +36,7 @@ export class RedisPresence implements Presence {
   #leaseMs: number
   #dueAt = -Infinity
   #isThere = false
-  /** True if this client reports nothing, or nothing more. */
+  /** True if this client never reports, or has stopped reporting. */
   #isOver: boolean
   #hasWarned = false
 
@@ -74,8 +74,8 @@ export class RedisPresence implements Presence {
   renews(leaseMs: number): void {
     if (leaseMs <= this.#leaseMs) return
     this.#leaseMs = leaseMs
-    // The next report sets a longer expiry. It is sent now if the entry may expire before such a
-    // lease is renewed.
+    // Each report sets the expiry of the entry. The next report is sent at once if the entry may
+    // expire before such a lease is renewed.
     if (2 * leaseMs > KNOWN_MS) this.#dueAt = -Infinity
     this.touch(performance.now())
   }
@@ -105,7 +105,7 @@ export class RedisPresence implements Presence {
     return info
   }
 
-  /** Deletes the entry, with the last request that is sent. */
+  /** Deletes the entry of this client with one last request. */
   close(): void {
     const connection = this.#connection
     if (this.#isThere && connection.up) connection.client.del(this.#key).catch(() => {})

@@ -9,16 +9,22 @@ import { isUpgradable, isWriter } from '../../read-write-server.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
-/** The score, instead of a time, of an owner that holds the upgradable lock and waits to write. */
+/**
+ * The score in the queue of an owner that holds the upgradable lock and waits to write. Other
+ * members have a time as score.
+ */
 const GOES_ON = '3'
 
 /**
- * A value of a reader's lease is the time in µs at which the hold began, if it is at least this.
+ * From this value on, the value of a reader's lease is the time in µs at which the hold began.
  * Redisson and old clients write 1.
  */
 const LEAST_TIME_US = 1e12
 
-/** Owners of Redisson begin with a UUID. Its writers have no token, so their age is unknown. */
+/**
+ * Matches owners of Redisson, which begin with a UUID. Writers of Redisson have no token, so their
+ * age is unknown.
+ */
 const OF_REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:/
 
 /** Reads the answer of `acquire-read` to a first acquisition. */

@@ -1,6 +1,6 @@
 /*
- * The parts of the readers of answers. Each throws at an invalid value, because a proxy or another
- * server may answer anything. The script may have run even then.
+ * The functions with which the generated readers check answers. Each throws at an invalid value,
+ * because a proxy or another server may answer anything. The script may have run even then.
  */
 
 export function odd(): Error {
@@ -16,7 +16,7 @@ export function sized(list: readonly unknown[], least: number, most = least): vo
   if (list.length < least || list.length > most) throw odd()
 }
 
-/** A whole number of at least `least`, as a number or a text. */
+/** Reads a whole number of at least `least`, given as a number or a text. */
 export function whole(value: unknown, least: number): number {
   // This check comes first, because some values, such as a symbol, cannot become a number.
   if (!isWhole(value) || Number(value) < least) throw odd()
@@ -38,7 +38,7 @@ function isWhole(value: unknown): boolean {
   return typeof value === 'string' && WHOLE.test(value) && Number.isSafeInteger(Number(value))
 }
 
-/** A whole number above 0, kept as text. */
+/** Reads a whole number above 0. Returns it as text. */
 export function digits(value: unknown): string {
   return String(whole(value, 1))
 }

@@ -1,8 +1,8 @@
 import type { Terms } from './terms.ts'
 
-/** A Lua script, as the generator writes it from the header. */
+/** A Lua script, with the facts that the generator reads from its header. */
 export interface Script<Argument extends string = string> {
-  /** `<folder>/<file>` in lua/. */
+  /** The file of the script in lua/, as `<folder>/<file>` without the ending. */
   readonly name: string
   readonly keys: readonly string[]
   readonly args: readonly Argument[]
@@ -20,13 +20,20 @@ export interface Request<A> {
   readonly script: Script
   readonly keys: readonly string[]
   /**
-   * Called at each sending, because only then the command for messages and the deadline are known.
+   * Makes the arguments. Called at each sending, because only then the deadline and the command for
+   * messages are known.
    */
   args(terms: Terms): Args
-  /** Throws at an answer that the script never gives. The script may have run even then. */
+  /**
+   * Converts the answer. Throws at an answer that the script never gives. The script may have run
+   * even then.
+   */
   read(reply: unknown): A
   /** How long the whole call may take, in milliseconds. */
   readonly callMs: number
-  /** False if the request may mean something else when it is sent again. */
+  /**
+   * False if a repeat of the request may have another effect, so that the request is not sent
+   * again. By default it is true.
+   */
   readonly asksAgain?: boolean
 }

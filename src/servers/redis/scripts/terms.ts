@@ -8,7 +8,9 @@ export interface Terms {
   readonly publish: 'PUBLISH' | 'SPUBLISH'
   /** The id of the server's process; '' if the server does not report it. */
   readonly runId: string
-  /** The key that records since when a master votes, and as which server process. */
+  /**
+   * The mark: the key in which a master records since when it votes, and as which server process.
+   */
   readonly birth: string
   /** How long an unconfirmed grant lasts, in milliseconds. */
   readonly claimMs: number

@@ -1,15 +1,15 @@
 /**
- * If no other request takes the names within this time, in milliseconds, they get their own
- * request.
+ * If no other request takes the names, they get a request of their own after one to two times this
+ * time, in milliseconds.
  */
 const UNUSED_MS = 1_000
 
-/** The number of names in one request. Lua passes at most about 8,000 values. */
+/** The most names in one request. Lua passes at most about 8,000 values. */
 const AT_ONCE = 1_000
 
 /**
- * The keys of requests whose answers a client has, so that the server may forget their results.
- * They are sent with the next request for the same semaphore. If there is none soon, they get a
+ * The keys of requests whose answers a client has, so that the server may forget their results. The
+ * next request for the same semaphore carries the keys. If no request comes soon, the keys get a
  * request of their own.
  */
 export class AnsweredNames {

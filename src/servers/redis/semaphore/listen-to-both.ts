@@ -24,8 +24,8 @@ export function listenToBoth(
       if (isMeant(message, clientId)) onWake(message)
       return
     }
-    // While only one channel is confirmed, this message does not wake the waiter. The confirmation
-    // of the other channel follows, and wakes the waiter.
+    // A channel was confirmed, or messages may have been missed. While only one channel is
+    // confirmed, the waiter is not woken, because the confirmation of the other channel follows.
     const confirmed = both.filter((one) => one.confirmed).length
     if (confirmed !== 1) onWake()
   }

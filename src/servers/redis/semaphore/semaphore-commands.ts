@@ -22,7 +22,7 @@ import { listenToBoth } from './listen-to-both.ts'
 import { additionOf, semaphoreFacts, takingOf } from './semaphore-replies.ts'
 
 /**
- * The server stores a result for this much longer than the request may be sent again, in
+ * After a request can no longer be sent again, the server stores its result for this time, in
  * milliseconds.
  */
 const MARGIN_MS = 60_000
@@ -33,7 +33,7 @@ interface Server extends ScriptServer {
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
-/** A request whose result is stored under its id. Its keys are added when it is sent. */
+/** A request whose result is stored under its id. The keys are added at the sending. */
 type Named<A> = Omit<Request<A>, 'keys'>
 
 /** The semaphores on one server or cluster, for one client. */
@@ -110,8 +110,9 @@ class RedisSemaphore implements RemoteSemaphore {
       answered: (answer) => {
         const isCertain = answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)
         if (isCertain) this.#undecided.add(owner)
-        // A caller that has given up abandons the grant before this returns. Giving back needs the
-        // stored result, so the server may forget the result only after that.
+        // A caller that has given up abandons the grant inside `reply.answered`. The abandoned
+        // permits are given back by the stored result. So the server may forget the result only if
+        // the caller keeps the grant.
         reply.answered(answer)
         if (this.#undecided.delete(owner)) this.#heard(owner)
       },
@@ -129,7 +130,8 @@ class RedisSemaphore implements RemoteSemaphore {
   abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
     this.#undecided.delete(owner)
     this.#doubtfulOwners.delete(owner)
-    // This stores 'returned' under the owner name. So a late request in that name takes nothing.
+    // If a request may still run, the server stores 'returned' under the owner name. So the late
+    // request takes no permits.
     const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
     const release = (callMs: number) =>
       promised<Released>((reply) => this.#giveBack(owner, isLast(), keptMs, callMs, reply))
@@ -221,7 +223,7 @@ class RedisSemaphore implements RemoteSemaphore {
   async #ask<A>(change: Addition | SemaphoreChange, asked: Named<A>): Promise<A> {
     try {
       const answer = await promised<A>((reply) => this.#run(change.id, asked, reply))
-      // An earlier copy of the request may still arrive, and must find the result.
+      // If an earlier copy of the request may still arrive, it must find the result.
       if (!this.#doubtful.has(change)) this.#heard(change.id)
       return answer
     } catch (failure) {
@@ -230,7 +232,7 @@ class RedisSemaphore implements RemoteSemaphore {
     }
   }
 
-  /** The client has the answer to that request, so the server may forget the result. */
+  /** Called when the client has the answer to a request, so the server may forget the result. */
   #heard(id: string): void {
     this.#host.answered.add(this.#rawName, requestKey(this.#rawName, id))
   }

@@ -3,7 +3,7 @@ import type { PermitAnswer } from '../../permit-pool.ts'
 import { odd } from '../scripts/reading.ts'
 import * as scripts from '../scripts/semaphore.generated.ts'
 
-/** Permits of this kind have no token. */
+/** Reads the answer of `acquire`. Plain permits have no token, so the token is 0. */
 export function takingOf(reply: unknown): PermitAnswer {
   const answer = scripts.readAcquire(reply)
   if (answer.kind === 'granted') return { kind: 'granted', token: 0 }
@@ -12,7 +12,7 @@ export function takingOf(reply: unknown): PermitAnswer {
   return since === '' ? { kind, ttlMs, seen } : { kind, ttlMs, since, seen }
 }
 
-/** Returns true if there is such a semaphore. */
+/** Returns true if the permits were added; false if the semaphore does not exist. */
 export function additionOf(reply: unknown): boolean {
   return scripts.readRelease(reply).kind === 'added'
 }

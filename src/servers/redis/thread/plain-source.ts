@@ -5,8 +5,8 @@ import { newCluster } from '../connection/given-source.ts'
 import { isClient, isCluster, type RedisSource } from '../connection/open-client.ts'
 
 /**
- * The address and options of Redis, as they can be copied to a worker thread: no clients and no
- * functions.
+ * The address and options of Redis in a form that can be copied to a worker thread, without clients
+ * and functions.
  */
 export type PlainSource =
   | string
@@ -22,7 +22,7 @@ export function plainSource(source: RedisSource): PlainSource {
   return { nodes: startupNodes, options: plain(source.options) }
 }
 
-/** Undoes `plainSource`, in the thread. */
+/** Converts the copy back to a source, in the worker thread. */
 export function sourceOf(source: PlainSource): RedisSource {
   if (typeof source === 'string' || !('nodes' in source)) return source
   return newCluster(source.nodes, { ...source.options, lazyConnect: true })
@@ -41,8 +41,8 @@ function plain<T>(options: T): T {
 }
 
 /**
- * Removes functions, which cannot be copied to a thread. They only tune the user's ioredis client,
- * and the connections of Holdfast set their own.
+ * Removes functions, which cannot be copied to a thread. These functions only tune the user's
+ * ioredis client, and the connections of Holdfast set their own.
  */
 function withoutFunctions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFunctions)

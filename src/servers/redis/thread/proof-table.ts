@@ -7,9 +7,9 @@ export interface Moment {
 const SLOTS = 1_024
 
 /**
- * When each lease was last proved, in memory that two threads share. So after its event loop was
- * blocked, the main thread sees the worker's renewals before any message arrives. The table grows
- * by blocks, which never move.
+ * Stores when each lease was last proved, in memory that two threads share. So after its event loop
+ * was blocked, the main thread sees the worker's renewals before any message arrives. The table
+ * grows by blocks, which never move.
  */
 export class ProofTable {
   readonly #blocks: Float64Array[] = []

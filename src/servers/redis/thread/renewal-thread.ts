@@ -7,25 +7,25 @@ import { type PlainSource, plainSource } from './plain-source.ts'
 import { type Moment, ProofTable } from './proof-table.ts'
 import { newWorker, whenUp } from './start-worker.ts'
 
-/**
- * A lease, the length of its renewals, and when it ends at the latest, on the clock of the main
- * thread.
- */
+/** A lease that the worker renews if the main thread is late. */
 export interface KeptLease {
   readonly lease: LeaseToRenew
+  /** The length of each renewal, in milliseconds. */
   readonly leaseMs: number
+  /**
+   * Latest end of the lease, on the `performance.now()` of the main thread; Infinity means that
+   * there is no limit.
+   */
   readonly limitAt: number
 }
 
-/** The messages to the worker. */
 export type ToWorker =
   | { readonly kind: 'block'; readonly memory: SharedArrayBuffer }
   | { readonly kind: 'keep'; readonly slot: number; readonly kept: KeptLease }
   | { readonly kind: 'forget'; readonly slot: number }
 
-/** The messages from the worker. */
 export type FromWorker =
-  /** Its program is loaded and ready. */
+  /** The program of the worker is loaded and ready. */
   | { readonly kind: 'up' }
   /** The worker does not use the slot any more. */
   | { readonly kind: 'freed'; readonly slot: number }
@@ -36,7 +36,7 @@ export interface WorkerData {
   readonly source: PlainSource
   readonly commandTimeoutMs: number
   readonly silenceLimitMs: number
-  /** One number: when the main thread last ran, on its own `performance.now()`. */
+  /** Memory for one number: when the main thread last ran, on its own `performance.now()`. */
   readonly heartbeat: SharedArrayBuffer
   /** `process.hrtime`, which all threads share, minus the main thread's `performance.now()`. */
   readonly hrtimeOffsetMs: number
@@ -45,7 +45,7 @@ export interface WorkerData {
 /**
  * A worker thread that renews leases over its own connection while the main thread is blocked. The
  * worker does nothing while the main thread renews in time. If the main thread is silent for longer
- * than the limit, the worker lets the leases expire.
+ * than `silenceLimitMs`, the worker lets the leases expire.
  */
 export class RenewalThread {
   readonly #data: WorkerData
@@ -59,7 +59,9 @@ export class RenewalThread {
   #used = 0
   #beats: NodeJS.Timeout | undefined
   #worker: Worker | undefined
-  /** The workers that have not ended. Each may write to the slots of the leases that it received. */
+  /**
+   * The workers that have not exited. Each may write to the slots of the leases that it received.
+   */
   readonly #running = new Set<Worker>()
   #starting: Promise<void> | undefined
 
@@ -82,15 +84,19 @@ export class RenewalThread {
   }
 
   /**
-   * Starts the thread if it does not run.
+   * Starts the worker if it does not run.
    *
-   * @returns undefined while it runs; rejects with `InvalidArgumentError` if it cannot start
+   * @returns undefined if the worker is ready. Otherwise a promise that resolves when the worker is
+   * ready, and rejects with `InvalidArgumentError` if the worker cannot start
    */
   ready(): Promise<void> | undefined {
     return this.#worker === undefined ? this.#start() : this.#starting
   }
 
-  /** Lets the worker renew this lease when this thread is late, until `forget()`. */
+  /**
+   * Lets the worker renew this lease if the main thread is late, until the caller calls `forget()`
+   * of the result.
+   */
   keep(lease: LeaseToRenew, provedAt: Moment, leaseMs: number, limitAt: number) {
     const kept = { lease, leaseMs, limitAt }
     const slot = this.#free.pop() ?? this.#newSlot()
@@ -140,7 +146,8 @@ export class RenewalThread {
   }
 
   /**
-   * Frees the slots of all forgotten leases. Called when no worker is left that would report them.
+   * Frees the slots of all forgotten leases. Called when all workers have exited, because then no
+   * worker reports freed slots.
    */
   #freeAll(): void {
     const slots = Array.from({ length: this.#used }, (_, slot) => slot)
@@ -151,7 +158,10 @@ export class RenewalThread {
     this.#worker?.postMessage(message)
   }
 
-  /** @returns resolves when the worker is ready, and rejects if it cannot start */
+  /**
+   * @returns a promise that resolves when the worker is ready, and rejects if the worker cannot
+   * start
+   */
   #start(): Promise<void> {
     this.#starting = this.#run().then(() => {
       this.#starting = undefined

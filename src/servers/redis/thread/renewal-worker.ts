@@ -8,7 +8,7 @@ import type { FromWorker, KeptLease, ToWorker, WorkerData } from './renewal-thre
 
 /** If the last proof of a lease is older than this share of the lease, the main thread is late. */
 const LATE_AFTER = 0.45
-/** The worker checks for late leases at this share of the shortest lease. */
+/** The pause between two checks for late leases, as a share of the shortest lease. */
 const LOOK_EVERY = 0.1
 
 if (parentPort === null)
@@ -17,7 +17,7 @@ if (parentPort === null)
   )
 const { source, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
   workerData as WorkerData
-/** True if the main thread knows that there is no connection. */
+/** True if the main thread was informed that the worker has no connection. */
 let told = false
 const node = new RedisServer(sourceOf(source), commandTimeoutMs, (error) => {
   if (told) return
@@ -32,7 +32,7 @@ node.connect() // A blocked main thread leaves no time to connect later.
 const table = new ProofTable()
 const leases = new Map<number, KeptLease>()
 const lastSeen = new Float64Array(heartbeat)
-/** Leases with a request under way. A slow request delays no other lease. */
+/** The leases whose renewal is under way. A slow renewal does not delay other leases. */
 const asked = new Set<KeptLease>()
 
 parentPort?.on('message', (message: ToWorker) => {
@@ -50,7 +50,8 @@ let looks: NodeJS.Timeout | undefined
 let nextLookAt = Infinity
 
 /**
- * Checks for late leases within `ms`, unless a check comes sooner. Repeats while leases are kept.
+ * Checks for late leases after `ms` milliseconds, unless a check comes sooner. Repeats the checks
+ * while leases are kept.
  */
 function lookWithin(ms: number): void {
   if (performance.now() + ms >= nextLookAt) return
@@ -94,7 +95,7 @@ async function renew(late: readonly [number, KeptLease][], leaseMs: number, sent
   const left = await node.renew(group, leaseMs, Math.min(commandTimeoutMs, leaseMs / 4))
   for (const [i, [slot, kept]] of late.entries()) {
     asked.delete(kept)
-    // A lease that was forgotten meanwhile has no slot any more. Another lease may use its slot.
+    // The slot of a lease that was forgotten meanwhile may belong to another lease now.
     if (Number(left[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
   }
 }
@@ -105,7 +106,7 @@ function say(message: FromWorker): void {
   parentPort?.postMessage(message)
 }
 
-/** The main thread's `performance.now()`. */
+/** Returns the present time on the `performance.now()` of the main thread. */
 function mainThreadNow(): number {
   return Number(process.hrtime.bigint()) / 1e6 - hrtimeOffsetMs
 }

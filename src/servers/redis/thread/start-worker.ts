@@ -5,8 +5,8 @@ import { withoutFullStop } from '../../../kit/without-full-stop.ts'
 import { workerUrl } from './worker-url.ts'
 
 /**
- * If a program does not report within this time, in milliseconds, it is not the program of the
- * worker.
+ * For how long the client waits until the worker reports that its program is loaded, in
+ * milliseconds. After that, the file counts as another program.
  */
 const LONGEST_START_MS = 10_000
 
@@ -22,7 +22,10 @@ export function newWorker(program: URL | undefined, workerData: object): Worker 
   }
 }
 
-/** @returns rejects with `InvalidArgumentError` if the program cannot be loaded */
+/**
+ * @returns a promise that resolves when the program of the worker is loaded, and rejects with
+ * `InvalidArgumentError` if it cannot be loaded
+ */
 export function whenUp(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     let givingUp: NodeJS.Immediate | undefined

@@ -1,10 +1,11 @@
 /**
- * The file of the worker's program, beside this file. The CommonJS build replaces this function.
+ * Returns the file of the worker's program, beside this file. The CommonJS build replaces this
+ * function.
  */
 export function workerUrl(): URL {
-  // Bundlers may not support `import.meta.url`, so it is read only when the thread starts. It is
-  // read on a line of its own. If it were part of `new URL`, bundlers would copy that file without
-  // its imports.
+  // Bundlers may not support `import.meta.url`, so this function reads it only when the thread
+  // starts. If `import.meta.url` were inside `new URL()`, bundlers would copy that file without its
+  // imports.
   // @ts-ignore TS1343: the CommonJS build replaces this file.
   const here: string = import.meta.url
   return new URL('./renewal-worker.js', here)
