@@ -19,8 +19,8 @@ const SETTINGS = [
 ]
 
 /**
- * Asks for one setting at a time, because hosted services refuse some settings. The result lacks
- * the refused settings. If all are refused, the result is the first refusal.
+ * Sends a request for each setting, because hosted services refuse some settings. The result lacks
+ * the refused settings. If the server refuses all settings, the result is the first refusal.
  */
 export async function askConfig(client: ServerClient): Promise<Fact<Names>> {
   const facts = await Promise.all(
