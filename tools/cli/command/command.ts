@@ -8,12 +8,13 @@ export interface Terminal {
   readonly columns: number
   readonly rows: number
   /**
-   * Returns a signal that aborts on Ctrl-C, or when the reader of `out` closes its end. After this
+   * Returns a signal that aborts on Ctrl-C, or when the reader of `out` stops reading. After this
    * call, the first Ctrl-C does not end the program.
    */
   interrupted(): AbortSignal
   /**
-   * Asks the user a question. Returns the typed text; '' for no text. Undefined without a terminal.
+   * Asks the user a question. Resolves with the typed text, or with '' if the user typed nothing.
+   * Undefined without a terminal.
    */
   readonly ask?: ((question: string) => Promise<string>) | undefined
 }

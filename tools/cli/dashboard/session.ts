@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 type Fetch = (request: Request) => Promise<Response>
 
 /**
- * Admits users with the token. The printed address gives the browser the token as a cookie, so
+ * Admits users who know the token. The printed address gives the browser the token as a cookie, so
  * later requests need no token in the address.
  */
 export interface Session {

@@ -11,7 +11,8 @@ type Change =
   | { readonly event: 'back' }
 
 /**
- * Yields the changes. If a lock has disappeared, yields its last row without holders and waiters.
+ * Yields the changes between two views. If a lock has disappeared, yields its last row without
+ * holders and waiters.
  */
 export function* changes(before: View, after: View): Generator<Change> {
   if (after.failure !== null) {
@@ -36,7 +37,7 @@ export function* changes(before: View, after: View): Generator<Change> {
   }
 }
 
-/** A text that differs if the hold or its holders have changed. */
+/** Returns a text that is different if the state, the token or the holders are different. */
 const holdOf = ({ state, stateText, token, holders }: LockRow): string =>
   JSON.stringify([state, stateText, token, holders.map(({ owner }) => owner).sort()])
 

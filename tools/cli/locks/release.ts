@@ -157,8 +157,8 @@ function waitMsOf(values: {
 }
 
 /**
- * Returns the lock and the holder that will lose it. Returns the outcome if no holder can lose the
- * lock.
+ * Returns the lock and the holder that will lose the lock. If no holder can lose the lock, returns
+ * the outcome.
  */
 async function look(
   deployment: Deployment,
