@@ -14,7 +14,6 @@ export interface Parts {
   readonly poll: Poll
   readonly times: StreamTimes
   readonly release: boolean
-  /** The options with which `npx holdfast` finds the servers of the dashboard. */
   readonly command: CommandOptions
   authorize(request: Request, context: unknown): Promise<Access | Response>
   readonly past: PastAnswers
@@ -60,7 +59,6 @@ const reads: Record<string, Route> = {
 }
 const changes: Record<string, Route> = { 'api/release': release }
 
-/** Answers one request to the dashboard. */
 export async function handle(parts: Parts, request: Request, context: unknown): Promise<Response> {
   const access = await parts.authorize(request, context)
   if (access instanceof Response) return access

@@ -12,7 +12,7 @@ import { type RecordedHold, RecordedHolds } from './recorded-holds.ts'
 import type { Held, Knowledge } from './spans.ts'
 import { WaitLog } from './wait-log.ts'
 
-/** The limits of the index. Above them, the oldest entries are dropped. */
+/** The limits of the index. If a limit is exceeded, the oldest entries are dropped. */
 export interface HistoryLimits {
   readonly mostEntries: number
   readonly mostBytes: number
@@ -24,15 +24,13 @@ export const HISTORY_LIMITS: HistoryLimits = { mostEntries: 50_000, mostBytes: 3
 const ENTRY_BYTES = 500
 /** The estimated memory of one character, in bytes. */
 const CHAR_BYTES = 2
-/**
- * Labels and reasons are cut to this many characters, because other processes write these texts.
- */
+/** Labels and reasons of other processes are cut to this many characters. */
 const MOST_CHARS = 200
 
 const MOST_CONTENDED = 20
 /**
- * The most losses in an answer, and also the most calls that gave up. Losses and calls are counted
- * separately, so that many timeouts hide no loss.
+ * The most losses in an answer, and the most calls that gave up. Both limits are separate, so that
+ * many timeouts hide no loss.
  */
 const MOST_LOSSES = 100
 
@@ -139,10 +137,7 @@ export class HistoryIndex {
     })
   }
 
-  /**
-   * Returns the waits that ended in the asked time, the locks with the longest waits, and the
-   * losses.
-   */
+  /** Returns ended waits, the locks with the longest waits, and the losses in the asked time. */
   figures(question: PastQuestion): Pick<Past, 'waits' | 'contended' | 'losses'> {
     const { from, key } = question
     const waited = this.#asked({ ...question, filter: '' }).map(({ holds, waits }) => {
@@ -177,8 +172,8 @@ export class HistoryIndex {
   #noteClient({ client, label, at }: HistoryEntry): void {
     const known = this.#clients.get(client) ?? { count: 0, lastAt: 0 }
     known.count++
-    // An entry about a forced release comes from another process, and has no label. Such an entry
-    // does not show that the client is alive.
+    // An entry without a label is about a forced release, and comes from another process. Such an
+    // entry does not show that the client is alive.
     if (label !== '') known.lastAt = Math.max(known.lastAt, at)
     this.#clients.set(client, known)
   }
@@ -217,10 +212,8 @@ export class HistoryIndex {
 }
 
 /**
- * Returns the newest losses since `from`, the newest first.
- *
- * @param all in the order of writing, the oldest first. An entry is written after its event, so the
- * search ends at the first entry that was written before `from`
+ * Returns the newest losses since `from`, the newest first. An entry is written after its event, so
+ * the search ends at the first entry of `all` that was written before `from`.
  */
 function newest(all: readonly KeptLoss[], from: number, key: string | null): Loss[] {
   const losses: Loss[] = []
@@ -248,10 +241,7 @@ function lossOf(key: string, entry: HistoryEntry): Loss {
   return { key, at, event, reason, label: short(entry.label), heldMs, waitedMs }
 }
 
-/**
- * Cuts a text that is too long. The cut text is copied, because a slice of a string keeps the whole
- * string in memory.
- */
+/** Cuts a long text, and copies it, because a slice keeps the whole string in memory. */
 function short(text: string): string {
   return text.length <= MOST_CHARS ? text : `${Buffer.from(text.slice(0, MOST_CHARS))}…`
 }

@@ -149,7 +149,6 @@ function moment(now: number, ms: number | null, sign: 1 | -1, before?: number | 
   return before != null && Math.abs(at - before) < SAME_MOMENT_MS ? before : at
 }
 
-/** The totals of all locks. */
 export interface Totals {
   readonly locks: number
   /** The number of locks, semaphores and elections that are held. Closed latches do not count. */

@@ -29,7 +29,7 @@ export interface Span {
   readonly to: number | null
   /** The hold certainly lasted until this moment. The end is between this moment and `to`. */
   readonly sureUntil: number
-  /** Null if the hold has not ended. */
+  /** How the hold ended. Null if the hold has not ended. */
   readonly ending: Ending | null
 }
 
@@ -66,8 +66,8 @@ export interface Held {
 export interface Knowledge {
   readonly now: number
   /**
-   * `held`: the servers name the owner as a holder. `gone`: the hold is over. `unknown`: neither is
-   * certain.
+   * `held`: the servers name the owner as a holder. `gone`: the hold has ended. `unknown`: neither
+   * is certain.
    */
   readonly state: 'held' | 'gone' | 'unknown'
   /** The last moment at which the client or the poll showed that the hold had not ended. */

@@ -16,7 +16,6 @@ export interface StreamTimes {
   readonly gapMs: number
 }
 
-/** The most rows of one message. */
 const ROWS_OF_MESSAGE = 1_000
 
 /** How long the browser waits before it reconnects, in milliseconds. */

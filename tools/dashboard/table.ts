@@ -26,7 +26,6 @@ interface Entry {
   holders: LockRow['holders']
 }
 
-/** The change of one row. */
 export interface Change {
   readonly key: string
   /** The new row; undefined if the row was removed. */
@@ -43,7 +42,7 @@ export interface Status {
   readonly address: string
   /** The reason why the servers cannot be reached. Null if they can be reached. */
   readonly error: string | null
-  /** When the last scan of all locks ended. Null if no scan has ended yet. */
+  /** When the last scan ended. Null if no scan has ended yet. */
   readonly scannedAt: number | null
   /** For each server whose locks may be missing, a sentence with the reason. */
   readonly missing: readonly string[]
@@ -72,8 +71,7 @@ export class Table {
   readonly #onChange: (change: Change) => void
   #version = 1
   /**
-   * A viewer with a lower version gets all rows, because the removals before this version are
-   * forgotten.
+   * The removals before this version are forgotten. So a viewer with a lower version gets all rows.
    */
   #remembersFrom = 0
   #status: Status
@@ -133,8 +131,7 @@ export class Table {
   }
 
   /**
-   * When the last complete scan of all locks began. 0 before the first complete scan, and while a
-   * server is unreachable.
+   * When the last complete scan began. 0 without such a scan, and while a server is unreachable.
    */
   get scannedSince(): number {
     return this.#scannedSince
@@ -165,11 +162,7 @@ export class Table {
     this.#notifyIf(version)
   }
 
-  /**
-   * Removes the rows that were last read before `notSeenSince`, when a scan of all locks began.
-   *
-   * @param left the number of free locks without a row
-   */
+  /** Removes the rows that were last read before a scan of all locks began. */
   sweep(notSeenSince: number, left: number): void {
     this.#left = left
     if (this.#status.missing.length === 0) this.#scannedSince = notSeenSince
@@ -177,10 +170,7 @@ export class Table {
     this.remove(old.map(([key]) => key))
   }
 
-  /**
-   * Returns the keys to read often: of locks that are held or waited for, or that changed shortly
-   * before.
-   */
+  /** Returns the keys of locks that are held or waited for, or that changed shortly before. */
   hot(now: number): string[] {
     const keys: string[] = []
     for (const [key, { row, changedAt }] of this.#entries) {

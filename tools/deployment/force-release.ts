@@ -12,8 +12,8 @@ import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
 /** The default `counterTtlMs` of clients, in milliseconds. */
 const COUNTER_MS = 3_600_000
 /**
- * How long an unconfirmed grant lasts, in milliseconds. The waiting readers of a read-write lock
- * may acquire it before writers for the same time.
+ * How long an unconfirmed grant lasts, in milliseconds. For the same time, the waiting readers of a
+ * read-write lock are admitted before writers.
  */
 const CLAIM_MS = 1_500
 /**

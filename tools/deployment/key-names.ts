@@ -65,7 +65,7 @@ export function lockOf(key: string): string | undefined {
   const name = DERIVED.exec(key)?.[2]
   if (name === undefined) return undefined
   // `tagged` adds braces around a name without `{`. A lock that is itself named `{a}` has the same
-  // keys as the lock `a`, so it is read as `a`.
+  // keys as the lock `a`, so both are read as `a`.
   const inner = /^\{([^{}]*)\}$/s.exec(name)?.[1] ?? /^\{([^{]*)\}$/s.exec(name)?.[1]
   return inner ?? name
 }

@@ -11,7 +11,6 @@ import type { ProcessFacts } from './rows.ts'
  * have reported itself since.
  */
 const LOOK_AGAIN_MS = 5_000
-/** The most clients that are remembered. */
 const MOST_KNOWN = 10_000
 
 interface Known {

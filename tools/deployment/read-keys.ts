@@ -46,14 +46,9 @@ export interface RawKeys {
   readonly permits: readonly { readonly id: string; readonly untilMs: number }[]
   /** The number of all permits whose lease has not ended. */
   readonly taken: number
-  /**
-   * The number of permits whose lease has ended, and which no request has made available again yet.
-   */
+  /** The number of permits whose lease has ended, and that are not available again yet. */
   readonly expired: number
-  /**
-   * A flat list for each acquisition: the first digits of its permit ids, followed by a text with
-   * the owner and the start in µs.
-   */
+  /** For each acquisition, the first digits of its permit ids, then its owner and start in µs. */
   readonly permitHolders: readonly string[]
   /** The number of clients that listen to the channel of the lock. */
   readonly listeners: number

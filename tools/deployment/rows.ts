@@ -19,7 +19,6 @@ export interface ProcessFacts {
   readonly wireVersion?: number | null
 }
 
-/** One holder of a lock or of permits. */
 export interface HolderRow {
   /**
    * The owner id, as stored in Redis: `<clientId>:<owner>`. If the owner of a permit is unknown,
@@ -168,8 +167,8 @@ export interface Deployment {
   /**
    * Reads everything about one lock.
    *
-   * @param options.findWaiters with true, also searches all clients for waiters of a plain lock,
-   * whose own keys do not name them. Not needed after a scan, which finds all clients
+   * @param options.findWaiters with true, also searches the reports of all clients, which alone
+   * name the waiters of a plain lock. Not needed after a scan, which finds all clients
    * @returns null if no lock has that name; rejects with a readable Error if its server cannot be
    * reached
    */

@@ -12,7 +12,6 @@ export interface Tls {
   readonly key: Buffer | undefined
 }
 
-/** The address of one server, its login and its TLS files. */
 export interface Endpoint {
   readonly host: string
   readonly port: number

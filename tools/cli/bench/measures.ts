@@ -1,6 +1,5 @@
 import { Holdfast, type HoldfastOptions, type Lock } from '../../../src/index.ts'
 
-/** The result of one measurement. */
 export interface Measured {
   readonly code: string
   /** The measured action, for users. */

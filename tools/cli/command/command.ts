@@ -19,16 +19,13 @@ export interface Terminal {
   readonly ask?: ((question: string) => Promise<string>) | undefined
 }
 
-/** One command of the program. */
 export interface Command {
   readonly name: string
   /** One line, for the list of commands. */
   readonly summary: string
-  /** The text of `--help`. */
   readonly usage: string
   /** @returns the exit code; rejects with `InvalidArgumentError` for wrong usage */
   run(args: readonly string[], terminal: Terminal): Promise<number>
 }
 
-/** The exit codes of all commands. */
 export const EXIT = { ok: 0, findings: 1, usage: 2, failed: 3 } as const

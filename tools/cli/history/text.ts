@@ -1,7 +1,6 @@
 import type { HistoryEntry } from '../../history/history.ts'
 import { counted, duration, escaped } from '../text/words.ts'
 
-/** Formats one entry as a line. */
 export function lineOf(entry: HistoryEntry, keyPrefix: string): string {
   const when = new Date(entry.at).toISOString().replace('T', ' ')
   if (entry.event === 'dropped') {

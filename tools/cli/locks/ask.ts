@@ -6,7 +6,6 @@ import { EXIT, type Terminal } from '../command/command.ts'
 import { duration, escaped } from '../text/words.ts'
 import type { Looking } from './options.ts'
 
-/** One request to release. */
 export interface Asking {
   readonly name: string
   readonly key: string
@@ -45,7 +44,7 @@ export async function askToRelease(
 ): Promise<number> {
   const { name, key, owner } = asking
   const detail = await deployment.inspect(key)
-  // Holders of these kinds are unknown. `release` throws an error that explains why.
+  // A latch or a semaphore has no known holders, so `release` throws an error for users here.
   if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
     await deployment.release(key, { owner: '', token: null })
   }

@@ -4,7 +4,10 @@ import type { View } from './follow.ts'
 import { holdersText } from './holders.ts'
 import { nameOf } from './lock-table.ts'
 
-/** A change between two views. `watch --json` prints it with the time and the name of the lock. */
+/**
+ * A change between two views. `watch --json` prints the change with the time and the name of the
+ * lock.
+ */
 type Change =
   | { readonly event: 'held' | 'free' | 'waiting'; readonly row: LockRow }
   | { readonly event: 'outage'; readonly message: string }

@@ -15,7 +15,6 @@ const WIDEST = 100
 /** The most waiters that are printed. */
 const MOST = 20
 
-/** Formats one lock for users. */
 export function detailText(lock: Inspected, address: string, width: number): string {
   const { name, key, kind, stateText, token, votes, holders, queue, toFree } = lock
   const facts = [

@@ -29,7 +29,6 @@ const WHY: Readonly<Record<LeakCode, string>> = {
     'When the lock is released, the head of the queue receives it. When the lease ends, the head requests the lock. Neither has happened.',
 }
 
-/** All codes of leaks. */
 export const LEAK_CODES = Object.keys(WHY) as readonly LeakCode[]
 
 /**

@@ -3,7 +3,6 @@ import { type Column, table } from '../text/table.ts'
 import { duration, escaped } from '../text/words.ts'
 import { ageText, holdersText, leaseText } from './holders.ts'
 
-/** Formats the locks as a table. */
 export function lockTable(rows: readonly LockRow[], keyPrefix: string, width: number): string[] {
   const columns: readonly Column<LockRow>[] = [
     { head: 'NAME', text: ({ key }) => escaped(nameOf(key, keyPrefix)), least: 16 },

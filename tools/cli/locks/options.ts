@@ -14,7 +14,7 @@ export const LOOK_USAGE = `  --key-prefix <text>        the keyPrefix of the cli
   --timeout-ms <ms>          longest time of each request to a server (5000)
 `
 
-/** The options of a command that looks at locks, after they are read. */
+/** The options of a command that looks at locks, with the values that the user gave. */
 export interface Looking {
   readonly where: Where
   readonly keyPrefix: string

@@ -1,4 +1,3 @@
-/** One column of a table. */
 export interface Column<Row> {
   readonly head: string
   readonly text: (row: Row) => string

@@ -38,7 +38,6 @@ const checks: readonly Check[] = [
 
 const LEVELS: readonly Level[] = ['error', 'warning', 'note']
 
-/** The level of each code of a finding. */
 export const codes: ReadonlyMap<string, Level> = new Map(
   checks.flatMap((check) => Object.entries(check.codes)),
 )

@@ -2,7 +2,6 @@ import type { ServerClient } from '../../servers/open-server.ts'
 import { type Fact, factOf, type Names } from './facts.ts'
 import { pairsOf } from './names.ts'
 
-/** The settings that the checks read. */
 const SETTINGS = [
   'appendfsync',
   'client-output-buffer-limit',
