@@ -10,7 +10,7 @@ const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: str
 
 const interruption = new AbortController()
 
-// A reader such as `head` may close the output early, which is no failure.
+// A reader such as `head` may close the output early, which is not a failure.
 stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE') process.exitCode = EXIT.failed
   interruption.abort()
@@ -21,7 +21,7 @@ const terminal = {
   err: (text: string) => void stderr.write(text),
   env,
   isTerminal: stdout.isTTY === true,
-  // Read each time, because the user may resize the window.
+  // The size is read each time, because the user may resize the window.
   get columns() {
     return stdout.columns ?? 100
   },

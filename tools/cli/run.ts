@@ -40,8 +40,7 @@ export async function run(
     return await command.run(others, terminal)
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
-    // The message may quote a URL that was given as the value of an option. The URL may contain a
-    // password.
+    // The message may quote the value of an option. The value may be a URL with a password.
     terminal.err(`${withoutLogins(error.message)}\nnpx holdfast ${name} --help shows its usage.\n`)
     return EXIT.usage
   }

@@ -1,18 +1,23 @@
 import { refusal } from './replies.ts'
 
 /**
- * The rights of a viewer. `none`: no access. `read`: see the locks. `admin`: also release them by
- * force, if `release` is on.
+ * The rights of a viewer. `none` refuses all requests, and `read` shows the locks. `admin` can also
+ * release locks by force, if the option `release` is true.
  */
 export type Access = 'none' | 'read' | 'admin'
 
 /**
- * Requests that change something need this header. For a page of another origin, the browser first
- * asks the dashboard, which never allows the header. So only its own page can send the header.
+ * A request that changes something needs this header. Before a page of another origin can send the
+ * header, the browser asks the dashboard, which never allows the header. So only the dashboard's
+ * own page can send it.
  */
 const HEADER = 'holdfast-dashboard'
 
-/** @returns the refusal, or null if the request may change something */
+/**
+ * Checks if a request may change something.
+ *
+ * @returns the refusal; null if the change is allowed
+ */
 export function refuseChange(request: Request, access: Access, isOn: boolean): Response | null {
   if (!isOn)
     return refusal(

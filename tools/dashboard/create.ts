@@ -18,30 +18,35 @@ export interface ReleaseEvent {
   readonly key: string
   /** The holder that should lose the lock: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The token that the page showed; null if the server has none. */
+  /** The token that the page showed. Null if the server has no token. */
   readonly token: number | null
-  /** `changed`: another owner holds the lock now, and keeps it. */
+  /**
+   * `changed`: nothing was released, because another owner holds the lock now, or the same owner
+   * has a newer token.
+   */
   readonly outcome: 'released' | 'free' | 'changed'
 }
 
 /** The users of the dashboard and their rights. */
 export interface AccessOptions {
   /**
-   * Called for every request, and every few minutes for a page that stays open.
+   * Returns the rights for a request. Called for every request, and every few minutes for a page
+   * that stays open.
    *
    * @param request with the whole path; its headers contain the cookies
    * @param context the second argument of `fetch`; with `node`, the request of Node.js, which your
    * login middleware may have changed
    * @returns `'read'` to look, `'admin'` to release too if `release` is on, `'none'` to refuse, or
-   * your own `Response`, for example a redirect to the login. Any other value refuses too. If it
-   * throws, `fetch` rejects with the error, and `node` answers with the status 500
+   * your own `Response`, for example a redirect to the login. Any other value refuses too. If the
+   * function throws, `fetch` rejects with the error. `node` calls `next` with the error, or answers
+   * with the status 500 if there is no `next`
    */
   readonly authorize: (request: Request, context: unknown) => Verdict | Promise<Verdict>
   /** With true, an `'admin'` can release locks by force. False by default. */
   readonly release?: boolean | undefined
   /**
-   * Called after each forced release that the server answered, for your own log. It is not called
-   * if the outcome is unknown. Its errors are ignored.
+   * Called after each forced release that the server answered, for your own log. Not called if the
+   * outcome is unknown. Errors of the function are ignored.
    */
   readonly onRelease?: ((event: ReleaseEvent, context: unknown) => void) | undefined
 }
@@ -51,14 +56,11 @@ export type Verdict = Access | Response
 
 /** A dashboard that you can mount at any path. */
 export interface Dashboard {
-  /**
-   * Answers one request, for servers with web requests. Rejects only if `authorize` throws or
-   * rejects.
-   */
+  /** Answers one web `Request`. Rejects only if `authorize` throws or rejects. */
   fetch(request: Request, context?: unknown): Promise<Response>
   /**
-   * Answers one request of Node.js, also as middleware of Express. It does not read the body, so a
-   * body parser may run before it. Never rejects.
+   * Answers one request of Node.js, also as middleware of Express. Does not read the body, so a
+   * body parser may run before. Never rejects.
    */
   node(
     incoming: IncomingMessage,
@@ -93,7 +95,7 @@ export function createDashboard(
     readonly command?: CommandOptions
     readonly times?: Partial<Times>
     /**
-     * Reads the history; undefined if no history is used. Resolves to null if it has no entries.
+     * Returns the history, or null if the history has no entries. Undefined if no history is used.
      */
     readonly history?: (() => Promise<HistoryIndex | null>) | undefined
   } = {},
@@ -127,7 +129,7 @@ export function createDashboard(
       try {
         onRelease?.(event, context)
       } catch {
-        // The lock is already released, so an error of the user's callback is ignored.
+        // The release has already happened, so an error of the user's callback is ignored.
       }
     },
   }

@@ -19,16 +19,16 @@ export type {
 /** The servers of the locks, the users, and the optional history. */
 export interface DashboardOptions extends PlaceOptions, AccessOptions {
   /**
-   * The history of `recordHistory`: with it the page shows waits, losses and every hold. Off by
-   * default.
+   * The history that `recordHistory` writes. With it, the page shows waits, losses and every
+   * recorded hold. Not used by default.
    */
   readonly history?: HistoryOptions | undefined
 }
 
 /**
- * A page that shows the locks of a deployment with their holders and waiters, and keeps itself up
- * to date. It connects when a viewer opens the page, asks once for all viewers, and asks nothing
- * without viewers.
+ * Makes a page that shows the locks of a deployment with their holders and waiters, and that stays
+ * up to date. The dashboard connects when a viewer opens the page, and reads the locks once for all
+ * viewers. Without viewers, it sends no requests.
  *
  * ```ts
  * const dashboard = newDashboard({ redis: 'redis://127.0.0.1:6379', authorize: () => 'read' })

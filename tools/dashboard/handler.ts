@@ -14,7 +14,6 @@ export interface Parts {
   readonly poll: Poll
   readonly times: StreamTimes
   readonly release: boolean
-  /** The options with which `npx holdfast` finds the same servers. */
   readonly command: CommandOptions
   authorize(request: Request, context: unknown): Promise<Access | Response>
   readonly past: PastAnswers
@@ -23,15 +22,15 @@ export interface Parts {
     context: unknown,
   ): void
   /**
-   * Aborts when the dashboard closes, to end all streams and pending requests. The reason is an
-   * error for users.
+   * Aborts when the dashboard closes, which ends all streams and pending requests. The reason of
+   * the signal is an Error with a message for users.
    */
   readonly closed: AbortSignal
 }
 
 /** The options with which `npx holdfast` finds the servers of the dashboard. */
 export interface CommandOptions {
-  /** For example `--url=redis://…`; never a password. */
+  /** Such as `--url=redis://…`. Never contains a password. */
   readonly options: string
   readonly hasPassword: boolean
 }
@@ -48,8 +47,8 @@ type Route = (parts: Parts, asked: Asked) => Response | Promise<Response>
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 
 /**
- * The routes, by the last two parts of the path. The parts before them depend on the user, who may
- * mount the dashboard at any path.
+ * The routes for reading, by the last two parts of the path. The parts before them are unknown,
+ * because users may mount the dashboard at any path.
  */
 const reads: Record<string, Route> = {
   'api/access': ({ release }, { access }) => json({ access, release }),
@@ -60,12 +59,11 @@ const reads: Record<string, Route> = {
 }
 const changes: Record<string, Route> = { 'api/release': release }
 
-/** Answers one request to the dashboard. */
 export async function handle(parts: Parts, request: Request, context: unknown): Promise<Response> {
   const access = await parts.authorize(request, context)
   if (access instanceof Response) return access
-  // A forgotten `return` in `authorize` gives undefined. So every value except these two refuses
-  // the request.
+  // A forgotten `return` in `authorize` gives undefined. So every value except `read` and `admin`
+  // refuses the request.
   if (access !== 'read' && access !== 'admin')
     return refusal(
       403,
@@ -106,13 +104,17 @@ async function answer(route: Route, parts: Parts, asked: Asked): Promise<Respons
     return await unlessAborted(closed, async () => route(parts, asked))
   } catch (error) {
     if (closed.aborted) return refusal(502, messageOf(closed.reason))
-    // For example, a semaphore has no known holder that could lose it.
+    // The request is invalid. For example, a semaphore has no known holder that could lose a
+    // permit.
     if (error instanceof InvalidArgumentError) return refusal(400, error.message)
     return refusal(502, `Redis could not be asked: ${messageOf(error)}`)
   }
 }
 
-/** Rejects as soon as the signal aborts, because a request to a server that hangs may never end. */
+/**
+ * Runs `work`, but rejects as soon as the signal aborts. A request to a server that hangs may last
+ * forever.
+ */
 function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
@@ -129,7 +131,7 @@ function file(name: string): Response {
   return reply(files[name] ?? '', `${type}; charset=utf-8`)
 }
 
-/** All rows in one reply, for programs. The first request waits until the first scan has ended. */
+/** Returns all rows in one reply, for programs. Waits until the first scan has ended. */
 async function rows({ table, poll }: Parts): Promise<Response> {
   await poll.ask(async () => {
     while (table.status.state === 'waiting') await table.changed
@@ -169,7 +171,10 @@ async function past({ past }: Parts, { query }: Asked): Promise<Response> {
   return reply(text, 'application/json; charset=utf-8')
 }
 
-/** Takes the lock only from the given owner and token, so a repeated request changes nothing. */
+/**
+ * Takes the lock only if the given owner still holds it with the given token. So a repeated request
+ * has no further effect.
+ */
 async function release(
   parts: Parts,
   { request, context, query, access }: Asked,

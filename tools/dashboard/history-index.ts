@@ -12,7 +12,7 @@ import { type RecordedHold, RecordedHolds } from './recorded-holds.ts'
 import type { Held, Knowledge } from './spans.ts'
 import { WaitLog } from './wait-log.ts'
 
-/** The limits of the index. Above them, the oldest entries are dropped. */
+/** The limits of the index. If a limit is exceeded, the oldest entries are dropped. */
 export interface HistoryLimits {
   readonly mostEntries: number
   readonly mostBytes: number
@@ -20,16 +20,17 @@ export interface HistoryLimits {
 
 export const HISTORY_LIMITS: HistoryLimits = { mostEntries: 50_000, mostBytes: 32 * 1024 * 1024 }
 
-/** The estimated memory in bytes: of an entry without its texts, and of one character. */
+/** The estimated memory of one entry without its texts, in bytes. */
 const ENTRY_BYTES = 500
+/** The estimated memory of one character, in bytes. */
 const CHAR_BYTES = 2
-/** Longer labels and reasons are cut, because other processes write them. */
+/** Labels and reasons of other processes are cut to this many characters. */
 const MOST_CHARS = 200
 
 const MOST_CONTENDED = 20
 /**
- * The limit of losses in an answer, and also the limit of calls that gave up. The two are counted
- * separately, so that many timeouts hide no loss.
+ * The most losses in an answer, and the most calls that gave up. Both limits are separate, so that
+ * many timeouts hide no loss.
  */
 const MOST_LOSSES = 100
 
@@ -55,7 +56,7 @@ interface Kept {
   readonly bytes: number
   readonly held: RecordedHold | undefined
   readonly isWait: boolean
-  /** The list that contains the entry, if the entry is a loss. */
+  /** The list of losses that contains the entry. Undefined if the entry is not a loss. */
   readonly losses: KeptLoss[] | undefined
 }
 
@@ -65,7 +66,7 @@ interface Kept {
  */
 export class HistoryIndex {
   readonly #limits: HistoryLimits
-  /** One object for each name, so that memory holds each name only once. */
+  /** The holds and waits of each name. Memory holds each name only once. */
   readonly #named = new Map<string, Named>()
   /** For each client: the number of its kept entries, and the time of its latest event. */
   readonly #clients = new Map<string, { count: number; lastAt: number }>()
@@ -86,14 +87,14 @@ export class HistoryIndex {
     return this.#kept.length - this.#first
   }
 
-  /** The estimated memory of the index. */
+  /** The estimated memory of the index, in bytes. */
   get bytes(): number {
     return this.#bytes
   }
 
   /**
-   * True if the history has a hold of this holder, under any name. Entries do not contain permit
-   * ids, so for a permit id any entry about the key counts.
+   * True if the history has a hold of this owner, for any lock. Entries do not contain permit ids.
+   * So for a permit id, any entry about the lock counts.
    */
   hasHold(key: string, owner: string): boolean {
     return this.#owners.has(owner) || (isPermitId(owner) && this.#named.has(key))
@@ -105,7 +106,7 @@ export class HistoryIndex {
     const named = this.#namedAs(entry)
     const held = named.holds.add(entry, short(entry.label))
     const writtenAt = Number.parseInt(entry.id, 10)
-    // Only waits that ended with the lock or with a timeout count.
+    // A wait counts only if it ended with the lock or with a timeout.
     const isWait = waitedMs !== null && (event === 'acquired' || event === 'timeout')
     if (isWait) named.waits.add(writtenAt, at, waitedMs)
     const losses = FAILED.has(event) ? this.#failed : GAVE_UP.has(event) ? this.#gaveUp : undefined
@@ -121,7 +122,7 @@ export class HistoryIndex {
   }
 
   /**
-   * The holds in the asked time, by lock.
+   * Returns the holds in the asked time, grouped by lock.
    *
    * @param knowledgeOf returns the current knowledge about a hold that has no recorded end
    */
@@ -136,7 +137,7 @@ export class HistoryIndex {
     })
   }
 
-  /** The waits that ended in the asked time, the locks with the longest waits, and the losses. */
+  /** Returns ended waits, the locks with the longest waits, and the losses in the asked time. */
   figures(question: PastQuestion): Pick<Past, 'waits' | 'contended' | 'losses'> {
     const { from, key } = question
     const waited = this.#asked({ ...question, filter: '' }).map(({ holds, waits }) => {
@@ -171,15 +172,15 @@ export class HistoryIndex {
   #noteClient({ client, label, at }: HistoryEntry): void {
     const known = this.#clients.get(client) ?? { count: 0, lastAt: 0 }
     known.count++
-    // Another process writes the entry about a forced release, and leaves the label empty. So such
-    // an entry does not show that this client is alive.
+    // An entry without a label is about a forced release, and comes from another process. Such an
+    // entry does not show that the client is alive.
     if (label !== '') known.lastAt = Math.max(known.lastAt, at)
     this.#clients.set(client, known)
   }
 
   /**
-   * A client that still writes entries would have recorded the end of this hold. So the hold lasted
-   * until the latest entry of the client, or until its limit.
+   * If this hold had ended, its client would have recorded the end. So the hold lasted until the
+   * latest entry of the client, or until the limit of the hold.
    */
   #withClient(held: Held, knowledge: Knowledge): Knowledge {
     const lastAt = Math.min(this.#clients.get(clientOf(held.owner))?.lastAt ?? 0, held.limitAt)
@@ -211,8 +212,8 @@ export class HistoryIndex {
 }
 
 /**
- * @param all in the order of writing, the oldest first. Entries are written after their events, so
- * the search ends at the first entry that was written before `from`
+ * Returns the newest losses since `from`, the newest first. An entry is written after its event, so
+ * the search ends at the first entry of `all` that was written before `from`.
  */
 function newest(all: readonly KeptLoss[], from: number, key: string | null): Loss[] {
   const losses: Loss[] = []
@@ -224,7 +225,7 @@ function newest(all: readonly KeptLoss[], from: number, key: string | null): Los
   return losses
 }
 
-/** The estimated memory of an entry, in bytes. */
+/** Returns the estimated memory of an entry, in bytes. */
 export function bytesOf(entry: Partial<HistoryEntry>): number {
   const { id, name, owner, client, label, reason } = entry
   const texts = [id, name, owner, client, label, reason]
@@ -240,7 +241,7 @@ function lossOf(key: string, entry: HistoryEntry): Loss {
   return { key, at, event, reason, label: short(entry.label), heldMs, waitedMs }
 }
 
-/** Copies the cut text, because a slice of a string keeps the whole string in memory. */
+/** Cuts a long text, and copies it, because a slice keeps the whole string in memory. */
 function short(text: string): string {
   return text.length <= MOST_CHARS ? text : `${Buffer.from(text.slice(0, MOST_CHARS))}…`
 }

@@ -4,29 +4,31 @@ import { type Mark, readFrom } from '../history/read-history.ts'
 import { bytesOf, HISTORY_LIMITS, HistoryIndex, type HistoryLimits } from './history-index.ts'
 import { CLOSED, messageOf } from './poll.ts'
 
-/** The history, with the same options as for `recordHistory`. */
+/** The Redis and the key of the history, as in the options of `recordHistory`. */
 export interface HistoryOptions {
   /**
-   * A URL, options of ioredis, `{ cluster: [...] }` or a client of ioredis. The dashboard opens
-   * its own connection.
+   * The Redis of the history: a URL, options of ioredis, `{ cluster: [...] }` or a client of
+   * ioredis. The dashboard opens its own connection.
    */
   readonly redis: HistoryRedis
   /** The key of the stream; `holdfast_history` by default. */
   readonly key?: string | undefined
 }
 
-/** After this time without a request, the dashboard no longer follows the history. */
+/**
+ * After this time without a request, in milliseconds, the dashboard no longer follows the history.
+ */
 const IDLE_MS = 30_000
 const RETRY_MS = 3_000
 
 /**
- * The first read adds this many entries in one turn of the event loop. Then other work gets a turn.
+ * The number of entries that the first read adds before other work gets a turn of the event loop.
  */
 const ENTRIES_OF_TURN = 500
 
 /**
- * Follows the history while viewers request it. It reads the existing entries once, and then only
- * new entries.
+ * Follows the history while viewers request it. Reads the existing entries once, and then only new
+ * entries.
  */
 export class FollowedHistory {
   readonly #options: HistoryOptions
@@ -48,7 +50,9 @@ export class FollowedHistory {
     this.#idleMs = idleMs
   }
 
-  /** @returns null if the history has no entries; rejects if it cannot be read */
+  /**
+   * @returns the index; null if the history has no entries. Rejects if the history cannot be read
+   */
   async index(): Promise<HistoryIndex | null> {
     if (this.#isClosed) throw new Error(CLOSED)
     clearTimeout(this.#idle)
@@ -61,7 +65,8 @@ export class FollowedHistory {
       if (this.#following === undefined) throw this.#error
       return this.#index.size === 0 ? null : this.#index
     } finally {
-      // The idle time begins after the last pending call, because a first read may take longer.
+      // The idle time begins when no call is pending, because the first read may take longer than
+      // the idle time.
       if (--this.#asking === 0 && !this.#isClosed) {
         this.#idle = setTimeout(() => this.#rest(), this.#idleMs).unref()
       }
@@ -78,7 +83,8 @@ export class FollowedHistory {
     clearTimeout(this.#idle)
     this.#following?.abort()
     this.#following = undefined
-    // The index is dropped, so the next call reads the history again.
+    // The index would miss entries from now on, so it is dropped. The next call reads the history
+    // again.
     this.#index = new HistoryIndex()
   }
 

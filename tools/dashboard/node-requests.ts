@@ -5,20 +5,20 @@ import { refusal } from './replies.ts'
 type Fetch = (request: Request, context: unknown) => Promise<Response>
 
 /**
- * The methods that the dashboard accepts. Others are refused first, because the constructor of
- * `Request` throws for some methods.
+ * The methods that the dashboard accepts. Other methods are refused before `new Request()`, which
+ * throws for some methods.
  */
 const METHODS = ['GET', 'HEAD', 'POST']
 
 /**
- * A viewer that reads nothing for this long, in milliseconds, counts as gone, even with an open
- * socket.
+ * If a viewer reads nothing for this time, in milliseconds, the viewer counts as gone, even with an
+ * open socket.
  */
 const STUCK_MS = 60_000
 
 /**
- * Adapts `fetch` to Node.js, Express and similar servers. The function does not read the body, so a
- * body parser may run before it.
+ * Returns a handler for Node.js, Express and similar servers, which answers with `fetch`. The
+ * handler does not read the body, so a body parser may run before.
  */
 export function forNode(fetch: Fetch) {
   return async (
@@ -41,7 +41,7 @@ export function forNode(fetch: Fetch) {
       if (gone.signal.aborted || outgoing.headersSent) outgoing.destroy()
       else if (typeof next === 'function') next(error)
       else {
-        // Only the operator may read the error, because the rights of the user are unknown here.
+        // Only the operator may read the error, because the user may have no rights.
         process.emitWarning(error instanceof Error ? error : String(error))
         outgoing.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' })
         outgoing.end(
@@ -53,6 +53,8 @@ export function forNode(fetch: Fetch) {
 }
 
 /**
+ * Converts a request of Node.js to a web request.
+ *
  * @returns the request, or the reply to an invalid request. The rights are checked later, so the
  * reply must reveal nothing about locks
  */
@@ -76,7 +78,8 @@ export function requestOf(
 }
 
 /**
- * The path and query of a request, as a URL with a fixed host. So no path can name another host.
+ * Returns the path and query of a request as a URL with a fixed host, so that no path can name
+ * another host. Null if the path is malformed.
  */
 function targetOf(target: string): URL | null {
   const isWhole = /^https?:\/\//i.test(target)
@@ -95,7 +98,7 @@ async function copy(
   gone: AbortSignal,
 ): Promise<void> {
   const reader = body.getReader()
-  // If the viewer leaves, this ends a read that waits for the next message.
+  // When the viewer leaves, `cancel()` ends a read that waits for the next message.
   gone.addEventListener('abort', () => void reader.cancel().catch(() => undefined))
   if (gone.aborted) await reader.cancel()
   for (;;) {

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Past, PastQuestion } from './past.ts'
 
 /**
- * The question of a viewer about the last minutes: about one lock, or about locks with a text in
- * their names.
+ * The question of a viewer about the last `minutes`: about one lock, or about all locks whose names
+ * contain `filter`.
  */
 export interface PastView extends Pick<PastQuestion, 'key' | 'filter'> {
   readonly minutes: number
@@ -11,11 +11,14 @@ export interface PastView extends Pick<PastQuestion, 'key' | 'filter'> {
 
 interface Answer {
   readonly text: Promise<string>
-  /** After this moment, the answer is computed again. Infinity until the answer exists. */
+  /**
+   * After this moment of the monotonic clock, in milliseconds, the answer is computed again.
+   * Infinity until the answer exists.
+   */
   freshUntil: number
 }
 
-/** An answer is reused for this long, in milliseconds. */
+/** For how long an answer is reused, in milliseconds. */
 const FRESH_MS = 1_000
 const MOST_ANSWERS = 100
 

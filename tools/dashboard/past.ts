@@ -1,18 +1,21 @@
 import type { Span } from './spans.ts'
 
-/** The holds of one lock, in the order of their tokens. */
+/** The holds of one lock, in the order in which they began. */
 export interface Lane {
   readonly key: string
   readonly spans: readonly Span[]
 }
 
 /**
- * A lane whose spans are computed only if the lane is drawn. Only the locks that were held for
- * longest are drawn.
+ * A lane whose spans are computed only if the lane is drawn. Only the lanes of locks that were held
+ * for longest are drawn.
  */
 export interface TimedLane {
   readonly key: string
-  /** The sum of the durations of all holds in the asked time, in milliseconds. */
+  /**
+   * The time for which the lock was held in the asked time, in milliseconds: the sum over all its
+   * holds.
+   */
   readonly heldMs: number
   spans(): readonly Span[]
 }
@@ -47,36 +50,41 @@ export interface Past {
   readonly error: string | null
   readonly now: number
   readonly from: number
-  /** The locks that were held for longest. */
+  /** The lanes of the locks that were held for longest. */
   readonly lanes: readonly Lane[]
   /** The number of locks that were held in the asked time. */
   readonly lockCount: number
-  /** Without a history, `waits`, `contended` and `losses` are null. */
+  /** The durations of the waits that ended. Null without a history. */
   readonly waits: Waits | null
+  /** The locks with the longest waits. Null without a history. */
   readonly contended: readonly (Waits & { readonly key: string })[] | null
+  /** The newest losses, the newest first. Null without a history. */
   readonly losses: readonly Loss[] | null
 }
 
 export interface PastQuestion {
   readonly from: number
   readonly now: number
-  /** Only this lock; null for all locks. */
+  /** The only lock that the question is about. Null for all locks. */
   readonly key: string | null
-  /** Only locks with this text in their names. */
+  /**
+   * The question is only about locks with this text in their names. An empty text means all locks.
+   */
   readonly filter: string
 }
 
-/** At most this many locks are drawn, and at most `MOST_SPANS` holds of each lock. */
+/** The most locks that are drawn. */
 const MOST_LANES = 20
+/** The most holds of one lock that are drawn. */
 const MOST_SPANS = 200
 
-/** @returns true if the question includes locks of that name */
+/** @returns true if the question is about locks with that name */
 export function isAskedFor(name: string, { key, filter }: PastQuestion): boolean {
   if (key !== null) return name === key
   return filter === '' || name.toLowerCase().includes(filter.toLowerCase())
 }
 
-/** The part of a hold that is in the asked time, in milliseconds. */
+/** Returns for how long a hold lasted within the asked time, in milliseconds. */
 export function heldMsIn(
   span: { readonly from: number; readonly to: number | null },
   { from, now }: Pick<PastQuestion, 'from' | 'now'>,
@@ -84,7 +92,7 @@ export function heldMsIn(
   return (span.to ?? now) - Math.max(span.from, from)
 }
 
-/** The locks that were held for longest. */
+/** Returns the lanes of the locks that were held for longest, and the number of all locks. */
 export function busiest(lanes: readonly TimedLane[]): Pick<Past, 'lanes' | 'lockCount'> {
   const chosen = lanes
     .toSorted((a, b) => b.heldMs - a.heldMs)
@@ -94,8 +102,9 @@ export function busiest(lanes: readonly TimedLane[]): Pick<Past, 'lanes' | 'lock
 }
 
 /**
- * @param seen the holds that only the poll saw. The poll sees an end late, by at most the pause
- * between two looks
+ * Joins the lanes of the same lock.
+ *
+ * @param seen the holds that only the poll saw
  */
 export function joined(recorded: readonly TimedLane[], seen: readonly TimedLane[]): TimedLane[] {
   const byKey = new Map(recorded.map((lane) => [lane.key, lane]))
@@ -119,8 +128,8 @@ function both(recorded: TimedLane, seen: TimedLane): TimedLane {
 }
 
 /**
- * The end of a hold that only the poll saw. The poll sees ends late. So an exclusive hold ends when
- * the next recorded hold begins, if that begin is earlier.
+ * Returns the end of a hold that only the poll saw. The poll sees ends late. So an exclusive hold
+ * ends at the latest when the next recorded hold begins.
  */
 function endBefore(others: readonly Span[], { kind, sureUntil, to }: Span): number | null {
   if (to === null || (kind !== 'lock' && kind !== 'write')) return to

@@ -3,29 +3,29 @@ import type { Deployment } from '../deployment/rows.ts'
 import type { Table } from './table.ts'
 
 export interface PollTimes {
-  /** The pause between two looks at the locks that are held or waited for. */
+  /** The pause between two looks at the locks that are held or waited for, in milliseconds. */
   readonly lookMs: number
-  /** The shortest pause between two scans of all locks. */
+  /** The shortest pause between two scans of all locks, in milliseconds. */
   readonly scanMs: number
-  /** The pause after a failure of the servers. */
+  /** The pause before a retry after a failure of the servers, in milliseconds. */
   readonly retryMs: number
   /**
-   * The poll continues for this long without viewers, because the viewer may only have reloaded the
-   * page.
+   * For how long the poll continues without viewers, in milliseconds. The last viewer may only have
+   * reloaded the page.
    */
   readonly lingerMs: number
 }
 
-/** Scans may take at most this part of the time, so the pause after a long scan is longer. */
+/** The largest part of the time that scans may take. So the pause after a long scan is longer. */
 const SCAN_SHARE = 0.4
 
-/** @internal The error of requests when the dashboard closes. */
+/** @internal The message of the error with which requests fail when the dashboard closes. */
 export const CLOSED = 'The dashboard was closed.'
 
-/** One look reads at most this many keys. The next looks read the other keys. */
+/** The most keys that one look reads. The next looks read the other keys. */
 const KEYS_OF_LOOK = 2_000
 
-/** Reads the locks once for all viewers. It stops when there are no viewers. */
+/** Reads the locks again and again, once for all viewers. Stops when there are no viewers. */
 export class Poll {
   readonly #open: () => Promise<Deployment>
   readonly #table: Table
@@ -43,7 +43,10 @@ export class Poll {
     this.#times = times
   }
 
-  /** Adds a viewer, and starts the poll for the first viewer. @returns removes the viewer */
+  /**
+   * Adds a viewer, and starts the poll for the first viewer. @returns a function that removes the
+   * viewer
+   */
   enter(): () => void {
     this.#viewers++
     clearTimeout(this.#lingering)
@@ -60,7 +63,7 @@ export class Poll {
     }
   }
 
-  /** Asks one question on the connections of the poll. Opens connections if there are none. */
+  /** Calls `question` with the deployment of the poll, which is opened if necessary. */
   async ask<T>(question: (deployment: Deployment) => Promise<T>): Promise<T> {
     const leave = this.enter()
     try {
@@ -71,7 +74,7 @@ export class Poll {
     }
   }
 
-  /** Reads these keys at once, because a request has just changed them. */
+  /** Reads the given locks at once, and updates the table. */
   async look(keys: readonly string[]): Promise<void> {
     await this.ask((deployment) => this.#lookAt(deployment, keys))
   }
@@ -86,9 +89,9 @@ export class Poll {
     const running = this.#running
     this.#running = undefined
     running?.abort()
-    // From now on no poll reads the rows, so they may be old.
+    // From now on no poll updates the rows, so the table must not be live.
     this.#table.tell({ state: 'waiting', error: null })
-    // Does not wait for `#run`, because a server that hangs may keep it waiting.
+    // A server that hangs may keep `#run` waiting, so this method does not wait for `#run`.
     await this.#drop()
   }
 
@@ -145,7 +148,7 @@ export class Poll {
     signal?: AbortSignal,
   ): Promise<void> {
     const rows = await deployment.look(keys)
-    // The poll was stopped during the request. A later poll may already have newer rows.
+    // If the poll was stopped during the request, a later poll may already have newer rows.
     if (signal?.aborted) return
     this.#tellMissing(deployment)
     this.#table.put(rows, Date.now())
@@ -154,8 +157,8 @@ export class Poll {
   }
 
   /**
-   * Called before rows are removed. If a node cannot be reached, a removed row does not mean that
-   * the hold has ended.
+   * Stores the reasons why servers are missing. Must run before rows are removed, because a removed
+   * row of an unreachable node does not mean that the hold has ended.
    */
   #tellMissing({ unreachable }: Deployment): void {
     this.#table.tell({ missing: unreachable.map(({ reason }) => reason) })

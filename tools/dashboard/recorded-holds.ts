@@ -15,8 +15,8 @@ export interface RecordedHold extends Held {
 export class RecordedHolds {
   readonly key: string
   /**
-   * True if several locks share the name. Then the begin of a hold does not show the end of
-   * another.
+   * True if several locks share the name. Then the start of one hold does not show that another
+   * hold has ended.
    */
   readonly #isGroup: boolean
   readonly #holds: RecordedHold[] = []
@@ -29,6 +29,8 @@ export class RecordedHolds {
   }
 
   /**
+   * Adds the next entry of the history.
+   *
    * @param label the label of the entry, cut if it is long
    * @returns the hold of the entry; undefined if the entry belongs to no hold
    */
@@ -43,18 +45,21 @@ export class RecordedHolds {
     const held = known ?? this.#begin(id, entry, isEnd ? at - (heldMs ?? 0) : at, label)
     held.entries++
     if (isEnd) {
-      // The hold ends when the holder releases. `at` is later, when the server confirms the
-      // release. By then the next owner may hold the lock.
+      // A hold ends when its holder releases the lock. `at` is the later time at which the server
+      // confirmed the release. By then the next owner may hold the lock.
       const endedAt = known === undefined || heldMs === null ? at : known.from + heldMs
       const end = { at: Math.max(held.from, endedAt), how: event as Ending }
-      // A forced release has two entries, because the holder notices the release later. The earlier
-      // end counts.
+      // A forced release has two entries, because the holder notices the release later and also
+      // records it. The earlier end counts.
       if (held.ended === null || end.at < held.ended.at) held.ended = end
     }
     return held
   }
 
-  /** Drops one entry of the hold. @returns true if it was the last entry */
+  /**
+   * Drops one entry of the hold, and drops the hold after its last entry. @returns true if the hold
+   * was dropped
+   */
   drop(held: RecordedHold): boolean {
     if (--held.entries > 0) return false
     this.#holds.splice(this.#holds.indexOf(held), 1)
@@ -62,14 +67,14 @@ export class RecordedHolds {
     return true
   }
 
-  /** @returns undefined if there was no hold in the asked time */
+  /** @returns the holds in the asked time; undefined if there was no hold */
   timed(question: PastQuestion, knowledgeOf: (held: Held) => Knowledge): TimedLane | undefined {
     if (!this.#isSettled && !this.#isGroup) settle(this.#holds)
     this.#isSettled = true
     const within: Held[] = []
     let heldMs = 0
     for (const held of this.#holds) {
-      // A span never ends after the recorded end of its hold, so this hold is too old.
+      // The span of a hold never ends after the recorded end, so this hold is too old.
       if (held.ended !== null && held.ended.at < question.from) continue
       const end = held.ended === null ? spanOf(held, knowledgeOf).to : held.ended.at
       if (end !== null && end < question.from) continue
@@ -82,8 +87,8 @@ export class RecordedHolds {
   }
 
   /**
-   * Finds the hold that ends. An entry about a forced release may have no token. Then the last open
-   * hold of the owner ends.
+   * Finds the hold whose end an entry records. An entry about a forced release may have no token.
+   * Then the entry means the last hold of the owner that has not ended.
    */
   #known(id: string, owner: string, token: number | null): RecordedHold | undefined {
     if (token !== null) return this.#byId.get(id)

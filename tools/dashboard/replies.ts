@@ -1,6 +1,6 @@
 /**
- * The page loads nothing from other origins, runs no inline scripts, and cannot be shown in a
- * frame.
+ * The content security policy. The page loads nothing from other origins, runs no inline scripts,
+ * and cannot be shown in a frame.
  */
 const POLICY = [
   "default-src 'none'",
@@ -34,13 +34,14 @@ export function json(value: unknown, status = 200): Response {
   return reply(JSON.stringify(value), 'application/json; charset=utf-8', status)
 }
 
-/** A refusal with a sentence for users. Programs read the sentence as `error`. */
+/** Returns a refusal with a sentence for users. Programs read the sentence as `error`. */
 export function refusal(status: number, error: string): Response {
   return json({ error }, status)
 }
 
 /**
- * The address begins with `./`, so that a browser never reads a name in the path as another host.
+ * Redirects to a path beside the current path. The address begins with `./`, so that a browser
+ * never reads `to` as another host.
  */
 export function redirect(to: string): Response {
   return reply(null, 'text/plain; charset=utf-8', 308, { location: `./${to}` })

@@ -1,41 +1,42 @@
 import { candidateLabel } from '../deployment/key-names.ts'
 import type { HolderRow, LockDetail, LockRow, WaiterRow } from '../deployment/rows.ts'
 
-/** The most holders in a row of the table. The detail has more. */
+/** The most holders in a row of the table. The detail of the lock has more holders. */
 const HOLDERS_OF_ROW = 3
 
-/** The most holders and waiters in a detail. Further ones are only counted. */
+/** The most holders in a detail. Further holders are only counted. */
 const HOLDERS_OF_DETAIL = 200
+/** The most waiters in a detail. Further waiters are only counted. */
 const WAITERS_OF_DETAIL = 200
 
 /**
- * Two looks compute the same moment with a small difference, because a look takes time. Moments
- * closer than this, in milliseconds, are the same.
+ * Moments that differ by less than this, in milliseconds, count as the same. A look takes time, so
+ * two looks compute the same moment with a small difference.
  */
 const SAME_MOMENT_MS = 1_000
 
 /**
- * One holder. All times are moments in milliseconds, by the clock of the dashboard. Unlike
- * durations, moments stay the same, so the row is sent again only after a real change.
+ * One holder. All times are moments in milliseconds since 1970, by the clock of the dashboard.
+ * Unlike durations, moments stay the same, so the row is sent again only after a real change.
  */
 export interface Holder {
   readonly owner: string
-  /** The label of its client; null if unknown. */
+  /** The label of the candidate or of the client. Null if unknown. */
   readonly label: string | null
   readonly host: string | null
   readonly pid: number | null
   readonly isRedisson: boolean
   readonly holdCount: number
-  /** The ids of its permits; empty for a lock. */
+  /** The ids of the holder's permits. Empty for a lock, and in rows of the table. */
   readonly permits: readonly string[]
-  /** When its client last reported itself; null if that is unknown. */
+  /** When the client of the holder last reported itself. Null if unknown. */
   readonly seenAt: number | null
   readonly since: number | null
-  /** When its lease ends without a renewal; null if the lease never expires. */
+  /** When the lease ends if no renewal follows. Null if the lease never expires. */
   readonly until: number | null
   /**
-   * The greatest remaining time of its lease that was seen, in milliseconds, rounded up to seconds;
-   * null if the lease never expires.
+   * The greatest remaining time of the lease that was seen, in milliseconds, rounded up to whole
+   * seconds. Null if the lease never expires.
    */
   readonly leaseMs: number | null
 }
@@ -62,10 +63,11 @@ export interface Waiter {
   readonly since: number | null
   readonly isDead: boolean
   /**
-   * The access that the waiter requests, if the kind has several: `read`, `write`, `2 permits`.
+   * The access that the waiter requests: `read`, `write` or, for example, `2 permits`. Null if the
+   * kind has only one access, or if the access is unknown.
    */
   readonly wants: string | null
-  /** When its client last reported itself; null if that is unknown. */
+  /** When the client of the waiter last reported itself. Null if unknown. */
   readonly seenAt: number | null
 }
 
@@ -76,7 +78,9 @@ export interface Detail extends TableRow {
 }
 
 /**
- * @param before the row that was sent last. If a moment has hardly changed, the new row has the old
+ * Makes the row of the table for one lock.
+ *
+ * @param before the previous row of the lock. A moment that has hardly changed keeps the previous
  * value
  */
 export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
@@ -88,8 +92,8 @@ export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
     stateText: row.stateText,
     holders: row.holders
       .slice(0, HOLDERS_OF_ROW)
-      // Without the permit ids: a holder may have thousands, and each change sends the row to all
-      // viewers.
+      // A holder may have thousands of permits, and each change sends the row to all viewers. So
+      // the row has no permit ids.
       .map((holder) => ({ ...holderOf(holder, now, known.get(holder.owner)), permits: [] })),
     holderCount: row.holders.length,
     token: row.token,
@@ -118,7 +122,10 @@ function holderOf(holder: HolderRow, now: number, before?: Holder): Holder {
   return { owner, ...process, isRedisson, holdCount, permits, seenAt, since, until, leaseMs }
 }
 
-/** Rounds up to seconds and keeps the greatest value, so that a renewal does not change the row. */
+/**
+ * Returns the greatest remaining time of the lease that was seen, rounded up to seconds. So a
+ * renewal does not change the row.
+ */
 function leaseOf({ ttlMs }: HolderRow, before: number | null): number | null {
   if (ttlMs === null) return null
   return Math.max(before ?? 0, 1_000 * Math.ceil(ttlMs / 1_000))
@@ -142,7 +149,6 @@ function moment(now: number, ms: number | null, sign: 1 | -1, before?: number | 
   return before != null && Math.abs(at - before) < SAME_MOMENT_MS ? before : at
 }
 
-/** The totals of all rows. */
 export interface Totals {
   readonly locks: number
   /** The number of locks, semaphores and elections that are held. Closed latches do not count. */
@@ -152,9 +158,12 @@ export interface Totals {
    * another candidate leads.
    */
   readonly waiting: number
-  /** When the longest current wait began; null without a waiter, or if unknown. */
+  /** When the longest current wait began. Null without a waiter, or if the time is unknown. */
   readonly waitingSince: number | null
-  /** The number of rows. Above a limit, free locks are counted without a row. */
+  /**
+   * The number of locks with a row. If there are very many locks, further free locks are counted
+   * without a row.
+   */
   readonly shown: number
 }
 

@@ -13,10 +13,16 @@ import type { Change, Table } from './table.ts'
 const KEYS_SEEN = 5_000
 const HOLDS_SEEN = 60
 
-/** Two looks compute the begin of the same hold with a difference below this, in milliseconds. */
+/**
+ * Two looks compute the start of one hold with a difference below this, in milliseconds. A greater
+ * difference means another hold.
+ */
 const SAME_HOLD_MS = 1_000
 
-/** The clocks of the dashboard and the servers may differ by this, in milliseconds. */
+/**
+ * The assumed greatest difference between the clocks of the dashboard and the servers, in
+ * milliseconds.
+ */
 const CLOCKS_MS = 2_000
 
 /** The holds that the poll saw. A hold that begins and ends between two looks is missing. */
@@ -35,14 +41,14 @@ export class SeenHolds {
     for (const held of holds) {
       if (held.ended !== null) continue
       const same = holders.get(held.owner)
-      // If the begin is later, the owner has acquired the lock again.
+      // If the start is later, the owner has released the lock and acquired it again.
       if (same !== undefined && (same.since ?? 0) < held.from + SAME_HOLD_MS) {
         holders.delete(held.owner)
         continue
       }
       held.seenUntil = Math.max(held.from, lastSeenAt)
-      // The row names only the first holders, so `owners` is checked too. Without a row, the node
-      // of the lock may be unreachable.
+      // The row names only the first holders, but `owners` names all holders. If the row was
+      // removed, the node of the lock may be unreachable.
       const isUnknown =
         after === undefined ? this.#table.status.missing.length > 0 : owners.has(held.owner)
       if (!isUnknown || same !== undefined)
@@ -61,7 +67,7 @@ export class SeenHolds {
 
   /**
    * Returns the current knowledge about a hold without a recorded end, from the history or the
-   * poll. Also sets `goneBy` when the hold is found to be over for the first time.
+   * poll. Also sets `held.goneBy` when the hold is first found to have ended.
    */
   knowledgeOf(key: string, held: Held, now: number): Knowledge {
     const table = this.#table
@@ -79,7 +85,12 @@ export class SeenHolds {
     return { now, state: held.goneBy === undefined ? 'unknown' : 'gone', sureUntil }
   }
 
-  /** @param isRecorded true if the history already has a hold of this owner */
+  /**
+   * Returns the seen holds in the asked time, grouped by lock.
+   *
+   * @param isRecorded returns true if the history already has a hold of this owner, which is then
+   * left out
+   */
   lanes(
     question: PastQuestion,
     isRecorded: (key: string, owner: string) => boolean = () => false,
@@ -118,8 +129,8 @@ function heldBy(holder: Holder, row: TableRow, now: number): Held {
     owner,
     label,
     kind: kindOf(owner, row),
-    // The token of the row may belong to another holder if there are several. Redisson has no
-    // tokens.
+    // If there are several holders, the token of the row may belong to another holder. Redisson has
+    // no tokens.
     token: row.holderCount === 1 && !isRedisson ? row.token : null,
     from: Math.min(since ?? now, now),
     leaseMs: 0,

@@ -6,7 +6,7 @@ import { FollowedHistory, type HistoryOptions } from './history.ts'
 
 export { forNode } from './node-requests.ts'
 
-/** @internal The dashboard for these servers. */
+/** @internal Makes the dashboard for these servers. */
 export function newDashboardOf(
   where: Where,
   { history, ...access }: AccessOptions & { readonly history?: HistoryOptions | undefined },

@@ -1,14 +1,17 @@
 import type { KindName } from '../../src/index.ts'
 
 /**
- * The kind of a hold, which decides which other holds it excludes. A fair lock counts as a lock.
+ * The kind of a hold. The kind decides which other holds are impossible at the same time. A fair
+ * lock counts as a lock.
  */
 export type SpanKind = Exclude<KindName, 'fair'>
 
 /**
- * How a hold ended. `released`, `lost` and `forced` come from the history. `seen`: the dashboard
- * saw that the hold was over. `unrecorded`: the history has no end, for example because the process
- * was killed. `untold`: permits without a lease, whose end is never recorded.
+ * How a hold ended. The history records `released`, `lost` and `forced`.
+ *
+ * - `seen`: the dashboard saw that the hold had ended;
+ * - `unrecorded`: the history has no end, for example because the process was killed;
+ * - `untold`: permits without a lease, whose end is never recorded.
  */
 export type Ending = 'released' | 'lost' | 'forced' | 'seen' | 'unrecorded' | 'untold'
 
@@ -17,14 +20,16 @@ export interface Span {
   readonly owner: string
   readonly label: string | null
   readonly kind: SpanKind
-  /** The fencing token; null if it is unknown. */
+  /** The fencing token. Null if the token is unknown. */
   readonly token: number | null
   readonly from: number
-  /** Null if the hold has not ended, or if its end is unknown. */
+  /**
+   * When the hold ended, at the latest. Null if the hold has not ended, or if its end is unknown.
+   */
   readonly to: number | null
-  /** The hold certainly lasted until this moment. It ended between this moment and `to`. */
+  /** The hold certainly lasted until this moment. The end is between this moment and `to`. */
   readonly sureUntil: number
-  /** Null if the hold has not ended. */
+  /** How the hold ended. Null if the hold has not ended. */
   readonly ending: Ending | null
 }
 
@@ -35,22 +40,25 @@ export interface Held {
   readonly kind: SpanKind
   readonly token: number | null
   readonly from: number
-  /** The lease of the hold in milliseconds; 0 if unknown. */
+  /** The lease of the hold, in milliseconds. 0 if unknown. */
   readonly leaseMs: number
   /**
    * The lease ends at this moment at the latest, unless `extend()` lengthens the lease. Infinity if
    * the lease is renewed or unknown.
    */
   readonly limitAt: number
-  /** The end that was recorded or seen. */
+  /** The end that was recorded or seen. Null if no end is known. */
   ended: { readonly at: number; readonly how: Ending } | null
   /**
-   * When the next hold that excludes this hold began; Infinity without such a hold. See `settle`.
+   * The start of the next hold that is impossible beside this hold. Infinity without such a hold.
+   * Set by `settle`.
    */
   nextFrom: number
-  /** When the dashboard last saw this hold; 0 if it never saw the hold. */
+  /**
+   * When the poll last saw this hold. Set when the poll no longer finds the hold; 0 before that.
+   */
   seenUntil: number
-  /** When the dashboard first found that this hold was over. */
+  /** When the dashboard first found that this hold had ended. Undefined before that. */
   goneBy: number | undefined
 }
 
@@ -58,8 +66,8 @@ export interface Held {
 export interface Knowledge {
   readonly now: number
   /**
-   * `held`: the servers name the owner as a holder. `gone`: the hold is over. `unknown`: neither is
-   * certain.
+   * `held`: the servers name the owner as a holder. `gone`: the hold has ended. `unknown`: neither
+   * is certain.
    */
   readonly state: 'held' | 'gone' | 'unknown'
   /** The last moment at which the client or the poll showed that the hold had not ended. */
@@ -67,12 +75,12 @@ export interface Knowledge {
 }
 
 /**
- * The time of an entry may be too late by this, in milliseconds, because an entry may reach Redis
+ * The most by which the time of an entry may be too late, in milliseconds. An entry may reach Redis
  * late.
  */
 const INEXACT_MS = 2_000
 
-/** A hold of the kind on the left ends before another owner gets a hold of a kind on the right. */
+/** For each kind of hold: the kinds that another owner can get only after the hold has ended. */
 const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
   lock: ['lock', 'read', 'write', 'upgradable'],
   write: ['lock', 'read', 'write', 'upgradable'],
@@ -83,8 +91,8 @@ const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
 }
 
 /**
- * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the begin of the
- * next hold that excludes it.
+ * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the start of the
+ * next hold that is impossible beside the hold.
  */
 export function settle(holds: Held[]): void {
   holds.sort(inOrder)
@@ -103,8 +111,8 @@ export function settle(holds: Held[]): void {
 }
 
 /**
- * Sorts by token. Readers have the same token as the writer before them, so they come after the
- * writer.
+ * Compares two holds by their tokens. Readers have the same token as the writer before them, so
+ * readers come after this writer.
  */
 function inOrder(a: Held, b: Held): number {
   const byToken = a.token === null || b.token === null ? 0 : a.token - b.token
@@ -112,8 +120,8 @@ function inOrder(a: Held, b: Held): number {
 }
 
 /**
- * The begin of a hold. Times of entries are inexact, so a hold may seem to begin shortly after the
- * next hold. Then the begin of the next hold counts.
+ * Returns the start of a hold. Times of entries are inexact, so a hold may seem to start shortly
+ * after the next hold. Then the start of the next hold counts.
  */
 function startOf({ from, nextFrom }: Held): number {
   return from > nextFrom && from - nextFrom <= INEXACT_MS ? nextFrom : from
@@ -121,13 +129,13 @@ function startOf({ from, nextFrom }: Held): number {
 
 const isSameOwner = (a: Held, b: Held) => baseOf(a.owner) === baseOf(b.owner)
 
-/** The owner without the suffix for a side of a read-write lock. */
+/** Returns the owner id without the suffix for a side of a read-write lock. */
 const baseOf = (owner: string) => owner.replace(/:(write|upgradable)$/, '')
 
 /**
  * Makes the span of a hold.
  *
- * @param knowledgeOf is called if the hold has no recorded end
+ * @param knowledgeOf returns the current knowledge about a hold without a recorded end
  */
 export function spanOf(held: Held, knowledgeOf: (held: Held) => Knowledge): Span {
   const { owner, label, kind, token, ended } = held
@@ -148,14 +156,14 @@ function knownEnd(held: Held, { at, how }: NonNullable<Held['ended']>): End {
   const from = startOf(held)
   const sureUntil = how === 'seen' ? Math.max(from, seenUntil) : at
   const lateMs = at - nextFrom
-  // Inexact times cannot explain a confirmed release so long after the next begin. So the chart
-  // shows that the holds overlap.
+  // If a confirmed release is long after the start of the next hold, inexact times cannot be the
+  // reason. So the chart shows that the holds overlap.
   if (lateMs <= 0 || (how === 'released' && lateMs > INEXACT_MS)) {
     return { to: at, sureUntil, ending: how }
   }
   const to = Math.max(from, nextFrom)
-  // A holder that stalled records its loss only when it continues, but its lease ended earlier.
-  // Only the first lease is certain.
+  // A stalled holder records its loss only when it runs again, but its lease ended earlier. The
+  // hold certainly lasted only for the first lease.
   const sure = how === 'lost' && lateMs > INEXACT_MS ? from + leaseMs : sureUntil
   return { to, sureUntil: Math.min(to, sure), ending: how }
 }

@@ -3,17 +3,19 @@ import type { Table } from './table.ts'
 
 export interface StreamTimes {
   /**
-   * The longest duration of a stream. Then the browser reconnects, and `authorize` checks its
-   * rights again.
+   * The longest duration of a stream, in milliseconds. Then the browser connects again, and
+   * `authorize` checks the rights again.
    */
   readonly streamMs: number
-  /** The longest silence of a stream, because proxies close a stream that is silent for longer. */
+  /**
+   * The longest silence of a stream, in milliseconds. Proxies close a stream that is silent for
+   * longer.
+   */
   readonly commentMs: number
-  /** The shortest pause between two messages to one viewer. */
+  /** The shortest pause between two messages to one viewer, in milliseconds. */
   readonly gapMs: number
 }
 
-/** The most rows of one message. */
 const ROWS_OF_MESSAGE = 1_000
 
 /** How long the browser waits before it reconnects, in milliseconds. */
@@ -24,7 +26,8 @@ const RETRY_MS = 2_000
  * last message. So a slow viewer gets fewer messages with more changes, and no messages pile up in
  * memory.
  *
- * @param seen the last id that the viewer received, on this stream or an earlier stream
+ * @param seen the last id that the viewer received, on this stream or an earlier stream; null for a
+ * new viewer
  * @param onEnd called once, when the stream ends for any reason
  */
 export function newStream(

@@ -7,7 +7,8 @@ import { rowOf, type TableRow, type Totals, totalsOf } from './row.ts'
 const MOST_ROWS = 20_000
 
 /**
- * This many removed rows are remembered. A viewer that missed more removals gets all rows again.
+ * The most removed rows that are remembered. A viewer that missed more removals gets all rows
+ * again.
  */
 const MOST_GONE = 20_000
 
@@ -25,12 +26,11 @@ interface Entry {
   holders: LockRow['holders']
 }
 
-/** The change of one row. */
 export interface Change {
   readonly key: string
   /** The new row; undefined if the row was removed. */
   readonly after: TableRow | undefined
-  /** When the previous row was last read; 0 if there was none. */
+  /** When the previous row was last read. 0 if there was no previous row. */
   readonly lastSeenAt: number
   /** All owners that hold the lock now. The row names only the first owners. */
   readonly owners: ReadonlySet<string>
@@ -40,11 +40,11 @@ export interface Status {
   /** `waiting`: the poll is stopped, or its first scan has not ended. */
   readonly state: 'waiting' | 'live' | 'unreachable'
   readonly address: string
-  /** The reason why the servers cannot be reached. */
+  /** The reason why the servers cannot be reached. Null if they can be reached. */
   readonly error: string | null
-  /** When the last scan of all locks ended; null if no scan has ended yet. */
+  /** When the last scan ended. Null if no scan has ended yet. */
   readonly scannedAt: number | null
-  /** For each server that is left out, a sentence with the reason. */
+  /** For each server whose locks may be missing, a sentence with the reason. */
   readonly missing: readonly string[]
 }
 
@@ -64,15 +64,14 @@ export interface Changes {
  * changes.
  */
 export class Table {
-  /** Identifies this table, because the versions of another table are not comparable. */
+  /** A random id of this table. The versions of different tables cannot be compared. */
   readonly epoch = randomBytes(6).toString('hex')
   readonly #entries = new Map<string, Entry>()
   readonly #gone = new Map<string, number>()
   readonly #onChange: (change: Change) => void
   #version = 1
   /**
-   * A viewer with a lower version gets all rows, because the removals before this version are
-   * forgotten.
+   * The removals before this version are forgotten. So a viewer with a lower version gets all rows.
    */
   #remembersFrom = 0
   #status: Status
@@ -120,20 +119,19 @@ export class Table {
     return this.#owners
   }
 
-  /** True if the owner of at least one of the permits is unknown. */
+  /** True if at least one permit of the semaphore has an unknown owner. */
   hasUnknownOwners(key: string): boolean {
     const { holders = [] } = this.#entries.get(key) ?? {}
     return holders.some(({ owner }) => isPermitId(owner))
   }
 
-  /** When the row of this lock was last read; undefined without a row. */
+  /** When the row of this lock was last read. Undefined without a row. */
   seenAt(key: string): number | undefined {
     return this.#entries.get(key)?.seenAt
   }
 
   /**
-   * When the last complete scan of all locks began; 0 before that, and while a server is
-   * unreachable.
+   * When the last complete scan began. 0 without such a scan, and while a server is unreachable.
    */
   get scannedSince(): number {
     return this.#scannedSince
@@ -164,7 +162,7 @@ export class Table {
     this.#notifyIf(version)
   }
 
-  /** Called after a scan of all locks. Removes the rows that were not read since the scan began. */
+  /** Removes the rows that were last read before a scan of all locks began. */
   sweep(notSeenSince: number, left: number): void {
     this.#left = left
     if (this.#status.missing.length === 0) this.#scannedSince = notSeenSince
@@ -172,7 +170,7 @@ export class Table {
     this.remove(old.map(([key]) => key))
   }
 
-  /** The keys to read often: locks that are held or waited for, or that changed shortly before. */
+  /** Returns the keys of locks that are held or waited for, or that changed shortly before. */
   hot(now: number): string[] {
     const keys: string[] = []
     for (const [key, { row, changedAt }] of this.#entries) {
@@ -203,7 +201,8 @@ export class Table {
       return
     }
     this.#gone.delete(row.key)
-    // A free lock that is new here was not released just now, so it is not read often.
+    // A lock without an earlier row has not changed as far as the table knows. So a new free lock
+    // is not read often.
     const changedAt = known === undefined ? Number.NEGATIVE_INFINITY : now
     this.#entries.set(row.key, { row, text, version, seenAt: now, changedAt, holders })
     this.#version = version

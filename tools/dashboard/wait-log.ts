@@ -20,7 +20,7 @@ export class WaitLog {
     this.#waitedMs.shift()
   }
 
-  /** The durations of the waits that ended at `from` or later, in milliseconds. */
+  /** Returns the durations of the waits that ended at `from` or later, in milliseconds. */
   since(from: number): number[] {
     const found: number[] = []
     for (let i = this.#firstWrittenSince(from); i < this.#at.length; i++) {
@@ -30,8 +30,8 @@ export class WaitLog {
   }
 
   /**
-   * The index of the first wait that was written at `from` or later. Earlier waits have also ended
-   * earlier, because an entry is written after its event.
+   * Returns the index of the first wait that was written at `from` or later. Waits that were
+   * written earlier have also ended earlier, because an entry is written after its event.
    */
   #firstWrittenSince(from: number): number {
     let [low, high] = [0, this.#writtenAt.length]

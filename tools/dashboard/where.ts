@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../../src/index.ts'
 import { type Login, readEndpoint, type Tls } from '../servers/endpoint.ts'
 import { assertEachOnce, type Where } from '../servers/where.ts'
 
-/** PEM files of a TLS connection. A missing file means the default of Node.js. */
+/** The PEM files of a TLS connection. For a missing file, Node.js uses its default. */
 export interface TlsFiles {
   readonly ca?: string | Buffer | undefined
   readonly cert?: string | Buffer | undefined
@@ -31,13 +31,13 @@ export interface DashboardSentinels extends LoginOptions {
 /** The servers of the locks: either `redis` or `masters`. */
 export interface PlaceOptions {
   /**
-   * `redis://host:port`, `rediss://host:port` or `host:port`; a cluster; or Sentinels and the name
-   * of a master.
+   * One server, as `redis://host:port`, `rediss://host:port` or `host:port`; a cluster; or
+   * Sentinels and the name of a master.
    */
   readonly redis?: string | DashboardCluster | DashboardSentinels | undefined
   /** The independent masters of a quorum, each as one server. */
   readonly masters?: readonly string[] | undefined
-  /** Connects with TLS, as `rediss://` does. */
+  /** If given, the connections use TLS, as with `rediss://`. */
   readonly tls?: TlsFiles | undefined
 }
 

@@ -5,7 +5,7 @@ import type { Masters, Open } from './masters.ts'
 import type { Unreachable } from './rows.ts'
 import { slotOf } from './slot.ts'
 
-/** The shortest pause before unreachable nodes are tried again, in milliseconds. */
+/** The shortest time between two attempts to reach unreachable nodes, in milliseconds. */
 const AGAIN_MS = 5_000
 
 interface Range {
@@ -14,7 +14,10 @@ interface Range {
   readonly address: string
 }
 
-/** The masters of a cluster. If a node is down, only its own slots are unavailable. */
+/**
+ * The masters of a cluster. If a node does not answer, only the locks in the slots of this node are
+ * unavailable.
+ */
 export class ClusterMasters implements Masters {
   readonly isQuorum = false
   readonly count = 1
@@ -22,7 +25,10 @@ export class ClusterMasters implements Masters {
   readonly close: () => void
   readonly #starts: readonly Endpoint[]
   readonly #open: Open
-  /** All open connections. The connection to a start node is kept even if the node is no master. */
+  /**
+   * The connection to each known node, by address. The connection stays, even if the node is no
+   * longer a master.
+   */
   readonly #connections = new Map<string, ServerClient>()
   #ranges: readonly Range[] = []
   #up = new Map<string, ServerClient>()
@@ -36,7 +42,7 @@ export class ClusterMasters implements Masters {
     this.close = close
   }
 
-  /** @returns rejects with a readable Error if no node answers the request for the slots */
+  /** @returns rejects with a readable Error if none of the start nodes reports the slots */
   static async open(starts: readonly Endpoint[], open: Open, close: () => void): Promise<Masters> {
     const masters = new ClusterMasters(starts, open, close)
     await masters.#connect()
@@ -70,7 +76,7 @@ export class ClusterMasters implements Masters {
     if (this.#down.size === 0 || this.#isTrying) return
     if (performance.now() - this.#triedAt < AGAIN_MS) return
     this.#isTrying = true
-    // A replica may have become the master of slots of an unreachable node, so the slots are read
+    // A replica may now be the master of the slots of an unreachable node. So the slots are read
     // again.
     this.#connect()
       .catch(() => undefined)
@@ -132,9 +138,9 @@ async function slotsBy(client: ServerClient, start: Endpoint) {
   if (slots.length === 0) throw new Error(`${addressOf(start)} knows no slots of a cluster.`)
   const endpoints = new Map<string, Endpoint>()
   const ranges = slots.map(([first, last, [name, port, , more]]): Range => {
-    // Redis 7 reports `?` for a node without a hostname if the cluster prefers hostnames.
+    // If a cluster prefers hostnames, Redis 7 reports `?` for a node without a hostname.
     const host = name === '?' ? ipIn(more) : name
-    // A node without contact to other nodes reports no host of its own, so the host of `start` is
+    // A node that has not met another node does not know its own host. Then the host of `start` is
     // used.
     const endpoint = { ...start, host: host || start.host, port }
     const address = addressOf(endpoint)
@@ -144,7 +150,10 @@ async function slotsBy(client: ServerClient, start: Endpoint) {
   return { ranges, endpoints }
 }
 
-/** The IP address in the metadata of a node, which is a list of names and values. */
+/**
+ * Returns the IP address in the metadata of a node, where each value follows its name. Undefined if
+ * the metadata has no IP address.
+ */
 function ipIn(more: readonly string[] = []): string | undefined {
   const i = more.indexOf('ip')
   return i < 0 ? undefined : more[i + 1]

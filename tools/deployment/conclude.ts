@@ -7,28 +7,38 @@ import { stateOf } from './state.ts'
 export type BareHolder = Omit<HolderRow, 'process'>
 export type BareWaiter = Omit<WaiterRow, 'process'>
 
-/** A detail before the processes of its clients are known. */
+/**
+ * The detail of one lock, without the votes and without the processes of its holders and waiters.
+ */
 export type BareDetail = Omit<LockDetail, 'holders' | 'queue' | 'votes'> & {
   readonly holders: readonly BareHolder[]
   readonly queue: readonly BareWaiter[]
 }
 
-/** Tokens of a single server are server times in µs. A token below this number is not a time. */
+/**
+ * The start of 2020 as a server time, in µs since 1970. A smaller number is a count and not a time.
+ */
 const FIRST_US = Date.UTC(2020) * 1_000
-/** A permit has no lease if its end is after this moment, in milliseconds since 1970. */
+/**
+ * If the expiry of a permit is after this moment, the permit has no lease. In milliseconds since
+ * 1970.
+ */
 const NEVER_MS = 1e14
 /**
- * A heartbeat of a live client ends at most this far ahead, in milliseconds. A later end was
- * written before the clock was set back, so the waiter counts as dead.
+ * The longest remaining time of a heartbeat, in milliseconds. A longer time means that the server
+ * clock was set back, and the waiter counts as dead.
  */
 const MOST_AHEAD_MS = 10_000
-/** The number of hex digits with which all permit ids of one acquisition begin. */
+/**
+ * All permit ids of one acquisition begin with the same hex digits. `HEAD_DIGITS` is the number of
+ * these digits.
+ */
 const HEAD_DIGITS = 24
 
 /**
  * Derives the state of one lock from the content of its keys.
  *
- * @param isQuorum true on independent masters, where the token is a count and not a time
+ * @param isQuorum true for independent masters, whose tokens are counts and not times
  * @returns null if no lock has that name, or if the key is not of Holdfast or Redisson
  */
 export function conclude(raw: RawKeys, isQuorum: boolean): BareDetail | null {
@@ -57,8 +67,9 @@ function ofHash(raw: RawKeys, isQuorum: boolean): BareDetail | null {
     }
     if (ofReader === undefined) return [holder]
     const { ttlMs, sinceUs } = ofReader
-    // An expired reader stays in the hash until the next request, so it is left out here. A reader
-    // of Redisson is listed, because Redisson may renew only the lock.
+    // An expired reader stays in the hash until the next request, so the reader is not listed. A
+    // Redisson reader is listed, because Redisson may renew the key of the lock and not the key of
+    // the reader.
     if (ttlMs === -2) return isRedisson ? [holder] : []
     return [{ ...holder, ttlMs: ttlMs === -1 ? null : ttlMs, ageMs: ageOf(sinceUs, raw.nowMs) }]
   })
@@ -92,8 +103,8 @@ function ofNumber(raw: RawKeys): BareDetail {
 }
 
 /**
- * The key of the lock is missing, so the lock is free. Returns null if the other keys contain
- * neither a token, nor a waiter, nor the kind of a semaphore.
+ * Derives the state of a lock whose main key does not exist. Returns null if the other keys have no
+ * token, no waiter and no kind of a semaphore.
  */
 function ofNothing(raw: RawKeys): BareDetail | null {
   const permits = permitQueue(raw)
@@ -159,8 +170,8 @@ function permitHolders({ permits, permitHolders, nowMs }: RawKeys): BareHolder[]
   })
 }
 
-// The fields of heartbeats are client ids, so `clientOf` finds them. The other fields of this hash
-// are claim windows of owners.
+// In the hash of a fair queue, the field of a heartbeat is a client id. Owner ids are the fields of
+// claim windows, which are not read here.
 const fairQueue = ({ fair, nowMs }: RawKeys) => waitersOf(fair, nowMs, () => null, clientOf)
 
 const readWriteQueue = ({ writers, reading, nowMs }: RawKeys) => [
@@ -178,8 +189,8 @@ function waitersOf(
   { since, alive }: RawQueue,
   nowMs: number,
   wants: (mark: string) => string | null,
-  // Returns the field of a waiter's heartbeat. If there is no such field, the heartbeat of its
-  // client counts.
+  // Returns the field of a waiter's heartbeat. If the hash has no such field, the heartbeat of the
+  // waiter's client counts.
   fieldOf: (owner: string) => string = (owner) => owner,
 ): BareWaiter[] {
   const marks = new Map(pairs(alive))
@@ -188,8 +199,8 @@ function waitersOf(
     const aheadMs = Number.parseInt(mark, 10) - nowMs
     return {
       owner,
-      // Null for a reader that upgrades: its score only puts it before all other waiters, and is no
-      // time.
+      // Null for a reader that upgrades. The score of this reader is not a time: it only puts the
+      // reader before all other waiters.
       waitedMs: ageOf(Number(sinceUs), nowMs),
       isDead: !(aheadMs >= 0 && aheadMs <= MOST_AHEAD_MS),
       wants: wants(mark),

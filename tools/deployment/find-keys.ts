@@ -11,7 +11,10 @@ import {
 } from './key-names.ts'
 import { reply } from './reply.ts'
 
-/** The number of keys of one step. The server needs well below 1 ms for one step. */
+/**
+ * About how many keys one `SCAN` request examines. The server needs well below 1 ms for one
+ * request.
+ */
 const AT_A_TIME = 500
 
 interface Wanted {
@@ -20,8 +23,8 @@ interface Wanted {
 }
 
 /**
- * Finds held locks: hashes in which each field is an owner. The other keys of a lock are not
- * needed.
+ * Yields the keys of held locks, in chunks. A hash counts as a held lock if a sample of its fields
+ * has only owners and `mode`.
  */
 export async function* findHeld(server: ServerClient, { pattern, signal }: Wanted) {
   const match = pattern === undefined ? [] : ['MATCH', pattern]
@@ -33,8 +36,8 @@ export async function* findHeld(server: ServerClient, { pattern, signal }: Wante
 }
 
 /**
- * Finds locks by the other keys that belong to them, and finds the clients that report themselves.
- * `counted`: locks with a token counter. `more`: locks with another key, such as a queue.
+ * Yields locks that have a token counter or a queue, and clients that report themselves, in chunks.
+ * `counted` has locks with a token counter. `more` has locks with another key, such as a queue.
  */
 export async function* findNamed(server: ServerClient, { pattern, signal }: Wanted) {
   const isWanted = pattern === undefined ? () => true : matcherOf(pattern)
@@ -49,14 +52,14 @@ export async function* findNamed(server: ServerClient, { pattern, signal }: Want
   }
 }
 
-/** Finds the clients that report themselves. */
+/** Yields the ids of the clients that report themselves, in chunks. */
 export async function* findClients(server: ServerClient, signal: AbortSignal) {
   for await (const keys of scan(server, ['MATCH', 'holdfast_client:*'], signal)) {
     yield keys.flatMap((key) => clientIn(key) ?? [])
   }
 }
 
-/** Finds keys that normally expire, but have no expiry. */
+/** Yields the keys of Holdfast that normally expire but have no TTL, in chunks. */
 export async function* findEndless(server: ServerClient, signal: AbortSignal | undefined) {
   for await (const keys of scan(server, ['MATCH', DERIVED_PATTERN], signal)) {
     const ours = keys.filter(endsByItself)
@@ -66,8 +69,8 @@ export async function* findEndless(server: ServerClient, signal: AbortSignal | u
 }
 
 /**
- * After each step it pauses as long as the step took, at most 50 ms, so that the server has time
- * for other clients.
+ * Yields the matching keys in chunks. Between two chunks, waits for as long as the last chunk took,
+ * but at most 50 ms. So the server has time for other clients.
  */
 async function* scan(
   server: ServerClient,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { looksOf } from './renewals.ts'
 import type { Deployment, HolderRow, LockDetail, LockRow } from './rows.ts'
 
-/** The kind of a leak. The words stay the same between releases. */
+/** The kind of a leak. A code keeps its meaning in later releases. */
 export type LeakCode =
   | 'lock-without-ttl'
   | 'key-without-ttl'
@@ -11,32 +11,37 @@ export type LeakCode =
 
 export interface Leak {
   readonly code: LeakCode
-  /** The key of the lock, or the leaked key itself. */
+  /** The key of the lock. For `key-without-ttl`, the key that has no TTL. */
   readonly key: string
-  /** The holder or the waiter; null if there is none. */
+  /** The holder. For `queue-of-free-lock`, the first live waiter. Null for `key-without-ttl`. */
   readonly owner: string | null
-  /** The time left of the lease in milliseconds; null without a lease. */
+  /** The remaining time of the holder's lease, in milliseconds. Null without a lease. */
   readonly ttlMs: number | null
-  /** The lock; null if the leaked key is no lock. */
+  /** The lock. Null for `key-without-ttl`. */
   readonly lock: LockDetail | null
-  /** The `redis-cli` command for each server that has the key; empty for a lock. */
+  /**
+   * The `redis-cli` command for each server that has the key without a TTL. Empty for other leaks.
+   */
   readonly cli: readonly string[]
 }
 
 interface LeakTerms {
-  /** The `leaseMs` of the clients. A watchdog renews such a lease after each third of it. */
+  /**
+   * The option `leaseMs` of the clients, in milliseconds. The watchdog renews a lease after each
+   * third of this time.
+   */
   readonly leaseMs: number
   readonly pattern?: string
-  /** Called before the second look. */
+  /** Called before the pause, with its duration and the number of locks that need a second look. */
   readonly onPause?: (waitMs: number, locks: number) => void
 }
 
 /**
- * The first live waiter of a free lock acquires or requests the lock within this time, in
+ * If a lock is free, its first live waiter acquires or requests the lock within this time, in
  * milliseconds.
  */
 const PLACE_MS = 7_000
-/** A renewal may be late by this, in milliseconds. */
+/** The time by which a renewal may be late, in milliseconds. */
 const LATE_MS = 1_000
 
 interface Suspect {
@@ -45,9 +50,9 @@ interface Suspect {
 }
 
 /**
- * Finds leaks. Some leaks are certain only after a second look at the lock.
+ * Yields leaks. For some leaks, a second look at the lock follows after a pause.
  *
- * @returns the number of holders that were not judged, because their leases are longer than
+ * @returns the number of holders that were not judged, because their leases last longer than
  * `leaseMs`
  */
 export async function* findLeaks(
@@ -64,7 +69,8 @@ export async function* findLeaks(
       longer += unknown.filter(({ ttlMs }) => (ttlMs ?? 0) > leaseMs).length
       if (!unknown.some(({ ttlMs }) => (ttlMs ?? 0) <= leaseMs) && row.waiting === 0) continue
       const lock = await deployment.inspect(row.key)
-      // Measured after the look. If the time of a slow look counted, the lease could seem renewed.
+      // The time is taken after the look. A time from before a slow look could make the lease seem
+      // renewed.
       const at = performance.now()
       if (lock !== null && isSuspect(lock, leaseMs)) suspects.push({ lock, at })
     }
@@ -98,8 +104,8 @@ export async function* findLeaks(
 const isEndless = ({ ttlMs }: HolderRow): boolean => ttlMs === null
 
 /**
- * True if the process of the holder should be known and is not. False for Redisson, whose processes
- * are never known, and for a hold without an expiry, which is another leak.
+ * True if the process of the holder is unknown, but should be known. False for Redisson, whose
+ * processes are never known. False for a hold without an expiry, which is a different leak.
  */
 const isUnknown = ({ process, isRedisson, ttlMs }: HolderRow): boolean =>
   process === null && !isRedisson && ttlMs !== null

@@ -9,20 +9,21 @@ import { reply } from './reply.ts'
 import type { Forced, RowKind, SeenHolder } from './rows.ts'
 import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
 
-/** The default `counterTtlMs` of clients. */
+/** The default `counterTtlMs` of clients, in milliseconds. */
 const COUNTER_MS = 3_600_000
 /**
- * For how long a grant waits for its confirmation, and readers go before writers, in milliseconds.
+ * How long an unconfirmed grant lasts, in milliseconds. For the same time, the waiting readers of a
+ * read-write lock are admitted before writers.
  */
 const CLAIM_MS = 1_500
 /**
- * Each master remembers the owner for at least this time, in milliseconds. If the longest lease of
- * the masters is longer, they remember the owner for the time of that lease.
+ * For at least this time, in milliseconds, each master of a quorum remembers the owner that lost
+ * the lock. If the rest of a master is longer, the rest counts.
  */
 const FORCED_MS = 60_000
 /**
- * A seen token may be ahead of the server time by this, in µs. Tokens are server times, and the
- * clock may have been set back since the token was issued.
+ * The most by which a seen token may be above the server time, in µs. A token is a server time, and
+ * the server clock may have been set back since.
  */
 const AHEAD_US = 86_400_000_000
 
@@ -31,18 +32,22 @@ interface Taking extends SeenHolder {
   /** Every later token is above this number. */
   readonly floor: number
   readonly publish: 'PUBLISH' | 'SPUBLISH'
-  /** For how long a master remembers the owner, in milliseconds; 0 for a single server. */
+  /**
+   * For how long each master remembers the owner that lost the lock, in milliseconds. 0 without a
+   * quorum.
+   */
   readonly forcedMs: number
 }
 
 type Reply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: string]
 
 /**
- * Takes a lock from the holder that was seen, and from no other holder. With several masters, a
- * majority must confirm the release.
+ * Takes a lock from the holder `seen`, and from no other holder. With several masters, a majority
+ * must confirm the release.
  *
  * @returns rejects with a readable Error if the outcome is unknown. Rejects with
- * `InvalidArgumentError` if the holders of this kind are unknown
+ * `InvalidArgumentError` if the token of `seen` was never issued, or if locks of this kind have no
+ * known holders
  */
 export async function forceRelease(
   masters: Masters,
@@ -56,12 +61,12 @@ export async function forceRelease(
   const counters = facts.map(({ counter }) => counter)
   assertIssued(key, seen, Math.max(...counters, ...facts.map(({ us }) => us)))
   const known = Math.max(seen.token ?? 0, ...counters)
-  // Without a counter, the next token is the server time, so the floor includes that time.
+  // Without a counter, the next token is the server time. So the floor is at least the server time.
   const floor = Math.max(...counters) > 0 ? known : Math.max(known, ...facts.map(({ us }) => us))
   const taking: Taking = {
     ...seen,
     key,
-    // Each of several masters has its own counter, so only the owner identifies the hold.
+    // Each master of a quorum has its own counter, so only the owner identifies the hold there.
     token: masters.isQuorum ? null : seen.token,
     floor,
     publish: facts.some(({ isSharded }) => isSharded) ? 'SPUBLISH' : 'PUBLISH',
@@ -74,8 +79,8 @@ export async function forceRelease(
 }
 
 /**
- * Takes the permits one by one. Each id belongs to one acquisition only, so a repeated request
- * takes no other permit.
+ * Takes the permits of the owner one by one. Each permit id belongs to one acquisition only, so a
+ * repeated request takes no other permit.
  */
 async function takePermits(
   server: ServerClient,
@@ -96,8 +101,8 @@ async function takePermits(
 const isOwner = (text: string): boolean => /^[\w-]{21}:\d+:\d+$/.test(text)
 
 /**
- * Throws for a token that was never issued. The release raises the counter to the seen token, so a
- * token that is too high could use up all later tokens.
+ * Throws if the token was never issued. The release raises the counter to the seen token. A token
+ * that is too high would leave no numbers for later tokens.
  */
 function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
   if (token === null || token <= lastUs + AHEAD_US) return
@@ -106,7 +111,10 @@ function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void 
   )
 }
 
-/** Returns the answers of the servers. Throws unless a majority of the servers answers. */
+/**
+ * Asks all servers, and returns their answers. Rejects unless a majority answers: more than half of
+ * `count`.
+ */
 async function fromMost<T>(
   servers: readonly ServerClient[],
   count: number,
@@ -130,7 +138,10 @@ async function fromMost<T>(
   )
 }
 
-/** Reads the facts of the lock and of the server before the release. */
+/**
+ * Reads what the release must know: the lock, its counter, the server time, and the rest of a
+ * master.
+ */
 async function factsOf(server: ServerClient, key: string, masters: Masters) {
   const [[raw], replies] = await Promise.all([
     readKeys(server, [key], masters),
@@ -148,7 +159,7 @@ async function factsOf(server: ServerClient, key: string, masters: Masters) {
     us: Number(seconds) * 1e6 + Number(micros),
     counter: Number(reply<string>(replies[1], '0')),
     restMs: Number(/ (\d+)$/.exec(birth)?.[1] ?? 0),
-    // Servers before Redis 7 refuse the command, because they have no sharded channels.
+    // A server before Redis 7 refuses `PUBSUB SHARDNUMSUB`, because it has no sharded channels.
     isSharded: masters.isCluster && !(replies[3] instanceof Error),
   }
 }
@@ -213,7 +224,7 @@ function together(replies: readonly Reply[], majority: number): Forced {
   if (of('changed') >= majority) return { outcome: 'changed', fence: null }
   const fences = replies.flatMap(([, fence]) => (fence ? [Number(fence)] : []))
   // Every later majority includes one of these masters. So every later token is above the lowest of
-  // these counters.
+  // their counters.
   const fence = fences.length >= majority ? Math.min(...fences) : null
   if (of('taken') > 0) return { outcome: 'released', fence }
   return of('changed') > 0 ? { outcome: 'changed', fence: null } : { outcome: 'free', fence }

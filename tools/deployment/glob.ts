@@ -1,12 +1,13 @@
-/** True if a byte of the name matches this part of the pattern. */
+/** Tests one byte of a name. Returns true if the byte matches this part of the pattern. */
 type Part = (byte: number) => boolean
 
 const STAR = 'star'
 const ANY: Part = () => true
 
 /**
- * Makes a test of names from a pattern of `SCAN MATCH`. Like Redis, the test compares bytes. The
- * test and Redis agree about every name, even for an unclosed class or a reversed range.
+ * Returns a function that tests if a name matches a pattern of `SCAN MATCH`. Like Redis, the
+ * function compares bytes. The function and Redis agree about every name, even for an unclosed
+ * class or a reversed range.
  *
  * @see `stringmatchlen` in util.c of Redis
  */
@@ -36,7 +37,10 @@ function partsOf(pattern: Buffer): (Part | typeof STAR)[] {
   return parts
 }
 
-/** Reads the class after a `[`. `end` is the index of its `]`, or the end of the pattern. */
+/**
+ * Reads a class such as `[a-z]`, from the byte after `[`. `end` is the index of the closing `]`, or
+ * the length of the pattern if `]` is missing.
+ */
 function classAt(pattern: Buffer, start: number): { part: Part; end: number } {
   const isNegated = pattern[start] === 0x5e
   const ranges: [first: number, last: number][] = []
@@ -57,8 +61,8 @@ function classAt(pattern: Buffer, start: number): { part: Part; end: number } {
 }
 
 /**
- * After a mismatch, it retries only from the last star. The last star can match everything that an
- * earlier star could match.
+ * Tests a name. After a mismatch, the test is repeated only from the last star, which can match
+ * everything that an earlier star could match.
  */
 function matches(parts: readonly (Part | typeof STAR)[], name: Buffer): boolean {
   let [at, star, resume] = [0, -1, 0]

@@ -1,23 +1,32 @@
-/** Matches keys that belong to a lock and contain its name. See docs/reference/keys.md. */
+/**
+ * Matches a key that belongs to a lock, such as a counter or a queue, and captures the name of the
+ * lock. See docs/reference/keys.md.
+ */
 const DERIVED =
   /^(redisson_lock_token|redisson_lock_queue|holdfast_(?:queue|waiting|readers|writers|round|permit_queue|kind)):(.*)$/s
 
 /**
- * A `SCAN` pattern that matches all of these keys, and also some other keys. An exact pattern is
- * impossible, because patterns of Redis have no alternatives.
+ * A `SCAN` pattern that matches all keys that `DERIVED` matches, and some other keys. An exact
+ * pattern is impossible, because patterns of Redis have no alternatives.
  */
 export const DERIVED_PATTERN = '[hr][oe][ld][di]*:*'
 
-/** The owner of a hold: `<clientId>:<owner>` of Holdfast, `<uuid>:<thread>` of Redisson. */
+/** Matches an owner id of Holdfast, which begins with `<clientId>:<number>`. */
 const OURS = /^[\w-]{21}:\d+(\/\d+)?(~.*)?(:write|:upgradable)?$/s
+/** Matches an owner id of Redisson: `<uuid>:<thread>`. */
 const REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:\d+(:write)?$/
 
 export const isRedissons = (owner: string): boolean => REDISSON.test(owner)
 
-/** True for a candidate of an election. No other owner has a `~`, which begins the label. */
+/**
+ * True if the owner is a candidate of an election. Only a candidate has a label, which follows `~`.
+ */
 export const isCandidates = (owner: string): boolean => OURS.test(owner) && owner.includes('~')
 
-/** The label of a candidate of an election; null for other owners. */
+/**
+ * Returns the label of a candidate of an election. Null for other owners, and for a label that
+ * cannot be decoded.
+ */
 export function candidateLabel(owner: string): string | null {
   const [, encoded] = /^[^:]*:\d+~([^/]+)/.exec(owner) ?? []
   if (encoded === undefined) return null
@@ -28,58 +37,58 @@ export function candidateLabel(owner: string): string | null {
   }
 }
 
-/** True if the hash of a lock may have this field. */
+/** True if the hash of a lock may have this field: an owner, or `mode`. */
 export const isOfLock = (field: string): boolean =>
   field === 'mode' || OURS.test(field) || REDISSON.test(field)
 
 /**
- * True if this is the hash of a held lock: each field is an owner. A read-write lock also has
- * `mode`.
+ * True if the fields belong to a held lock: at least one owner, and no other field except `mode`.
  */
 export const isHeldLock = (fields: readonly string[]): boolean =>
   fields.some((field) => field !== 'mode') && fields.every(isOfLock)
 
 /**
- * Matches keys that normally expire. Token counters are left out, because `keepCounters` keeps
- * them. The numbers of latches and semaphores are left out, because they never expire.
+ * Matches keys that normally expire. Token counters do not match, because clients with
+ * `keepCounters` keep them forever. The numbers of latches and semaphores do not match, because
+ * they never expire.
  */
 const ENDING =
   /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters|permit_holders|kind|client):|:rwlock_timeout:\d+$/
 
 export const endsByItself = (key: string): boolean => ENDING.test(key)
 
-/** The client id at the beginning of an owner or of a waiter. */
+/** Returns the client id with which the id of an owner or a waiter begins. */
 export const clientOf = (owner: string): string => owner.replace(/:.*$/s, '')
 
-/** The key of the lock that this key belongs to; undefined for other keys. */
+/** Returns the key of the lock to which `key` belongs. Undefined if `key` belongs to no lock. */
 export function lockOf(key: string): string | undefined {
   const name = DERIVED.exec(key)?.[2]
   if (name === undefined) return undefined
-  // Removes only the braces that `tagged` has added. A lock name with its own hash tag has no added
-  // braces.
+  // `tagged` adds braces around a name without `{`. A lock that is itself named `{a}` has the same
+  // keys as the lock `a`, so both are read as `a`.
   const inner = /^\{([^{}]*)\}$/s.exec(name)?.[1] ?? /^\{([^{]*)\}$/s.exec(name)?.[1]
   return inner ?? name
 }
 
 const tagged = (key: string): string => (key.includes('{') ? key : `{${key}}`)
 
-/** The key with this prefix that belongs to the lock. */
+/** Returns the key with this prefix that belongs to the lock `key`. */
 export const derived = (prefix: string, key: string): string => `${prefix}:${tagged(key)}`
 
-/** The names of the lease keys of readers and permits begin with this text. */
+/** Returns the text with which the names of the lease keys of readers and permits begin. */
 export const leasesOf = tagged
 
 export const processKey = (client: string): string => `holdfast_client:{${client}}`
 
-/** True for the token counter of a lock. */
+/** True if the key is the token counter of a lock. */
 export const isCounter = (key: string): boolean => key.startsWith('redisson_lock_token:')
 
 /**
- * True if the owner of a permit is unknown, so that its id stands for the owner. For example, older
- * versions of Holdfast do not store the owner.
+ * True if the text is the id of a permit. The id stands for an unknown owner, for example of an
+ * older version of Holdfast.
  */
 export const isPermitId = (owner: string): boolean => /^[0-9a-f]{32}$/.test(owner)
 
-/** The id of the client that reports itself in this key; undefined for other keys. */
+/** Returns the id of the client that reports itself in this key. Undefined for other keys. */
 export const clientIn = (key: string): string | undefined =>
   /^holdfast_client:\{([\w-]{21})\}$/.exec(key)?.[1]

@@ -7,27 +7,35 @@ import { replyIfAny } from './reply.ts'
 import type { ProcessFacts } from './rows.ts'
 
 /**
- * After this time, in milliseconds, a client is looked up again, because it may have reported
- * itself since.
+ * After this time, in milliseconds, the facts about a client are read again, because the client may
+ * have reported itself since.
  */
 const LOOK_AGAIN_MS = 5_000
-/** At most this many clients are remembered. */
 const MOST_KNOWN = 10_000
 
 interface Known {
   /**
-   * The last known process. Null until the client is found for the first time. It stays known after
-   * the client has ended.
+   * The last known process of the client. Null if the client was never found. The process stays
+   * known after the client has ended.
    */
   readonly about: Omit<ProcessFacts, 'seenMs'> | null
-  /** When the client last reported itself, by the local clock; null if it never did. */
+  /**
+   * When the client last reported itself, in milliseconds of the local monotonic clock. Null if no
+   * report with a time was found.
+   */
   readonly seenAt: number | null
-  /** For each key that the client waits for: when the wait began, by the local clock. */
+  /**
+   * For each lock that the client waits for: when the wait began, in milliseconds of the local
+   * monotonic clock.
+   */
   readonly waits: ReadonlyMap<string, number>
   readonly askedAt: number
 }
 
-/** The processes of the clients of a deployment, their last reports, and their waits. */
+/**
+ * Remembers what the clients of a deployment report: their processes, the times of their last
+ * reports, and their waits.
+ */
 export class KnownClients {
   readonly #known = new Map<string, Known>()
 
@@ -39,8 +47,8 @@ export class KnownClients {
   }
 
   /**
-   * The clients that reported a wait for this key, and how long they have waited. The longest wait
-   * is first.
+   * Returns the clients that reported a wait for this lock. The client with the longest wait is
+   * first.
    */
   waitersFor(key: string): { readonly client: string; readonly waitedMs: number }[] {
     const now = performance.now()
@@ -53,8 +61,8 @@ export class KnownClients {
   }
 
   /**
-   * Looks up the clients that were not looked up recently. A client stays unknown if the login may
-   * not read its key.
+   * Reads the facts about the given clients, except clients whose facts were read recently. A
+   * client stays unknown if the login may not read the client's key.
    */
   async ask(masters: Masters, clients: Iterable<string>): Promise<void> {
     const due = [...new Set(clients)].filter((client) => {
@@ -101,8 +109,8 @@ export class KnownClients {
     const now = performance.now()
     const [, serverAt, clientAt] = /^(\d+) (\d+)$/.exec(at ?? '') ?? []
     const seenAt = serverAt === undefined ? null : now - Math.max(0, serverMs - Number(serverAt))
-    // Converts a time of the client's clock to the local clock. `at` has one moment by both the
-    // server's clock and the client's clock.
+    // Converts a time of the client's clock to the local clock. `at` states one moment by two
+    // clocks: by the server's clock and by the client's clock.
     const here = (clientMs: number) => (seenAt ?? now) - (Number(clientAt ?? clientMs) - clientMs)
     const info = readClientInfo(client, about)
     const wireVersion = readWireFormat(about)?.version ?? null
@@ -117,7 +125,8 @@ export class KnownClients {
 }
 
 /**
- * For each key that a client waits for: when the wait began, by the client's clock in milliseconds.
+ * Returns the key of each lock that a client waits for, and when the wait began, in milliseconds of
+ * the client's clock.
  */
 function waitsIn(text: string | null): (readonly [string, number])[] {
   return Object.entries(objectIn(text)).flatMap(([key, since]) =>

@@ -5,10 +5,11 @@ import type { LockRow } from './rows.ts'
 import { stateOf } from './state.ts'
 
 /**
- * Reads locks that seem to have only a token counter, with three commands for all of them. Not for
- * a cluster, which refuses commands for keys of several slots.
+ * Reads many locks with only three commands, which find the locks that have only a token counter. A
+ * cluster refuses these commands, because the keys are in several slots.
  *
- * @returns the free locks, and the keys that may have more than a counter now
+ * @returns `free`: the free locks. `others`: the keys that the caller must read in full, because
+ * more than a counter may exist
  */
 export async function lookAtFree(
   server: ServerClient,
@@ -23,7 +24,8 @@ export async function lookAtFree(
   const texts = reply<(string | null)[]>(values, [])
   const isText = (_: string, i: number) => texts[i] !== null
   const others = keys.filter(isText)
-  // A key exists that is no string, so its lock may be held now. The caller must read all keys.
+  // At least one key exists but is not a string, so a lock may be held now. The caller must read
+  // all keys in full.
   if (reply<number>(existing, 0) !== others.length) return { free: [], others: keys }
   const free = keys.flatMap((key, i): LockRow[] => {
     const token = reply<(string | null)[]>(tokens, [])[i] ?? null

@@ -8,19 +8,31 @@ export type Open = (endpoint: Endpoint) => Promise<ServerClient>
 /** Connections to all servers that have locks. */
 export interface Masters {
   readonly all: readonly ServerClient[]
-  /** True if a majority of the servers has each lock. False if one server has each lock. */
+  /**
+   * True for independent masters, where a majority of the servers has each lock. False if one
+   * server has each lock.
+   */
   readonly isQuorum: boolean
-  /** The number of masters of a quorum, unreachable masters included; otherwise 1. */
+  /** The number of masters of a quorum, including unreachable masters. 1 without a quorum. */
   readonly count: number
-  /** True for a cluster, which may have sharded channels. */
+  /** True for a Redis Cluster, which may have sharded channels. */
   readonly isCluster: boolean
-  /** The servers that cannot be reached. `all` does not contain them. */
+  /** The servers that cannot be reached. `all` does not contain these servers. */
   readonly unreachable: readonly Unreachable[]
-  /** The server of that key. @throws a readable Error if that server cannot be reached */
+  /**
+   * Returns the connection to the server that has the key. @throws a readable Error if that server
+   * cannot be reached
+   */
   at(key: string): ServerClient
-  /** Like `at`, but undefined if the server cannot be reached. */
+  /**
+   * Returns the connection to the server that has the key. Undefined if that server cannot be
+   * reached.
+   */
   find(key: string): ServerClient | undefined
-  /** Tries again to reach the servers that are missing, in the background. */
+  /**
+   * Tries to reach the unreachable nodes of a cluster again, in the background. Does nothing for
+   * other deployments.
+   */
   refresh(): void
   close(): void
 }

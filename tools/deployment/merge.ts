@@ -2,8 +2,8 @@ import type { BareDetail } from './conclude.ts'
 import { stateOf } from './state.ts'
 
 /**
- * Merges the views of the masters of a quorum on one lock. An owner is a holder if a majority of
- * all masters names the owner.
+ * Merges the views of all masters of a quorum on one lock. An owner is a holder if a majority of
+ * all masters names the owner. Returns null if no master knows the lock.
  */
 export function merge(rows: readonly (BareDetail | null)[], masters: number): BareDetail | null {
   const found = rows.filter((row) => row !== null)
@@ -15,7 +15,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
     const votes = found.flatMap((row) => row.holders.filter((one) => one.owner === owner))
     const [vote] = votes
     if (vote === undefined || votes.length < majority) return []
-    // The hold ends when fewer votes than a majority are left.
+    // The lease ends when the number of remaining votes falls below a majority.
     const left = votes.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = left[majority - 1] ?? 0
     return [{ ...vote, ttlMs: ttlMs === Infinity ? null : ttlMs }]
@@ -32,7 +32,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
   }
 }
 
-/** The owners that the masters name, with the number of their votes, as text. */
+/** Returns each owner with the number of its votes as text, such as `<owner>: 2, nobody: 1`. */
 export function votesOf(rows: readonly (BareDetail | null)[]): string {
   const votes = new Map<string, number>()
   for (const row of rows) {

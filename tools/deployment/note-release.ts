@@ -18,6 +18,6 @@ export async function noteRelease(
   try {
     await masters.at(HISTORY).ask('XADD', HISTORY, 'NOMKSTREAM', '*', ...fields)
   } catch {
-    // The lock is released even if the record fails.
+    // The lock is already released, so an error of the record is ignored.
   }
 }

@@ -15,17 +15,20 @@ import { timed } from './timed.ts'
 import { merged, viewsOf } from './views.ts'
 import { rowIn, withProcesses } from './with-processes.ts'
 
-/** One batch reads this many locks. While a server runs one batch, it serves no other client. */
+/**
+ * The most locks that one batch of requests reads. While a server runs one batch, it serves no
+ * other client.
+ */
 const AT_A_TIME = 100
 
-/** The longest search for the clients of a deployment, in milliseconds. */
+/** The time limit of the search for all clients of a deployment, in milliseconds. */
 const SEARCH_MS = 2_000
 
 /**
- * Opens a view of the locks of a deployment. It connects at the first request, and again after a
- * failure.
+ * Returns a view of the locks of a deployment. The view connects at the first request, and connects
+ * again after a failure.
  *
- * @param timeoutMs the time limit of each request to a server
+ * @param timeoutMs the time limit of each request to a server, in milliseconds
  */
 export function openDeployment(
   where: Where,
@@ -89,8 +92,8 @@ class RedisDeployment implements Deployment {
           for (const keys of inChunks(fresh(found.more))) yield await this.#look(masters, keys)
         }
       }
-      // Held locks come after the other keys. By then all clients are known, and so are the waiters
-      // of plain locks.
+      // The search above also finds the clients, and the clients report the waiters of plain locks.
+      // So held locks are read after that search.
       for (const server of masters.all) {
         for await (const found of findHeld(server, { pattern, signal })) {
           for (const keys of inChunks(fresh(found))) yield await this.#look(masters, keys)

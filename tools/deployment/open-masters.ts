@@ -5,22 +5,22 @@ import { ClusterMasters } from './cluster-masters.ts'
 import type { Masters, Open } from './masters.ts'
 import type { Unreachable } from './rows.ts'
 
-/** The address for output. It contains no login. */
+/** Returns the addresses of all servers as text for users. The text contains no login. */
 export function addressOfAll(where: Where): string {
   if (where.kind !== 'sentinel') return where.servers.map(addressOf).join(', ')
   return `${where.masterName} at ${where.sentinels.map(addressOf).join(', ')}`
 }
 
 /**
- * @returns rejects with a readable Error if no server can be reached. With several masters, it
- * rejects unless a majority can be reached
+ * @returns rejects with a readable Error if no server can be reached. With several masters, rejects
+ * unless a majority can be reached
  */
 export async function openMasters(where: Where, timeoutMs: number): Promise<Masters> {
   const opened = new Set<ServerClient>()
   let isClosed = false
   const open: Open = async (endpoint) => {
     const client = await named(endpoint, openServer(endpoint, timeoutMs, 'of-each'))
-    // The connection is too late if `close()` was called meanwhile. If it stayed open, it would
+    // If `close()` was called meanwhile, the new connection is closed too. An open connection would
     // keep the process alive.
     if (isClosed) client.close()
     else opened.add(client)
@@ -51,7 +51,7 @@ export async function openMasters(where: Where, timeoutMs: number): Promise<Mast
   }
 }
 
-/** Connects to all servers. Throws unless a majority of the servers can be reached. */
+/** Connects to all servers. Rejects unless a majority of the servers can be reached. */
 async function allOrMajority(
   endpoints: readonly Endpoint[],
   open: Open,
@@ -80,7 +80,10 @@ async function named<T>(endpoint: Endpoint, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Asks the Sentinels in order, until one of them names the address of the master. */
+/**
+ * Asks one Sentinel after the other until a Sentinel names the master. Returns the address of the
+ * master.
+ */
 async function masterOf(
   { sentinels, masterName, login, tls }: Extract<Where, { kind: 'sentinel' }>,
   timeoutMs: number,

@@ -2,57 +2,55 @@ import type { Command, ServerClient } from '../servers/open-server.ts'
 import { derived, leasesOf } from './key-names.ts'
 import { reply, replyIfAny } from './reply.ts'
 
-/** At most this many members of one queue are read, and this many permits of one semaphore. */
+/** The most waiters of one queue that are read, and the most permits of one semaphore. */
 const MOST_READ = 1_000
 
-/** A queue of waiters, as in Redis. */
+/** The content of a queue of waiters, as stored in Redis. */
 export interface RawQueue {
-  /** Waiters, each followed by the server time when its wait began, in µs. */
+  /** A flat list: each waiter, followed by the server time at which its wait began, in µs. */
   readonly since: readonly string[]
   /**
-   * Clients, each followed by the end of its heartbeat in milliseconds. More text may follow after
-   * a space.
+   * A flat list: each client or waiter, followed by the server time at which its heartbeat ends, in
+   * milliseconds. More text may follow after a space.
    */
   readonly alive: readonly string[]
 }
 
-/** The content of the keys of one lock, before its state is derived. */
+/** The content of all keys of one lock, as read from one server. */
 export interface RawKeys {
   readonly key: string
-  /** Server time of the read, in ms. */
+  /** The server time of the read, in milliseconds since 1970. */
   readonly nowMs: number
   readonly type: string
   readonly token: string | null
-  /** The fields and values of the hash of a lock; empty if the key is no hash. */
+  /**
+   * A flat list: each field of the hash of the lock, followed by its value. Empty if the key is not
+   * a hash.
+   */
   readonly fields: readonly string[]
   readonly ttlMs: number
   /**
-   * For each reader: the time left of its lease in milliseconds, and the server time in µs when its
-   * hold began.
+   * The lease and the hold of each reader, by owner. `ttlMs` is the reply of `PTTL`. `sinceUs` is
+   * the server time at which the hold began, in µs.
    */
   readonly readers: ReadonlyMap<string, { readonly ttlMs: number; readonly sinceUs: number }>
-  /** The number of a semaphore or a latch. */
+  /** The value of the key of a semaphore or a latch. Null for other kinds. */
   readonly number: string | null
   /**
-   * The kind that a client of Holdfast has stored: `latch`, `permits` or `semaphore`; null without
-   * one.
+   * The kind that a client of Holdfast stored: `latch`, `permits` or `semaphore`. Null if no kind
+   * is stored.
    */
   readonly note: string | null
   readonly hasRound: boolean
-  /**
-   * The permits whose lease has not ended, at most `MOST_READ`. `taken` is the number of all such
-   * permits.
-   */
+  /** The permits whose lease has not ended, at most `MOST_READ` permits. */
   readonly permits: readonly { readonly id: string; readonly untilMs: number }[]
+  /** The number of all permits whose lease has not ended. */
   readonly taken: number
-  /** The number of permits whose lease has ended, but which no request has made available yet. */
+  /** The number of permits whose lease has ended, and that are not available again yet. */
   readonly expired: number
-  /**
-   * The holders of permits. The first digits of their ids are each followed by the owner and the
-   * begin in µs.
-   */
+  /** For each acquisition, the first digits of its permit ids, then its owner and start in µs. */
   readonly permitHolders: readonly string[]
-  /** The number of clients that listen for releases. */
+  /** The number of clients that listen to the channel of the lock. */
   readonly listeners: number
   readonly fair: RawQueue & { readonly length: number }
   readonly writers: RawQueue
@@ -67,10 +65,7 @@ interface Found {
   readonly queued: number
 }
 
-/**
- * Reads all keys of these locks in three round trips, and writes nothing. Lists, details and the
- * dashboard use this function.
- */
+/** Reads all keys of the given locks, in three round trips. Writes nothing. */
 export async function readKeys(
   server: ServerClient,
   keys: readonly string[],
@@ -107,7 +102,10 @@ export async function readKeys(
   }))
 }
 
-/** The commands for one key. The property names identify the answers. */
+/**
+ * Returns the commands that read the keys of one lock. Each command has a name, which identifies
+ * its answer.
+ */
 function questionsOf(
   { key, type, queued }: Found,
   nowMs: number,
@@ -188,7 +186,7 @@ function rawOf(one: Found, answers: ReadonlyMap<string, unknown>, nowMs: number)
 }
 
 /**
- * Reads the lease key of each reader. The value of a lease key is the begin of the hold in µs, or
+ * Reads the lease key of each reader. The value of a lease key is the start of the hold in µs, or
  * `1` if Redisson wrote the key.
  */
 async function readersOf(server: ServerClient, raw: readonly RawKeys[]) {
@@ -217,7 +215,10 @@ async function readersOf(server: ServerClient, raw: readonly RawKeys[]) {
   return readers
 }
 
-/** Reads the ids of permits as bytes, because an id is 16 bytes and no text. */
+/**
+ * Reads the permits of each semaphore. The ids are read as bytes, because an id is 16 bytes and not
+ * text.
+ */
 async function permitsOf(server: ServerClient, raw: readonly RawKeys[]) {
   const pools = raw.filter(({ taken }) => taken > 0)
   const answers = await server.askAll(
@@ -239,8 +240,8 @@ async function permitsOf(server: ServerClient, raw: readonly RawKeys[]) {
 }
 
 /**
- * The channel of a latch. Redisson puts braces around every name. In a cluster, Holdfast puts no
- * braces around a name that has a hash tag.
+ * Returns the channel of a latch. Redisson puts braces around every name. In a cluster, Holdfast
+ * puts no braces around a name with `{`.
  */
 function latchChannel(key: string, isCluster: boolean): string {
   const prefix = 'redisson_countdownlatch__channel__'

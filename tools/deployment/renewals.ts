@@ -1,23 +1,28 @@
 import type { LockRow } from './rows.ts'
 import type { Renewal } from './to-free.ts'
 
-/** The result of two looks at one holder. */
+/** The conclusion from two looks at the lease of one holder. */
 interface TwoLooks {
   readonly owner: string
   readonly renewal: Renewal
 }
 
 /**
- * Clocks and replies are not exact. A lease counts as renewed only if it has at least this much
- * more time left than expected, in milliseconds.
+ * A lease counts as renewed if its remaining time is longer than expected by more than this, in
+ * milliseconds. A smaller difference may come from inexact clocks.
  */
 const CERTAIN_MS = 50
 
-/** @param elapsedMs from the end of the first look to the beginning of the second look */
+/**
+ * Compares two looks at a lock, for each holder of the second look.
+ *
+ * @param elapsedMs the time from the end of the first look to the start of the second look, in
+ * milliseconds; 0 if there was only one look
+ */
 export function looksOf(first: LockRow, second: LockRow, elapsedMs: number): TwoLooks[] {
   return second.holders.map(({ owner, ttlMs }) => {
     const before = first.holders.find((one) => one.owner === owner)
-    // With another token, the owner has acquired the lock again, so the two leases cannot be
+    // If the token differs, the owner has acquired the lock again. Then the two leases cannot be
     // compared.
     const isSame = before !== undefined && first.token === second.token
     if (!isSame || before.ttlMs === null || ttlMs === null || elapsedMs === 0) {

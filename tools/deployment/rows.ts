@@ -1,4 +1,6 @@
-/** The process of a client, as the client itself reports it: `holdfast_client:{<clientId>}`. */
+/**
+ * The process of a client, as the client reports itself in the key `holdfast_client:{<clientId>}`.
+ */
 export interface ProcessFacts {
   readonly client: string
   /** The `label` of the client; `<host>:<pid>` by default. */
@@ -6,65 +8,74 @@ export interface ProcessFacts {
   readonly host: string
   readonly pid: number
   /**
-   * How long ago the client last reported itself, in milliseconds. A client that is alive and uses
-   * Redis does so every 20 s. Null if the client has an older version of Holdfast, which does not
-   * report the time.
+   * How long ago the client last reported itself, in milliseconds. A live client that uses Redis
+   * reports itself every 20 s. Null if an older version of Holdfast did not report the time.
    */
   readonly seenMs: number | null
-  /** The version of its wire format; null if an older version of Holdfast did not report it. */
+  /**
+   * The version of the client's wire format. Null if an older version of Holdfast did not report
+   * the version.
+   */
   readonly wireVersion?: number | null
 }
 
-/** One holder of a lock or of permits. */
 export interface HolderRow {
   /**
-   * `<clientId>:<owner>`, as in Redis. For a permit whose owner is unknown, the id of the permit.
+   * The owner id, as stored in Redis: `<clientId>:<owner>`. If the owner of a permit is unknown,
+   * the id of the permit.
    */
   readonly owner: string
   /**
-   * The process of the holder. Null if unknown: for Redisson, or if the client was closed or has
-   * ended.
+   * The process of the holder. Null if the process is unknown, as for Redisson or for a client that
+   * has ended.
    */
   readonly process: ProcessFacts | null
   readonly isRedisson: boolean
   readonly holdCount: number
-  /** The ids of its permits, 32 hex digits each; empty for a lock. */
+  /** The ids of the holder's permits, 32 hex digits each. Empty for a lock. */
   readonly permits: readonly string[]
-  /** The time left of its lease in milliseconds; null without an expiry. */
+  /** The remaining time of the lease, in milliseconds. Null if the hold never expires. */
   readonly ttlMs: number | null
-  /** How long the owner has held it, in milliseconds; null if unknown. */
+  /** How long the owner has held the lock or the permits, in milliseconds. Null if unknown. */
   readonly ageMs: number | null
 }
 
-/** One waiter: a client, or one place in a queue. */
+/** One waiter: a place in a queue, or a client that waits without a place. */
 export interface WaiterRow {
-  /** `<clientId>:<owner>` of a place in a queue; `<clientId>` of other waiters. */
+  /**
+   * The owner id, `<clientId>:<owner>`, for a place in a queue. Only the client id for other
+   * waiters.
+   */
   readonly owner: string
   readonly process: ProcessFacts | null
   readonly waitedMs: number | null
   /**
-   * True if its heartbeat has stopped. A waiter of a plain lock has none: true if its client no
-   * longer reports itself.
+   * True if the heartbeat of the waiter has stopped. For a waiter of a plain lock, true if its
+   * client no longer reports itself.
    */
   readonly isDead: boolean
   /**
-   * The access that the waiter requests, if the kind has several: `read`, `write`, `2 permits`.
+   * The access that the waiter requests: `read`, `write` or, for example, `2 permits`. Null if the
+   * kind has only one access, or if the access is unknown.
    */
   readonly wants: string | null
 }
 
 export type RowKind = 'lock' | 'election' | 'read-write' | 'permits' | 'semaphore' | 'latch'
 
-/** The number in the key of a semaphore or a latch, and the values that follow from it. */
+/** The numbers of a semaphore or a latch. */
 export interface CountFacts {
   /**
-   * Permits that can be acquired now, expired permits included. Below 0 if more are taken than were
-   * set.
+   * The number of permits that can be acquired now, including expired permits. Negative if more
+   * permits are taken than were set. 0 for a latch.
    */
   readonly available: number
-  /** Permits that are held; null for a plain semaphore, which does not store its holders. */
+  /**
+   * The number of permits that are held. Null for a latch, and for a plain semaphore, which does
+   * not store its holders.
+   */
   readonly taken: number | null
-  /** How many count-downs are left; null if it is no latch. */
+  /** The number of count-downs until the latch opens. Null for a semaphore. */
   readonly toGo: number | null
 }
 
@@ -74,36 +85,39 @@ export interface LockRow {
   readonly key: string
   readonly kind: RowKind
   /**
-   * `free`: no owner holds it. `held`, `read`, `write`: held in that mode. Permits are `held` while
-   * any permit is taken. A plain semaphore is `held` while no permit is available. `closed`: a
-   * latch that is not open.
+   * `read` and `write` are the modes of a held read-write lock. `closed` is a latch that is not
+   * open. Permits are `held` while any permit is taken; a plain semaphore, while no permit is
+   * available.
    */
   readonly state: 'free' | 'held' | 'read' | 'write' | 'closed'
-  /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`, `leader`. */
+  /** The state in words, such as `held`, `2 of 3 taken`, `closed, 2 to go` or `leader`. */
   readonly stateText: string
   readonly holders: readonly HolderRow[]
-  /** The last fencing token issued; null if none is remembered. */
+  /** The last fencing token that was issued. Null if the server remembers no token. */
   readonly token: number | null
-  /** The number of live waiters: places in the queue, or clients. */
+  /** The number of live waiters: places in the queue, or clients that listen for the release. */
   readonly waiting: number
   /**
-   * The longest wait of a live waiter so far, in milliseconds; null without a waiter, or if
-   * unknown.
+   * The longest wait of a live waiter so far, in milliseconds. Null if there is no live waiter, or
+   * if the time is unknown.
    */
   readonly oldestWaitMs: number | null
-  /** The numbers of a semaphore or a latch; null for other kinds. */
+  /** The numbers of a semaphore or a latch. Null for other kinds. */
   readonly count: CountFacts | null
 }
 
-/** A row with everything else that is known about the lock. */
+/** The row of one lock, with its waiters and votes. */
 export interface LockDetail extends LockRow {
-  /** The known waiters, dead ones included. The next waiter is first. */
+  /**
+   * The known waiters, including dead waiters. First come the places in the queue, in its order.
+   * Then come waiters without a place, the longest wait first.
+   */
   readonly queue: readonly WaiterRow[]
-  /** With independent masters: the owner that each master names. Otherwise null. */
+  /** The number of votes of each owner, as text. Null without independent masters. */
   readonly votes: string | null
 }
 
-/** The cost of all requests to the servers. */
+/** The cost of all requests to the servers so far. */
 export interface Cost {
   readonly commands: number
   readonly bytes: number
@@ -112,82 +126,85 @@ export interface Cost {
 
 export interface Unreachable {
   readonly address: string
-  /** A sentence for users. */
+  /** The reason why the server cannot be reached, as a sentence for users. */
   readonly reason: string
 }
 
-/** Keys that normally expire, but have no expiry. */
+/** Keys of one server that normally expire but have no TTL. */
 export interface EndlessKeys {
   readonly keys: readonly string[]
   /** The `redis-cli` command for the server that has the keys. */
   readonly cli: string
 }
 
-/** The locks of a deployment. Only `release` writes. */
+/** The locks of a deployment. Only `release` writes to the servers. */
 export interface Deployment {
-  /** The address for output. It contains no login. */
+  /** The addresses of the servers, as text for users. The text contains no login. */
   readonly address: string
   readonly cost: Cost
   /**
-   * The nodes of a cluster, or the minority of masters, that cannot be reached. Scans and looks
-   * leave out the locks of such a node. Empty before the first request.
+   * The servers that cannot be reached: nodes of a cluster, or a minority of the masters. Scans and
+   * looks leave out the locks of such nodes. Empty before the first request.
    */
   readonly unreachable: readonly Unreachable[]
   /**
-   * Finds all locks, in chunks, each lock once. Small steps with pauses keep the server free for
-   * other clients. A held lock is always found, even without a counter.
+   * Yields all locks in chunks, each lock once. Pauses between the requests leave the servers time
+   * for other clients. Even a held lock without a counter is found.
    *
    * @returns rejects with a readable Error if a server cannot be asked
    */
   scan(options?: {
-    /** A pattern of keys, as in `SCAN MATCH`. */
+    /** Yields only locks whose keys match this pattern, as in `SCAN MATCH`. */
     readonly pattern?: string
-    /** With true, only held locks: counters and queues are not searched. */
+    /** With true, yields only held locks, and does not search for counters and queues. */
     readonly heldOnly?: boolean
     readonly signal?: AbortSignal
   }): AsyncIterable<readonly LockRow[]>
-  /** Finds keys that normally expire, but have no expiry. Keys of locks themselves are left out. */
+  /** Yields keys that normally expire but have no TTL. Does not check the main keys of locks. */
   scanEndless(options?: { readonly signal?: AbortSignal }): AsyncIterable<EndlessKeys>
-  /** Reads keys again that were found before. */
+  /** Reads the given locks. The result leaves out locks that do not exist. */
   look(keys: readonly string[]): Promise<readonly LockRow[]>
   /**
-   * @param options.findWaiters also searches all clients for waiters of a plain lock, because the
-   * keys of the lock do not name them. Not needed after a scan, which finds all clients
+   * Reads everything about one lock.
+   *
+   * @param options.findWaiters with true, also searches the reports of all clients, which alone
+   * name the waiters of a plain lock. Not needed after a scan, which finds all clients
    * @returns null if no lock has that name; rejects with a readable Error if its server cannot be
    * reached
    */
   inspect(key: string, options?: { readonly findWaiters?: boolean }): Promise<LockDetail | null>
   /**
-   * Takes the lock from the holder that was seen, and from no other holder. It raises the counter,
-   * so that every later token is above all tokens that the holder could have. Then it grants the
-   * lock to the next waiter, or wakes the waiters. The holder is not stopped: it learns of the
-   * release at its next renewal.
+   * Takes the lock from the holder `seen`, and from no other holder. Every later token is above all
+   * tokens that this holder may have. The holder is not stopped: it learns of the release at its
+   * next renewal.
    *
-   * With several readers, it releases only that reader. For permits, it releases all permits of the
-   * owner, or the permit with that id. If there is a history, the release is recorded there. An
-   * error of the record is ignored.
+   * For permits, `seen.owner` is an owner, or the id of one permit. Wakes the next waiters. If
+   * there is a history, also records the release there, and ignores errors of the record.
    *
    * @param by the user that requests the release, for the history
    * @returns rejects with a readable Error if the outcome is unknown; a repeat is safe. Rejects
-   * with `InvalidArgumentError` for a semaphore or a latch
+   * with `InvalidArgumentError` for a plain semaphore or a latch
    */
   release(key: string, seen: SeenHolder, by?: string): Promise<Forced>
   close(): Promise<void>
 }
 
-/** A holder, as in a row. */
+/** A holder that the caller saw in a row. */
 export interface SeenHolder {
   readonly owner: string
-  /** The token of the row. Null if the row has none; then any hold of that owner is released. */
+  /** The token of the row. Null if the row has no token: then any hold of the owner is released. */
   readonly token: number | null
 }
 
 export interface Forced {
-  /** `changed`: another owner holds the lock now, and keeps it. */
+  /**
+   * `changed`: nothing was released, because another owner holds the lock now, or the same owner
+   * has a newer token.
+   */
   readonly outcome: 'released' | 'free' | 'changed'
   /**
-   * The fence: a guard must refuse writes with tokens up to this number. Null if other owners with
-   * such tokens still hold the lock, as readers and holders of permits may.
+   * A guard must refuse all tokens up to this number. Null if nothing was taken, or if other
+   * holders may have such tokens, as with readers and permits.
    */
   readonly fence: number | null
 }

@@ -1,6 +1,6 @@
 /**
- * Quotes text as one word for bash, zsh and ksh, on one line. Invisible characters are escaped as
- * in C. A word that begins with `-` is safe only after `--`.
+ * Quotes a text as one word for bash, zsh and ksh, on one line. Invisible characters become
+ * escapes, as in C. A word that begins with `-` is safe only after `--`.
  */
 export function shellWord(text: string): string {
   if (/^[\w:./@%+=,-]+$/.test(text)) return text

@@ -1,5 +1,6 @@
 /**
- * The cluster slot of a key: CRC16 (XMODEM) of its `{tag}`, or of the whole key, modulo 16384.
+ * Returns the cluster slot of a key: CRC16 (XMODEM) of its `{tag}`, or of the whole key, modulo
+ * 16384.
  *
  * @see https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
  */

@@ -3,19 +3,16 @@ import type { CountFacts, HolderRow, LockRow, RowKind } from './rows.ts'
 interface Facts {
   readonly kind: RowKind
   readonly holders: readonly Omit<HolderRow, 'process'>[]
-  /** The mode of a read-write lock, from its hash; undefined for other locks. */
+  /** The mode of a read-write lock, as stored in its hash. Undefined for other locks. */
   readonly mode: string | undefined
   readonly count: CountFacts | null
-  /** False if the number of a semaphore is not set. */
+  /** False if the number of permits of a semaphore is not set. True for other kinds. */
   readonly isSet: boolean
 }
 
 type State = Pick<LockRow, 'state' | 'stateText'>
 
-/**
- * The state of one lock, semaphore, latch or election. Lists, details and the dashboard use this
- * function.
- */
+/** Returns the state of a lock, semaphore, latch or election, as a code and in words. */
 export function stateOf(facts: Facts): State {
   const { kind, holders, count, isSet } = facts
   if (kind === 'latch') return latchState(count?.toGo ?? 0)
@@ -44,8 +41,8 @@ function latchState(toGo: number): State {
 }
 
 /**
- * A semaphore with leases is held while any permit is taken. Without leases, the number of taken
- * permits is unknown. Such a semaphore is held while no permit is available.
+ * A semaphore with leases is held while any permit is taken. For a semaphore without leases, the
+ * number of taken permits is unknown. Such a semaphore is held while no permit is available.
  */
 function permitState({ available, taken }: CountFacts): State {
   if (taken !== null) {

@@ -1,6 +1,6 @@
 /**
- * Yields the steps, and reports how long each step took. The time that the caller needs between two
- * steps does not count.
+ * Yields the values of `steps`, and reports how long each value took, in milliseconds. The time
+ * that the caller needs between two values does not count.
  */
 export async function* timed<T>(
   steps: AsyncGenerator<T>,

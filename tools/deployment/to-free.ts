@@ -1,30 +1,36 @@
 import type { HolderRow, LockDetail, ProcessFacts, RowKind, WaiterRow } from './rows.ts'
 import { shellWord } from './shell-word.ts'
 
-/** The result of two looks at a lease; `unknown` without a second look. */
+/**
+ * The result of two looks at a lease. `unknown` if there was only one look, or if the looks cannot
+ * be compared.
+ */
 export type Renewal = 'renewed' | 'not-renewed' | 'unknown'
 
-/** The ways to free a lock. */
+/** How a lock becomes free, and the command for a forced release. */
 export interface ToFree {
-  /** Sentences for users. */
+  /** Sentences for users that explain how the lock becomes free. */
   readonly sentences: readonly string[]
-  /** How long until the lock is free if no user acts, in milliseconds; null if unknown. */
+  /**
+   * The time until the lock is free if no user acts, in milliseconds. 0 for a free lock. Null if
+   * unknown.
+   */
   readonly waitMs: number | null
   /**
    * The command that takes the lock from its first holder, and from no other holder. Null without a
-   * holder, or if no shell can pass the name.
+   * known holder, or if no shell can pass the name.
    */
   readonly command: string | null
 }
 
 const NO_NUMBER = 'The number of permits is not set: call trySetPermits(n).'
 
-/** At most this many holders are described. */
+/** The most holders that are described. */
 const MOST = 3
 
 /**
- * A live client that uses Redis reports itself every 20 s. If the last report is older than this,
- * in milliseconds, the process is probably gone.
+ * If the last report of a client is older than this, in milliseconds, its process has probably
+ * ended. A live client that uses Redis reports itself every 20 s.
  */
 const LATE_MS = 45_000
 
@@ -34,11 +40,11 @@ type Facts = Pick<
 >
 
 /**
- * Explains how to free a lock, for any kind.
+ * Explains how to free a lock of any kind.
  *
  * @param name the name of the lock for `npx holdfast release`
  * @param options the options that name the servers, such as `--url redis://…`
- * @param renewalOf the result of two looks at the lease of a holder
+ * @param renewalOf returns the result of two looks at the lease of an owner
  */
 export function toFree(
   detail: Facts,
@@ -120,7 +126,10 @@ function ofHolder(detail: Facts, holder: HolderRow, renewal: Renewal): string {
   return `${who} is ${why}: its lease ends in ${wait}, unless it is renewed.`
 }
 
-/** Says if the process is probably alive, and what the user should do. */
+/**
+ * Returns a part of a sentence that says if the process is probably alive, and what the user should
+ * do.
+ */
 function lifeOf(process: ProcessFacts, renewal: Renewal, queue: readonly WaiterRow[]): string {
   const { pid, host, seenMs } = process
   if (renewal === 'renewed') {
@@ -143,8 +152,8 @@ function ago(ms: number): string {
 }
 
 /**
- * The command to take the lock. The name comes last, after `--`, because it may begin with a dash
- * or look like a URL.
+ * Returns the command that takes the lock. Null if no shell can pass the name. The name follows
+ * `--`, because a name may begin with a dash or look like a URL.
  */
 function commandOf(
   { kind, holders, token }: { kind: RowKind } & Pick<LockDetail, 'holders' | 'token'>,

@@ -4,8 +4,8 @@ import { merge } from './merge.ts'
 import { readKeys } from './read-keys.ts'
 
 /**
- * The views of all masters on the same keys. A cluster has a single view, because each key is read
- * from its own node. If the node cannot be reached, the view contains null.
+ * Reads the locks. With a quorum, returns a list for each master. Otherwise returns a single list,
+ * with null for a lock that does not exist or whose node cannot be reached.
  */
 export async function viewsOf(
   masters: Masters,
@@ -27,7 +27,7 @@ export async function viewsOf(
   return [keys.map((key) => details.get(key) ?? null)]
 }
 
-/** Merges all views of one lock. */
+/** Merges the views of all masters on one lock. Without a quorum, returns the only view. */
 export const merged = (
   { count }: Masters,
   details: readonly (BareDetail | null)[],

@@ -4,13 +4,14 @@ import type { KnownClients } from './known-clients.ts'
 import type { LockDetail, LockRow, WaiterRow } from './rows.ts'
 
 /**
- * A waiting client reports itself at least once in this time, in milliseconds. After a longer
- * silence the waiter counts as dead.
+ * If a waiting client has not reported itself for this time, in milliseconds, its waiter counts as
+ * dead.
  */
 const REPORTS_MS = 60_000
 
 /**
- * Adds the processes of the clients, and the waiters of a plain lock that clients have reported.
+ * Adds the processes of the holders and waiters. Also adds the waiters of a plain lock, which only
+ * clients report.
  */
 export function withProcesses(bare: BareDetail, clients: KnownClients): LockDetail {
   const queue = bare.queue.map((one) => ({ ...one, process: clients.of(clientOf(one.owner)) }))
@@ -32,7 +33,7 @@ export function withProcesses(bare: BareDetail, clients: KnownClients): LockDeta
   }
 }
 
-/** The row of a detail. */
+/** Returns the row of a detail, without its waiters and votes. */
 export function rowIn({ queue: _queue, votes: _votes, ...row }: LockDetail): LockRow {
   return row
 }

@@ -3,8 +3,7 @@ import { shown } from '../../src/observe/facts/shown.ts'
 import type { HistoryRedis } from './open-client.ts'
 
 /**
- * @throws `TypeError` unless it is an object with known names only. An unknown name is probably a
- * spelling mistake
+ * @throws `TypeError` if `options` is not an object, or has an option that `known` does not list
  */
 export function assertOptions(options: unknown, caller: string, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
@@ -16,12 +15,12 @@ export function assertOptions(options: unknown, caller: string, known: readonly 
 }
 
 /**
- * @throws `TypeError` if a client of locks would reject this `redis`, with the message of that
- * client
+ * @throws `TypeError` if `new Holdfast()` rejects this `redis`, with the message of `new
+ * Holdfast()`
  */
 export function assertRedis(redis: HistoryRedis): void {
   try {
-    // This client connects only if it is used, so nothing is sent.
+    // A client connects only when it is used, so this client sends nothing.
     void new Holdfast({ redis }).close()
   } catch (error) {
     const { message } = error as Error

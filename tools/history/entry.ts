@@ -1,6 +1,6 @@
 import type { AcquirePath, KindName } from '../../src/index.ts'
 
-/** The default key of the stream. */
+/** The default key of the history, which is a stream of Redis. */
 export const HISTORY_KEY = 'holdfast_history'
 
 const EVENTS = [
@@ -18,27 +18,38 @@ const EVENTS = [
 ] as const
 
 /**
- * The kind of event. `acquired`, and later `released`, `lost` or `forced`, belong to one hold. A
- * call that gets no lease records `timeout`, `aborted`, `outage` (Redis did not answer) or `failed`
- * (Redis refused). `dropped`: entries of the history could not be written. `unreachable` and
- * `recovered` are about a server of locks; their `name` is its address.
+ * The kind of event. A hold has `acquired`, and later `released`, `lost` or `forced`. A call that
+ * gets no lease has `timeout`, `aborted`, `outage` (Redis did not answer) or `failed` (Redis
+ * refused).
+ *
+ * `dropped`: entries of the history could not be written. `unreachable` and `recovered` are about a
+ * server, and their `name` is the address of the server.
  */
 export type HistoryEvent = (typeof EVENTS)[number]
 
-/** One entry of the history. A field is null if it is unknown, or does not apply to the event. */
+/**
+ * One entry of the history. A field is null if its value is unknown, or if the field does not apply
+ * to the event.
+ */
 export interface HistoryEntry {
-  /** The id of the entry in the stream; a later entry has a greater id. */
+  /** The id of the entry in the stream. A later entry has a greater id. */
   readonly id: string
-  /** When it happened, in milliseconds since 1970 by the clock of the server. */
+  /**
+   * The time of the event, in milliseconds since 1970, by the clock of the Redis that has the
+   * history.
+   */
   readonly at: number
   readonly event: HistoryEvent
-  /** The key of the lock, or the name that `nameOf` returned. */
+  /** The key of the lock, the name that `nameOf` returned, or the address of a server. */
   readonly name: string
-  /** True if `nameOf` returned the name: several locks may share it. */
+  /**
+   * True if `nameOf` returned another name than the key of the lock. Several locks may have such a
+   * name.
+   */
   readonly isGroup: boolean
   readonly kind: KindName | null
   /**
-   * The owner id, as stored in Redis. For a client of Holdfast it begins with the client id and a
+   * The owner id, as stored in Redis. An owner id of Holdfast begins with the client id and a
    * colon.
    */
   readonly owner: string | null
@@ -55,8 +66,8 @@ export interface HistoryEntry {
   /** How the call acquired the lock: `free`, `local`, `granted` or `raced`. */
   readonly path: AcquirePath | null
   /**
-   * For a loss, `expired` or `gone`. For a release, `closed` if the client was closed. For an
-   * outage or a failure, the message of the error. For a recovery, how long the server was down.
+   * The reason of the event. For `lost`, `expired` or `gone`. Otherwise `closed` if the client was
+   * closed, or a text, such as the message of an error.
    */
   readonly reason: string | null
   /**
@@ -65,8 +76,8 @@ export interface HistoryEntry {
    */
   readonly stalledMs: number | null
   /**
-   * For `acquired`, the lease in milliseconds. Null if an older version of Holdfast wrote the
-   * entry.
+   * For `acquired`: the length of the lease, in milliseconds. Null if an older version of Holdfast
+   * wrote the entry.
    */
   readonly leaseMs: number | null
   /**
@@ -78,7 +89,7 @@ export interface HistoryEntry {
   readonly dropped: number | null
 }
 
-/** An entry before it is written. Numbers are milliseconds, except `token` and `dropped`. */
+/** An entry that is not written yet. Numbers are milliseconds, except `token` and `dropped`. */
 export interface NewEntry {
   readonly event: HistoryEvent
   readonly name?: string
@@ -100,9 +111,8 @@ export interface NewEntry {
 
 /**
  * Every entry has all fields in this order, because Redis then stores the field names only once.
- * `agoMs` is the time from the event to the sending of the entry, in milliseconds. `seq` contains
- * the id of the writer and the number of the entry. If an entry is written twice, both have the
- * same `seq`.
+ * `agoMs` is the time from the event until the entry was sent, in milliseconds. `seq` is the same
+ * in all copies of an entry.
  */
 const FIELDS = [
   'event',
@@ -128,7 +138,10 @@ const FIELDS = [
 /** The latest moment that a `Date` can represent, in milliseconds since 1970. */
 const LAST_MOMENT_MS = 8.64e15
 
-/** The fields for XADD. The id of the client is left out if the owner begins with it. */
+/**
+ * Returns the fields and values for `XADD`. The client id is left empty if the owner id begins with
+ * the client id.
+ */
 export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] {
   const { owner = '', client = '' } = entry
   const values = [
@@ -157,8 +170,10 @@ export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] 
 }
 
 /**
- * @returns the entry, and the `seq` that identifies its repeats. Undefined if the entry is not of
- * Holdfast, or if it has no valid time
+ * Reads one entry of the stream.
+ *
+ * @returns the entry, and the `seq` that identifies its repeats. Undefined if Holdfast did not
+ * write the entry, or if the entry has no valid time
  */
 export function readEntry(
   id: string,
@@ -204,7 +219,7 @@ export function readEntry(
   return { entry, seq: text('seq') ?? id }
 }
 
-/** Infinity becomes undefined, so its field is empty. */
+/** Rounds a number. Returns undefined for Infinity, so that the field of the entry is empty. */
 function whole(value: number | undefined): number | undefined {
   return Number.isFinite(value) ? Math.round(value as number) : undefined
 }

@@ -4,7 +4,7 @@ import { handleSocketErrors } from '../servers/socket-errors.ts'
 
 /**
  * The Redis of the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of
- * ioredis. A client of ioredis is not used itself, only its options.
+ * ioredis. Only the options of such a client are used, not its connection.
  */
 export type HistoryRedis = string | RedisOptions | Redis | Cluster | ServerList
 
@@ -21,7 +21,8 @@ const makeCluster = Cluster as unknown as new (
 ) => Cluster
 
 /**
- * The caller repeats each request without an answer, so ioredis must not queue or repeat requests.
+ * The options that always apply. The caller repeats each request without an answer, so ioredis must
+ * not queue or repeat requests.
  */
 const OWN: RedisOptions = {
   lazyConnect: true,
@@ -37,12 +38,12 @@ const OWN: RedisOptions = {
   disconnectTimeout: 100,
   stringNumbers: false,
   disableClientInfo: true,
-  // Only for ioredis 6: replies are lists, as in ioredis 5.
+  // For ioredis 6. With this protocol, replies are lists, as in ioredis 5.
   ...({ protocol: 2 } as object),
 }
 
 /**
- * Creates a separate client, which is not connected yet.
+ * Creates a new client of ioredis, which is not connected yet.
  *
  * @param retryMs the pause before a reconnection, in milliseconds; null for no reconnection
  * @throws `TypeError` if `redis` is invalid
@@ -98,7 +99,7 @@ function sentinelOptions(options: RedisOptions, own: RedisOptions): RedisOptions
     ...options,
     ...own,
     sentinels: sentinels.map(addressOf),
-    // Only with these two options does ioredis check that Sentinel named a master.
+    // ioredis checks that Sentinel named a master only if `role` and `enableReadyCheck` are set.
     role: 'master',
     enableReadyCheck: true,
     sentinelRetryStrategy: own.retryStrategy as (times: number) => number | null,
@@ -122,7 +123,9 @@ function urlOf(node: string): URL {
   return new URL(node.includes('://') ? node : `redis://${node}`)
 }
 
-/** Reads `host:port`, a URL, or an object with host and port. */
+/**
+ * Returns the host and the port of a node, which is given as `host:port`, as a URL or as an object.
+ */
 function addressOf(node: Node): { host?: string; port?: number } {
   if (typeof node !== 'string') return { ...node }
   const { hostname, port } = urlOf(node)
@@ -139,7 +142,7 @@ function loginOf(node: Node): RedisOptions {
   }
 }
 
-/** The prefix that clients with the same options put before the names of their locks. */
+/** Returns the `keyPrefix` in these options. Empty if there is no prefix, and for a URL. */
 export function keyPrefixOf(redis: HistoryRedis): string {
   if (typeof redis === 'string') return ''
   const { keyPrefix } = ('duplicate' in redis ? redis.options : redis) as RedisOptions

@@ -9,7 +9,7 @@ export interface OutboxOptions {
   readonly maxEvents: number
   readonly ttlMs: number
   readonly maxBuffered: number
-  /** Called at the first failure. Later failures are reported only after a success. */
+  /** Called when a batch fails, but not again until a batch has succeeded. */
   readonly onError: (error: Error) => void
 }
 
@@ -22,14 +22,17 @@ interface Pending {
 
 const BATCH = 100
 const EVERY_MS = 150
-/** After this time without an answer, a request is sent again on another connection. */
+/**
+ * The time limit of a request, in milliseconds. After this time, the request is sent again on a new
+ * connection.
+ */
 const ANSWER_MS = 2_000
 const LONGEST_PAUSE_MS = 5_000
 
 /**
- * Sends entries to the stream, in batches and in order. If Redis fails, the entries stay here.
- * Above `maxBuffered`, the oldest entries are dropped and counted. Redis writes a batch completely
- * or not at all. If a batch is written twice, its entries have the same `seq`.
+ * Sends entries to the stream in batches, in order. If Redis fails, the entries stay here; above
+ * `maxBuffered`, the oldest entries are dropped and counted. If a batch is written twice, both
+ * copies of an entry have the same `seq`.
  */
 export class Outbox {
   readonly #client: Client
@@ -37,7 +40,7 @@ export class Outbox {
   readonly #writer = randomBytes(6).toString('base64url')
   #count = 0
   #entries: Pending[] = []
-  /** The batch that is being sent. Redis has not confirmed it yet. */
+  /** The batch that was sent, or is being sent, and that Redis has not confirmed yet. */
   #sending: Pending[] = []
   #dropped = 0
   #timer: NodeJS.Timeout | undefined
@@ -62,7 +65,7 @@ export class Outbox {
     else this.#timer ??= this.#sendIn(EVERY_MS)
   }
 
-  /** Sends the remaining entries for at most `forMs` milliseconds, then ends. */
+  /** Sends the remaining entries for at most `forMs` milliseconds, then closes the connection. */
   async end(forMs: number): Promise<void> {
     this.#isEnding = true
     const endsAt = performance.now() + forMs
@@ -102,10 +105,7 @@ export class Outbox {
     })
   }
 
-  /**
-   * Sends batches until fewer entries than one batch are left, or until a batch fails. Never
-   * rejects.
-   */
+  /** Sends batches until less than a full batch remains, or until a batch fails. Never rejects. */
   async #sendAll(): Promise<void> {
     do {
       try {
@@ -120,8 +120,8 @@ export class Outbox {
 
   async #sendBatch(): Promise<void> {
     this.#noteDropped()
-    // Redis may have written a failed batch without an answer, so the same batch is sent again
-    // first.
+    // Redis may have written a batch whose answer never came. So the next batch that is sent is
+    // exactly the same.
     if (this.#sending.length === 0) this.#sending = this.#entries.splice(0, BATCH)
     if (this.#sending.length === 0) return
     if (this.#client.status === 'wait') await within(this.#client.connect(), ANSWER_MS)
@@ -133,7 +133,7 @@ export class Outbox {
     }
     batch.pexpire(key, ttlMs)
     const replies = await within(batch.exec(), ANSWER_MS).catch((error) => {
-      // The connection is probably dead, so the next request uses a new connection.
+      // The connection probably no longer works, so the next request uses a new connection.
       if (isLate(error) && !this.#isEnding) this.#client.disconnect(true)
       throw error
     })
@@ -144,8 +144,8 @@ export class Outbox {
   }
 
   /**
-   * Adds an entry with the number of dropped entries. It has the time of the oldest entry that is
-   * left.
+   * Adds an entry with the number of dropped entries. The entry has the time of the oldest
+   * remaining entry.
    */
   #noteDropped(): void {
     if (this.#dropped === 0 || this.#sending.length > 0) return
@@ -160,7 +160,7 @@ export class Outbox {
     try {
       this.#options.onError(error)
     } catch {
-      // A failing callback must not end the process.
+      // An error of the user's callback must not end the process.
     }
   }
 }

@@ -10,18 +10,27 @@ export interface ReadHistoryOptions {
   readonly redis: HistoryRedis
   /** The key of the stream; `holdfast_history` by default. */
   readonly key?: string | undefined
-  /** Only entries of this name: the key of a lock, unless `nameOf` returned another name. */
+  /**
+   * Only entries with this name. The name is the key of a lock, unless `nameOf` returned another
+   * name.
+   */
   readonly name?: string | undefined
-  /** Only events since then: a `Date`, or milliseconds since 1970 by the clock of the server. */
+  /**
+   * Only events at or after this time: a `Date`, or milliseconds since 1970 by the clock of the
+   * server.
+   */
   readonly since?: Date | number | undefined
   /**
-   * Only this many entries, the newest ones. By default all entries; with `follow` and without
-   * `since`, only new entries.
+   * At most this many existing entries, and only the newest. By default all existing entries; with
+   * `follow` and without `since`, none.
    */
   readonly last?: number | undefined
-  /** With true, the reading does not end, but continues with new entries; false by default. */
+  /**
+   * With true, continues with new entries after the existing entries, until `signal` aborts. False
+   * by default.
+   */
   readonly follow?: boolean | undefined
-  /** Ends the reading, even while it waits for new entries. */
+  /** Stops the reading when the signal aborts, even during a wait for new entries. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -38,13 +47,13 @@ const OPTIONS = [
 type Found = [id: string, fields: string[]]
 
 /**
- * A position in the stream, shared by two reads. The second read begins after the newest entry of
- * the first read. It skips entries that are repeats of entries from the first read.
+ * A position in the stream, which two reads share. The second read begins after the newest entry of
+ * the first read, and skips repeats of entries that the first read returned.
  */
 export interface Mark {
-  /** The id of the newest entry at the first read; undefined before the first read. */
+  /** The id of the newest entry when the first read began. Undefined before the first read. */
   after?: string
-  /** The `seq` of each entry that was read, to recognize repeats. */
+  /** The `seq` of each entry that was read, by which repeats are recognized. */
   readonly seen: Set<string>
 }
 
@@ -55,8 +64,8 @@ interface Wish {
   readonly most: number
   readonly mark: Mark
   /**
-   * Returns the entry; undefined for a repeat, an unwanted entry or an entry that is not of
-   * Holdfast.
+   * Returns the entry. Undefined for a repeat, for an unwanted entry, and for an entry that
+   * Holdfast did not write.
    */
   pick(found: Found): HistoryEntry | undefined
 }
@@ -65,22 +74,25 @@ const CHUNK = 1_000
 const BLOCK_MS = 5_000
 const ANSWER_MS = 5_000
 /**
- * The refusals of a server that starts, is demoted, or has lost its master or its cluster. The
- * server soon recovers without the user, so the request is repeated.
+ * Matches refusals of a server that starts, becomes a replica, or has lost its master or its
+ * cluster. Such a server soon recovers without the user, so the request is repeated.
  */
 const TEMPORARY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|READONLY|UNBLOCKED)\b/
 
 /**
- * At most this many `seq` are remembered. This is enough, because a repeat follows within seconds.
+ * The most `seq` values that are remembered. A repeat follows within seconds, so older values are
+ * not needed.
  */
 const MOST_SEEN = 50_000
 
 /**
  * Reads the history, the newest entry first. With `follow`, entries come in order of time: first
- * the `last` entries, or the entries `since`, then new entries as they are written. While it waits
- * for new entries, it retries if Redis does not answer, loads its data or becomes a replica. Each
- * entry comes once, even if Redis has it twice. Without a history there are no entries. The
- * function opens its own connection.
+ * the existing entries that `last` and `since` select, then new entries. Each entry comes once,
+ * even if Redis has a repeat.
+ *
+ * Without a history there are no entries. While the function waits for new entries, it retries if
+ * Redis does not answer, loads its data or becomes a replica. The function opens its own
+ * connection.
  *
  * @returns the first step rejects with `TypeError` for an invalid option. Any step rejects with an
  * Error if Redis does not answer, or refuses
@@ -112,8 +124,8 @@ export async function* readFrom(
   try {
     await within(client.connect(), ANSWER_MS).catch((error) => {
       const told = cause ?? error
-      // ioredis adds the command to an error. It is removed, because the command of a refused login
-      // contains the password.
+      // ioredis adds the command to an error. The command of a refused login contains the password,
+      // so the command is removed.
       if (told instanceof Error) delete (told as { command?: unknown }).command
       throw told
     })
@@ -170,8 +182,8 @@ async function* backwards(client: Client, wish: Wish, from: string): AsyncGenera
     const chunk = await ask(client, (one) => one.xrevrange(key, end, '-', 'COUNT', CHUNK))
     mark.after ??= chunk[0]?.[0] ?? '0-0'
     for (const found of chunk) {
-      // The id contains the time of writing, and an event is never later. So this event and all
-      // events of older entries are before `since`.
+      // An entry id contains the time at which the entry was written, and an event is never later.
+      // So this event, and all events of older entries, are before `since`.
       if (Number.parseInt(found[0], 10) < since) return
       const entry = pick(found)
       if (entry === undefined) continue
@@ -191,8 +203,8 @@ async function* onwards(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<HistoryEntry> {
   let last = after
-  // The set forgets its first element first. So the order is reversed: the oldest entry comes
-  // first.
+  // If the set is full, `pick` forgets its first element. The first read added the newest entry
+  // first, so the order is reversed here.
   const newestFirst = [...mark.seen]
   mark.seen.clear()
   for (const seq of newestFirst.reverse()) mark.seen.add(seq)
@@ -205,7 +217,7 @@ async function* onwards(
     } catch (error) {
       const { name, message } = error as Error
       if (name === 'ReplyError' && !TEMPORARY.test(message)) throw error
-      // The server may be gone or demoted. A new connection may reach its successor.
+      // The server may be down, or may be a replica now. A new connection may reach its successor.
       if (client.status === 'ready') client.disconnect(true)
       await pause(500, undefined, { signal })
     }

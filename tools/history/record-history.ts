@@ -10,8 +10,8 @@ import { Outbox } from './outbox.ts'
 export interface RecordHistoryOptions {
   /**
    * The Redis for the history: a URL, options of ioredis, `{ cluster: [...] }`, or a client of
-   * ioredis, whose options are used. The history may use another Redis than the locks. It opens its
-   * own connection.
+   * ioredis, whose options are used. The history may use another Redis than the locks. The history
+   * opens its own connection.
    */
   readonly redis: HistoryRedis
   /** The key of the stream; `holdfast_history` by default. */
@@ -21,35 +21,38 @@ export interface RecordHistoryOptions {
    * removes the oldest entries.
    */
   readonly maxEvents?: number
-  /** The stream ends this long after the last entry, in milliseconds; a week by default. */
+  /**
+   * Redis deletes the stream if no entry is written for this time, in milliseconds; a week by
+   * default.
+   */
   readonly ttlMs?: number
   /**
-   * How many entries wait in this process while Redis is down; 10,000 by default. Above this
-   * number, the oldest entries are dropped and counted.
+   * The most entries that wait in this process while Redis does not answer; 10,000 by default.
+   * Above this number, the oldest entries are dropped and counted.
    */
   readonly maxBuffered?: number
   /**
-   * The prefix of lock names in Redis; by default the `keyPrefix` of the options in `redis`, or
-   * no prefix. Use the `keyPrefix` of your clients.
+   * The `keyPrefix` of your clients, with which each recorded key begins. By default the
+   * `keyPrefix` of the options in `redis`, or no prefix.
    */
   readonly keyPrefix?: string
   /**
-   * Returns the name to record for a lock, instead of its key. If it returns undefined or throws,
-   * the lock is not recorded.
+   * Returns the name to record for a lock, instead of its key. If the function returns undefined or
+   * throws, the event is not recorded.
    */
   readonly nameOf?: (name: string) => string | undefined
   /**
-   * Called once when entries cannot be written, and again only after a success. By default a
+   * Called when entries cannot be written, and again only after a success. By default emits a
    * process warning with the code HOLDFAST_HISTORY.
    */
   readonly onError?: (error: Error) => void
 }
 
-/** A recording, until `stop()`. */
+/** A recording of the history, which lasts until `stop()`. */
 export interface History {
   /**
    * Stops the recording, writes the remaining entries for at most two seconds, and closes the
-   * connection. Never rejects; entries that could not be written by then are lost.
+   * connection. Never rejects. Entries that could not be written by then are lost.
    */
   stop(): Promise<void>
 }
@@ -70,8 +73,8 @@ const STOP_MS = 2_000
 
 /**
  * Records the activity of all Holdfast clients of this process from now on, in one capped stream of
- * Redis. Other processes can write to the same stream. No lock waits for the recording or fails
- * because of it.
+ * Redis. Other processes can write to the same stream. No lock waits for the recording, or fails
+ * because of the recording.
  *
  * @throws `TypeError` for an invalid option, with its value
  */
@@ -130,8 +133,8 @@ export function recordHistory(options: RecordHistoryOptions): History {
 }
 
 /**
- * The entry for a call that got no lease, or for a plain permit, which has no hold. Other grants
- * are recorded with their hold. Re-entries are not recorded.
+ * Returns the entry for a call that got no lease, or that got a plain permit, which has no hold.
+ * Undefined for other calls: their holds are recorded, and re-entries are not recorded.
  */
 function entryOfCall(fact: AcquireFact): NewEntry | undefined {
   const { outcome, waitedMs, owner, error, kind, path, token } = fact

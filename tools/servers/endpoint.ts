@@ -5,37 +5,42 @@ export interface Login {
   readonly pass: string | undefined
 }
 
-/** The files of a TLS connection. Undefined uses the default of Node.js. */
+/** The files of a TLS connection. For an undefined file, Node.js uses its default. */
 export interface Tls {
   readonly ca: Buffer | undefined
   readonly cert: Buffer | undefined
   readonly key: Buffer | undefined
 }
 
-/** The address of one server, its login and its TLS files. */
 export interface Endpoint {
   readonly host: string
   readonly port: number
-  /** The path of a Unix socket, instead of a host and a port. */
+  /** The path of a Unix socket. Undefined if the server has a host and a port. */
   readonly path: string | undefined
   readonly database: number
   readonly login: Login
   readonly tls: Tls | undefined
 }
 
-/** The name of the server in output. It never contains the login. */
+/** Returns the address of the server as text for users. The text never contains the login. */
 export function addressOf({ host, port, path }: Endpoint): string {
   return path ?? `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The `redis-cli` command for this server, to print. The user adds the login. */
+/**
+ * Returns the `redis-cli` command for this server, to print. The command has no login, which the
+ * user must add.
+ */
 export function redisCli({ host, port, path, database, tls }: Endpoint): string {
   const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`
   const select = database === 0 ? '' : ` -n ${database}`
   return `redis-cli ${where}${tls === undefined ? '' : ' --tls'}${select}`
 }
 
-/** Reads a URL, `host:port`, or the path of a socket. Missing parts come from `defaults`. */
+/**
+ * Reads a server that is given as a URL, as `host:port` or as the path of a socket. Missing parts
+ * come from `defaults`.
+ */
 export function readEndpoint(
   text: string,
   defaults: { login: Login; tls: Tls | undefined; secure: Tls },
@@ -47,8 +52,8 @@ export function readEndpoint(
   }
   const url = urlOf(text)
   const database = url?.pathname.replace(/^\/$/, '').slice(1) ?? ''
-  // After `--` an option would be read as a server. No server name begins with `-`, so it is
-  // refused.
+  // An option after `--` arrives here as a server. No server name begins with `-`, so such a text
+  // is refused.
   if (url === undefined || /^-|^$/.test(url.hostname) || !/^\d*$/.test(database)) {
     throw new InvalidArgumentError(
       `A server must be given as redis://host:port, rediss://host:port or host:port; got ${JSON.stringify(withoutLogin(text))}.`,
@@ -76,25 +81,33 @@ function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part)
   } catch {
-    return part // The % begins no escape: keep the text.
+    return part // The text has a % but is not percent-encoded.
   }
 }
 
-/** Removes possible secrets from every quoted URL of Redis, and from every quoted option. */
+/**
+ * Removes the login and the query from every quoted Redis URL in a message, and the value from
+ * every quoted option.
+ */
 export function withoutLogins(message: string): string {
   const quoted = /"(?:rediss?:|--[\w-]+=)(?:[^"\\]|\\.)*"/g
   return message.replace(quoted, (text) => `"${withoutLogin(text.slice(1, -1))}"`)
 }
 
-/** Removes the login and the query from a text that may be a URL, so that it can be printed. */
+/**
+ * Removes the login and the query from a text that may be a URL, so that the text can be printed.
+ */
 export function withoutLogin(text: string): string {
-  // An option may be in the place of a server, such as `--pass=secret` after `--`. Its value is
-  // hidden.
+  // The text may be an option that was given as a server, such as `--pass=secret` after `--`. The
+  // value of the option is hidden.
   if (text.startsWith('-')) return text.replace(/=.*$/s, '=***')
   return text.replace(/^([a-z]*:\/\/)?.*@/s, '$1***@').replace(/\?.*$/s, '?***')
 }
 
-/** Removes the password and the query from the name of a server, for a command to paste. */
+/**
+ * Removes the password and the query from a server that the user gave. The result is for a printed
+ * command.
+ */
 export function withoutPassword(text: string): string {
   if (text.startsWith('/') || !/[@?#]/.test(text)) return text
   const url = urlOf(text)

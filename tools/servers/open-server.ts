@@ -5,16 +5,20 @@ import { handleSocketErrors } from './socket-errors.ts'
 // ioredis 5 and 6 declare their constructors differently. This type fits both.
 const makeRedis = Redis as unknown as new (options: RedisOptions) => Redis
 
-/** A connection to one server, without retries. */
+/** A connection to one server, which never repeats a request. */
 export interface ServerClient {
   readonly endpoint: Endpoint
-  /** Rejects with the error of the server or the network, or when the time is over. */
+  /**
+   * Sends one command, and returns its reply. Rejects with the error of the server or the network,
+   * or after the time limit.
+   */
   ask(command: string, ...args: readonly (string | number)[]): Promise<unknown>
   /**
-   * Sends many commands in one write. The reply of a refused command is an Error.
+   * Sends many commands in one write, and returns their replies. The reply of a refused command is
+   * an Error.
    *
    * @param as `bytes` for replies that are not text
-   * @returns rejects like `ask` if the network fails
+   * @returns rejects if the network fails, or after the time limit
    */
   askAll(commands: readonly Command[], as?: 'text' | 'bytes'): Promise<unknown[]>
   /** The number of commands, and of bytes on the network, so far. */
@@ -25,18 +29,19 @@ export interface ServerClient {
 export type Command = readonly [command: string, ...args: (string | number)[]]
 
 /**
- * The error of AUTH on a server without a password. It is ignored, because REDISCLI_AUTH is sent to
- * all servers.
+ * Matches the error of `AUTH` on a server without a password. The error is ignored, because the
+ * password in REDISCLI_AUTH is sent to all servers.
  */
 const NEEDS_NO_PASSWORD = /called without any password configured/
 
-/** Errors of PING that mean that the server refuses every other command too. */
+/** Matches errors of `PING` that mean that the server refuses every other command too. */
 const KEEPS_OUT = /^(NOAUTH|DENIED|ERR max number of clients)/
 
 /**
- * Connects and logs in, without retries. `timeoutMs` is the time for all requests together,
- * including this call. With `of-each` it is the time for each request.
+ * Connects to a server and logs in, without retries.
  *
+ * @param timeoutMs the time limit in milliseconds: for all requests together, including this call;
+ * with `of-each`, for each request
  * @returns rejects with an Error that states the reason, without the password
  */
 export async function openServer(
@@ -50,7 +55,7 @@ export async function openServer(
   let commands = 0
   const client = new makeRedis(settingsOf(endpoint, timeoutMs))
   handleSocketErrors(client)
-  // The first error is the cause, so later errors are ignored: they only report a closed
+  // The first error is the cause. Later errors are ignored, because they only report a closed
   // connection.
   client.on('error', (error: Error) => {
     broken ??= error
@@ -77,8 +82,8 @@ export async function openServer(
   try {
     await within(client.connect()).catch((error: Error) => {
       if (!isLate(error)) throw networkError(broken ?? error, endpoint)
-      // A server without TLS reads the handshake as a part of a command. It waits for the rest and
-      // does not answer.
+      // A server without TLS reads the TLS handshake as the start of a command. The server waits
+      // for the rest of the command, and never answers.
       throw tls === undefined ? error : new Error(`${error.message}; does the server use TLS?`)
     })
     if (login.pass !== undefined) {
@@ -122,8 +127,8 @@ export async function openServer(
 }
 
 /**
- * ioredis does not log in. `openServer` sends `AUTH` as a command, so that a refusal is a reply and
- * not an event.
+ * Returns the options of ioredis, without the login. `openServer` sends `AUTH` as a command
+ * instead, so that a refusal is a reply and not an event.
  */
 function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): RedisOptions {
   const where = path === undefined ? { host, port } : { path }
@@ -141,7 +146,7 @@ function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): Red
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
     disableClientInfo: true,
-    // Only for ioredis 6: sends no HELLO before the login.
+    // For ioredis 6. With this protocol, ioredis sends no `HELLO` before the login.
     ...({ protocol: 2 } as object),
   }
 }
@@ -156,8 +161,8 @@ function isLate(error: unknown): boolean {
 }
 
 /**
- * Makes an error that says what to check. The messages of ioredis mention retries, but this client
- * never retries.
+ * Returns an error that says what the user should check. Messages of ioredis that mention retries
+ * are replaced, because this client never retries.
  */
 function networkError(error: Error, { tls }: Endpoint): Error {
   const { message } = error

@@ -3,12 +3,14 @@ import type { Endpoint, Login, Tls } from './endpoint.ts'
 import type { Where } from './where.ts'
 
 type Given = Exclude<HoldfastOptions['redis'], undefined>
-/** The `redis` option of Holdfast or ioredis for one server, a cluster or Sentinels. */
+/**
+ * A `redis` option of Holdfast for one server, a cluster or Sentinels. Never a client of ioredis.
+ */
 export type RedisGiven = Exclude<Given, { sendCommand(...args: never[]): unknown }>
 
 /**
- * The `redis` options for Holdfast clients: one for each of several masters, otherwise a single
- * one.
+ * Returns the `redis` options of Holdfast clients for these servers: one for each of several
+ * masters, otherwise a single option.
  */
 export function redisOf(where: Where): RedisGiven[] {
   if (where.kind === 'sentinel') {
@@ -37,7 +39,7 @@ export function redisOf(where: Where): RedisGiven[] {
   }))
 }
 
-/** The options of a Holdfast client that name the servers. */
+/** Returns the options of a Holdfast client that name these servers: `redis` or `masters`. */
 export function clientOf(where: Where): Pick<HoldfastOptions, 'redis' | 'masters'> {
   const all = redisOf(where)
   if (where.kind !== 'masters') return { redis: all[0] as NonNullable<HoldfastOptions['redis']> }

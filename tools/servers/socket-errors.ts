@@ -9,9 +9,9 @@ interface Inner {
 }
 
 /**
- * Adds a second listener for errors. Node.js may report an interrupted TLS handshake twice, and
- * ioredis listens only once, so the second report would end the process. Call this function before
- * the client connects.
+ * Adds an error listener to each socket of a client that is not connected yet. Node.js may report
+ * an interrupted TLS handshake twice, and ioredis listens only once. Without this listener, the
+ * second report would end the process.
  */
 export function handleSocketErrors(client: object): void {
   const inner = client as Inner

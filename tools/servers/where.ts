@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from '../../src/index.ts'
 import { addressOf, type Endpoint, type Login, readEndpoint, type Tls } from './endpoint.ts'
 
-/** The options with the addresses of the servers, for every command. */
+/** The options of every command that name the servers of the locks. */
 export const WHERE_OPTIONS = {
   url: { type: 'string', short: 'u', multiple: true },
   user: { type: 'string' },
@@ -51,12 +51,17 @@ export type Where =
       readonly kind: 'sentinel'
       readonly sentinels: readonly Endpoint[]
       readonly masterName: string
-      /** The login for the servers that Sentinels name. `tls` is for these servers too. */
+      /** The login for the server that the Sentinels name as the master. */
       readonly login: Login
+      /** The TLS files for the server that the Sentinels name as the master. */
       readonly tls: Tls | undefined
     }
 
-/** @throws `InvalidArgumentError` for invalid options; no message contains a password */
+/**
+ * Reads the servers from the options and the arguments of a command.
+ *
+ * @throws `InvalidArgumentError` for invalid options; no message contains a password
+ */
 export function readWhere(
   values: WhereValues,
   positionals: readonly string[],
@@ -83,7 +88,8 @@ export function readWhere(
 }
 
 /**
- * @throws `InvalidArgumentError` if an address is given twice, because that master would vote twice
+ * @throws `InvalidArgumentError` if an address is given twice. A master that is given twice would
+ * have two votes
  */
 export function assertEachOnce(servers: readonly Endpoint[]): void {
   const addresses = servers.map(addressOf)

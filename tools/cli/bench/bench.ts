@@ -35,7 +35,7 @@ Exit codes: 0 renewals have enough time, 1 they do not, 2 wrong usage, 3 the mea
 `
 
 /**
- * Short limits: if Redis does not answer, the command fails within seconds. The token counters of
+ * If Redis does not answer, these limits let the command fail within seconds. The token counters of
  * its locks expire after one minute.
  */
 const SETTINGS = { outageMs: 2_000, commandTimeoutMs: 1_000, counterTtlMs: 60_000 }
@@ -72,7 +72,7 @@ export const bench: Command = {
   },
 }
 
-/** The exit code of shells for SIGINT. */
+/** The exit code that shells use if SIGINT ends a program. */
 const INTERRUPTED = 130
 
 function addressesOf(where: Where): string {

@@ -1,10 +1,10 @@
 import { Holdfast, type HoldfastOptions, type Lock } from '../../../src/index.ts'
 
-/** The result of one measurement: the duration of each step in milliseconds. */
 export interface Measured {
   readonly code: string
   /** The measured action, for users. */
   readonly what: string
+  /** The duration of each step, in milliseconds. */
   readonly samplesMs: readonly number[]
 }
 
@@ -18,14 +18,14 @@ export interface BenchTerms {
 }
 
 /**
- * One step of a measurement. Returns its duration in milliseconds; undefined if the time of the
- * whole step counts.
+ * One step of a measurement. Resolves with its duration in milliseconds, or with undefined if the
+ * time of the whole step counts.
  */
 type Step = () => Promise<number | undefined>
 
 /** A measurement ends after this many steps, so that a fast server is not kept busy for long. */
 const MOST_STEPS = 2_000
-/** The pause between two steps, so that the server has time for other clients. */
+/** The pause between two steps, in milliseconds, so that the server has time for other clients. */
 const PAUSE_MS = 0.5
 
 /** Runs all measurements, one after the other. Each measurement gets an equal part of `seconds`. */
@@ -103,17 +103,17 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
 }
 
 /**
- * The lease of the lock that `renew` measures, in milliseconds. If the process dies, this lock
- * expires.
+ * The lease of the lock that `renew` measures, in milliseconds. If the process ends early, the lock
+ * expires after this time.
  */
 const LEASE_MS = 10_000
 /**
- * The pause before each release, in milliseconds. After it, the other call already waits for the
- * lock.
+ * The pause before each release, in milliseconds. After this pause, the other call already waits
+ * for the lock.
  */
 const WAITING_MS = 20
 
-/** Measures the time from the release by `from` until `to` has the lock. */
+/** Returns a step that measures the time from the release by `from` until `to` has the lock. */
 function handOver(from: Lock, to: Lock): { step: Step } {
   const step = async () => {
     const held = await from.lock()

@@ -11,8 +11,8 @@ export interface Line {
 }
 
 /**
- * Compares the slowest step with the pause between two renewals. `good`: less than a tenth of the
- * pause. `slow`: less than the pause. `too-slow`: at least the pause.
+ * The verdict about the slowest step, compared with the pause between two renewals. `good`: less
+ * than a tenth of the pause. `slow`: less than the pause. `too-slow`: at least the pause.
  */
 export type Verdict = 'good' | 'slow' | 'too-slow'
 
@@ -42,8 +42,8 @@ function lineOf({ code, what, samplesMs }: Measured): Line {
 }
 
 /**
- * The watchdog renews after each third of the lease. If an answer takes longer, the next renewal is
- * due before the answer. Then one or two failed renewals end the lease.
+ * The watchdog renews after each third of the lease. If an answer takes longer than a third, the
+ * next renewal is due before the answer. Then one or two failed renewals end the lease.
  */
 function verdictOf(lines: readonly Line[], leaseMs: number): Pick<BenchReport, 'verdict' | 'says'> {
   const slowest = Math.max(0, ...lines.map(({ maxMs }) => maxMs))

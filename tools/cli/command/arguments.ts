@@ -1,6 +1,10 @@
 import { InvalidArgumentError } from '../../../src/index.ts'
 
-/** @throws `InvalidArgumentError` for an unknown option, and for an option without its value */
+/**
+ * Calls `parse`, which reads options.
+ *
+ * @throws `InvalidArgumentError` if `parse` throws, for example for an unknown option
+ */
 export function parsed<T>(parse: () => T): T {
   try {
     return parse()

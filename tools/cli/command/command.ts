@@ -8,26 +8,24 @@ export interface Terminal {
   readonly columns: number
   readonly rows: number
   /**
-   * Returns a signal that aborts on Ctrl-C, or when the reader of `out` closes its end. After this
+   * Returns a signal that aborts on Ctrl-C, or when the reader of `out` stops reading. After this
    * call, the first Ctrl-C does not end the program.
    */
   interrupted(): AbortSignal
   /**
-   * Asks the user a question. Returns the typed text; '' for no text. Undefined without a terminal.
+   * Asks the user a question. Resolves with the typed text, or with '' if the user typed nothing.
+   * Undefined without a terminal.
    */
   readonly ask?: ((question: string) => Promise<string>) | undefined
 }
 
-/** One command of the program. */
 export interface Command {
   readonly name: string
   /** One line, for the list of commands. */
   readonly summary: string
-  /** The text of `--help`. */
   readonly usage: string
   /** @returns the exit code; rejects with `InvalidArgumentError` for wrong usage */
   run(args: readonly string[], terminal: Terminal): Promise<number>
 }
 
-/** The exit codes of all commands. */
 export const EXIT = { ok: 0, findings: 1, usage: 2, failed: 3 } as const

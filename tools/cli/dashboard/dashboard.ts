@@ -21,7 +21,7 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<number>
   const { where, host, port, release, historyKey } = options
   const { out, err } = terminal
   const [redis, ...others] = redisOf(where)
-  // Any of several masters may have the history, so no history is read for several masters.
+  // With several masters, any master may have the history. So the dashboard reads no history then.
   const history = redis && others.length === 0 ? { redis, key: historyKey } : undefined
   const board = newDashboardOf(where, { authorize: () => 'admin', release, history })
   const server = createServer()

@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 type Fetch = (request: Request) => Promise<Response>
 
 /**
- * Admits users with the token. The printed address gives the browser the token as a cookie, so
+ * Admits users who know the token. The printed address gives the browser the token as a cookie, so
  * later requests need no token in the address.
  */
 export interface Session {
@@ -12,8 +12,8 @@ export interface Session {
 }
 
 /**
- * @param name the name of the cookie. It differs for each port, because a browser sends a cookie to
- * all ports of a host
+ * @param name the name of the cookie. Each port needs another name, because a browser sends a
+ * cookie to all ports of a host
  */
 export function newSession(fetch: Fetch, name: string): Session {
   const token = randomBytes(24).toString('base64url')

@@ -28,8 +28,8 @@ export const history: Command = {
 }
 
 /**
- * Finds the server that has the history; undefined if there is none. Each of several masters is
- * asked, because any master may have the history.
+ * Returns the server that has the history. Undefined if there is no history. Each of several
+ * masters is asked, because any master may have the history.
  */
 async function whereItIs({ where, historyKey }: HistoryOptions): Promise<RedisGiven | undefined> {
   const all = redisOf(where)
@@ -57,7 +57,7 @@ async function tell(
   if (follow) {
     const ended = new AbortController()
     const end = () => ended.abort()
-    // A reader such as `head` may close the output early, which ends this command.
+    // If a reader such as `head` closes the output early, this command ends.
     process.stdout.once('error', end)
     try {
       for await (const entry of readHistory({ ...wish, follow, signal: ended.signal })) {

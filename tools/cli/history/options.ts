@@ -70,7 +70,7 @@ export function readOptions(
 
 const UNITS_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Reads a duration before now, or a time. */
+/** Reads a time, or a duration before now such as `15m`. Returns milliseconds since 1970. */
 function readTime(text: string): number {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? []
   if (count !== undefined && unit !== undefined) {

@@ -1,7 +1,6 @@
 import type { HistoryEntry } from '../../history/history.ts'
 import { counted, duration, escaped } from '../text/words.ts'
 
-/** Formats one entry as a line. */
 export function lineOf(entry: HistoryEntry, keyPrefix: string): string {
   const when = new Date(entry.at).toISOString().replace('T', ' ')
   if (entry.event === 'dropped') {
@@ -30,7 +29,9 @@ function detailsOf({ kind, waitedMs, heldMs, path, reason, stalledMs }: HistoryE
   return details
 }
 
-/** Sums up all entries. */
+/**
+ * Returns the number of each event, and the median and the longest times of all entries, as text.
+ */
 export function sumOf(entries: readonly HistoryEntry[]): string {
   const values = (what: 'heldMs' | 'waitedMs', of: (entry: HistoryEntry) => boolean) =>
     entries.filter(of).flatMap((entry) => entry[what] ?? [])
@@ -61,7 +62,9 @@ function withoutPrefix(name: string, keyPrefix: string): string {
   return name.startsWith(keyPrefix) ? name.slice(keyPrefix.length) : name
 }
 
-/** Not written in the text below, because tools would read the text as a real import. */
+/**
+ * The name of the module. Tools would read the text below as a real import if the name were in it.
+ */
 const MODULE = 'holdfast/history'
 
 export const HOW_TO_TURN_IT_ON = `No history is recorded there. Turn it on in each service that uses locks:

@@ -6,14 +6,13 @@ import { EXIT, type Terminal } from '../command/command.ts'
 import { duration, escaped } from '../text/words.ts'
 import type { Looking } from './options.ts'
 
-/** One request to release. */
 export interface Asking {
   readonly name: string
   readonly key: string
-  /** Asks only this owner; undefined asks all holders. */
+  /** The only owner to ask. Undefined to ask all holders. */
   readonly owner: string | undefined
   readonly reason: string | undefined
-  /** How long to wait for the end of the holds, in milliseconds; undefined to not wait. */
+  /** How long to wait for the end of the holds, in milliseconds. Undefined for no wait. */
   readonly waitMs: number | undefined
 }
 
@@ -22,8 +21,8 @@ interface Asked {
   readonly name: string
   readonly key: string
   /**
-   * `heard`: all holders confirmed the request. `ended`: no holder that was asked holds the lock
-   * now.
+   * `heard`: all asked holders confirmed the request, and may still hold the lock. `ended`: no
+   * asked holder holds the lock now.
    */
   readonly outcome: 'free' | 'heard' | 'not-heard' | 'ended'
   readonly holders: readonly (HolderRow & { readonly heard: boolean })[]
@@ -31,7 +30,7 @@ interface Asked {
 
 /**
  * The first and the longest pause between two inspections of the lock, in milliseconds. Each pause
- * is twice as long as the last.
+ * is twice as long as the last pause, up to `longest`.
  */
 const LOOK_MS = { first: 50, longest: 1_000 }
 
@@ -45,7 +44,7 @@ export async function askToRelease(
 ): Promise<number> {
   const { name, key, owner } = asking
   const detail = await deployment.inspect(key)
-  // Holders of these kinds are unknown. `release` throws an error that explains why.
+  // A latch or a semaphore has no known holders, so `release` throws an error for users here.
   if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
     await deployment.release(key, { owner: '', token: null })
   }
@@ -64,7 +63,8 @@ export async function askToRelease(
   }
   const asked = await askEach(holders, asking, looking, whoami)
   const allHeard = asked.every(({ heard }) => heard)
-  // Each of several masters has its own token counter, so there only the owner identifies a hold.
+  // With several masters, each master has its own token counter. Then only the owner identifies a
+  // hold.
   const token = looking.where.kind === 'masters' ? null : detail.token
   const hasEnded = await waitForEnd(deployment, { ...detail, token }, holders, asking)
   told({ outcome: hasEnded ? 'ended' : allHeard ? 'heard' : 'not-heard', holders: asked })
@@ -84,7 +84,7 @@ async function askEach(
     commandTimeoutMs: timeoutMs,
     outageMs: 2 * timeoutMs,
   })
-  // The calls reject with the same errors, so the event needs no output.
+  // The calls reject with the same errors, so events of errors need no output.
   client.on('error', () => {})
   try {
     const lock = client.getLock(key)
@@ -104,7 +104,11 @@ async function askEach(
   }
 }
 
-/** @returns true if none of the holders holds the lock any more */
+/**
+ * Waits until none of the holders holds the lock any more, for at most `waitMs`.
+ *
+ * @returns true if none of the holders holds the lock any more
+ */
 async function waitForEnd(
   deployment: Deployment,
   { key, token, kind }: LockDetail,

@@ -4,14 +4,18 @@ import type { View } from './follow.ts'
 import { holdersText } from './holders.ts'
 import { nameOf } from './lock-table.ts'
 
-/** A change between two views. `watch --json` prints it with the time and the name of the lock. */
+/**
+ * A change between two views. `watch --json` prints the change with the time and the name of the
+ * lock.
+ */
 type Change =
   | { readonly event: 'held' | 'free' | 'waiting'; readonly row: LockRow }
   | { readonly event: 'outage'; readonly message: string }
   | { readonly event: 'back' }
 
 /**
- * Yields the changes. If a lock has disappeared, yields its last row without holders and waiters.
+ * Yields the changes between two views. If a lock has disappeared, yields its last row without
+ * holders and waiters.
  */
 export function* changes(before: View, after: View): Generator<Change> {
   if (after.failure !== null) {
@@ -36,7 +40,7 @@ export function* changes(before: View, after: View): Generator<Change> {
   }
 }
 
-/** A text that differs if the hold or its holders have changed. */
+/** Returns a text that is different if the state, the token or the holders are different. */
 const holdOf = ({ state, stateText, token, holders }: LockRow): string =>
   JSON.stringify([state, stateText, token, holders.map(({ owner }) => owner).sort()])
 

@@ -12,10 +12,9 @@ export interface Inspected extends Omit<LockDetail, 'holders'> {
 }
 
 const WIDEST = 100
-/** At most this many waiters are printed. */
+/** The most waiters that are printed. */
 const MOST = 20
 
-/** Formats one lock for users. */
 export function detailText(lock: Inspected, address: string, width: number): string {
   const { name, key, kind, stateText, token, votes, holders, queue, toFree } = lock
   const facts = [
@@ -89,7 +88,10 @@ const holderColumns: readonly Column<Holder>[] = [
   { head: 'OWNER', text: ({ owner }) => escaped(owner), least: 12, spare: 1 },
 ]
 
-/** `not seen` also covers a lease whose renewal comes later, and a lease that is never renewed. */
+/**
+ * Says if a renewal was seen. `not seen` is also the text for a lease whose renewal comes later,
+ * and for a lease that is never renewed.
+ */
 function renewalText({ renewal }: Holder): string {
   return renewal === 'renewed' ? 'yes' : 'not seen'
 }

@@ -7,7 +7,10 @@ import { failureOf } from './with-deployment.ts'
 export interface View {
   /** The locks that are held or waited for. */
   readonly rows: readonly LockRow[]
-  /** Why a server could not be asked; otherwise null. With a failure, the rows are older. */
+  /**
+   * The reason why a server could not be asked. Null without a failure. With a failure, the rows
+   * are from an earlier view.
+   */
   readonly failure: string | null
 }
 
@@ -18,15 +21,15 @@ interface Following {
 }
 
 /**
- * The pause between two scans for new names, in milliseconds. After a slow scan, the pause is
- * `SCAN_SHARE` times as long as the scan.
+ * The shortest pause between two scans for new names, in milliseconds. After a slow scan, the pause
+ * is `SCAN_SHARE` times as long as the scan.
  */
 const SCAN_MS = 5_000
 const SCAN_SHARE = 10
 
 /**
- * Looks at the known locks after each `intervalMs`, until the signal aborts. Scans for new locks
- * less often.
+ * Yields a view of the known locks after each `intervalMs`, until the signal aborts. Scans for new
+ * locks less often.
  *
  * @returns rejects only if the first look fails; later views report an outage as `failure`
  */
@@ -55,7 +58,8 @@ export async function* follow(
         const missing = new Set(known.keys())
         for await (const rows of deployment.scan({ ...(pattern && { pattern }), signal })) {
           const keys = rows.map(({ key }) => key)
-          // Noted before the scan ends: a look during the scan reads newer rows, which must stay.
+          // The rows are noted before the scan ends. A look during the scan reads newer rows, which
+          // older rows must not replace.
           note(keys, rows)
           for (const key of keys) missing.delete(key)
           if (isFirst || performance.now() - lookedAt < intervalMs) continue

@@ -3,7 +3,8 @@ import type { HolderRow, LockRow } from '../../deployment/rows.ts'
 import { duration, escaped } from '../text/words.ts'
 
 /**
- * A short name of the holder: the label of the candidate, the label of the client, or the owner.
+ * Returns a short name of the holder: the label of the candidate, the label of the client, or the
+ * owner.
  */
 export function holderName({
   owner,
@@ -15,21 +16,21 @@ export function holderName({
   return isRedisson ? `Redisson ${escaped(owner)}` : escaped(owner)
 }
 
-/** The first holder and the number of the others, for one cell of a table. */
+/** Returns the first holder and the number of other holders, for one cell of a table. */
 export function holdersText({ holders }: LockRow): string {
   const [first, ...others] = holders
   if (first === undefined) return '-'
   return others.length === 0 ? holderName(first) : `${holderName(first)} +${others.length}`
 }
 
-/** The time until the last lease ends, if no lease is renewed. */
+/** Returns the time until the last lease ends, if no lease is renewed. */
 export function leaseText({ holders }: LockRow): string {
   if (holders.length === 0) return '-'
   if (holders.some(({ ttlMs }) => ttlMs === null)) return 'no expiry'
   return duration(Math.max(...holders.map(({ ttlMs }) => ttlMs as number)))
 }
 
-/** How long the oldest hold has lasted. */
+/** Returns how long the oldest hold has lasted. */
 export function ageText({ holders }: LockRow): string {
   const ages = holders.flatMap(({ ageMs }) => ageMs ?? [])
   return ages.length === 0 ? '-' : duration(Math.max(...ages))

@@ -94,11 +94,11 @@ async function look(
     performance.now() - startedAt < lookMs
   ) {
     await pause(Math.min(250, lookMs))
-    // Measured before the request. If the time of a slow answer counted, the lease could seem
-    // renewed.
+    // The time is measured before the request. If the time of a slow answer counted, the lease
+    // could seem renewed.
     const elapsedMs = performance.now() - startedAt
     const next = await deployment.inspect(keyPrefix + name)
-    if (next === null) break // The key was deleted: show the last detail.
+    if (next === null) break // The lock no longer exists, so the last detail is shown.
     looks = looksOf(first, next, elapsedMs)
     detail = next
   }
@@ -113,7 +113,9 @@ async function look(
   }
 }
 
-/** Finds names that contain the given name, because users often leave out the `keyPrefix`. */
+/**
+ * Finds names of locks that contain the given name, because users often leave out the `keyPrefix`.
+ */
 async function alike(
   deployment: Deployment,
   name: string,

@@ -29,10 +29,11 @@ const WHY: Readonly<Record<LeakCode, string>> = {
     'When the lock is released, the head of the queue receives it. When the lease ends, the head requests the lock. Neither has happened.',
 }
 
-/** All codes of `leaks`. */
 export const LEAK_CODES = Object.keys(WHY) as readonly LeakCode[]
 
 /**
+ * Makes the report of one leak.
+ *
  * @param name the name of the lock, as printed
  * @param options the options that name the servers; the printed commands contain them
  */

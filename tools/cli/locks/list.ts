@@ -38,7 +38,7 @@ Output:
 Exit codes: 0 done, 2 wrong usage, 3 a server could not be reached; locks of the other servers are listed.
 `
 
-/** The most rows in a table for users. */
+/** The most rows in a table, unless the user gives `--limit`. */
 const MOST = 100
 
 export const list: Command = {

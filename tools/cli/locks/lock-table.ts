@@ -3,7 +3,6 @@ import { type Column, table } from '../text/table.ts'
 import { duration, escaped } from '../text/words.ts'
 import { ageText, holdersText, leaseText } from './holders.ts'
 
-/** Formats the locks as a table. */
 export function lockTable(rows: readonly LockRow[], keyPrefix: string, width: number): string[] {
   const columns: readonly Column<LockRow>[] = [
     { head: 'NAME', text: ({ key }) => escaped(nameOf(key, keyPrefix)), least: 16 },
@@ -26,7 +25,10 @@ export const nameOf = (key: string, keyPrefix: string): string => key.slice(keyP
 /** True if the lock is held, or if a client waits for it. */
 export const isBusy = ({ state, waiting }: LockRow): boolean => state !== 'free' || waiting > 0
 
-/** The order of the table: most waiters first, then held locks before free locks, then by name. */
+/**
+ * Compares two rows for the table. Locks with most waiters come first, then held locks before free
+ * locks, then by name.
+ */
 export function byWeight(a: LockRow, b: LockRow): number {
   const held = (row: LockRow) => (row.state === 'free' ? 0 : 1)
   return b.waiting - a.waiting || held(b) - held(a) || (a.key < b.key ? -1 : 1)

@@ -14,7 +14,7 @@ export const LOOK_USAGE = `  --key-prefix <text>        the keyPrefix of the cli
   --timeout-ms <ms>          longest time of each request to a server (5000)
 `
 
-/** The options of a command that looks at locks, after they are read. */
+/** The options of a command that looks at locks, with the values that the user gave. */
 export interface Looking {
   readonly where: Where
   readonly keyPrefix: string
@@ -41,8 +41,8 @@ export function readLooking(
 }
 
 /**
- * Splits the arguments at `--`. The next argument is the name of the lock, even if it looks like an
- * option. Without `--` the name is undefined.
+ * Splits the arguments at `--`. The argument after `--` is the name of the lock, even if it looks
+ * like an option. Without `--`, the name is undefined.
  */
 export function splitName(command: string, args: readonly string[]): NameOrRest {
   const at = args.indexOf('--')
@@ -62,7 +62,7 @@ interface NameOrRest {
 }
 
 /**
- * Returns the name of the lock and the URLs. Without `--`, the first argument that is no option is
+ * Returns the name of the lock and the URLs. If `given` is undefined, the first of `positionals` is
  * the name.
  */
 export function readName(
@@ -89,11 +89,14 @@ function nameOrThrow(command: string, name: string | undefined): string {
 
 export const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text)
 
-/** Makes a pattern of keys from a pattern of names: adds the prefix. */
+/**
+ * Returns a pattern of keys: the `keyPrefix`, and then the pattern of names. Undefined if there is
+ * neither a prefix nor a pattern.
+ */
 export function patternOf(keyPrefix: string, pattern: string | undefined): string | undefined {
   if (keyPrefix === '') return pattern
   return literally(keyPrefix) + (pattern ?? '*')
 }
 
-/** A pattern that matches only this text. */
+/** Returns a pattern that matches only this text. */
 export const literally = (text: string): string => text.replace(/[\\*?[\]^]/g, '\\$&')

@@ -5,14 +5,14 @@ import { counted, duration, escaped } from '../text/words.ts'
 export interface Released extends Forced {
   readonly name: string
   readonly key: string
-  /** The holder that lost the lock. If no holder lost it: a current holder, or null. */
+  /** The holder that lost the lock. If no holder lost the lock, a current holder, or null. */
   readonly holder: HolderRow | null
   /** The last token before the release. */
   readonly token: number | null
 }
 
 /**
- * The text before the confirmation: the holder, the next waiter, and the consequences.
+ * Returns the text before the confirmation: the holder, the next waiter, and the consequences.
  *
  * @param permit the id of the only permit to take; undefined to take all permits of the holder
  */
@@ -69,7 +69,7 @@ function consequences({ token, kind, holders }: LockDetail, { process }: HolderR
   ]
 }
 
-/** The text after the release: the outcome, and what the user should do. */
+/** Returns the text after the release: the outcome, and what the user should do. */
 export function released({ key, outcome, fence, holder }: Released, address: string): string {
   const name = `"${escaped(key)}"`
   const who = holder === null ? 'its holder' : escaped(holder.process?.label ?? holder.owner)

@@ -157,8 +157,8 @@ function waitMsOf(values: {
 }
 
 /**
- * Returns the lock and the holder that will lose it. Returns the outcome if no holder can lose the
- * lock.
+ * Returns the lock and the holder that will lose the lock. If no holder can lose the lock, returns
+ * the outcome.
  */
 async function look(
   deployment: Deployment,
@@ -167,7 +167,7 @@ async function look(
   const detail = await deployment.inspect(key)
   const facts: Seen = { name, key, holder: null, token: detail?.token ?? null }
   if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
-    // Holders of these kinds are unknown. `release` throws an error that explains why.
+    // A latch or a semaphore has no known holders, so `release` throws an error for users here.
     await deployment.release(key, { owner: '', token: null })
   }
   if (detail === null || detail.holders.length === 0) {

@@ -2,7 +2,7 @@ import { shellWord } from '../../deployment/shell-word.ts'
 import { withoutPassword } from '../../servers/endpoint.ts'
 
 /**
- * The given options that name the servers, to repeat them in a printed command. They contain no
+ * Returns the given options that name the servers, for a printed command. The options contain no
  * password. Each value follows `=`, because a value may begin with a dash.
  */
 export function whereWords(

@@ -29,14 +29,17 @@ export async function withDeployment(
   }
 }
 
-/** True if locks may be missing: a node cannot be reached, and no other node has its locks. */
+/**
+ * True if the output may lack locks: a node of a cluster cannot be reached, and no other node has
+ * its locks.
+ */
 export function isIncomplete({ where }: Looking, { unreachable }: Deployment): boolean {
   return where.kind === 'cluster' && unreachable.length > 0
 }
 
 /**
- * The message for users if a server could not be asked. Any other error is a defect and is thrown
- * again.
+ * Returns the message for users if a server could not be asked. Any other error is a defect, and is
+ * thrown again.
  */
 export function failureOf(error: unknown): string {
   if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error
@@ -45,7 +48,7 @@ export function failureOf(error: unknown): string {
   return `${message}\ndocs/reference/acl.md lists the rights that a login needs.`
 }
 
-/** The cost of the requests, in one line for users. */
+/** Describes the cost of the requests, in one line for users. */
 export function costOf({ commands, bytes, tookMs }: Cost): string {
   const size =
     bytes < 10_000 ? `${bytes} B` : `${Math.round(bytes / 1_000).toLocaleString('en')} kB`

@@ -1,11 +1,16 @@
-/** One column of a table. */
 export interface Column<Row> {
   readonly head: string
   readonly text: (row: Row) => string
   readonly isNumber?: boolean
-  /** The column may be cut to this many characters. Undefined: it is never cut. */
+  /**
+   * The least number of characters to which the column may be cut. Undefined if the column is never
+   * cut.
+   */
   readonly least?: number
-  /** If the table is still too wide, the column with the greatest number is left out first. */
+  /**
+   * If cuts are not enough, the column with the greatest `spare` is left out first. Undefined if
+   * the column is never left out.
+   */
   readonly spare?: number
 }
 
@@ -43,7 +48,7 @@ export function table<Row>(
   )
 }
 
-/** Cuts the middle, because names often differ only at their end. */
+/** If the text is too long, cuts its middle, because names often differ only at their end. */
 function cut(text: string, width: number): string {
   if (text.length <= width) return text
   const tail = Math.floor((width - 1) / 2)

@@ -1,11 +1,14 @@
 // The time labels above a chart: as many as fit, at round times such as full minutes.
 import { element, reconcile, setText } from './dom.js'
 
-/** The shortest distance between two labels, and from a label to the end, in pixels. */
+/** The shortest distance between two time labels, in pixels. */
 const ROOM = 84
 const STEPS_S = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200]
 
-/** @returns the moments at round times in the time zone of the viewer, the earliest first */
+/**
+ * @returns `marks`: the moments at round times in the time zone of the viewer, the earliest first.
+ * `step`: the time between two marks in milliseconds
+ */
 function marksOf({ from, now }, width) {
   const whole = now - from
   const least = (whole * ROOM) / Math.max(width, ROOM)

@@ -3,7 +3,7 @@ import { element, icon } from './dom.js'
 import { count, whoOf } from './format.js'
 import { nameOf } from './names.js'
 
-/** An empty cell has a dash, so that screen readers read it. */
+/** The content of an empty cell: a dash, which screen readers read. */
 const none = () => element('span', { class: 'none' }, '–')
 
 const ageOf = (since) =>
@@ -11,7 +11,7 @@ const ageOf = (since) =>
 
 const first = (row) => row.holders[0]
 
-/** The first holder, and the number of the others. */
+/** Makes the content of a holder cell: the first holder, and the number of other holders. */
 export function holdersOf(row) {
   const holder = first(row)
   if (holder === undefined) return none()
@@ -32,7 +32,8 @@ function leftCell(row) {
 }
 
 /**
- * The state as a mark. Its colour, its icon and its hidden text show the worst concern of the row.
+ * Makes a mark with the state. The colour, the icon and a hidden text of the mark show the worst
+ * concern of the row.
  */
 export function stateMark({ state, stateText, kind }, concerns) {
   const [worst] = concerns
@@ -48,7 +49,8 @@ export function stateMark({ state, stateText, kind }, concerns) {
 }
 
 /**
- * `value` returns the sort key of a row. Rows without a value come last in both directions.
+ * The columns of the table. `value` returns the sort key of a row. Rows without a value come last
+ * in both directions.
  *
  * @type {{ id: string, name: string, isNumber?: boolean, down?: boolean, value: (row: any, concerns: any[]) => any, cell: (row: any, concerns: any[], prefix: string) => Node }[]}
  */
@@ -171,5 +173,5 @@ function compareAll(a, b) {
 
 const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The row, with its concerns at that moment. */
+/** Returns the row with its concerns at the moment `now`. */
 export const listedAt = (row, now) => ({ row, concerns: concernsOf(row, now) })

@@ -5,15 +5,18 @@ import { count, seconds, whoOf } from './format.js'
 const WAIT_WARN_MS = 10_000
 const WAIT_BAD_MS = 60_000
 /**
- * A client reports itself every 20 s while it uses Redis. Without a report for this long, in
- * milliseconds, a holder may be gone. A client with a long lease may report itself only at
- * renewals.
+ * If a client has not reported itself for this time, in milliseconds, a holder may be gone. A
+ * client that uses Redis reports itself every 20 s.
  */
 const SEEN_MS = 45_000
+/**
+ * A client with a long lease may report itself only at renewals. The report may follow this long
+ * after a third of the lease, in milliseconds.
+ */
 const REPORT_MS = 25_000
 /**
- * Only leases of at least this length, in milliseconds, are checked. A shorter lease may have less
- * than `NEARLY_OVER_MS` left, although it is renewed in time.
+ * A late renewal is reported only for leases of at least this length, in milliseconds. A shorter
+ * lease may have less than `NEARLY_OVER_MS` left, although it is renewed in time.
  */
 const SHORTEST_LEASE_MS = 10_000
 const NEARLY_OVER_MS = 5_000
@@ -55,7 +58,7 @@ function ofHolder({ kind, queue = [] }, holder, now) {
   const { until, seenAt, leaseMs, owner } = holder
   const who = whoOf(holder)
   if (until === null) {
-    // A permit may be acquired without a lease, so this is only a warning.
+    // A permit may have no lease on purpose, so the concern is only a warning.
     const level = kind === 'permits' ? 'warn' : 'bad'
     const text = `The hold of ${who} has no expiry, so it never ends.`
     return [{ level, about: 'left', text }]

@@ -1,5 +1,5 @@
-// A command to paste, which wraps only between words. A button copies it, even on a page without
-// TLS.
+// Shows a command to paste, which wraps only between words. A button copies the command, even on a
+// page without TLS.
 import { element, say } from './dom.js'
 
 export function commandOf(command, name) {
@@ -32,8 +32,8 @@ async function byClipboard(text) {
 }
 
 /**
- * A page without TLS has no clipboard API. The text stays selected, so that the user can also copy
- * it with the keyboard.
+ * Selects and copies the text, because a page without TLS has no clipboard API. The text stays
+ * selected, so that the user can also copy it with the keyboard.
  */
 function bySelection(code, text) {
   getSelection().selectAllChildren(code)

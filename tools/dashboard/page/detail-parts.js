@@ -113,7 +113,7 @@ function moreOf(more) {
   return more > 0 ? element('p', { class: 'rest' }, `and ${count(more)} more`) : ''
 }
 
-/** The block with the command that frees the lock. `setSentences` adds the sentences. */
+/** Makes the block with the command that frees the lock. `setSentences` adds the sentences. */
 export function freeOf({ command, needsPassword }) {
   const parts = [element('div', { class: 'sentences' })]
   if (command !== null) {
@@ -126,7 +126,10 @@ export function freeOf({ command, needsPassword }) {
   return element('div', { class: 'free', id: 'detail-free' }, ...parts)
 }
 
-/** Changes only the sentences, because the user may have selected the command. */
+/**
+ * Changes the sentences of the block but not the command, because the user may have selected the
+ * command.
+ */
 export function setSentences(free, sentences) {
   const [place] = free.children
   while (place.children.length > sentences.length) place.lastChild.remove()
@@ -136,7 +139,7 @@ export function setSentences(free, sentences) {
   })
 }
 
-/** The holds of the chart as a table, the newest first. */
+/** Makes a table of the newest holds of the chart, the newest first. */
 export function lastHoldsOf(spans, now) {
   const newest = [...spans].sort((a, b) => b.from - a.from).slice(0, MOST_HOLDS)
   const rows = newest.map((span) =>

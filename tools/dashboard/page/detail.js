@@ -55,7 +55,7 @@ export function showDetail(key) {
   void again(key)
 }
 
-/** Reads the lock at once, because the user has just changed it. */
+/** Reads the lock of the panel again, at once. */
 export function refreshDetail() {
   clearTimeout(timer)
   if (shown !== undefined) void again(shown)
@@ -109,8 +109,8 @@ function fill({ lock, toFree }) {
 }
 
 /**
- * Shows the message if the lock does not exist, or if the request failed. The page still shows the
- * past.
+ * Shows a message instead of a lock that does not exist or could not be read. The panel still shows
+ * the past holds.
  */
 function fillWithout(message) {
   found = undefined

@@ -1,4 +1,4 @@
-// All text from outside becomes text nodes, never markup.
+// Text of locks and clients always becomes text nodes of the page, never markup.
 
 /** @type {(id: string) => any} */
 export const byId = (id) => document.getElementById(id)
@@ -31,7 +31,10 @@ const SHAPES = {
   bad: 'M5 .8h6L15.2 5v6L11 15.2H5L.8 11V5ZM7.2 3.8v5.4h1.6V3.8Zm0 6.8v1.6h1.6v-1.6Z',
 }
 
-/** Levels differ in shape, not only in colour. @param {'warn' | 'bad'} level */
+/**
+ * Makes the icon of a level. The icons differ in shape, not only in colour. @param {'warn' | 'bad'}
+ * level
+ */
 export function icon(level) {
   const svg = drawn('svg', {
     class: `icon icon-${level}`,

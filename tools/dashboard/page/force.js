@@ -28,7 +28,7 @@ export async function newForce(listener) {
   access = await fetchJson('api/access', {}).catch(() => access)
 }
 
-// The user may type invisible characters of the name as the page shows them.
+// The page shows invisible characters of a name as escapes, so the user may type these escapes.
 const isTyped = (text) => asked !== undefined && [asked.key, printable(asked.key)].includes(text)
 
 export function askForce({ key, kind, token }, holder) {

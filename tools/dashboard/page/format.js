@@ -5,8 +5,8 @@ export const count = (value) => number.format(value)
 export const plural = (value, word) => `${count(value)} ${word}${value === 1 ? '' : 's'}`
 
 /**
- * Formats a duration with at most two units. Its spaces do not break, so a number stays with its
- * unit.
+ * Formats a duration in milliseconds with at most two units. Non-breaking spaces keep a number with
+ * its unit.
  */
 export function duration(ms) {
   if (ms === null || ms === undefined) return '–'
@@ -14,7 +14,10 @@ export function duration(ms) {
   return ms < 10_000 ? `${(ms / 1_000).toFixed(1)}\u00a0s` : seconds(ms)
 }
 
-/** Formats whole seconds, because the fractions of a running time would flicker. */
+/**
+ * Formats a duration in milliseconds as whole seconds, because the fractions of a running time
+ * would flicker.
+ */
 export function seconds(ms) {
   const whole = Math.max(0, Math.round(ms / 1_000))
   if (whole < 60) return `${whole}\u00a0s`
@@ -29,7 +32,9 @@ export const time = (at) => new Date(at).toLocaleTimeString('en-GB')
 
 export const whoOf = ({ label, owner }) => label ?? owner
 
-/** The process in words. Parts that the label already contains are left out. */
+/**
+ * Describes the process in words. Leaves out the host if the label already contains the process.
+ */
 export function processOf({ label, host, pid, isRedisson }) {
   if (host === null) return isRedisson ? 'a client of Redisson' : 'process not known'
   return label === `${host}:${pid}` ? `process ${pid}` : `process ${pid} on ${host}`

@@ -11,12 +11,12 @@ const COLOURS = 8
  * are only counted.
  */
 const MOST_ROWS = 6
-/** A shorter part of a bar has no label, in pixels. */
+/** A part of a bar that is shorter than this, in pixels, has no label. */
 const LABEL_ROOM = 44
 
 /**
- * Sets the colour of a holder. The colour depends only on the name, so it is the same in all
- * charts.
+ * Sets the colour of a holder. The colour depends only on the name, so a holder has the same colour
+ * in all charts.
  */
 export function paint(node, who) {
   let hash = 0
@@ -25,7 +25,7 @@ export function paint(node, who) {
   return node
 }
 
-/** @param {{ isAlone?: boolean }} options with true, the chart has one lane without a name */
+/** @param {{ isAlone?: boolean }} options with `isAlone`, the chart has one lane without a name */
 export function newChart({ isAlone = false } = {}) {
   const axis = newAxis()
   const space = element('span', {})
@@ -86,7 +86,7 @@ function showName(node, key, prefix) {
   before.replaceWith(link)
 }
 
-/** The lane in words, for screen readers. */
+/** Describes the lane in words, for screen readers. */
 function inWords(spans, now) {
   const names = [...new Set(spans.map(whoOf))].slice(0, 5).join(', ')
   const held = spans.filter(({ to }) => to === null)
@@ -149,7 +149,7 @@ function newBar({ span, more }) {
   return paint(element('div', { class: 'bar' }, ...parts), whoOf(span))
 }
 
-/** How a hold ended, in a few words. */
+/** Returns in a few words how a hold ended. */
 export function endingOf({ ending, to, sureUntil, kind }) {
   if (ending === null) return 'still held'
   if (ending === 'untold') return 'a permit without a lease: its end is unknown'

@@ -15,7 +15,8 @@ const LOOKS = [
 ]
 
 /**
- * The legend has the usual looks of bars. Other looks are added only if the chart has such bars.
+ * Makes the legend. The legend always has the usual looks of bars, and other looks only if the
+ * chart has such bars.
  */
 export function legendOf({ lanes }) {
   const spans = lanes.flatMap((lane) => lane.spans)

@@ -6,7 +6,10 @@ import { element, printable } from './dom.js'
 const TAIL = 10
 const SEPARATOR = /[:/._\-|]/
 
-/** The common beginning of all names, up to a separator; '' for a single name. */
+/**
+ * Returns the common beginning of all names, up to a separator. Empty if there are fewer than two
+ * names.
+ */
 export function commonPrefix(names) {
   let [first, last] = ['', '']
   let count = 0
@@ -23,13 +26,14 @@ export function commonPrefix(names) {
 }
 
 /**
- * A name on one line. The element contains the whole name. If it is too long, the style sheet cuts
- * it before its end.
+ * Makes an element with the whole name on one line. If the name is too long for the line, the style
+ * sheet cuts the name, but never its last characters.
  */
 export function nameOf(key, prefix = '', tag = 'span', attributes = {}) {
   const own = key.startsWith(prefix) && key.length > prefix.length ? prefix : ''
   const rest = [...printable(key.slice(own.length))]
-  // A head of only a few characters would be cut completely, so a short name has no head.
+  // The style sheet would cut a head of only a few characters completely, so a short name has no
+  // head.
   const cut = rest.length > TAIL + 3 ? rest.length - TAIL : 0
   const head = rest.slice(0, cut).join('')
   const tail = rest.slice(cut).join('')

@@ -1,4 +1,4 @@
-// The timeline and the view of waits. The visible view asks for the past again and again.
+// The timeline and the view of waits. The visible view requests the past again and again.
 import { byId, element, setText } from './dom.js'
 import { plural } from './format.js'
 import { newChart, updateChart } from './lanes.js'

@@ -1,5 +1,5 @@
-// The place of the viewer: the view, the open lock and the list. The address of the page contains
-// the place, so that users can share it.
+// The place of the viewer on the page: the view, the shown lock, the list and its order. The
+// address of the page contains the place, so that users can share it.
 
 const VIEWS = ['locks', 'timeline', 'waits']
 const SHOWS = ['used', 'held', 'waited', 'attention', 'all']

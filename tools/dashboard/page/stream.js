@@ -16,15 +16,15 @@ let isPaused = false
 let pausedAt = 0
 let cutAt = 0
 /**
- * The last moment at which the rows were certainly current, by the clock of the dashboard. It is
- * set when an interruption begins.
+ * The last moment at which the rows were certainly current, in milliseconds by the clock of the
+ * dashboard. Set when an interruption begins; 0 before the first interruption.
  */
 let liveAt = 0
 let onChange = () => {}
 
 /**
- * The current moment by the clock of the dashboard, as in the rows. It stands still while the page
- * is paused, or while the rows may be old.
+ * Returns the current moment by the clock of the dashboard, as in the rows. The moment stands still
+ * while the page is paused, or while the rows may be old.
  */
 export function serverNow() {
   if (isPaused) return pausedAt
@@ -137,7 +137,10 @@ function showTrouble(shown, error, scannedAt, address) {
   setText(byId('trouble-text'), printable(`${what} ${asOf}`))
 }
 
-/** Names the nodes that cannot be reached. The page still shows the locks of the other nodes. */
+/**
+ * Shows a banner with a reason for each node that cannot be reached. The page still shows the locks
+ * of the other nodes.
+ */
 function showMissing(missing) {
   const text = missing.map(sentence).join(' ')
   const banner = byId('missing')

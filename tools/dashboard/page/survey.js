@@ -1,9 +1,12 @@
-// Counts the rows that need attention, for the large numbers.
+// Counts the rows that need attention, for the large numbers above the table.
 import { listedAt } from './columns.js'
 import { isWaitedFor } from './concerns.js'
 import { seen } from './stream.js'
 
-/** The sums over all rows. Each letter of `levels` is the level of one row. */
+/**
+ * Counts over all rows. `levels` has one character for each row: the first letter of its level, or
+ * `-` without a concern.
+ */
 export function surveyAt(now) {
   const survey = { bad: 0, warn: 0, waitedFor: 0, oldest: undefined, levels: '' }
   for (const one of seen.rows.values()) {

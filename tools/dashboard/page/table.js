@@ -25,7 +25,10 @@ const FORMS = [
 ]
 
 let listed = []
-/** The level of each row, in one text. If a level changes with time, the list is made again. */
+/**
+ * The levels of all rows in one text, as `surveyAt` returns it. If a level changes with time, the
+ * list is made again.
+ */
 let levels = ''
 let prefix = ''
 let active
@@ -40,8 +43,8 @@ const row = () => ROWS[byId('scroller').dataset.form ?? 'wide']
 /** @param {(key: string) => void} onOpen */
 export function newTable(onOpen) {
   open = onOpen
-  // The style sheet changes the layout of cards, which are then no table for screen readers.
-  // Explicit roles keep the table.
+  // The style sheet changes the layout of cards, and then screen readers see no table. Explicit
+  // roles keep the table.
   byId('head').setAttribute('role', 'row')
   for (const part of [byId('head').parentNode, byId('body')]) part.setAttribute('role', 'rowgroup')
   byId('head').append(...columns.map(headOf))

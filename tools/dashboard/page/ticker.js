@@ -1,11 +1,11 @@
-// Running times on the screen: one timer for all of them, and only for times in the page.
+// The running times on the page. One timer updates all times.
 import { setText } from './dom.js'
 import { seconds } from './format.js'
 import { serverNow } from './stream.js'
 
 const listeners = new Set()
 
-/** @param {(now: number) => void} listener is called each second while the page is visible */
+/** @param {(now: number) => void} listener called each second while the page is visible */
 export function onTick(listener) {
   listeners.add(listener)
 }

@@ -1,4 +1,4 @@
-// The large numbers. Each number links to its locks.
+// The large numbers above the table. Each number links to the locks that it counts.
 import { byId, element, icon, reconcile, setText } from './dom.js'
 import { count, plural, seconds } from './format.js'
 import { nameOf } from './names.js'

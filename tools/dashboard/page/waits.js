@@ -28,7 +28,7 @@ const WHAT = {
 
 let shownNow = ''
 
-/** The current waits, the oldest first. */
+/** Shows the current waits, the oldest first. */
 export function showWaitsNow() {
   const now = serverNow()
   const waited = [...seen.rows.values()]
@@ -152,8 +152,8 @@ function totalsOf({ count: all, p50Ms, p95Ms, p99Ms, maxMs }) {
 }
 
 /**
- * On a narrow screen each row is a card without column heads. So each cell has its head as an
- * attribute.
+ * Makes a table. On a narrow screen each row is a card without column heads, so each cell has its
+ * head as an attribute.
  */
 function tableOf(heads, rows) {
   const headOf = ([name, kind]) => element('th', { class: kind, scope: 'col' }, name)

@@ -10,14 +10,14 @@ export type Level = 'error' | 'warning' | 'note'
 /** One observation of a check, about one server or about all servers. */
 export interface Sighting {
   readonly code: string
-  /** The address of the server; undefined if the observation is about all servers. */
+  /** The address of the server. Undefined if the observation is about all servers. */
   readonly at: string | undefined
   readonly seen: string
   /** Why the observation matters to users of locks. */
   readonly why: string
   /** Commands to paste. Lines that begin with `#` are remarks. */
   readonly fix: readonly string[]
-  /** The numbers that the check judged. */
+  /** The values that the check judged. */
   readonly numbers: Readonly<Record<string, number | string>>
 }
 
@@ -36,8 +36,8 @@ export interface Finding extends Sighting {
 }
 
 /**
- * The command that changes a setting of the running server. A remark says how to keep the change
- * after a restart.
+ * Returns the command that changes a setting of the running server, and a remark that says how to
+ * keep the change after a restart.
  */
 export function setting({ cli }: ServerFacts, name: string, value: string | number): string[] {
   const quoted = /^\S+$/.test(`${value}`) ? value : `"${value}"`
@@ -47,7 +47,7 @@ export function setting({ cli }: ServerFacts, name: string, value: string | numb
   ]
 }
 
-/** Formats a size: 1536000 is `1.5 MiB`. */
+/** Formats a number of bytes: 1536000 is `1.5 MiB`. */
 export function bytes(count: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   let size = count

@@ -4,7 +4,6 @@ import { type Check, setting } from './check.ts'
 
 const SLOTS = 16_384
 
-/** Checks the cluster as a whole. */
 export const cluster: Check = {
   codes: {
     'cluster-down': 'error',

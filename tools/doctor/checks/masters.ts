@@ -1,7 +1,7 @@
 import { infoOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
-/** Checks the number of masters, and that they are different servers. */
+/** Checks the number of independent masters, and if all masters are different servers. */
 export const masters: Check = {
   codes: { 'even-masters': 'warning', 'same-server': 'error' },
   *run({ servers, place }) {

@@ -2,7 +2,7 @@ import { counted } from '../../cli/text/words.ts'
 import { configOf, infoOf, numberOf } from '../facts/names.ts'
 import { bytes, type Check, setting } from './check.ts'
 
-/** Checks the effect on locks when the memory of a server is full. */
+/** Checks what happens to locks when the memory of a server is full. */
 export const memory: Check = {
   codes: {
     'evicts-locks': 'error',

@@ -1,7 +1,9 @@
 import { infoOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
-/** Checks that the servers are of the kind that the user gave. */
+/**
+ * Checks if each server is of the kind that the user gave: a single server, or a node of a cluster.
+ */
 export const place: Check = {
   codes: { 'is-cluster': 'error', 'is-sentinel': 'error', 'not-a-cluster': 'error' },
   *run({ servers, place }) {

@@ -2,7 +2,7 @@ import { counted } from '../../cli/text/words.ts'
 import { configOf, infoOf, isMaster, numberOf, replicasOf } from '../facts/names.ts'
 import { type Check, setting } from './check.ts'
 
-/** Checks what a failover to a replica can lose. */
+/** Checks if a failover to a replica can lose locks, and if enough replicas are online. */
 export const replicas: Check = {
   codes: {
     'failover-loses-locks': 'note',
@@ -45,7 +45,7 @@ export const replicas: Check = {
           numbers: { ...numbers, good },
         }
       }
-      // A quorum never uses the replicas of its masters, so they are not checked.
+      // A quorum never uses the replicas of its masters, so the other checks are skipped.
       if (all.length === 0 || place === 'masters') continue
       if (durability === 0) {
         yield {

@@ -4,7 +4,8 @@ import { type Check, setting } from './check.ts'
 const MOST_LAG_SECONDS = 2
 
 /**
- * Checks for replicas that were given as masters, that have lost their master, or that are behind.
+ * Checks for replicas that were given as masters, that have lost their master, or that are behind
+ * their master.
  */
 export const replication: Check = {
   codes: {

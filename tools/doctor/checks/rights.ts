@@ -64,5 +64,5 @@ export const rights: Check = {
   },
 }
 
-/** Without the rights of these kinds, no lock works. */
+/** The kinds of rights that every lock needs. */
 const NEEDED = new Set(['lock', 'masters', 'cluster'])

@@ -1,13 +1,13 @@
 import { answerOf } from '../facts/facts.ts'
 import type { Check } from './check.ts'
 
-/** Compares the time of answers with the allowed time. */
+/** Compares the response times of the servers with the time limits of the clients. */
 export const roundTrips: Check = {
   codes: { 'answers-too-late': 'error', 'answers-slow': 'warning' },
   *run({ servers, place, terms }) {
     const { leaseMs, commandTimeoutMs } = terms
-    // A request to one of several masters may take a tenth of the lease, or 100 ms if that is
-    // longer.
+    // A request to one of several masters may take a tenth of the lease. If a tenth is less than
+    // 100 ms, the request may take 100 ms.
     const shareMs = Math.max(100, leaseMs / 10)
     const limitMs = place === 'masters' ? Math.min(commandTimeoutMs, shareMs) : commandTimeoutMs
     for (const { address: at, clock } of servers) {

@@ -4,8 +4,8 @@ import { numberOf, placeOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
 /**
- * The estimated time of a failover by Sentinels, in milliseconds. It begins when
- * `down-after-milliseconds` is over.
+ * The estimated duration of a failover by Sentinels, in milliseconds. The failover starts after
+ * `down-after-milliseconds`.
  */
 const ELECTION_MS = 1_000
 

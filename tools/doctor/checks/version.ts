@@ -1,7 +1,7 @@
 import { versionOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
-/** Checks for features that a server lacks because it is too old. */
+/** Checks if a server is too old, or lacks features because of its version. */
 export const version: Check = {
   codes: { 'too-old': 'error', 'old-version': 'note' },
   *run({ servers, place }) {

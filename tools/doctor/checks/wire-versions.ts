@@ -8,7 +8,7 @@ export const wireVersions: Check = {
     for (const { address: at, keys } of servers) {
       const found = answerOf(keys)?.wireFormats ?? []
       if (found.length < 2) continue
-      // An old version of Holdfast reports no wire format. It can share locks with version 1.
+      // An old version of Holdfast reports no wire format, and can share locks with version 1.
       const formats = found.map((one) => one ?? { version: 1, oldest: 1 })
       const newest = Math.max(...formats.map(({ oldest }) => oldest))
       const oldest = Math.min(...formats.map(({ version }) => version))

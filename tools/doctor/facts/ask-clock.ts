@@ -3,7 +3,10 @@ import type { ClockFacts } from './facts.ts'
 
 const MOST_SAMPLES = 20
 const FEWEST_SAMPLES = 3
-/** After this time, in milliseconds, `FEWEST_SAMPLES` are enough, because the server is slow. */
+/**
+ * After this time, in milliseconds, `FEWEST_SAMPLES` requests are enough, because the server is
+ * slow.
+ */
 const LONGEST_MS = 1_000
 
 /**

@@ -4,7 +4,10 @@ import { askServer, type Question } from './ask-server.ts'
 import { answerOf, type ClusterFacts, type ClusterNode, factOf, type ServerFacts } from './facts.ts'
 import { namesOf } from './names.ts'
 
-/** Reads the cluster from the first node that answers, and then asks each node of the cluster. */
+/**
+ * Reads the nodes of the cluster from the first start node that knows several nodes. Then asks each
+ * node of the cluster.
+ */
 export async function askCluster(
   starts: readonly Endpoint[],
   question: Question,
@@ -54,7 +57,7 @@ function nodesOf(text: string, { host }: Pick<Endpoint, 'host'>): ClusterNode[] 
     .filter((line) => line !== '')
     .map((line) => {
       const [id = '', place = '', flags = '', , , , , , ...ranges] = line.split(' ')
-      // A node without contact to other nodes reports no host of its own, so `host` is used.
+      // A node that has not met another node does not know its own host. Then `host` is used.
       const address = place.replace(/@.*/, '').replace(/^(?=:)/, host)
       const slots = ranges.map((range) => /^(\d+)(?:-(\d+))?$/.exec(range))
       const count = slots.reduce(

@@ -2,7 +2,6 @@ import type { ServerClient } from '../../servers/open-server.ts'
 import { type Fact, factOf, type Names } from './facts.ts'
 import { pairsOf } from './names.ts'
 
-/** The settings that the checks read. */
 const SETTINGS = [
   'appendfsync',
   'client-output-buffer-limit',
@@ -19,8 +18,8 @@ const SETTINGS = [
 ]
 
 /**
- * Asks for one setting at a time, because hosted services refuse some settings. The result lacks
- * the refused settings. If all are refused, the result is the first refusal.
+ * Sends a request for each setting, because hosted services refuse some settings. The result lacks
+ * the refused settings. If the server refuses all settings, the result is the first refusal.
  */
 export async function askConfig(client: ServerClient): Promise<Fact<Names>> {
   const facts = await Promise.all(

@@ -10,9 +10,8 @@ type Place = 'server' | 'masters' | 'cluster' | 'sentinel'
 type Command = readonly string[]
 
 /**
- * Commands that test the rights on one key. The first command needs both the right to read and the
- * right to write. If the login may not run a command at all, Redis does not check the key. Then the
- * next command is tried.
+ * Commands that test if the login may use a key. The first command needs both the right to read and
+ * the right to write. If the login may not run a command at all, the next command is tried.
  */
 const TOUCHES: readonly ((key: string) => Command)[] = [
   (key) => ['HINCRBY', key, 'f', '1'],
@@ -27,8 +26,8 @@ const TELLS: readonly ((channel: string) => Command)[] = [
 
 /**
  * Finds the rights that locks need and the login lacks, with `ACL DRYRUN` (Redis 7). If the server
- * refuses `ACL DRYRUN`, acquires a test lock and reports only the result. Rejects instead for a
- * cluster.
+ * refuses `ACL DRYRUN`, acquires a test lock and reports only the result. For a cluster, rejects
+ * instead.
  */
 export async function askRights(
   client: ServerClient,
@@ -79,7 +78,7 @@ async function missingOf(
         return why !== undefined && isOfCommand(why)
       } catch (error) {
         if (!isReply(error)) throw error
-        return true // The server does not know the command, or only by another name.
+        return true // The server does not know the command, or knows it by another name.
       }
     }),
   )
@@ -93,8 +92,8 @@ async function missingOf(
 }
 
 /**
- * True if the login may not use names of that pattern. Skips commands that the login may not run.
- * The first other command decides.
+ * True if the login may not use keys or channels of this pattern. The first command that the login
+ * may run decides. False if the login may run none of the commands.
  */
 async function isOutside(
   pattern: string,
@@ -111,7 +110,7 @@ async function isOutside(
 /** True if Redis denies the command itself; false if Redis denies the key or the channel. */
 const isOfCommand = (why: string): boolean => /to run the/.test(why)
 
-/** The name of a command in ACL rules and in docs/reference/keys.md. */
+/** Returns the name of a command in ACL rules, such as `CLUSTER|SLOTS`. */
 function nameOf([command, second]: readonly string[]): string {
   return command === 'CLUSTER' ? `${command}|${second}` : String(command)
 }

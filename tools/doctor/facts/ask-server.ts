@@ -7,11 +7,11 @@ import { type Facts, factOf, NOT_ASKED, type ServerFacts, type Terms } from './f
 import { namesOf } from './names.ts'
 import { scanKeys } from './scan-keys.ts'
 
-/** The limits of the requests. */
+/** The limits of the requests to one server. */
 export interface Budget {
-  /** The time for all requests to one server, in milliseconds. */
+  /** The time limit of all requests to one server together, in milliseconds. */
   readonly timeoutMs: number
-  /** The number of keys to look at; 0 for none. */
+  /** The most keys of one server that are examined. With 0, keys are not examined. */
   readonly scanKeys: number
 }
 
@@ -22,7 +22,7 @@ export interface Question {
   readonly as?: ServerFacts['as']
 }
 
-/** Gathers all facts of one server. Never rejects: an unknown fact states the reason. */
+/** Gathers all facts about one server. Never rejects: an unknown fact states the reason. */
 export async function askServer(endpoint: Endpoint, question: Question): Promise<ServerFacts> {
   const { timeoutMs } = question.budget
   let client: ServerClient
@@ -38,7 +38,7 @@ export async function askServer(endpoint: Endpoint, question: Question): Promise
   }
 }
 
-/** The quick requests come first. The scan of keys gets the remaining time. */
+/** Sends the quick requests first. The scan of keys gets the remaining time. */
 async function ask(client: ServerClient, question: Question): Promise<ServerFacts> {
   const { place, terms, budget, as = 'master' } = question
   const [info, config] = await Promise.all([

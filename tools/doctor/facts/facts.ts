@@ -3,15 +3,18 @@ import type { WireFormat } from '../../../src/index.ts'
 /** The answer of a server to one request, or the reason why there is no answer. */
 export type Fact<T> = { readonly value: T } | { readonly unknown: string }
 
-/** Stands for a request that was not sent. The report does not list this fact as unknown. */
+/** The fact for a request that was not sent. The report does not list this fact as unknown. */
 export const NOT_ASKED: Fact<never> = { unknown: 'not asked' }
 
-/** The answer; undefined if there is none. */
+/** Returns the answer. Undefined if the fact is unknown. */
 export function answerOf<T>(fact: Fact<T>): T | undefined {
   return 'value' in fact ? fact.value : undefined
 }
 
-/** Sends a request. Never rejects: an error becomes a fact, because the report shows the reason. */
+/**
+ * Calls `ask`, and returns its answer as a fact. Never rejects: an error becomes an unknown fact,
+ * because the report shows the reason.
+ */
 export async function factOf<T>(ask: () => Promise<T>): Promise<Fact<T>> {
   try {
     return { value: await ask() }
@@ -23,35 +26,39 @@ export async function factOf<T>(ask: () => Promise<T>): Promise<Fact<T>> {
 /** The values of `INFO`, `CONFIG GET` or `CLUSTER INFO`, by name. */
 export type Names = Readonly<Record<string, string | undefined>>
 
-/** The clock of a server, and its response time, from several requests. */
+/** The clock of a server and its response times, measured with several requests. */
 export interface ClockFacts {
   readonly samples: number
   readonly fastestMs: number
   readonly medianMs: number
   readonly slowestMs: number
   /**
-   * The server time minus the local time, by the fastest answer. The error is at most `boundMs`.
+   * The server time minus the local time, in milliseconds, measured with the fastest answer. The
+   * error is at most `boundMs`.
    */
   readonly aheadMs: number
   readonly boundMs: number
 }
 
-/** Keys of Holdfast or Redisson that normally expire, but have no TTL. */
+/** The result of a scan of keys: keys of Holdfast or Redisson without a TTL, and wire formats. */
 export interface KeyFacts {
   readonly looked: number
-  /** True if the server has no other keys. */
+  /** True if the scan examined all keys of the server. */
   readonly all: boolean
-  /** Held locks that never expire. */
+  /** The keys of held locks without a TTL. */
   readonly locks: readonly string[]
-  /** Token counters without a TTL. Redisson, and clients with `keepCounters`, keep them forever. */
+  /**
+   * Token counters without a TTL. Redisson, and clients with `keepCounters`, keep such counters
+   * forever.
+   */
   readonly counters: readonly string[]
-  /** Other keys that normally expire. */
+  /** Other keys that normally expire, but have no TTL. */
   readonly others: readonly string[]
   /** The different wire formats of the clients. Null stands for clients that report no format. */
   readonly wireFormats: readonly (WireFormat | null)[]
 }
 
-/** The rights that one kind of lock lacks. */
+/** The rights that one kind of lock needs and the login lacks. */
 export interface MissingRights {
   readonly kind: string
   readonly commands: readonly string[]
@@ -71,9 +78,9 @@ export interface ServerFacts {
   readonly address: string
   /** The `redis-cli` command for this server. */
   readonly cli: string
-  /** The role that the server should have. */
+  /** The role that the server has according to the user or the cluster. */
   readonly as: 'master' | 'replica'
-  /** The reason why the server could not be reached; undefined if it was reached. */
+  /** The reason why the server could not be reached. Undefined if the server was reached. */
   readonly unreachable: string | undefined
   readonly info: Fact<Names>
   readonly config: Fact<Names>
@@ -109,7 +116,7 @@ export interface Terms {
   readonly commandTimeoutMs: number
   readonly outageMs: number
   readonly keyPrefix: string
-  /** The number of replicas that each acquisition waits for; 0 for none. */
+  /** The number of replicas that each acquisition waits for. 0 for no wait. */
   readonly durability: number | 'all'
 }
 

@@ -4,7 +4,10 @@ import { askSentinels } from './ask-sentinels.ts'
 import { askServer, type Budget } from './ask-server.ts'
 import type { Facts, Terms } from './facts.ts'
 
-/** Gathers the facts of all servers at once. Each server has `budget.timeoutMs`. Never rejects. */
+/**
+ * Gathers the facts about all servers at the same time. All requests to one server may take
+ * `budget.timeoutMs`. Never rejects.
+ */
 export async function gather(where: Where, terms: Terms, budget: Budget): Promise<Facts> {
   const question = { place: where.kind, terms, budget }
   const nothing = { place: where.kind, terms, sentinels: [], cluster: undefined }

@@ -8,29 +8,30 @@ export function namesOf(text: unknown): Names {
 }
 
 /**
- * Reads a list in which each value follows its name, as `CONFIG GET` and `SENTINEL MASTER` answer.
+ * Reads a flat list in which each value follows its name, such as the reply of `CONFIG GET` or
+ * `SENTINEL MASTER`.
  */
 export function pairsOf(list: unknown): Names {
   const flat = (Array.isArray(list) ? list : []).map(String)
   return Object.fromEntries(flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]]] : [])))
 }
 
-/** The address of the master that a Sentinel names. */
+/** Returns the address of the master that a Sentinel names. */
 export function placeOf({ ip, port }: Names): string {
   return `${ip}:${port}`
 }
 
-/** One value of `INFO`; undefined if unknown. */
+/** Returns one value of `INFO`. Undefined if the value is unknown. */
 export function infoOf({ info }: ServerFacts, name: string): string | undefined {
   return answerOf(info)?.[name]
 }
 
-/** One setting; undefined if unknown. */
+/** Returns one setting of the server. Undefined if the setting is unknown. */
 export function configOf({ config }: ServerFacts, name: string): string | undefined {
   return answerOf(config)?.[name]
 }
 
-/** The text as a number; undefined if it is no number. */
+/** Returns the text as a number. Undefined if the text is not a number. */
 export function numberOf(text: string | undefined): number | undefined {
   const number = Number(text)
   return text === undefined || text === '' || Number.isNaN(number) ? undefined : number
@@ -44,8 +45,8 @@ interface Version {
 }
 
 /**
- * The name and version of the server. Valkey reports 7.2.4 as `redis_version`, for compatibility,
- * so `valkey_version` is preferred.
+ * Returns the name and version of the server. For compatibility, Valkey reports 7.2.4 as
+ * `redis_version`, so `valkey_version` is preferred. Undefined if the version is unknown.
  */
 export function versionOf(server: ServerFacts): Version | undefined {
   const valkey = infoOf(server, 'valkey_version')
@@ -56,7 +57,7 @@ export function versionOf(server: ServerFacts): Version | undefined {
   return { name, text, major: Number(major), minor: Number(minor) }
 }
 
-/** True if the server was reached and is no replica. */
+/** True if the server was reached and is not known to be a replica. */
 export function isMaster(server: ServerFacts): boolean {
   return server.unreachable === undefined && infoOf(server, 'role') !== 'slave'
 }
@@ -67,7 +68,7 @@ interface ReplicaLine {
   readonly lagSeconds: number
 }
 
-/** The replicas that the master reports. */
+/** Returns the replicas that the server reports. Empty if `INFO` is unknown. */
 export function replicasOf({ info }: ServerFacts): ReplicaLine[] {
   return Object.entries(answerOf(info) ?? {}).flatMap(([name, line]) => {
     if (!/^slave\d+$/.test(name) || line === undefined) return []

@@ -1,13 +1,18 @@
-/** The rights that one kind of lock needs. A test compares them with docs/reference/keys.md. */
+/**
+ * The rights that one kind of lock needs. A test compares these rights with docs/reference/keys.md.
+ */
 export interface Needs {
   readonly kind: string
-  /** The commands for `ACL DRYRUN`, with arguments as this kind sends them. */
+  /** Commands for `ACL DRYRUN`, with arguments such as this kind of lock sends. */
   readonly commands: readonly (readonly string[])[]
-  /** Keys as `~pattern`, each for reading and writing, and channels as `&pattern`. */
+  /**
+   * The patterns of keys, as `~pattern`, and of channels, as `&pattern`. Each key needs the right
+   * to read and the right to write.
+   */
   readonly patterns: readonly string[]
 }
 
-/** The names of the keys and channels of one lock. */
+/** The names with which the test commands use an unused lock, its other keys and its channel. */
 interface ProbeNames {
   readonly lock: string
   readonly channel: string
@@ -39,7 +44,7 @@ const LOCK = (key: string, channel: string, queue: string): readonly (readonly s
   ['PING'],
 ]
 
-/** The commands that a lock needs only if it has a queue of waiters. */
+/** The commands that only a lock with a queue of waiters needs. */
 const SETS = (key: string): readonly (readonly string[])[] => [
   ['ZADD', key, '1', 'm'],
   ['ZREM', key, 'm'],
@@ -51,10 +56,10 @@ const HASHES = (key: string): readonly (readonly string[])[] => [
   ['HRANDFIELD', key],
 ]
 
-/** Each client stores in such a key which process it is. */
+/** The right to the keys in which the clients report their processes. */
 const PRESENCE: Needs = { kind: 'presence', commands: [], patterns: ['~holdfast_client:*'] }
 
-/** Holders receive requests to release on these channels. */
+/** The right to the channels on which holders receive requests to release. */
 const REQUESTS: Needs = {
   kind: 'requests to release',
   commands: [],
@@ -62,10 +67,12 @@ const REQUESTS: Needs = {
 }
 
 /**
- * @param place the kind of deployment; some kinds need more rights than one server
+ * Returns the rights that all clients need, and the rights that only some kinds of lock need.
+ *
+ * @param place the kind of deployment
  * @param name the key of an unused lock, with its prefix
- * @param durability for how many replicas acquisitions wait; above 0, all locks need the rights for
- * this
+ * @param durability the number of replicas that each acquisition waits for. Unless the number is 0,
+ * all locks need the rights for durability
  */
 export function needsOf(
   place: 'server' | 'masters' | 'cluster' | 'sentinel',

@@ -4,18 +4,20 @@ import type { ServerClient } from '../../servers/open-server.ts'
 import type { KeyFacts } from './facts.ts'
 
 /**
- * The number of keys of one request. It is small, so that the server has time for other clients.
+ * About how many keys one request examines. A larger number would delay other clients. A hash with
+ * more fields is not examined.
  */
 const AT_A_TIME = 200
-/** At most this many names of each sort are kept. */
+/** The most keys of each sort that are kept. */
 const MOST_NAMES = 20
 const LONGEST_MS = 1_000
 
 const COUNTER = /^redisson_lock_token:/
 
 /**
- * Finds keys of locks without a TTL, in small steps, for up to `mostKeys` keys or one second. The
- * numbers of latches and semaphores are left out, because they never have a TTL.
+ * Finds keys of locks without a TTL, and the wire formats of clients. Stops after about `mostKeys`
+ * keys, or after one second. Leaves out the numbers of latches and semaphores, which never have a
+ * TTL.
  */
 export async function scanKeys(
   client: ServerClient,
@@ -47,7 +49,10 @@ export async function scanKeys(
   return { looked, all: cursor === '0', ...found, wireFormats: [...formats.values()] }
 }
 
-/** The wire formats of the clients that report themselves in these keys. */
+/**
+ * Returns the wire formats of the clients that report themselves in these keys. Null for a client
+ * that reports no format.
+ */
 async function formatsOf(client: ServerClient, keys: readonly string[]) {
   const clients = keys.filter((key) => clientIn(key) !== undefined)
   const abouts = await Promise.all(clients.map((key) => client.ask('HGET', key, 'about')))

@@ -4,7 +4,7 @@ import type { Finding, Level } from '../checks/check.ts'
 import { answerOf, type Facts, type ServerFacts } from '../facts/facts.ts'
 import { infoOf, numberOf, placeOf, replicasOf, versionOf } from '../facts/names.ts'
 
-/** The facts of one server, which are reported even without findings. */
+/** The facts about one server, which are reported even without findings. */
 export interface ServerLine {
   readonly address: string
   readonly reached: boolean
@@ -29,7 +29,7 @@ export interface SentinelLine {
   readonly master: string | null
 }
 
-/** The whole report. `--json` prints it unchanged. */
+/** The whole report, exactly as `--json` prints it. */
 export interface Report {
   /** The version of this format. A later version may lack fields, or may have other fields. */
   readonly format: 1
@@ -40,12 +40,14 @@ export interface Report {
   readonly servers: readonly ServerLine[]
   readonly sentinels: readonly SentinelLine[]
   readonly findings: readonly (Omit<Finding, 'at'> & { readonly at: string | null })[]
-  /** The codes of the findings that were left out. */
+  /** The codes of findings that are not in the report, because the user ignores them. */
   readonly ignored: readonly string[]
 }
 
 /**
- * @param all the findings with all codes
+ * Makes the report.
+ *
+ * @param all all findings, including findings to ignore
  * @param ignored the codes of the findings to leave out
  */
 export function newReport(
@@ -78,8 +80,8 @@ export function newReport(
 }
 
 /**
- * True if a server could not be checked. A node that the cluster itself reports as down does not
- * count, because that is a finding.
+ * True if a server could not be checked, or if there is no server. A node that the cluster itself
+ * reports as down does not count, because the report has a finding about this node.
  */
 function isIncomplete({ servers, cluster }: Facts, findings: readonly Finding[]): boolean {
   const nodes = (cluster && answerOf(cluster.nodes)) ?? []

@@ -9,7 +9,7 @@ interface Look {
 
 type Found = Report['findings'][number]
 
-/** The colours of terminals: red, yellow, cyan. */
+/** The terminal codes of the colours red, yellow and cyan. */
 const COLOURS = { error: 31, warning: 33, note: 36 } as const
 const BOLD = 1
 const WIDEST = 100
@@ -44,7 +44,7 @@ function verdictOf({ verdict, counts, servers, sentinels }: Report): string {
   return `Fit for locks.${told}`
 }
 
-/** Aligns the addresses and the facts. */
+/** Returns one line for each server. The facts form a second column after the addresses. */
 function table(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(0, ...rows.map(([name]) => name.length))
   return rows.map(([name, text]) => `${name.padEnd(width)}  ${escaped(text)}`).join('\n')
@@ -100,7 +100,10 @@ function blockOf(
   ].join('\n')
 }
 
-/** Lists each observation once, with all servers that it is about. */
+/**
+ * Returns each different observation once, after the addresses of the servers with this
+ * observation.
+ */
 function whereSeen(group: readonly Found[]): string[] {
   const places = new Map<string, string[]>()
   for (const { at, seen } of group) {
@@ -110,8 +113,8 @@ function whereSeen(group: readonly Found[]): string[] {
 }
 
 /**
- * Joins the lines of all fixes, each line once. First come the remarks before the commands, then
- * the commands, then the other remarks.
+ * Joins the lines of all fixes, and drops repeated lines. First come the remarks before the
+ * commands, then the commands, then the other remarks.
  */
 function allOf(fixes: readonly (readonly string[])[]): string[] {
   const isRemark = (line: string) => line.startsWith('#')
