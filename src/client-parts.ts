@@ -12,8 +12,8 @@ import { Frames } from './owner/frames.ts'
 import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
 
-/** The parts of a client that need a single server. */
-interface OneServer {
+/** The kinds of a client that need a single server. */
+interface Kinds {
   readonly holdings: Holdings
   drain(): Promise<void>
   closeOthers(): Promise<void>
@@ -61,8 +61,8 @@ export class ClientParts {
   }
 
   /** All holds and waits of the client. */
-  holdings(oneServer: OneServer): Holdings {
-    const parts = [this.backend.registry, this.redLocks, oneServer]
+  holdings(kinds: Kinds): Holdings {
+    const parts = [this.backend.registry, this.redLocks, kinds]
     return together(parts.map((part) => part.holdings))
   }
 
@@ -86,21 +86,21 @@ export class ClientParts {
    * @param drainMs the longest wait until the client holds nothing, in milliseconds from now
    * @returns the holds that still existed after the wait, which the call ended
    */
-  close(drainMs: number, oneServer: OneServer): Promise<readonly CutOffHold[]> {
+  close(drainMs: number, kinds: Kinds): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)
-    this.#closing ??= this.#close(oneServer)
+    this.#closing ??= this.#close(kinds)
     return this.#closing
   }
 
-  async #close(oneServer: OneServer): Promise<readonly CutOffHold[]> {
+  async #close(kinds: Kinds): Promise<readonly CutOffHold[]> {
     const { backend, redLocks } = this
     if (!this.#drained.isOver) {
-      const parts = [oneServer, backend, redLocks]
+      const parts = [kinds, backend, redLocks]
       await this.#drained.awaits(Promise.all(parts.map((part) => part.drain())))
     }
-    const others = oneServer.closeOthers()
+    const others = kinds.closeOthers()
     const [held, heldByMajority] = await Promise.all([backend.close(), redLocks.close(), others])
-    oneServer.close()
+    kinds.close()
     await this.#place.close()
     return [...held, ...heldByMajority]
   }

@@ -291,6 +291,14 @@ describe('the pages about the client, locks, leases and semaphores', () => {
     Semaphore: 'semaphores',
   } as const
 
+  /** The methods of `Holdfast` that the kinds add: the members of each `interface …Methods`. */
+  const methodsOfKinds = () =>
+    readdirSync('src/kinds').flatMap((file) =>
+      [...read(`src/kinds/${file}`).matchAll(/^export interface \w+Methods \{\n([\s\S]*?)^\}/gm)]
+        .flatMap(([, body = '']) => [...body.matchAll(/^ {2}(get\w+)\(/gm)])
+        .map(([, member = '']) => member),
+    )
+
   /** The headings of the section of a class, the first of which is its own. */
   function sectionOf(name: keyof typeof pageOf) {
     const { headings } = readPage(`docs/reference/${pageOf[name]}.md`)
@@ -337,6 +345,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
           member === 'constructor' || isInternal(index) ? [] : [member],
         )
       })
+      if (name === 'Holdfast') members.push(...methodsOfKinds())
       const sections = sectionOf(name).flatMap(({ level, text, body }) => {
         const member = level === 3 ? /^`(\w+)`$/.exec(text)?.[1] : undefined
         return member === undefined ? [] : [{ member, body }]
