@@ -139,6 +139,7 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/cli/command',
     'tools/cli/text',
     'tools/deployment',
+    'tools/kinds',
     'tools/servers',
     'index',
   ],
@@ -150,7 +151,7 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/doctor/report',
     'index',
   ],
-  'tools/doctor/facts': ['tools/deployment', 'tools/servers', 'index'],
+  'tools/doctor/facts': ['tools/deployment', 'tools/kinds', 'tools/servers', 'index'],
   'tools/doctor/checks': ['tools/doctor/facts', 'tools/cli/text', 'tools/deployment'],
   'tools/doctor/report': [
     'tools/cli/command',
@@ -160,7 +161,8 @@ const toolsMayImport: Record<string, string[]> = {
   ],
   'tools/dashboard': ['tools/deployment', 'tools/history', 'tools/servers', 'index'],
   'tools/history': ['observe/facts', 'tools/servers', 'index', 'ioredis'],
-  'tools/deployment': ['tools/servers', 'index', 'ioredis'],
+  'tools/deployment': ['tools/kinds', 'tools/servers', 'index', 'ioredis'],
+  'tools/kinds': [],
   'tools/servers': ['index', 'ioredis'],
 }
 

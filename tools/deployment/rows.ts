@@ -1,3 +1,6 @@
+import type { RowKind } from '../kinds/all.ts'
+import type { CountFacts, State } from '../kinds/kind.ts'
+
 /** The process of a client, as the client itself reports it: `holdfast_client:{<clientId>}`. */
 export interface ProcessFacts {
   readonly client: string
@@ -53,34 +56,13 @@ export interface WaiterRow {
   readonly wants: string | null
 }
 
-export type RowKind = 'lock' | 'election' | 'read-write' | 'permits' | 'semaphore' | 'latch'
-
-/** The number in the key of a semaphore or a latch, and the values that follow from it. */
-export interface CountFacts {
-  /**
-   * Permits that can be acquired now, expired permits included. Below 0 if more are taken than were
-   * set.
-   */
-  readonly available: number
-  /** Permits that are held; null for a plain semaphore, which does not store its holders. */
-  readonly taken: number | null
-  /** How many count-downs are left; null if it is no latch. */
-  readonly toGo: number | null
-}
+export type { CountFacts, RowKind }
 
 /** One lock, semaphore, latch or election, as the servers report it. */
-export interface LockRow {
+export interface LockRow extends State {
   /** The key of the lock, with its `keyPrefix`. */
   readonly key: string
   readonly kind: RowKind
-  /**
-   * `free`: no owner holds it. `held`, `read`, `write`: held in that mode. Permits are `held` while
-   * any permit is taken. A plain semaphore is `held` while no permit is available. `closed`: a
-   * latch that is not open.
-   */
-  readonly state: 'free' | 'held' | 'read' | 'write' | 'closed'
-  /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`, `leader`. */
-  readonly stateText: string
   readonly holders: readonly HolderRow[]
   /** The last fencing token issued; null if none is remembered. */
   readonly token: number | null
