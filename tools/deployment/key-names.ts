@@ -1,6 +1,11 @@
+import { KINDS } from '../kinds/all.ts'
+
+export { derived, leasesOf } from '../kinds/names.ts'
+
+const anyOf = (prefixes: readonly string[]) => [...new Set(prefixes)].join('|')
+
 /** Matches keys that belong to a lock and contain its name. See docs/reference/keys.md. */
-const DERIVED =
-  /^(redisson_lock_token|redisson_lock_queue|holdfast_(?:queue|waiting|readers|writers|round|permit_queue|kind)):(.*)$/s
+const DERIVED = new RegExp(`^(${anyOf(KINDS.flatMap(({ named }) => named))}):(.*)$`, 's')
 
 /**
  * A `SCAN` pattern that matches all of these keys, and also some other keys. An exact pattern is
@@ -43,8 +48,9 @@ export const isHeldLock = (fields: readonly string[]): boolean =>
  * Matches keys that normally expire. Token counters are left out, because `keepCounters` keeps
  * them. The numbers of latches and semaphores are left out, because they never expire.
  */
-const ENDING =
-  /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters|permit_holders|kind|client):|:rwlock_timeout:\d+$/
+const ENDING = new RegExp(
+  `^(${anyOf(['holdfast_client', ...KINDS.flatMap(({ expiring }) => expiring)])}):|:rwlock_timeout:\\d+$`,
+)
 
 export const endsByItself = (key: string): boolean => ENDING.test(key)
 
@@ -60,14 +66,6 @@ export function lockOf(key: string): string | undefined {
   const inner = /^\{([^{}]*)\}$/s.exec(name)?.[1] ?? /^\{([^{]*)\}$/s.exec(name)?.[1]
   return inner ?? name
 }
-
-const tagged = (key: string): string => (key.includes('{') ? key : `{${key}}`)
-
-/** The key with this prefix that belongs to the lock. */
-export const derived = (prefix: string, key: string): string => `${prefix}:${tagged(key)}`
-
-/** The names of the lease keys of readers and permits begin with this text. */
-export const leasesOf = tagged
 
 export const processKey = (client: string): string => `holdfast_client:{${client}}`
 
