@@ -1,3 +1,4 @@
+import { viewOf } from '../kinds/all.ts'
 import type { HolderRow, LockDetail, ProcessFacts, RowKind, WaiterRow } from './rows.ts'
 import { shellWord } from './shell-word.ts'
 
@@ -47,8 +48,10 @@ export function toFree(
   }: { name: string; options?: string; renewalOf?: (owner: string) => Renewal },
 ): ToFree {
   const { kind, holders } = detail
-  if (kind === 'latch') return { sentences: [ofLatch(detail)], waitMs: null, command: null }
-  if (kind === 'semaphore') return { sentences: ofSemaphore(detail), waitMs: null, command: null }
+  const { toFree: withoutHolders } = viewOf(kind)
+  if (withoutHolders !== undefined) {
+    return { sentences: withoutHolders(detail), waitMs: null, command: null }
+  }
   if (holders.length === 0) return { sentences: [ofFree(detail)], waitMs: 0, command: null }
   const sentences = holders
     .slice(0, MOST)
@@ -69,24 +72,6 @@ export function toFree(
     )
   }
   return { sentences, waitMs, command }
-}
-
-function ofLatch({ count }: Facts): string {
-  const toGo = count?.toGo ?? 0
-  if (toGo === 0) return 'Nothing: the latch is open.'
-  return `A latch has no holder. It opens after ${toGo} more countDown() calls, or with delete().`
-}
-
-function ofSemaphore({ stateText, waiting }: Facts): string[] {
-  if (stateText === 'no permits set') {
-    return [
-      `No permits were ever set${waiting > 0 ? ', so the waiters wait forever' : ''}: call trySetPermits(n).`,
-    ]
-  }
-  return [
-    'Permits without leases have no known holder.',
-    'If a process has ended with permits, give them back with addPermits(n).',
-  ]
 }
 
 function ofFree({ kind, stateText, waiting, queue }: Facts): string {
