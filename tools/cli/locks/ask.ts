@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, RedisRefusedError, RedisUnavailableError } from '../../../src/index.ts'
 import type { Deployment, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import { viewOf } from '../../kinds/all.ts'
 import { clientOf } from '../../servers/redis-of.ts'
 import { EXIT, type Terminal } from '../command/command.ts'
 import { duration, escaped } from '../text/words.ts'
@@ -46,7 +47,7 @@ export async function askToRelease(
   const { name, key, owner } = asking
   const detail = await deployment.inspect(key)
   // Holders of these kinds are unknown. `release` throws an error that explains why.
-  if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
+  if (detail !== null && viewOf(detail.kind).whyNoForce !== undefined) {
     await deployment.release(key, { owner: '', token: null })
   }
   const holders = (detail?.holders ?? []).filter(
