@@ -159,7 +159,7 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/doctor/checks',
     'tools/doctor/facts',
   ],
-  'tools/dashboard': ['tools/deployment', 'tools/history', 'tools/servers', 'index'],
+  'tools/dashboard': ['tools/deployment', 'tools/kinds', 'tools/history', 'tools/servers', 'index'],
   'tools/history': ['observe/facts', 'tools/servers', 'index', 'ioredis'],
   'tools/deployment': ['tools/kinds', 'tools/servers', 'index', 'ioredis'],
   'tools/kinds': [],
