@@ -3,7 +3,7 @@ import { ClientEmitter } from './client-emitter.ts'
 import { ClientParts, newClient } from './client-parts.ts'
 import type { HoldfastEvents } from './events.ts'
 import { KINDS, type KindMethods } from './kinds/all.ts'
-import { addKindMethods, OpenKinds } from './kinds/open-kinds.ts'
+import { addKindMethods, OpenKinds, redisKindsOf } from './kinds/open-kinds.ts'
 import { refuseDetached } from './kit/handle.ts'
 import { clientInfo } from './local/client-info.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
@@ -47,7 +47,11 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
     super()
     const settings = resolveOptions(options, newPlace !== undefined)
     const client = newClient(this, this.id, settings)
-    const place = (newPlace ?? newRedisPlace)(settings, new PlaceEvents(client))
+    const place = (newPlace ?? newRedisPlace)(
+      settings,
+      new PlaceEvents(client),
+      redisKindsOf(KINDS),
+    )
     this.#parts = new ClientParts(client, place, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )

@@ -3,6 +3,8 @@ import { show } from '../kit/show.ts'
 import type { Backend } from '../local/backend.ts'
 import type { Holdings } from '../local/holdings.ts'
 import type { Owners } from '../owner/owners.ts'
+import type { RedisKind } from '../servers/redis/calls/redis-kind.ts'
+import type { ServerKind } from '../servers/server-kind.ts'
 
 /** The parts of a client that the kinds use. */
 export interface KindHost {
@@ -38,6 +40,10 @@ export interface OpenKind<M extends object> {
 export interface KindDescriptor<M extends object> {
   /** The methods that the kind adds to `Holdfast`. */
   readonly names: readonly string[]
+  /** The requests of the kind, unless `LockServer` has a member for them. */
+  readonly requests?: ServerKind<object>
+  /** The same requests on Redis. */
+  readonly onRedis?: Omit<RedisKind, 'what'>
   open(host: KindHost): OpenKind<M>
 }
 

@@ -1,4 +1,5 @@
 import type { Holdings } from '../local/holdings.ts'
+import type { RedisKinds } from '../servers/redis/calls/redis-kind.ts'
 import type { KindDescriptor, KindHost, OpenKind } from './kind.ts'
 
 type Client = Pick<KindHost, 'owners' | 'backend' | 'rawName'>
@@ -80,4 +81,13 @@ export function addKindMethods<C extends object>(
     const descriptor = { value, configurable: true, writable: true }
     Object.defineProperty(Client.prototype, name, descriptor)
   }
+}
+
+/** The kinds that have scripts of their own on Redis, by the folders of the scripts. */
+export function redisKindsOf(kinds: Kinds): RedisKinds {
+  return new Map(
+    kinds.flatMap(({ requests, onRedis }) =>
+      requests && onRedis ? [[requests.name, { ...onRedis, what: requests.what }]] : [],
+    ),
+  )
 }

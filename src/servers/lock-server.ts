@@ -22,6 +22,7 @@ import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { SemaphoreServer } from './semaphore-server.ts'
+import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 export type { Attempt, Ending, Reentry } from './requests.ts'
@@ -69,6 +70,8 @@ export interface LockServer {
   readWriteFor?(clientId: string): ReadWriteServer
   /** A count-down latch. Left out if there are none. */
   latch?(rawName: string): RemoteLatch
+  /** The requests of another kind for one name. Left out if there are no other kinds. */
+  kind?<R extends object>(kind: ServerKind<R>, rawName: string): R | undefined
   /** Announces the leaders of one election. Left out if there are no fair locks. */
   electionChannel?(rawName: string): ElectionChannel
   /**

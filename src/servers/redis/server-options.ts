@@ -1,5 +1,6 @@
 import type { Durability } from '../../options/durability.ts'
 import type { OutageListener } from '../outage.ts'
+import type { RedisKinds } from './calls/redis-kind.ts'
 
 export interface ServerOptions {
   /** How long a token counter outlives its last use, in milliseconds; 0 means forever. */
@@ -8,6 +9,8 @@ export interface ServerOptions {
   readonly sharded?: boolean
   /** How many replicas must have a grant before it counts. */
   readonly durability?: Durability | undefined
+  /** The kinds that are no members of `LockServer`. */
+  readonly kinds?: RedisKinds
   /** The label of the client, for messages on diagnostics channels. */
   readonly label?: string
   /** Receives outages. If it is left out, `onError` receives each failure. */
