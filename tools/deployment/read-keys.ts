@@ -1,5 +1,5 @@
 import { KINDS } from '../kinds/all.ts'
-import type { Found as FoundKey } from '../kinds/kind.ts'
+import type { Answers, Found as FoundKey } from '../kinds/kind.ts'
 import { derived, leasesOf, MOST_READ } from '../kinds/names.ts'
 import type { Command, ServerClient } from '../servers/open-server.ts'
 import { reply, replyIfAny } from './reply.ts'
@@ -16,11 +16,8 @@ export interface RawQueue {
 }
 
 /** The content of the keys of one lock, before its state is derived. */
-export interface RawKeys {
+export interface RawKeys extends Answers {
   readonly key: string
-  /** Server time of the read, in ms. */
-  readonly nowMs: number
-  readonly type: string
   readonly token: string | null
   /** The fields and values of the hash of a lock; empty if the key is no hash. */
   readonly fields: readonly string[]
@@ -117,6 +114,8 @@ function rawOf(one: Found, answers: ReadonlyMap<string, unknown>, nowMs: number)
     key: one.key,
     nowMs,
     type: one.type,
+    isCluster: one.isCluster,
+    answer: (name) => replyIfAny(answers.get(name), undefined),
     token: one.token,
     fields: list('fields'),
     ttlMs: number('ttl', -2),

@@ -54,6 +54,23 @@ export interface Found {
   readonly isCluster: boolean
 }
 
+/** The answers to the requests of `questions`. */
+export interface Answers {
+  /** The type of the key with the name of the lock. */
+  readonly type: string
+  readonly nowMs: number
+  readonly isCluster: boolean
+  /** The answer to the request of that name; undefined for an error, or without such a request. */
+  answer(name: string): unknown
+}
+
+/** A name of one kind, as `conclude` finds it. */
+export interface Concluded {
+  readonly count: CountFacts
+  /** The clients or owners that wait. */
+  readonly waiting: readonly string[]
+}
+
 /** A release by force, before its script is chosen. */
 export interface Taking {
   readonly key: string
@@ -104,6 +121,8 @@ export interface KindView<K extends string = string> {
   readonly expiring: readonly string[]
   /** The requests that read the kind, by names. Kinds may share a name for the same request. */
   questions(found: Found): Record<string, KindCommand>
+  /** Returns the facts of a name of this kind; null for another kind. For kinds with their own type of key. */
+  conclude?(answers: Answers): Concluded | null
   stateOf(facts: StateFacts): State
   /** False if the kind has no fencing tokens. Default: true. */
   readonly hasToken?: boolean
