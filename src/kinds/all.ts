@@ -1,3 +1,4 @@
+import { type BarrierMethods, barrier } from './barrier.ts'
 import { type ElectionMethods, election } from './election.ts'
 import { type FairMethods, fair } from './fair.ts'
 import type { KindDescriptor } from './kind.ts'
@@ -17,6 +18,7 @@ export const KINDS: readonly KindDescriptor<object>[] = [
   permits,
   semaphore,
   latch,
+  barrier,
   election,
 ]
 
@@ -27,4 +29,5 @@ export interface KindMethods
     PermitMethods,
     SemaphoreMethods,
     LatchMethods,
+    BarrierMethods,
     ElectionMethods {}

@@ -2,7 +2,7 @@ import type { KindName } from '../diagnostics.ts'
 import type { HoldEvent } from '../events.ts'
 
 /** The kind of lock that a client holds or waits for: the kinds of the diagnostics channels and three more. */
-export type HeldKind = KindName | 'election' | 'latch' | 'redlock'
+export type HeldKind = KindName | 'election' | 'latch' | 'barrier' | 'redlock'
 
 /** One hold of a client: a lock, permits, or a term as leader. */
 export interface HeldEntry {

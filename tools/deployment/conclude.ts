@@ -43,12 +43,8 @@ function ofOwnType(raw: RawKeys): BareDetail | null {
   for (const { kind, conclude: concludeOwn } of KINDS) {
     const found = concludeOwn?.(raw) ?? null
     if (found === null) continue
-    const queue = found.waiting.map((owner) => ({
-      owner,
-      waitedMs: null,
-      isDead: false,
-      wants: null,
-    }))
+    const { wants } = found
+    const queue = found.waiting.map((owner) => ({ owner, waitedMs: null, isDead: false, wants }))
     const known = { kind, holders: [], mode: undefined, count: found.count, isSet: true }
     return detailOf(raw, known, queue, 0)
   }

@@ -1,3 +1,4 @@
+import { barrier } from './barrier.ts'
 import { election } from './election.ts'
 import type { KindView } from './kind.ts'
 import { latch } from './latch.ts'
@@ -7,7 +8,7 @@ import { readWrite } from './read-write.ts'
 import { semaphore } from './semaphore.ts'
 
 /** All kinds that the tools read and show. A new kind has a file in this folder, and a line here. */
-const ALL = [lock, election, readWrite, latch, permits, semaphore] as const
+const ALL = [lock, election, readWrite, latch, barrier, permits, semaphore] as const
 
 export type RowKind = (typeof ALL)[number]['kind']
 

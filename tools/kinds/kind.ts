@@ -69,6 +69,8 @@ export interface Concluded {
   readonly count: CountFacts
   /** The clients or owners that wait. */
   readonly waiting: readonly string[]
+  /** The access that they request, as in a `WaiterRow`. */
+  readonly wants: string
 }
 
 /** A release by force, before its script is chosen. */
