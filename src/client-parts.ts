@@ -12,8 +12,8 @@ import { Frames } from './owner/frames.ts'
 import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
 
-/** The parts of a client that exist only with a single server, not with several masters. */
-interface OneServer {
+/** The kinds of a client that exist only with a single server, not with several masters. */
+interface Kinds {
   readonly holdings: Holdings
   drain(): Promise<void>
   closeOthers(): Promise<void>
@@ -60,8 +60,8 @@ export class ClientParts {
     return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
   }
 
-  holdings(oneServer: OneServer): Holdings {
-    const parts = [this.backend.registry, this.redLocks, oneServer]
+  holdings(kinds: Kinds): Holdings {
+    const parts = [this.backend.registry, this.redLocks, kinds]
     return together(parts.map((part) => part.holdings))
   }
 
@@ -92,21 +92,21 @@ export class ClientParts {
    * does not wait
    * @returns the holds that existed after this wait, and that `close` ended
    */
-  close(drainMs: number, oneServer: OneServer): Promise<readonly CutOffHold[]> {
+  close(drainMs: number, kinds: Kinds): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)
-    this.#closing ??= this.#close(oneServer)
+    this.#closing ??= this.#close(kinds)
     return this.#closing
   }
 
-  async #close(oneServer: OneServer): Promise<readonly CutOffHold[]> {
+  async #close(kinds: Kinds): Promise<readonly CutOffHold[]> {
     const { backend, redLocks } = this
     if (!this.#drained.isOver) {
-      const parts = [oneServer, backend, redLocks]
+      const parts = [kinds, backend, redLocks]
       await this.#drained.awaits(Promise.all(parts.map((part) => part.drain())))
     }
-    const others = oneServer.closeOthers()
+    const others = kinds.closeOthers()
     const [held, heldByMajority] = await Promise.all([backend.close(), redLocks.close(), others])
-    oneServer.close()
+    kinds.close()
     await this.#place.close()
     return [...held, ...heldByMajority]
   }

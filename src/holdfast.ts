@@ -2,20 +2,15 @@ import { nanoid } from 'nanoid'
 import { ClientEmitter } from './client-emitter.ts'
 import { ClientParts, newClient } from './client-parts.ts'
 import type { HoldfastEvents } from './events.ts'
+import { KINDS, type KindMethods } from './kinds/all.ts'
+import { addKindMethods, OpenKinds, redisKindsOf } from './kinds/open-kinds.ts'
 import { refuseDetached } from './kit/handle.ts'
 import { clientInfo } from './local/client-info.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
 import { PlaceEvents } from './local/place-events.ts'
 import { plainKind } from './local/racing-waiter.ts'
-import type { CountDownLatch } from './locks/latch/count-down-latch.ts'
-import type { LeaderElection } from './locks/leader/leader-election.ts'
-import type { LeaderElectionOptions } from './locks/leader/leader-options.ts'
 import { HoldfastLock, handleOf, type Lock } from './locks/lock/holdfast-lock.ts'
 import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
-import type { ReadWriteLock } from './locks/read-write/read-write-lock.ts'
-import type { PermitSemaphoreOptions } from './locks/semaphore/permit-options.ts'
-import type { Semaphore } from './locks/semaphore/semaphore.ts'
-import { OneServer } from './one-server.ts'
 import { type CloseOptions, drainMsOf } from './options/close-options.ts'
 import { assertFunction } from './options/input.ts'
 import type { GetLockOptions, HoldfastOptions } from './options/options.ts'
@@ -30,11 +25,16 @@ import type { ClientInfo } from './servers/presence.ts'
  *
  * It emits the events of {@link HoldfastEvents}.
  */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the static block adds the methods of the interface
 export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /** The id of the client. Every owner id of the client begins with this id. */
   readonly id: string = nanoid()
   readonly #parts: ClientParts
-  readonly #oneServer: OneServer
+  readonly #kinds: OpenKinds
+
+  static {
+    addKindMethods<Holdfast>(Holdfast, KINDS, (client) => client.#kinds)
+  }
 
   /** @throws `InvalidArgumentError` for unknown or invalid options */
   constructor(options: HoldfastOptions)
@@ -47,11 +47,15 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
     super()
     const settings = resolveOptions(options, newPlace !== undefined)
     const client = newClient(this, this.id, settings)
-    const place = (newPlace ?? newRedisPlace)(settings, new PlaceEvents(client))
+    const place = (newPlace ?? newRedisPlace)(
+      settings,
+      new PlaceEvents(client),
+      redisKindsOf(KINDS),
+    )
     this.#parts = new ClientParts(client, place, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
-    this.#oneServer = new OneServer(this.#parts, settings)
+    this.#kinds = new OpenKinds(KINDS, this.#parts, settings)
   }
 
   /** Returns what logs and JSON show of the client. It contains no login. */
@@ -74,64 +78,6 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
     const owner = ownerOf(options, this.id)
     const { registry } = this.#parts.backend
     return handleOf(new HoldfastLock(name, this.#parts.rawName(name), owner, registry, plainKind))
-  }
-
-  /**
-   * Returns a re-entrant FIFO lock: all clients acquire the lock in the order of their calls. It excludes `getLock` of
-   * the same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free.
-   *
-   * A process keeps its place in the queue while it runs. If it crashes, the queue skips it. If the process at the head
-   * of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
-   *
-   * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for an invalid name
-   */
-  getFairLock(name: string, options: GetLockOptions = {}): Lock {
-    return handleOf(this.#oneServer.fairLock(name, options))
-  }
-
-  /**
-   * Returns a lock that many readers hold together, or one writer alone.
-   *
-   * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must know all waiters
-   */
-  getReadWriteLock(name: string, options: GetLockOptions = {}): ReadWriteLock {
-    return this.#oneServer.readWriteLock(name, options)
-  }
-
-  /**
-   * Returns a latch that many callers await. The latch opens when its count reaches zero.
-   *
-   * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must hold the count
-   */
-  getCountDownLatch(name: string): CountDownLatch
-  getCountDownLatch(name: string, ...others: unknown[]): CountDownLatch {
-    return this.#oneServer.countDownLatch(name, others)
-  }
-
-  /**
-   * Returns a semaphore whose permits have leases. If a process crashes, its permits are available again when their
-   * lease ends.
-   *
-   * @param name as for {@link getLock}
-   * @param options `permits`: the total number of permits. The first acquisition sets it if no client has
-   * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`: one server must hold the number
-   */
-  getPermitExpirableSemaphore(name: string, options?: PermitSemaphoreOptions) {
-    return this.#oneServer.permitExpirableSemaphore(name, options)
-  }
-
-  /**
-   * Returns a semaphore whose permits have no owner and no lease.
-   *
-   * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` as {@link getPermitExpirableSemaphore} does
-   */
-  getSemaphore(name: string): Semaphore
-  getSemaphore(name: string, ...others: unknown[]): Semaphore {
-    return this.#oneServer.semaphore(name, others)
   }
 
   /**
@@ -161,16 +107,6 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    */
   getMultiLock(...locks: (Lock | MultiLock)[]): MultiLock {
     return new HoldfastMultiLock(locks).handle
-  }
-
-  /**
-   * Returns a candidate of an election. The candidate that holds the fair lock of this name leads.
-   *
-   * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for invalid input, and with a majority of masters, because it has no queue
-   */
-  getLeaderElection(name: string, options: LeaderElectionOptions = {}): LeaderElection {
-    return this.#oneServer.leaderElection(name, options)
   }
 
   /** Creates an owner. All locks with this owner re-enter each other, in any frame: `getLock(name, { owner })`. */
@@ -216,7 +152,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * or `tryUsing` works with them. After {@link close}, pending releases are listed, and later nothing.
    */
   held(): Holdings {
-    return this.#parts.holdings(this.#oneServer)
+    return this.#parts.holdings(this.#kinds)
   }
 
   /**
@@ -235,7 +171,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   close(options?: CloseOptions): Promise<readonly CutOffHold[]>
   close(options?: CloseOptions, ...others: never[]): Promise<readonly CutOffHold[]> {
     try {
-      return this.#parts.close(drainMsOf(options, others), this.#oneServer)
+      return this.#parts.close(drainMsOf(options, others), this.#kinds)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -246,5 +182,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
     await this.close()
   }
 }
+
+/** The methods of the kinds in `kinds/`, which `addKindMethods` adds. */
+export interface Holdfast extends KindMethods {}
 
 refuseDetached(Holdfast, 'holdfast')

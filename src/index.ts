@@ -44,6 +44,8 @@ export type {
   Holdings,
   WaitingEntry,
 } from './local/holdings.ts'
+export type { BarrierAwaitOptions } from './locks/barrier/await-arguments.ts'
+export type { CyclicBarrier } from './locks/barrier/cyclic-barrier.ts'
 export type { CountDownLatch } from './locks/latch/count-down-latch.ts'
 export type {
   CandidateInfo,
@@ -100,6 +102,7 @@ export type {
   WaitingClient,
   WaitingForPermits,
 } from './servers/answers.ts'
+export type { BarrierFacts } from './servers/barrier-server.ts'
 export { escapeName } from './servers/escape-name.ts'
 export type { MasterHealth } from './servers/master-health.ts'
 export type { AcquiredPermit, PermitFacts, PermitHolder } from './servers/permit-server.ts'

@@ -4,6 +4,7 @@ import { LEAST_LEASE_MS } from './local/short-leases.ts'
 import type { Settings } from './options/settings.ts'
 import type { LockServer } from './servers/lock-server.ts'
 import { quorumOf, quorumSettings } from './servers/quorum/new-quorum.ts'
+import type { RedisKinds } from './servers/redis/calls/redis-kind.ts'
 import { sourceOf } from './servers/redis/connection/given-source.ts'
 import {
   isClient,
@@ -16,16 +17,16 @@ import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 
 /** Connects a client to the server or the quorum where its locks are stored. */
-export type NewPlace = (settings: Settings, events: PlaceEvents) => ClientPlace
+export type NewPlace = (settings: Settings, events: PlaceEvents, kinds: RedisKinds) => ClientPlace
 
 /** Connects to the server, the cluster or the masters that the options name. */
-export const newRedisPlace: NewPlace = (settings, events) =>
-  settings.isQuorum ? majority(settings, events) : oneServer(settings, events)
+export const newRedisPlace: NewPlace = (settings, events, kinds) =>
+  settings.isQuorum ? majority(settings, events) : oneServer(settings, events, kinds)
 
 /** Connects to one server or one cluster. */
-function oneServer(settings: Settings, events: PlaceEvents): ClientPlace {
+function oneServer(settings: Settings, events: PlaceEvents, kinds: RedisKinds): ClientPlace {
   const [source] = sourcesOf(settings) as [RedisSource]
-  const server = redisServer(source, settings, events)
+  const server = redisServer(source, settings, events, kinds)
   const thread = threadFor(source, settings, events)
   return {
     server,
@@ -77,8 +78,12 @@ function redisServer(
   source: RedisSource,
   { commandTimeoutMs, counterTtlMs, sharded, durability, label }: Settings,
   events: PlaceEvents,
+  kinds?: RedisKinds,
 ): RedisServer {
-  const options = { counterMs: counterTtlMs, sharded, durability, label, onOutage: events }
+  const options = {
+    ...{ counterMs: counterTtlMs, sharded, durability, label, onOutage: events },
+    ...(kinds && { kinds }),
+  }
   return new RedisServer(source, commandTimeoutMs, (error) => events.error(error), options)
 }
 

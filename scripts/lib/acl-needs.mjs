@@ -1,28 +1,21 @@
 // What each kind of lock and each tool needs of a login: commands, keys and channels. The scripts tell most of it. What is
 // sent without a script is listed here, and test/places/acl-*.test.ts hold that nothing is missing and nothing too much.
+import { SCRIPT_KINDS, scriptsOf } from '../kinds/kind.mjs'
 import { readScript } from './script-commands.mjs'
 
 /** What the keys of the headers are called in Redis; `''` is the key of the lock itself. */
 const KEYS = {
   lock: '',
-  pool: '',
-  semaphore: '',
-  latch: '',
   counter: 'redisson_lock_token',
   waiting: 'holdfast_waiting',
   javaQueue: 'redisson_lock_queue',
   javaTimeouts: 'redisson_lock_timeout',
   forced: 'holdfast_forced',
-  readers: 'holdfast_readers',
-  writers: 'holdfast_writers',
-  phase: 'holdfast_phase',
   timeouts: 'braces',
   prefix: 'braces',
-  holders: 'holdfast_permit_holders',
   kind: 'holdfast_kind',
   request: 'holdfast_request',
   answered: 'holdfast_request',
-  round: 'holdfast_round',
   client: 'holdfast_client',
   birth: 'holdfast_birth',
 }
@@ -30,22 +23,13 @@ const KEYS = {
 const OF_FOLDER = {
   lock: { both: ['lock', 'counter'], queue: 'holdfast_queue' },
   fair: { locks: ['lock', 'counter', 'queue', 'waiting'], queue: 'holdfast_queue' },
-  'read-write': { both: ['lock', 'counter', 'prefix'], alive: 'holdfast_alive' },
-  permits: {
-    three: ['timeouts', 'counter', 'holders'],
-    queue: 'holdfast_permit_queue',
-    alive: 'holdfast_permit_waiters',
-  },
-  semaphore: { queue: 'holdfast_permit_queue', alive: 'holdfast_permit_waiters' },
+  ...Object.fromEntries([...SCRIPT_KINDS].map(([folder, { keys }]) => [folder, keys])),
 }
 const CHANNELS = {
   lock: 'redisson_lock__channel',
   fair: 'redisson_lock__channel',
   quorum: 'redisson_lock__channel',
-  'read-write': 'redisson_rwlock',
-  latch: 'redisson_countdownlatch__channel__',
-  permits: 'redisson_sc',
-  semaphore: 'redisson_sc',
+  ...Object.fromEntries([...SCRIPT_KINDS].map(([folder, { channel }]) => [folder, channel])),
 }
 /** Scripts of the tools, by the folder whose names they use. */
 const LIKE = {
@@ -88,9 +72,14 @@ const kind = (title, scripts, more = {}) => ({
   ...together([needsOf(['presence/touch', ...scripts]), { commands: CLIENT }, more]),
 })
 
-/** A client that only uses latches holds nothing, so it has no note about a hold to take away. */
+/** A client without holds has no note about a hold to take away. */
 function withoutNotes({ commands, ...rest }) {
   return { ...rest, commands: commands.filter((one) => one !== 'hdel') }
+}
+
+function kindOf([folder, { title, hasOwners = false, hasNotes = true }]) {
+  const needs = kind(title, scriptsOf(folder), hasOwners ? REQUESTS : {})
+  return hasNotes ? needs : withoutNotes(needs)
 }
 
 export const KINDS = [
@@ -106,26 +95,7 @@ export const KINDS = [
     [...PLAIN, ...of('quorum', ['agree', 'enrol', 'restore', 'vote'])],
     together([REQUESTS, { commands: ['config|get'] }]),
   ),
-  kind(
-    'getReadWriteLock',
-    of('read-write', ['acquire-read', 'acquire-write', 'inspect', 'release', 'renew']),
-    REQUESTS,
-  ),
-  kind(
-    'getSemaphore',
-    of('semaphore', ['acquire', 'give-back', 'inspect', 'leave', 'release', 'set']),
-  ),
-  kind(
-    'getPermitExpirableSemaphore',
-    of('permits', ['acquire', 'inspect', 'release', 'release-ids', 'renew', 'set']),
-    REQUESTS,
-  ),
-  withoutNotes(
-    kind(
-      'getCountDownLatch',
-      of('latch', ['count-down', 'delete-count', 'inspect', 'look', 'set-count']),
-    ),
-  ),
+  ...[...SCRIPT_KINDS].map(kindOf),
   kind(
     'getLeaderElection',
     [...FAIR, ...of('lock', ['inspect', 'peek', 'renew'])],
@@ -145,14 +115,8 @@ const READING = {
     'redisson_lock_token',
     'holdfast_queue',
     'holdfast_waiting',
-    'holdfast_writers',
-    'holdfast_readers',
-    'holdfast_alive',
     'holdfast_kind',
-    'holdfast_round',
-    'holdfast_permit_queue',
-    'holdfast_permit_waiters',
-    'holdfast_permit_holders',
+    ...[...SCRIPT_KINDS.values()].flatMap(({ asked = [] }) => asked),
     'holdfast_client',
   ],
 }

@@ -3,9 +3,9 @@ import type { HoldEvent } from '../events.ts'
 
 /**
  * The kind of a lock that a client holds or waits for. The diagnostics channels use the same words, except the last
- * three.
+ * four.
  */
-export type HeldKind = KindName | 'election' | 'latch' | 'redlock'
+export type HeldKind = KindName | 'election' | 'latch' | 'barrier' | 'redlock'
 
 /** One hold of a client: a lock, permits, or a term as leader. */
 export interface HeldEntry {

@@ -22,6 +22,7 @@ import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
 import type { Attempt, Ending, Reentry } from './requests.ts'
 import type { SemaphoreServer } from './semaphore-server.ts'
+import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 export type { Attempt, Ending, Reentry } from './requests.ts'
@@ -82,6 +83,8 @@ export interface LockServer {
   readWriteFor?(clientId: string): ReadWriteServer
   /** Returns one count-down latch. Left out if the server has no latches. */
   latch?(rawName: string): RemoteLatch
+  /** Returns the requests of another kind for one name. Left out if the server has no other kinds. */
+  kind?<R extends object>(kind: ServerKind<R>, rawName: string): R | undefined
   /** Returns the announcements of one election. Left out if the server has no fair locks. */
   electionChannel?(rawName: string): ElectionChannel
   /**

@@ -39,6 +39,7 @@ describe('the rights that the doctor checks', () => {
     ['an election', of('leader election'), ['getLeaderElection']],
     ['a read-write lock', of('read-write lock'), ['getReadWriteLock']],
     ['a latch', of('latch'), ['getCountDownLatch']],
+    ['a cyclic barrier', of('cyclic barrier'), ['getCyclicBarrier']],
     ['a semaphore', of('semaphore'), ['getSemaphore', 'getPermitExpirableSemaphore']],
     ['masters', masters, ['masters']],
   ]

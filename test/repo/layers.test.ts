@@ -4,7 +4,7 @@ import { leaves, mayImport } from './rooms.ts'
 
 const root = resolve(__dirname, '../..')
 const longestFile = 250
-const longestChain = 18
+const longestChain = 19
 const mostFloors = 7
 
 interface Import {

@@ -1,3 +1,6 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
 /** The leaves, which every room of src/ may import. Among themselves they may too. */
 export const leaves = ['diagnostics', 'errors', 'events', 'options']
 
@@ -8,44 +11,27 @@ const places = [
   'servers/redis/thread',
   'servers/quorum',
 ]
-const kinds = [
-  'locks/lock',
-  'locks/fair',
-  'locks/latch',
-  'locks/read-write',
-  'locks/multi',
-  'locks/red',
-  'locks/leader',
-  'locks/semaphore',
-]
+const folders = readdirSync(join(__dirname, '../../src/locks'))
+const kinds = folders.map((folder) => `locks/${folder}`)
 
 /** The rooms that a room of src/ may import, in addition to its own files. `import type` is an import as well. */
 const engineMayImport: Record<string, string[]> = {
   index: ['holdfast', ...kinds, ...engine],
   testing: ['holdfast', 'memory-client', 'type lease', 'local', 'servers/memory', 'kit'],
   'memory-client': ['holdfast', 'servers/memory'],
-  holdfast: [
-    'client-emitter',
-    'client-parts',
-    'one-server',
-    ...kinds,
-    ...engine,
-    'places',
-    'nanoid',
-  ],
+  holdfast: ['client-emitter', 'client-parts', 'kinds', ...kinds, ...engine, 'places', 'nanoid'],
   'client-emitter': ['kit', 'eventemitter3'],
   'client-parts': ['client-emitter', 'locks/red', ...engine],
-  'one-server': [...kinds, ...engine],
-  places: ['local', 'servers', ...places],
-  'locks/lock': engine,
+  // The file of a kind connects the kind with its requests on Redis.
+  kinds: [...kinds, ...engine, 'servers/redis', 'servers/redis/calls'],
+  places: ['local', 'servers', 'servers/redis/calls', ...places],
+  ...Object.fromEntries(kinds.map((kind) => [kind, engine])),
   'locks/fair': ['locks/lock', ...engine],
-  'locks/latch': engine,
   'locks/read-write': ['locks/lock', ...engine],
   'locks/multi': ['locks/lock', ...engine],
   'locks/red': ['locks/lock', ...engine],
   // An election uses locks and leases as users do. It acquires and renews nothing by itself.
   'locks/leader': ['lease', 'type owner', 'waiting', 'type servers', 'kit', 'eventemitter3'],
-  'locks/semaphore': engine,
   local: ['waiting', 'lease', 'owner', 'servers', 'kit'],
   waiting: ['lease', 'owner', 'servers', 'kit'],
   lease: ['owner', 'kit'],
@@ -147,6 +133,7 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/cli/command',
     'tools/cli/text',
     'tools/deployment',
+    'tools/kinds',
     'tools/servers',
     'index',
   ],
@@ -158,7 +145,7 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/doctor/report',
     'index',
   ],
-  'tools/doctor/facts': ['tools/deployment', 'tools/servers', 'index'],
+  'tools/doctor/facts': ['tools/deployment', 'tools/kinds', 'tools/servers', 'index'],
   'tools/doctor/checks': ['tools/doctor/facts', 'tools/cli/text', 'tools/deployment'],
   'tools/doctor/report': [
     'tools/cli/command',
@@ -166,9 +153,10 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/doctor/checks',
     'tools/doctor/facts',
   ],
-  'tools/dashboard': ['tools/deployment', 'tools/history', 'tools/servers', 'index'],
+  'tools/dashboard': ['tools/deployment', 'tools/kinds', 'tools/history', 'tools/servers', 'index'],
   'tools/history': ['observe/facts', 'tools/servers', 'index', 'ioredis'],
-  'tools/deployment': ['tools/servers', 'index', 'ioredis'],
+  'tools/deployment': ['tools/kinds', 'tools/servers', 'index', 'ioredis'],
+  'tools/kinds': [],
   'tools/servers': ['index', 'ioredis'],
 }
 

@@ -31,7 +31,7 @@ export interface Baseline {
  * kind of a number, if it has a TTL.
  */
 const OUTLIVES_ITS_LOCK =
-  /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_(forced|request|client|kind))\b/
+  /^[^{]*(redisson_(lock_token|unlock_latch)|holdfast_(forced|request|client|kind|barrier|settled))\b/
 /** One master of several remembers for good since when it votes. */
 const STAYS = 'holdfast_birth'
 /** The channel on which Sentinels greet each other. */

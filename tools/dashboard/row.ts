@@ -1,5 +1,6 @@
 import { candidateLabel } from '../deployment/key-names.ts'
 import type { HolderRow, LockDetail, LockRow, WaiterRow } from '../deployment/rows.ts'
+import { viewOf } from '../kinds/all.ts'
 
 /** The most holders in a row of the table. The detail of the lock has more holders. */
 const HOLDERS_OF_ROW = 3
@@ -75,6 +76,8 @@ export interface Detail extends TableRow {
   readonly queue: readonly Waiter[]
   readonly count: LockDetail['count']
   readonly votes: LockDetail['votes']
+  /** False for a kind whose holders are unknown. A holder of any other kind can lose it by force. */
+  readonly hasHolders: boolean
 }
 
 /**
@@ -109,6 +112,7 @@ export function detailOf(detail: LockDetail, now: number): Detail {
     queue: detail.queue.slice(0, WAITERS_OF_DETAIL).map((waiter) => waiterOf(waiter, now)),
     count: detail.count,
     votes: detail.votes,
+    hasHolders: viewOf(detail.kind).whyNoForce === undefined,
   }
 }
 

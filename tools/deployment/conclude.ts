@@ -1,3 +1,4 @@
+import { KINDS } from '../kinds/all.ts'
 import { clientOf, isCandidates, isOfLock, isRedissons } from './key-names.ts'
 import type { RawKeys, RawQueue } from './read-keys.ts'
 import { pairs } from './reply.ts'
@@ -44,7 +45,20 @@ const HEAD_DIGITS = 24
 export function conclude(raw: RawKeys, isQuorum: boolean): BareDetail | null {
   if (raw.type === 'hash') return ofHash(raw, isQuorum)
   if (raw.type === 'string') return /^-?\d+$/.test(raw.number ?? '') ? ofNumber(raw) : null
-  return raw.type === 'none' ? ofNothing(raw) : null
+  return raw.type === 'none' ? ofNothing(raw) : ofOwnType(raw)
+}
+
+/** Kinds with their own type of key conclude by themselves. */
+function ofOwnType(raw: RawKeys): BareDetail | null {
+  for (const { kind, conclude: concludeOwn } of KINDS) {
+    const found = concludeOwn?.(raw) ?? null
+    if (found === null) continue
+    const { wants } = found
+    const queue = found.waiting.map((owner) => ({ owner, waitedMs: null, isDead: false, wants }))
+    const known = { kind, holders: [], mode: undefined, count: found.count, isSet: true }
+    return detailOf(raw, known, queue, 0)
+  }
+  return null
 }
 
 function ofHash(raw: RawKeys, isQuorum: boolean): BareDetail | null {

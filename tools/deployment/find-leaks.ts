@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { viewOf } from '../kinds/all.ts'
 import { looksOf } from './renewals.ts'
 import type { Deployment, HolderRow, LockDetail, LockRow } from './rows.ts'
 
@@ -110,8 +111,7 @@ const isEndless = ({ ttlMs }: HolderRow): boolean => ttlMs === null
 const isUnknown = ({ process, isRedisson, ttlMs }: HolderRow): boolean =>
   process === null && !isRedisson && ttlMs !== null
 
-const isJudged = ({ kind }: LockRow): boolean =>
-  kind === 'lock' || kind === 'election' || kind === 'read-write'
+const isJudged = ({ kind }: LockRow): boolean => viewOf(kind).leaks === true
 
 function isSuspect(lock: LockDetail, leaseMs: number): boolean {
   const holds =

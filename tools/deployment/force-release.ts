@@ -1,21 +1,17 @@
 import { InvalidArgumentError } from '../../src/index.ts'
+import { viewOf } from '../kinds/all.ts'
+import type { Taking } from '../kinds/kind.ts'
 import { addressOf } from '../servers/endpoint.ts'
 import type { ServerClient } from '../servers/open-server.ts'
 import { type BareDetail, conclude } from './conclude.ts'
-import { derived, leasesOf } from './key-names.ts'
+import { derived } from './key-names.ts'
 import type { Masters } from './masters.ts'
 import { readKeys } from './read-keys.ts'
 import { reply } from './reply.ts'
 import type { Forced, RowKind, SeenHolder } from './rows.ts'
 import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
 
-/** The default `counterTtlMs` of clients, in milliseconds. */
-const COUNTER_MS = 3_600_000
-/**
- * How long an unconfirmed grant lasts, in milliseconds. For the same time, the waiting readers of a
- * read-write lock are admitted before writers.
- */
-const CLAIM_MS = 1_500
+const SCRIPTS = { takeLock, takePermit, takeReadWrite }
 /**
  * For at least this time, in milliseconds, each master of a quorum remembers the owner that lost
  * the lock. If the rest of a master is longer, the rest counts.
@@ -26,18 +22,6 @@ const FORCED_MS = 60_000
  * the server clock may have been set back since.
  */
 const AHEAD_US = 86_400_000_000
-
-interface Taking extends SeenHolder {
-  readonly key: string
-  /** Every later token is above this number. */
-  readonly floor: number
-  readonly publish: 'PUBLISH' | 'SPUBLISH'
-  /**
-   * For how long each master remembers the owner that lost the lock, in milliseconds. 0 without a
-   * quorum.
-   */
-  readonly forcedMs: number
-}
 
 type Reply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: string]
 
@@ -93,7 +77,8 @@ async function takePermits(
   if (ids.length === 0 && !isOwner(owner))
     throw new InvalidArgumentError(refusal('permits', key, owner))
   const replies: Reply[] = []
-  for (const id of ids) replies.push((await server.ask(...permitTaker(taking, id))) as Reply)
+  for (const id of ids)
+    replies.push((await server.ask(...takerOf('permits', { ...taking, owner: id }))) as Reply)
   const isTaken = replies.some(([outcome]) => outcome === 'taken')
   return { outcome: isTaken ? 'released' : 'free', fence: null }
 }
@@ -166,57 +151,18 @@ async function factsOf(server: ServerClient, key: string, masters: Masters) {
 
 type Question = Parameters<ServerClient['ask']>
 
-function takerOf(
-  kind: RowKind,
-  { key, owner, floor, publish, forcedMs, ...seen }: Taking,
-): Question {
-  const token = seen.token ?? ''
-  const named = (...prefixes: string[]) => prefixes.map((prefix) => derived(prefix, key))
-  if (kind === 'lock' || kind === 'election') {
-    const [counter, channel] = named('redisson_lock_token', 'redisson_lock__channel') as [
-      string,
-      string,
-    ]
-    const ours = named('holdfast_queue', 'holdfast_waiting')
-    const javas = named('redisson_lock_queue', 'redisson_lock_timeout')
-    const keys = [key, counter, ...ours, ...javas, ...named('holdfast_forced')]
-    const terms = [COUNTER_MS, CLAIM_MS, 'holdfast_inbox:', channel, publish, forcedMs]
-    return run(takeLock, keys, owner, token, floor, ...terms)
-  }
-  if (kind === 'read-write') {
-    const keys = named(
-      'redisson_lock_token',
-      'holdfast_readers',
-      'holdfast_writers',
-      'holdfast_alive',
-      'holdfast_phase',
-    )
-    const terms = [COUNTER_MS, CLAIM_MS, leasesOf(key), ...named('redisson_rwlock'), publish]
-    return run(takeReadWrite, [key, ...keys], owner, token, floor, ...terms)
-  }
-  throw new InvalidArgumentError(refusal(kind, key, owner))
-}
-
-function permitTaker({ key, publish }: Taking, id: string): Question {
-  const named = (prefix: string) => derived(prefix, key)
-  const queue = [named('holdfast_permit_queue'), named('holdfast_permit_waiters')]
-  const notes = [named('holdfast_permit_holders'), named('holdfast_kind')]
-  const keys = [key, `${leasesOf(key)}:timeout`, ...queue, ...notes]
-  return run(takePermit, keys, id, named('redisson_sc'), publish, named('holdfast_tickets'))
-}
-
-function run(source: string, keys: readonly string[], ...args: (string | number)[]): Question {
-  return ['EVAL', source, keys.length, ...keys, ...args]
+function takerOf(kind: RowKind, taking: Taking): Question {
+  const take = viewOf(kind).force?.(taking)
+  if (take === undefined) throw new InvalidArgumentError(refusal(kind, taking.key, taking.owner))
+  const { script, keys, args } = take
+  return ['EVAL', SCRIPTS[script], keys.length, ...keys, ...args]
 }
 
 function refusal(kind: RowKind, key: string, owner: string): string {
   const name = JSON.stringify(key)
-  if (kind === 'permits') {
-    return `For permits of ${name}, give an owner (<clientId>:<n>:<permits>) or the id of one permit (32 hex digits); got ${JSON.stringify(owner)}.`
-  }
-  return kind === 'latch'
-    ? `${name} is a latch, which has no holder. countDown() of any client counts it down; delete() opens it.`
-    : `${name} is a semaphore without leases, so the holders of its permits are unknown. release() of any client gives one back.`
+  const why = viewOf(kind).whyNoForce
+  if (why !== undefined) return `${name} ${why}`
+  return `For permits of ${name}, give an owner (<clientId>:<n>:<permits>) or the id of one permit (32 hex digits); got ${JSON.stringify(owner)}.`
 }
 
 function together(replies: readonly Reply[], majority: number): Forced {

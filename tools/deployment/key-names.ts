@@ -1,9 +1,14 @@
+import { KINDS } from '../kinds/all.ts'
+
+export { derived, leasesOf } from '../kinds/names.ts'
+
+const anyOf = (prefixes: readonly string[]) => [...new Set(prefixes)].join('|')
+
 /**
  * Matches a key that belongs to a lock, such as a counter or a queue, and captures the name of the
  * lock. See docs/reference/keys.md.
  */
-const DERIVED =
-  /^(redisson_lock_token|redisson_lock_queue|holdfast_(?:queue|waiting|readers|writers|round|permit_queue|kind)):(.*)$/s
+const DERIVED = new RegExp(`^(${anyOf(KINDS.flatMap(({ named }) => named))}):(.*)$`, 's')
 
 /**
  * A `SCAN` pattern that matches all keys that `DERIVED` matches, and some other keys. An exact
@@ -52,8 +57,9 @@ export const isHeldLock = (fields: readonly string[]): boolean =>
  * `keepCounters` keep them forever. The numbers of latches and semaphores do not match, because
  * they never expire.
  */
-const ENDING =
-  /^holdfast_(queue|waiting|readers|writers|alive|phase|forced|request|permit_queue|permit_waiters|permit_holders|kind|client):|:rwlock_timeout:\d+$/
+const ENDING = new RegExp(
+  `^(${anyOf(['holdfast_client', ...KINDS.flatMap(({ expiring }) => expiring)])}):|:rwlock_timeout:\\d+$`,
+)
 
 export const endsByItself = (key: string): boolean => ENDING.test(key)
 
@@ -69,14 +75,6 @@ export function lockOf(key: string): string | undefined {
   const inner = /^\{([^{}]*)\}$/s.exec(name)?.[1] ?? /^\{([^{]*)\}$/s.exec(name)?.[1]
   return inner ?? name
 }
-
-const tagged = (key: string): string => (key.includes('{') ? key : `{${key}}`)
-
-/** Returns the key with this prefix that belongs to the lock `key`. */
-export const derived = (prefix: string, key: string): string => `${prefix}:${tagged(key)}`
-
-/** Returns the text with which the names of the lease keys of readers and permits begin. */
-export const leasesOf = tagged
 
 export const processKey = (client: string): string => `holdfast_client:{${client}}`
 

@@ -1,9 +1,8 @@
+import { KINDS } from '../kinds/all.ts'
+import type { Answers, Found as FoundKey } from '../kinds/kind.ts'
+import { derived, leasesOf, MOST_READ } from '../kinds/names.ts'
 import type { Command, ServerClient } from '../servers/open-server.ts'
-import { derived, leasesOf } from './key-names.ts'
 import { reply, replyIfAny } from './reply.ts'
-
-/** The most waiters of one queue that are read, and the most permits of one semaphore. */
-const MOST_READ = 1_000
 
 /** The content of a queue of waiters, as stored in Redis. */
 export interface RawQueue {
@@ -17,11 +16,8 @@ export interface RawQueue {
 }
 
 /** The content of all keys of one lock, as read from one server. */
-export interface RawKeys {
+export interface RawKeys extends Answers {
   readonly key: string
-  /** The server time of the read, in milliseconds since 1970. */
-  readonly nowMs: number
-  readonly type: string
   readonly token: string | null
   /**
    * A flat list: each field of the hash of the lock, followed by its value. Empty if the key is not
@@ -58,11 +54,8 @@ export interface RawKeys {
   readonly wanting: RawQueue
 }
 
-interface Found {
-  readonly key: string
-  readonly type: string
+interface Found extends FoundKey {
   readonly token: string | null
-  readonly queued: number
 }
 
 /** Reads all keys of the given locks, in three round trips. Writes nothing. */
@@ -83,9 +76,10 @@ export async function readKeys(
   const nowMs = Number(seconds) * 1e3 + Number(micros) / 1e3
   const found = keys.map((key, i): Found => {
     const [type, token, queued] = first.slice(3 * i + 1, 3 * i + 4)
-    return { key, type: reply(type, 'none'), token: reply(token, null), queued: reply(queued, 0) }
+    const own = { type: reply(type, 'none'), token: reply(token, null), queued: reply(queued, 0) }
+    return { key, nowMs, isCluster, ...own }
   })
-  const questions = found.map((one) => questionsOf(one, nowMs, isCluster))
+  const questions = found.map((one) => questionsOf(one))
   const answers = await server.askAll(questions.flatMap((named) => Object.values(named)))
   let at = 0
   const raw = found.map((one, i) => {
@@ -106,56 +100,8 @@ export async function readKeys(
  * Returns the commands that read the keys of one lock. Each command has a name, which identifies
  * its answer.
  */
-function questionsOf(
-  { key, type, queued }: Found,
-  nowMs: number,
-  isCluster: boolean,
-): Record<string, Command> {
-  const numsub = isCluster ? 'SHARDNUMSUB' : 'NUMSUB'
-  const queue = (prefix: string): Command => [
-    'ZRANGE',
-    derived(prefix, key),
-    0,
-    MOST_READ - 1,
-    'WITHSCORES',
-  ]
-  const ofFair: Record<string, Command> =
-    queued === 0
-      ? {}
-      : { fair: queue('holdfast_queue'), places: ['HGETALL', derived('holdfast_waiting', key)] }
-  const ofReadWrite: Record<string, Command> = {
-    writers: queue('holdfast_writers'),
-    reading: queue('holdfast_readers'),
-    alive: ['HGETALL', derived('holdfast_alive', key)],
-  }
-  const ofNumber: Record<string, Command> = {
-    note: ['GET', derived('holdfast_kind', key)],
-    wanting: queue('holdfast_permit_queue'),
-    wanted: ['HGETALL', derived('holdfast_permit_waiters', key)],
-  }
-  if (type === 'hash') {
-    return {
-      fields: ['HGETALL', key],
-      ttl: ['PTTL', key],
-      listeners: ['PUBSUB', numsub, derived('redisson_lock__channel', key)],
-      ...ofFair,
-      ...ofReadWrite,
-    }
-  }
-  if (type === 'string') {
-    const timeouts = `${leasesOf(key)}:timeout`
-    return {
-      number: ['GET', key],
-      round: ['EXISTS', derived('holdfast_round', key)],
-      timeouts: ['ZCARD', timeouts],
-      taken: ['ZCOUNT', timeouts, `(${Math.floor(nowMs)}`, '+inf'],
-      permitHolders: ['HGETALL', derived('holdfast_permit_holders', key)],
-      listeners: ['PUBSUB', numsub, latchChannel(key, isCluster)],
-      ...ofNumber,
-    }
-  }
-  return type === 'none' ? { ...ofFair, ...ofReadWrite, ...ofNumber } : {}
-}
+const questionsOf = (found: Found): Record<string, Command> =>
+  Object.assign({}, ...KINDS.map((kind) => kind.questions(found)))
 
 function rawOf(one: Found, answers: ReadonlyMap<string, unknown>, nowMs: number): RawKeys {
   const list = (name: string) => reply<string[]>(answers.get(name), [])
@@ -166,6 +112,8 @@ function rawOf(one: Found, answers: ReadonlyMap<string, unknown>, nowMs: number)
     key: one.key,
     nowMs,
     type: one.type,
+    isCluster: one.isCluster,
+    answer: (name) => replyIfAny(answers.get(name), undefined),
     token: one.token,
     fields: list('fields'),
     ttlMs: number('ttl', -2),
@@ -237,13 +185,4 @@ async function permitsOf(server: ServerClient, raw: readonly RawKeys[]) {
       return [key, permits]
     }),
   )
-}
-
-/**
- * Returns the channel of a latch. Redisson puts braces around every name. In a cluster, Holdfast
- * puts no braces around a name with `{`.
- */
-function latchChannel(key: string, isCluster: boolean): string {
-  const prefix = 'redisson_countdownlatch__channel__'
-  return isCluster && key.includes('{') ? `${prefix}:${key}` : `${prefix}{${key}}`
 }

@@ -1,3 +1,6 @@
+import type { RowKind } from '../kinds/all.ts'
+import type { CountFacts, State } from '../kinds/kind.ts'
+
 /**
  * The process of a client, as the client reports itself in the key `holdfast_client:{<clientId>}`.
  */
@@ -61,37 +64,13 @@ export interface WaiterRow {
   readonly wants: string | null
 }
 
-export type RowKind = 'lock' | 'election' | 'read-write' | 'permits' | 'semaphore' | 'latch'
-
-/** The numbers of a semaphore or a latch. */
-export interface CountFacts {
-  /**
-   * The number of permits that can be acquired now, including expired permits. Negative if more
-   * permits are taken than were set. 0 for a latch.
-   */
-  readonly available: number
-  /**
-   * The number of permits that are held. Null for a latch, and for a plain semaphore, which does
-   * not store its holders.
-   */
-  readonly taken: number | null
-  /** The number of count-downs until the latch opens. Null for a semaphore. */
-  readonly toGo: number | null
-}
+export type { CountFacts, RowKind }
 
 /** One lock, semaphore, latch or election, as the servers report it. */
-export interface LockRow {
+export interface LockRow extends State {
   /** The key of the lock, with its `keyPrefix`. */
   readonly key: string
   readonly kind: RowKind
-  /**
-   * `read` and `write` are the modes of a held read-write lock. `closed` is a latch that is not
-   * open. Permits are `held` while any permit is taken; a plain semaphore, while no permit is
-   * available.
-   */
-  readonly state: 'free' | 'held' | 'read' | 'write' | 'closed'
-  /** The state in words, such as `held`, `2 of 3 taken`, `closed, 2 to go` or `leader`. */
-  readonly stateText: string
   readonly holders: readonly HolderRow[]
   /** The last fencing token that was issued. Null if the server remembers no token. */
   readonly token: number | null

@@ -1,3 +1,5 @@
+import { viewOf } from '../kinds/all.ts'
+import { NO_NUMBER, NO_PERMITS } from '../kinds/permits.ts'
 import type { HolderRow, LockDetail, ProcessFacts, RowKind, WaiterRow } from './rows.ts'
 import { shellWord } from './shell-word.ts'
 
@@ -22,8 +24,6 @@ export interface ToFree {
    */
   readonly command: string | null
 }
-
-const NO_NUMBER = 'The number of permits is not set: call trySetPermits(n).'
 
 /** The most holders that are described. */
 const MOST = 3
@@ -55,8 +55,10 @@ export function toFree(
   }: { name: string; options?: string; renewalOf?: (owner: string) => Renewal },
 ): ToFree {
   const { kind, holders } = detail
-  if (kind === 'latch') return { sentences: [ofLatch(detail)], waitMs: null, command: null }
-  if (kind === 'semaphore') return { sentences: ofSemaphore(detail), waitMs: null, command: null }
+  const { toFree: withoutHolders } = viewOf(kind)
+  if (withoutHolders !== undefined) {
+    return { sentences: withoutHolders(detail), waitMs: null, command: null }
+  }
   if (holders.length === 0) return { sentences: [ofFree(detail)], waitMs: 0, command: null }
   const sentences = holders
     .slice(0, MOST)
@@ -79,22 +81,8 @@ export function toFree(
   return { sentences, waitMs, command }
 }
 
-function ofLatch({ count }: Facts): string {
-  const toGo = count?.toGo ?? 0
-  if (toGo === 0) return 'Nothing: the latch is open.'
-  return `A latch has no holder. It opens after ${toGo} more countDown() calls, or with delete().`
-}
-
-function ofSemaphore({ stateText }: Facts): string[] {
-  if (stateText === 'no permits set') return [NO_NUMBER]
-  return [
-    'Permits without leases have no known holder.',
-    'If a process has ended with permits, give them back with addPermits(n).',
-  ]
-}
-
 function ofFree({ kind, stateText, waiting, queue }: Facts): string {
-  if (stateText === 'no permits set') return NO_NUMBER
+  if (stateText === NO_PERMITS) return NO_NUMBER
   const it = kind === 'permits' ? 'no permit is taken' : 'it is free'
   if (waiting === 0) {
     return queue.some(({ isDead }) => isDead)

@@ -35,10 +35,25 @@ export function refuseOtherKinds(record: LockRecord, own: NumberKind): void {
   if (numberKind !== null && numberKind !== own) {
     throw refusal(hasThisName(WHAT_HAS_IT[numberKind]))
   }
+  const what = record.userOfName
+  if (what !== undefined) throw refusal(hasThisName(what))
 }
 
-function whyNoLock({ numberKind }: LockRecord): string | null {
-  return numberKind === null ? null : hasThisName(WHAT_HAS_IT[numberKind])
+/**
+ * Refuses a name that any other kind uses.
+ *
+ * @param own the words for a name that the own kind uses
+ */
+export function refuseAllOthers(record: LockRecord, own: string): void {
+  if (record.userOfName === own) return
+  const why = whyNoPlainLock(record)
+  if (why !== null) throw refusal(why)
+  if (record.holder !== null) throw refusal(hasThisName(WHAT_HAS_IT.lock))
+}
+
+function whyNoLock({ numberKind, userOfName }: LockRecord): string | null {
+  const what = numberKind === null ? userOfName : WHAT_HAS_IT[numberKind]
+  return what === undefined ? null : hasThisName(what)
 }
 
 function refusal(why: string): CallFailure {

@@ -11,6 +11,7 @@ import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
+import type { ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import type { Channels } from './channels.ts'
@@ -23,6 +24,7 @@ import { MemoryPresence } from './memory-presence.ts'
 import { MemoryReadWriteServer } from './memory-read-write-server.ts'
 import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
 import { type MemoryServer, OUT } from './memory-server.ts'
+import { MemoryRecordStore } from './record-store.ts'
 
 /** The failure of a request that the server ran before an outage and could not answer. */
 const LOST = new CallFailure('unknown', 'the server in memory went down before it answered')
@@ -105,6 +107,10 @@ export class MemoryConnection implements LockServer {
 
   latch(rawName: string): RemoteLatch {
     return new MemoryLatch(this, rawName)
+  }
+
+  kind<R extends object>(kind: ServerKind<R>, rawName: string): R {
+    return kind.onRecords(new MemoryRecordStore(this), rawName)
   }
 
   electionChannel(rawName: string): ElectionChannel {

@@ -56,6 +56,8 @@ export class MemoryServer {
   readonly readWriteReleases: Channels<string>
   /** Messages to the awaiters of latches. The name of a channel is the raw name of the latch. */
   readonly latchMessages: Channels<string>
+  /** Messages of other kinds. A channel has the name of the kind and the raw name. */
+  readonly kindMessages: Channels<string>
   /** The identities of the clients, by client id. */
   readonly clients = new Map<string, ClientInfo>()
   readonly notes = new Map<string, string>()
@@ -92,6 +94,7 @@ export class MemoryServer {
     this.releases = new Channels(clock)
     this.readWriteReleases = new Channels(clock)
     this.latchMessages = new Channels(clock)
+    this.kindMessages = new Channels(clock)
     this.tickets = new Channels(clock)
     this.grants = new Channels(clock)
     this.elections = new Channels(clock)
@@ -183,6 +186,7 @@ export class MemoryServer {
     this.releases.callAll()
     this.readWriteReleases.callAll()
     this.latchMessages.callAll()
+    this.kindMessages.callAll()
     this.tickets.callAll()
     this.grants.callAll()
     this.elections.callAll()
@@ -213,6 +217,7 @@ export class MemoryServer {
     this.releases.leave(connection)
     this.readWriteReleases.leave(connection)
     this.latchMessages.leave(connection)
+    this.kindMessages.leave(connection)
     this.tickets.leave(connection)
     this.grants.leave(connection)
     this.elections.leave(connection)

@@ -3,14 +3,13 @@ import type { CallFailure } from '../call-failure.ts'
 import type { Confirm } from '../durability.ts'
 import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
-import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
-import type { PermitServer } from '../permit-server.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
+import type { ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './calls/cluster-slot.ts'
@@ -65,7 +64,7 @@ export class RedisServer implements LockServer {
     source: RedisSource,
     timeoutMs: number,
     onError: (error: Error) => void,
-    { counterMs = 0, sharded = true, durability, label = '', onOutage }: ServerOptions = {},
+    { counterMs = 0, sharded = true, durability, label = '', onOutage, kinds }: ServerOptions = {},
   ) {
     this.source = source
     this.#timeoutMs = timeoutMs
@@ -94,7 +93,8 @@ export class RedisServer implements LockServer {
     })
     this.#connection = new Connection(settings, ofCommands, probe)
     this.#presences = new Presences(this.#connection, timeoutMs)
-    this.runner = new ScriptRunner(this.#connection, this.#clock, counterMs, this.#presences)
+    const terms = { counterMs, kinds }
+    this.runner = new ScriptRunner(this.#connection, this.#clock, this.#presences, terms)
     this.#serverId = new ServerId(this.#connection)
     this.#subscriptions = new Subscriptions(settings, probe, watched)
     this.requests = requestChannel(this.#connection, this.#subscriptions)
@@ -149,8 +149,12 @@ export class RedisServer implements LockServer {
     return new RedisReadWriteServer(this, clientId)
   }
 
-  latch(rawName: string): RemoteLatch {
+  latch(rawName: string): RedisLatch {
     return new RedisLatch(this, rawName)
+  }
+
+  kind<R extends object>({ name }: ServerKind<R>, rawName: string): R | undefined {
+    return this.runner.kinds.get(name)?.open(this, rawName) as R | undefined
   }
 
   electionChannel(rawName: string): ElectionChannel {
@@ -161,7 +165,7 @@ export class RedisServer implements LockServer {
     return this.#presences.of(own)
   }
 
-  permitsFor(clientId: string): PermitServer {
+  permitsFor(clientId: string): RedisPermitServer {
     return new RedisPermitServer(this, clientId)
   }
 

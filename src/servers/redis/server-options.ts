@@ -1,5 +1,6 @@
 import type { Durability } from '../../options/durability.ts'
 import type { OutageListener } from '../outage.ts'
+import type { RedisKinds } from './calls/redis-kind.ts'
 
 export interface ServerOptions {
   /** How long a token counter outlives its last use, in milliseconds; 0 means forever. */
@@ -11,6 +12,8 @@ export interface ServerOptions {
    * it.
    */
   readonly durability?: Durability | undefined
+  /** The kinds that are no members of `LockServer`. */
+  readonly kinds?: RedisKinds
   /** The label of the client, for messages on diagnostics channels. */
   readonly label?: string
   /**

@@ -208,6 +208,17 @@ async function countDown(use: Use): Promise<void> {
   await again
 }
 
+async function meet(use: Use): Promise<void> {
+  const { clients, made } = three(use, (client) => client.getCyclicBarrier(`${use.before}barrier`))
+  const [mine, other] = made
+  const waiting = later(other.await({ parties: 2 }))
+  await waitFor('a party to arrive', async () => (await mine.inspect()).arrived > 0)
+  await clients[0].clientInfo(clients[1].id)
+  await mine.await({ parties: 2 })
+  await waiting
+  await mine.await({ parties: 2, waitMs: 50 })
+}
+
 async function elect(use: Use): Promise<void> {
   const { clients, made } = three(use, (client) =>
     client.getLeaderElection(`${use.before}election`),
@@ -277,6 +288,7 @@ export const DRIVES: Readonly<Record<string, Drive>> = {
   getSemaphore: plainPermits,
   getPermitExpirableSemaphore: leasedPermits,
   getCountDownLatch: countDown,
+  getCyclicBarrier: meet,
   getLeaderElection: elect,
   masters: useAll(
     (use) => useLock(use, `${use.before}a`, (client) => client.getLock(`${use.before}a`)),

@@ -18,8 +18,9 @@ const [objects = '', ...ours] = Object.keys(rows[0] ?? {})
 
 test('the table of locks in Java has a column for each kind of lock that has a name', () => {
   const methods = ours.map((column) => plain(column).replace('with ', ''))
-  const made = [...read('src/holdfast.ts').matchAll(/^ {2}(get\w*Lock)\(name/gm)].map(
-    ([, one]) => one,
+  const sources = ['src/holdfast.ts', 'src/kinds/fair.ts', 'src/kinds/read-write.ts']
+  const made = sources.flatMap((file) =>
+    [...read(file).matchAll(/^ {2}(get\w*Lock)\(name/gm)].map(([, one]) => one),
   )
   expect(methods.sort()).toEqual(made.sort())
 })

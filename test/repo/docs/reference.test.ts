@@ -9,6 +9,7 @@ import {
 } from '../../../src/index.ts'
 import { resolveOptions } from '../../../src/options/settings.ts'
 import { ALIVE_MS, CLAIM_MS } from '../../../src/servers/fair-server.ts'
+import { barrierKeys } from '../../../src/servers/redis/barrier-commands.ts'
 import {
   clientKey,
   electionChannelOf,
@@ -284,12 +285,21 @@ describe('the pages about the client, locks, leases and semaphores', () => {
     MultiLock: 'multi-lock',
     MultiLease: 'multi-lock',
     CountDownLatch: 'latch',
+    CyclicBarrier: 'cyclic-barrier',
     LeaderElection: 'leader-election',
     Term: 'leader-election',
     PermitExpirableSemaphore: 'semaphores',
     Permit: 'semaphores',
     Semaphore: 'semaphores',
   } as const
+
+  /** The methods of `Holdfast` that the kinds add: the members of each `interface …Methods`. */
+  const methodsOfKinds = () =>
+    readdirSync('src/kinds').flatMap((file) =>
+      [...read(`src/kinds/${file}`).matchAll(/^export interface \w+Methods \{\n([\s\S]*?)^\}/gm)]
+        .flatMap(([, body = '']) => [...body.matchAll(/^ {2}(get\w+)\(/gm)])
+        .map(([, member = '']) => member),
+    )
 
   /** The headings of the section of a class, the first of which is its own. */
   function sectionOf(name: keyof typeof pageOf) {
@@ -312,6 +322,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
     ['ReadWriteLock', 'src/locks/read-write/read-write-lock.ts'],
     ['UpgradableLease', 'src/locks/read-write/upgradable-lease.ts'],
     ['CountDownLatch', 'src/locks/latch/count-down-latch.ts'],
+    ['CyclicBarrier', 'src/locks/barrier/cyclic-barrier.ts'],
     ['LeaderElection', 'src/locks/leader/leader-election.ts'],
     ['Term', 'src/locks/leader/term.ts'],
     ['MultiLock', 'src/locks/multi/multi-lock.ts', 'src/locks/lock/base-lock.ts'],
@@ -337,6 +348,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
           member === 'constructor' || isInternal(index) ? [] : [member],
         )
       })
+      if (name === 'Holdfast') members.push(...methodsOfKinds())
       const sections = sectionOf(name).flatMap(({ level, text, body }) => {
         const member = level === 3 ? /^`(\w+)`$/.exec(text)?.[1] : undefined
         return member === undefined ? [] : [{ member, body }]
@@ -354,6 +366,7 @@ describe('the pages about the client, locks, leases and semaphores', () => {
     ['a read-write lock', 'ReadWriteFacts', '`ReadWriteFacts`', 'ReadWriteLock'],
     ['a holder of a read-write lock', 'ReadWriteHolder', 'A `ReadWriteHolder`', 'ReadWriteLock'],
     ['a count-down latch', 'LatchFacts', '`LatchFacts`', 'CountDownLatch'],
+    ['a cyclic barrier', 'BarrierFacts', '`BarrierFacts`', 'CyclicBarrier'],
     ['a client with waiters', 'WaitingClient', 'A `WaitingClient`', 'ReadWriteLock'],
     ['a semaphore', 'PermitFacts', '`PermitFacts`', 'PermitExpirableSemaphore'],
     ['a permit', 'AcquiredPermit', 'An `AcquiredPermit`', 'PermitExpirableSemaphore'],
@@ -367,7 +380,9 @@ describe('the pages about the client, locks, leases and semaphores', () => {
     ['a semaphore without leases', 'SemaphoreFacts', '`SemaphoreFacts`', 'Semaphore'],
   ] as const)('the pages have exactly the fields of %s', (_, declaration, introduction, name) => {
     const section = sectionOf(name).find(({ text }) => text === '`inspect`')?.body ?? ''
-    const source = ['src/servers/answers.ts', 'src/servers/permit-server.ts']
+    const files = ['answers', 'permit-server', 'barrier-server']
+    const source = files
+      .map((file) => `src/servers/${file}.ts`)
       .map(read)
       .find((text) => text.includes(`export interface ${declaration} `))
     const facts = membersOf(source ?? '', declaration)
@@ -474,6 +489,8 @@ describe('the page about keys', () => {
       request('<clientId>:latch:<n>'),
       ofLatch,
     ])
+    const { barrier, state, settled, channel: rounds } = barrierKeys('app:order:1001')
+    expect(namesBelow('Cyclic barrier')).toEqual([barrier, state, settled, rounds])
     expect(text).toContain(latchKeys('{ada}:order', false).channel)
     expect(text).toContain(latchKeys('{ada}:order', true).channel)
     expect(text).toContain(`${readWriteKeys('{ada}:order').prefix}:<clientId>:<owner>:rwlock`)
@@ -504,6 +521,7 @@ describe('the page about rights', () => {
     ['getFairLock', ['lock', 'presence', 'fair'], [numsub], []],
     ['getReadWriteLock', ['presence', 'read-write'], [], []],
     ['getCountDownLatch', ['presence', 'latch'], [numsub], ['hdel']],
+    ['getCyclicBarrier', ['presence', 'barrier'], [], ['hdel']],
     ['getPermitExpirableSemaphore', ['presence', 'permits'], ['unlink'], []],
     ['getSemaphore', ['presence', 'semaphore'], ['unlink'], []],
     ['masters', ['lock', 'presence', 'quorum'], [numsub, 'config|get'], []],

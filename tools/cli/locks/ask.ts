@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, RedisRefusedError, RedisUnavailableError } from '../../../src/index.ts'
 import type { Deployment, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import { viewOf } from '../../kinds/all.ts'
 import { clientOf } from '../../servers/redis-of.ts'
 import { EXIT, type Terminal } from '../command/command.ts'
 import { duration, escaped } from '../text/words.ts'
@@ -44,8 +45,8 @@ export async function askToRelease(
 ): Promise<number> {
   const { name, key, owner } = asking
   const detail = await deployment.inspect(key)
-  // A latch or a semaphore has no known holders, so `release` throws an error for users here.
-  if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
+  // These kinds have no known holders, so `release` throws an error for users here.
+  if (detail !== null && viewOf(detail.kind).whyNoForce !== undefined) {
     await deployment.release(key, { owner: '', token: null })
   }
   const holders = (detail?.holders ?? []).filter(

@@ -1,5 +1,6 @@
 import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from '../../deployment/rows.ts'
 import type { Renewal, ToFree } from '../../deployment/to-free.ts'
+import { viewOf } from '../../kinds/all.ts'
 import { type Column, table } from '../text/table.ts'
 import { counted, duration, escaped, wrapped } from '../text/words.ts'
 import { holderName } from './holders.ts'
@@ -17,11 +18,12 @@ const MOST = 20
 
 export function detailText(lock: Inspected, address: string, width: number): string {
   const { name, key, kind, stateText, token, votes, holders, queue, toFree } = lock
+  const { hasToken = true, lines } = viewOf(kind)
   const facts = [
     ['kind', kind],
     ['state', stateText],
-    ...(kind === 'latch' ? [] : [['token', token === null ? 'none is known' : `${token}`]]),
-    ...permitFacts(lock),
+    ...(hasToken ? [['token', token === null ? 'none is known' : `${token}`]] : []),
+    ...(lines?.(lock) ?? []),
     ...(votes === null ? [] : [['votes', escaped(votes)]]),
     ['waiting', waitingText(lock)],
   ]
@@ -51,14 +53,6 @@ export function detailText(lock: Inspected, address: string, width: number): str
 
 const section = (head: string, lines: readonly string[]): string =>
   [head, ...lines.map((line) => `  ${line}`)].join('\n')
-
-function permitFacts({ kind, count, stateText }: Inspected): string[][] {
-  if (kind !== 'permits' || count === null || stateText === 'no permits set') return []
-  return [
-    ['available', `${count.available}`],
-    ['taken', `${count.taken ?? 0}`],
-  ]
-}
 
 function waitingText({ waiting, queue, oldestWaitMs }: Inspected): string {
   const dead = queue.filter(({ isDead }) => isDead).length

@@ -19,8 +19,8 @@ const OPTIONS = {
 
 const USAGE = `Usage: npx holdfast list [options] [url…]
 
-Lists the locks, read-write locks, semaphores, latches and elections that are held or waited for: their holders,
-how long they have held, and how many callers wait. A latch or a semaphore without leases that only Redisson has used
+Lists all locks, semaphores and other objects of Holdfast that are held or waited for: their holders, how long they
+have held, and how many callers wait. A latch or a semaphore without leases that only Redisson has used
 is not listed, because its key is a bare number. inspect shows such a latch or semaphore.
 
 Servers:

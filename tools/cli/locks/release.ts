@@ -2,6 +2,7 @@ import { hostname, userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
 import { InvalidArgumentError } from '../../../src/index.ts'
 import type { Deployment, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import { viewOf } from '../../kinds/all.ts'
 import { WHERE_USAGE } from '../../servers/where.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
@@ -166,8 +167,8 @@ async function look(
 ): Promise<Released | { readonly detail: LockDetail; readonly holder: HolderRow }> {
   const detail = await deployment.inspect(key)
   const facts: Seen = { name, key, holder: null, token: detail?.token ?? null }
-  if (detail?.kind === 'latch' || detail?.kind === 'semaphore') {
-    // A latch or a semaphore has no known holders, so `release` throws an error for users here.
+  if (detail !== null && viewOf(detail.kind).whyNoForce !== undefined) {
+    // These kinds have no known holders, so `release` throws an error for users here.
     await deployment.release(key, { owner: '', token: null })
   }
   if (detail === null || detail.holders.length === 0) {

@@ -8,13 +8,12 @@ import { endingOf } from './lanes.js'
 const MOST_HOLDERS = 20
 const MOST_WAITERS = 50
 const MOST_HOLDS = 6
-const FORCED = ['lock', 'election', 'read-write', 'permits']
 
 const HOLDERS = { election: ['Leader', 'Leaders'] }
 
 export function holdersOf(lock) {
-  const { kind, holders, holderCount } = lock
-  if (kind === 'latch' || kind === 'semaphore') return []
+  const { kind, holders, holderCount, hasHolders } = lock
+  if (!hasHolders) return []
   const [one, many] = HOLDERS[kind] ?? ['Holder', 'Holders']
   const head = element('h3', {}, holderCount > 1 ? `${many}: ${count(holderCount)}` : one)
   if (holders.length === 0) return [head, element('p', {}, 'None.')]
@@ -33,8 +32,7 @@ function holderOf(lock, holder) {
       ? element('span', { class: 'bad' }, 'no expiry')
       : element('span', {}, 'lease ends in ', element('span', { 'data-until': until }))
   const release = { type: 'button', class: 'danger quiet', 'data-force': owner }
-  const canForce = mayForce() && FORCED.includes(lock.kind)
-  const button = canForce
+  const button = mayForce()
     ? element('button', { ...release, onclick: () => askForce(lock, holder) }, 'Release by force…')
     : null
   const word = lock.kind === 'election' ? 'leads for ' : 'held for '

@@ -1,16 +1,7 @@
-/**
- * The rights that one kind of lock needs. A test compares these rights with docs/reference/keys.md.
- */
-export interface Needs {
-  readonly kind: string
-  /** Commands for `ACL DRYRUN`, with arguments such as this kind of lock sends. */
-  readonly commands: readonly (readonly string[])[]
-  /**
-   * The patterns of keys, as `~pattern`, and of channels, as `&pattern`. Each key needs the right
-   * to read and the right to write.
-   */
-  readonly patterns: readonly string[]
-}
+import { KINDS } from '../../kinds/all.ts'
+import type { Needs } from '../../kinds/kind.ts'
+
+export type { Needs }
 
 /** The names with which the test commands use an unused lock, its other keys and its channel. */
 interface ProbeNames {
@@ -42,18 +33,6 @@ const LOCK = (key: string, channel: string, queue: string): readonly (readonly s
   ['SUBSCRIBE', channel],
   ['UNSUBSCRIBE', channel],
   ['PING'],
-]
-
-/** The commands that only a lock with a queue of waiters needs. */
-const SETS = (key: string): readonly (readonly string[])[] => [
-  ['ZADD', key, '1', 'm'],
-  ['ZREM', key, 'm'],
-  ['ZSCORE', key, 'm'],
-]
-
-const HASHES = (key: string): readonly (readonly string[])[] => [
-  ['HLEN', key],
-  ['HRANDFIELD', key],
 ]
 
 /** The right to the keys in which the clients report their processes. */
@@ -108,64 +87,16 @@ export function needsOf(
       optional: [PRESENCE, REQUESTS],
     }
   }
-  const fair = {
-    kind: 'fair lock',
-    commands: [
-      ['EXISTS', lock],
-      ['HKEYS', lock],
-      ...HASHES(lock),
-      ...SETS(lock),
-      ['LRANGE', lock, '0', '-1'],
-    ],
-    patterns: [...own(['redisson_lock_queue', 'redisson_lock_timeout']), '&holdfast_inbox:*'],
-  }
-  const optional: Needs[] = [
-    PRESENCE,
-    REQUESTS,
-    fair,
-    {
-      kind: 'leader election',
-      commands: fair.commands,
-      patterns: [...fair.patterns, `&${pattern('holdfast_election')}`],
-    },
-    {
-      kind: 'read-write lock',
-      commands: [['EXISTS', lock], ...HASHES(lock), ...SETS(lock)],
-      patterns: [
-        `~{${keyPrefix}*`,
-        ...own(['holdfast_readers', 'holdfast_writers', 'holdfast_alive', 'holdfast_phase']),
-        `&${pattern('redisson_rwlock')}`,
-      ],
-    },
-    {
-      kind: 'latch',
-      commands: [['DECR', lock]],
-      patterns: [
-        ...own(['holdfast_round', 'holdfast_request', 'holdfast_kind']),
-        `&redisson_countdownlatch__channel__{${keyPrefix}*`,
-      ],
-    },
-    {
-      kind: 'semaphore',
-      commands: [
-        ['INCRBY', lock, '1'],
-        ['DECRBY', lock, '1'],
-        ...HASHES(lock),
-        ...SETS(lock),
-        ['ZMSCORE', lock, 'm'],
-        ['ZCOUNT', lock, '0', '1'],
-        ['ZRANGEBYSCORE', lock, '0', '1'],
-        ['UNLINK', lock],
-      ],
-      patterns: [
-        `~{${keyPrefix}*`,
-        ...own(['holdfast_permit_queue', 'holdfast_permit_waiters', 'holdfast_request']),
-        ...own(['holdfast_permit_holders', 'holdfast_kind']),
-        `&${pattern('redisson_sc')}`,
-        `&${pattern('holdfast_tickets')}`,
-      ],
-    },
-  ]
+  const ofKinds = KINDS.flatMap(
+    ({ rights }) =>
+      rights?.({
+        lock,
+        keyPrefix,
+        own: (...prefixes) => own(prefixes),
+        channel: (prefix) => `&${pattern(prefix)}`,
+      }) ?? [],
+  )
+  const optional: Needs[] = [PRESENCE, REQUESTS, ...ofKinds]
   const durable = {
     kind: 'durability',
     commands: [['WAIT', '1', '1'], ...(durability === 'all' ? [['INFO', 'replication']] : [])],

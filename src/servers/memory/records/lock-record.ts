@@ -1,5 +1,6 @@
 import { clientOf, type QueueEntry } from '../../answers.ts'
 import type { NumberKind } from '../../number-kind.ts'
+import type { KindRecord } from '../../server-kind.ts'
 import { leftMs, timeUs } from './moments.ts'
 import { QueueRecord } from './queue-record.ts'
 import { ReadWriteRecord } from './read-write-record.ts'
@@ -35,6 +36,8 @@ export class LockRecord {
   #queue: QueueRecord | undefined
   #readWrite: ReadWriteRecord | undefined
   #semaphore: SemaphoreRecord | undefined
+  /** The state as other kinds, by the words for a name that the kind uses. */
+  readonly #parts = new Map<string, KindRecord>()
 
   constructor(rawName: string) {
     this.rawName = rawName
@@ -71,6 +74,18 @@ export class LockRecord {
     return this.#semaphore?.isSet ? this.#semaphore.kind : null
   }
 
+  /** Returns the state of this name as another kind. Creates the state if there is none. */
+  partOf<S extends KindRecord>(what: string, newRecord: () => S): S {
+    const part = this.#parts.get(what) ?? newRecord()
+    this.#parts.set(what, part)
+    return part as S
+  }
+
+  /** The words for the kind of `partOf` that uses the name. Undefined if no such kind uses it. */
+  get userOfName(): string | undefined {
+    return [...this.#parts].find(([, part]) => part.usesName)?.[0]
+  }
+
   /** Deletes all parts of the state that have expired. */
   expire(now: number): void {
     if (this.holder !== null && now > this.holder.endsAt) this.holder = null
@@ -78,11 +93,12 @@ export class LockRecord {
     this.#queue?.expire(now)
     this.#readWrite?.expire(now)
     this.#semaphore?.expire(now)
+    for (const part of this.#parts.values()) part.expire(now)
   }
 
   get isForgotten(): boolean {
     if (this.holder !== null || this.counter !== null || this.latch !== null) return false
-    const parts = [this.#queue, this.#readWrite, this.#semaphore]
+    const parts = [this.#queue, this.#readWrite, this.#semaphore, ...this.#parts.values()]
     return parts.every((part) => part?.isForgotten ?? true)
   }
 

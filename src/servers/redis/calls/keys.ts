@@ -169,6 +169,7 @@ export function clientKey(clientId: string): string {
   return `holdfast_client:{${clientId}}`
 }
 
-function derived(prefix: string, rawName: string): string {
+/** The key with this prefix that belongs to the lock. */
+export function derived(prefix: string, rawName: string): string {
   return `${prefix}:${rawName.includes('{') ? rawName : `{${rawName}}`}`
 }

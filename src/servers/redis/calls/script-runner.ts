@@ -9,6 +9,7 @@ import type { Terms } from '../scripts/terms.ts'
 import { Batch } from './batch.ts'
 import { slotOf } from './cluster-slot.ts'
 import { NodeClocks } from './node-clocks.ts'
+import type { RedisKinds } from './redis-kind.ts'
 import { ScriptCall } from './script-call.ts'
 import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
@@ -27,6 +28,8 @@ interface OnSend {
  * given up.
  */
 export class ScriptRunner {
+  /** The kinds that have scripts of their own. */
+  readonly kinds: RedisKinds
   readonly #connection: Connection
   readonly #clock: ServerClock
   readonly #onSend: OnSend
@@ -40,7 +43,13 @@ export class ScriptRunner {
    * @param counterMs how long a token counter outlives its last use, in milliseconds; 0 means
    * forever
    */
-  constructor(connection: Connection, clock: ServerClock, counterMs: number, onSend: OnSend) {
+  constructor(
+    connection: Connection,
+    clock: ServerClock,
+    onSend: OnSend,
+    { counterMs, kinds = new Map() }: { counterMs: number; kinds?: RedisKinds | undefined },
+  ) {
+    this.kinds = kinds
     this.#connection = connection
     this.#onSend = onSend
     this.#clock = clock
@@ -99,7 +108,7 @@ export class ScriptRunner {
 
   /** @internal */
   explain(failure: CallFailure, { script, keys }: Request<unknown>): Promise<CallFailure> {
-    return explained(failure, script.name, keys, (send) => this.raw(EXPLAIN_MS, send))
+    return explained(failure, script.name, keys, (send) => this.raw(EXPLAIN_MS, send), this.kinds)
   }
 
   /** @internal */

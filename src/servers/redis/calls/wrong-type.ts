@@ -2,7 +2,8 @@ import type { CallFailure } from '../../call-failure.ts'
 import { hasThisName, type NumberKind, WHAT_HAS_IT } from '../../number-kind.ts'
 import { codeOf, refusal } from '../connection/failure-of.ts'
 import type { Client } from '../connection/open-client.ts'
-import { kindKey } from './keys.ts'
+import { derived, kindKey } from './keys.ts'
+import type { RedisKinds } from './redis-kind.ts'
 
 /** Sends a command that is not a script. Rejects with a `CallFailure`. */
 type Ask = <T>(send: (client: Client) => Promise<T>) => Promise<T>
@@ -45,14 +46,17 @@ export async function explained(
   script: string,
   keys: readonly string[],
   ask: Ask,
+  kinds: RedisKinds,
 ): Promise<CallFailure> {
-  const wanted = /^(permits|semaphore|latch)\//.test(script) ? 'string' : 'hash'
+  const [folder = ''] = script.split('/')
+  const ofNumber = /^(permits|semaphore|latch)$/.test(folder) ? 'string' : 'hash'
+  const wanted = kinds.get(folder)?.type ?? ofNumber
   const names = keys.filter(isRawName)
   try {
     for (const name of names) {
       const type = await ask((client) => client.type(name))
       if (type === 'none' || type === wanted) continue
-      const what = await ask((client) => whatIs(client, name, type))
+      const what = await ask((client) => whatIs(client, name, type, kinds))
       const reply = names.length === 1 ? hasThisName(what) : hasTheName(what, name)
       return refusal(reply, failure.cause ?? failure)
     }
@@ -73,13 +77,22 @@ function isRawName(key: string): boolean {
 const hasTheName = (what: string, name: string) =>
   `WRONGTYPE ${what} has the name ${JSON.stringify(name)}`
 
-async function whatIs(client: Client, name: string, type: string): Promise<string> {
+async function whatIs(
+  client: Client,
+  name: string,
+  type: string,
+  kinds: RedisKinds,
+): Promise<string> {
   const unknown = `${OF_OTHERS[type] ?? `a key of type "${type}"`} that Holdfast does not know`
   if (type === 'string') {
     const noted = client.get(kindKey(name)).catch(() => null)
     const [text, kind] = await Promise.all([client.get(name), noted])
     if (!/^-?\d+$/.test(text ?? '')) return unknown
     return WHAT_HAS_IT[kind as NumberKind] ?? 'a semaphore or latch (a string)'
+  }
+  for (const kind of kinds.values()) {
+    const isMarked = kind.type === type && (await client.exists(derived(kind.mark, name))) > 0
+    if (isMarked) return kind.what
   }
   if (type !== 'hash') return unknown
   const scanned = client.hscan(name, 0, 'COUNT', 10).catch(() => null)

@@ -1,0 +1,21 @@
+--[[
+  Returns the arrivals of the current round of a barrier. Changes nothing.
+
+  KEYS[1]  barrier  zset: id of an arrival -> when its lease ends, server time in ms
+  KEYS[2]  state    hash: when the round began, server time in µs, and its number of parties
+
+  Returns
+    { arrived, parties: number or '' as null, round: number or '' as null }  without an arrival, both are ''
+]]
+local barrier, state = KEYS[1], KEYS[2]
+
+-- include: parts/server-time.lua
+
+-- include: parts/barrier.lua
+
+local arrived = redis.call('ZCOUNT', barrier, expiry(nowMs()), '+inf')
+if arrived == 0 then
+  return { 0, '', '' }
+end
+local round, parties = unpack(redis.call('HMGET', state, 'round', 'parties'))
+return { arrived, parties or '', round or '' }

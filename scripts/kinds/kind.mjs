@@ -1,0 +1,30 @@
+// The kinds whose scripts are one folder of lua/. Each kind has a file here with the name of that folder.
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * @typedef {object} ScriptKind
+ * @property {string} title the method of a client that returns the kind
+ * @property {string} channel the prefix of the channel in the scripts
+ * @property {Record<string, string | string[]>} keys the prefix of each key in the headers. A list names several keys
+ * @property {boolean} [hasOwners] true if other clients may ask a holder to release
+ * @property {boolean} [hasNotes] false if the kind has no holds, so that no note about a hold is deleted. Default: true
+ * @property {string[]} [asked] the prefixes of the keys that `readKeys` of the tools reads
+ */
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const folders = readdirSync(here)
+  .map((file) => file.replace('.mjs', ''))
+  .filter((name) => name !== 'kind')
+
+/** @type {Map<string, ScriptKind>} */
+export const SCRIPT_KINDS = new Map()
+for (const folder of folders.sort()) {
+  SCRIPT_KINDS.set(folder, (await import(`./${folder}.mjs`)).default)
+}
+
+/** @returns {string[]} the scripts of the kind, such as `latch/look` */
+export function scriptsOf(folder) {
+  const files = readdirSync(fileURLToPath(new URL(`../../lua/${folder}/`, import.meta.url)))
+  return files.map((file) => `${folder}/${file.replace('.lua', '')}`).sort()
+}

@@ -1,0 +1,33 @@
+import { type BarrierMethods, barrier } from './barrier.ts'
+import { type ElectionMethods, election } from './election.ts'
+import { type FairMethods, fair } from './fair.ts'
+import type { KindDescriptor } from './kind.ts'
+import { type LatchMethods, latch } from './latch.ts'
+import { type PermitMethods, permits } from './permits.ts'
+import { type ReadWriteMethods, readWrite } from './read-write.ts'
+import { type SemaphoreMethods, semaphore } from './semaphore.ts'
+
+/**
+ * All kinds that need a single server. A new kind has a file in this folder, and a line in each list here.
+ *
+ * @internal
+ */
+export const KINDS: readonly KindDescriptor<object>[] = [
+  fair,
+  readWrite,
+  permits,
+  semaphore,
+  latch,
+  barrier,
+  election,
+]
+
+/** The methods of `Holdfast` that return objects of these kinds. */
+export interface KindMethods
+  extends FairMethods,
+    ReadWriteMethods,
+    PermitMethods,
+    SemaphoreMethods,
+    LatchMethods,
+    BarrierMethods,
+    ElectionMethods {}

@@ -1,0 +1,44 @@
+import { refuseDetached } from '../kit/handle.ts'
+import { show } from '../kit/show.ts'
+import { Barriers } from '../locks/barrier/barriers.ts'
+import { type CyclicBarrier, HoldfastCyclicBarrier } from '../locks/barrier/cyclic-barrier.ts'
+import { BARRIER } from '../servers/barrier-server.ts'
+import { redisBarrier } from '../servers/redis/barrier-commands.ts'
+import { assertAlone, type KindDescriptor, refused } from './kind.ts'
+
+export interface BarrierMethods {
+  /**
+   * Returns a barrier that several parties await. When all of them have arrived, all continue, and the next round
+   * begins.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must count the parties
+   */
+  getCyclicBarrier(name: string): CyclicBarrier
+}
+
+/** @internal */
+export const barrier: KindDescriptor<BarrierMethods> = {
+  names: ['getCyclicBarrier'],
+  requests: BARRIER,
+  onRedis: redisBarrier,
+  open({ owners: { clientId }, backend: { registry }, rawName }) {
+    const barriers = new Barriers(clientId, registry.leaseMs, registry.limits)
+    const getCyclicBarrier = (name: string, ...others: unknown[]) => {
+      const key = rawName(name, 'barrier')
+      assertAlone('getCyclicBarrier', others, 'await({ parties }) has the number of parties.')
+      const remote = registry.server.kind?.(BARRIER, key)
+      if (remote === undefined) {
+        throw refused(`Barrier ${show(name)}: its parties need one server`, 'Use a', name)
+      }
+      return new HoldfastCyclicBarrier(name, remote, barriers)
+    }
+    return {
+      methods: { getCyclicBarrier },
+      holdings: () => ({ waiting: barriers.waiting }),
+      closeOthers: () => barriers.close(),
+    }
+  },
+}
+
+refuseDetached(HoldfastCyclicBarrier, 'barrier')

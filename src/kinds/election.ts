@@ -1,0 +1,39 @@
+import { closingError } from '../local/closed-errors.ts'
+import type { LeaderElection } from '../locks/leader/leader-election.ts'
+import { LeaderElections } from '../locks/leader/leader-elections.ts'
+import type { LeaderElectionOptions } from '../locks/leader/leader-options.ts'
+import type { HoldfastLock } from '../locks/lock/holdfast-lock.ts'
+import type { KindDescriptor } from './kind.ts'
+
+export interface ElectionMethods {
+  /**
+   * Returns a candidate of an election. The holder of the fair lock of that name leads.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for invalid input, and if a majority of masters holds the locks: it has no queue
+   */
+  getLeaderElection(name: string, options?: LeaderElectionOptions): LeaderElection
+}
+
+/** @internal */
+export const election: KindDescriptor<ElectionMethods> = {
+  names: ['getLeaderElection'],
+  open({ owners, backend, label, call }) {
+    const { server } = backend.registry
+    const elections = new LeaderElections({
+      id: owners.clientId,
+      label,
+      lock: (name, owner) => {
+        const options = owner && { owner: owner.handle }
+        return call('fairLock', name, options, 'leader election') as HoldfastLock
+      },
+      newOwner: (suffix) => owners.next(suffix),
+      channel: server.electionChannel?.bind(server),
+    })
+    return {
+      methods: { getLeaderElection: (name, options = {}) => elections.of(name, options) },
+      drain: () => elections.drain(closingError()),
+      closeOthers: () => elections.close(),
+    }
+  },
+}

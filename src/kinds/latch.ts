@@ -1,0 +1,39 @@
+import { refuseDetached } from '../kit/handle.ts'
+import { show } from '../kit/show.ts'
+import { type CountDownLatch, HoldfastCountDownLatch } from '../locks/latch/count-down-latch.ts'
+import { Latches } from '../locks/latch/latches.ts'
+import { assertAlone, type KindDescriptor, refused } from './kind.ts'
+
+export interface LatchMethods {
+  /**
+   * Returns a latch that many callers await. It opens when its count reaches zero.
+   *
+   * @param name as for {@link getLock}
+   * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must hold the count
+   */
+  getCountDownLatch(name: string): CountDownLatch
+}
+
+/** @internal */
+export const latch: KindDescriptor<LatchMethods> = {
+  names: ['getCountDownLatch'],
+  open({ owners: { clientId }, backend: { registry }, rawName }) {
+    const latches = new Latches(clientId, registry.limits)
+    const getCountDownLatch = (name: string, ...others: unknown[]) => {
+      const key = rawName(name, 'latch')
+      assertAlone('getCountDownLatch', others, 'trySetCount() sets its count.')
+      const remote = registry.server.latch?.(key)
+      if (remote === undefined) {
+        throw refused(`Latch ${show(name)}: its count needs one server`, 'Use a', name)
+      }
+      return new HoldfastCountDownLatch(name, key, remote, latches)
+    }
+    return {
+      methods: { getCountDownLatch },
+      holdings: () => ({ waiting: latches.waiting }),
+      closeOthers: () => latches.close(),
+    }
+  },
+}
+
+refuseDetached(HoldfastCountDownLatch, 'latch')

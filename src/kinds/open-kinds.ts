@@ -1,0 +1,93 @@
+import type { Holdings } from '../local/holdings.ts'
+import type { RedisKinds } from '../servers/redis/calls/redis-kind.ts'
+import type { KindDescriptor, KindHost, OpenKind } from './kind.ts'
+
+type Client = Pick<KindHost, 'owners' | 'backend' | 'rawName'>
+type Kinds = readonly KindDescriptor<object>[]
+type Method = (...args: unknown[]) => unknown
+
+/**
+ * The kinds of one client that need a single server. With independent masters, the methods of most
+ * of these kinds throw an error, which names an alternative.
+ */
+export class OpenKinds {
+  readonly #open: readonly OpenKind<object>[]
+  readonly #methods: Record<string, Method> = {}
+
+  constructor(
+    kinds: Kinds,
+    client: Client,
+    settings: { readonly label: string; readonly outageMs: number },
+  ) {
+    const host: KindHost = {
+      owners: client.owners,
+      backend: client.backend,
+      label: settings.label,
+      outageMs: settings.outageMs,
+      rawName: (name, what) => client.rawName(name, what),
+      call: (name, ...args) => this.call(name, args),
+    }
+    this.#open = kinds.map((kind) => kind.open(host))
+    for (const { methods } of this.#open) Object.assign(this.#methods, methods)
+  }
+
+  /** Calls a method of a kind. */
+  call(name: string, args: unknown[]): unknown {
+    return this.#methods[name]?.(...args)
+  }
+
+  /** The holds and waits that do not belong to locks, such as calls that await latches. */
+  get holdings(): Holdings {
+    const all = this.#open.map((kind) => kind.holdings?.() ?? {})
+    return {
+      held: all.flatMap(({ held = [] }) => held),
+      waiting: all.flatMap(({ waiting = [] }) => waiting),
+    }
+  }
+
+  /** @returns resolves when nothing is held that does not belong to locks */
+  async drain(): Promise<void> {
+    await Promise.all(this.#open.map((kind) => kind.drain?.()))
+  }
+
+  /** Closes the parts that are not locks. The locks are closed later. */
+  async closeOthers(): Promise<void> {
+    await Promise.all(this.#open.map((kind) => kind.closeOthers?.()))
+  }
+
+  /** Called when all locks have been released. */
+  close(): void {
+    for (const kind of this.#open) kind.close?.()
+  }
+}
+
+/**
+ * Adds the methods of the kinds to the class of the client.
+ *
+ * @param kindsOf returns the kinds of one client
+ */
+export function addKindMethods<C extends object>(
+  Client: { readonly prototype: C },
+  kinds: Kinds,
+  kindsOf: (client: C) => OpenKinds,
+): void {
+  for (const name of kinds.flatMap(({ names }) => names)) {
+    // The function has the name of the method, which appears in the stack of an error.
+    const { [name]: value } = {
+      [name](this: C, ...args: unknown[]): unknown {
+        return kindsOf(this).call(name, args)
+      },
+    }
+    const descriptor = { value, configurable: true, writable: true }
+    Object.defineProperty(Client.prototype, name, descriptor)
+  }
+}
+
+/** The kinds that have scripts of their own on Redis, by the folders of the scripts. */
+export function redisKindsOf(kinds: Kinds): RedisKinds {
+  return new Map(
+    kinds.flatMap(({ requests, onRedis }) =>
+      requests && onRedis ? [[requests.name, { ...onRedis, what: requests.what }]] : [],
+    ),
+  )
+}

@@ -1,0 +1,42 @@
+import { refuseDetached } from '../kit/handle.ts'
+import { ExpirablePermits } from '../locks/semaphore/expirable-permits.ts'
+import { needsOneServer } from '../locks/semaphore/needs-one-server.ts'
+import {
+  HoldfastPermitExpirableSemaphore,
+  type PermitExpirableSemaphore,
+} from '../locks/semaphore/permit-expirable-semaphore.ts'
+import { limitGiven, type PermitSemaphoreOptions } from '../locks/semaphore/permit-options.ts'
+import type { KindDescriptor } from './kind.ts'
+
+export interface PermitMethods {
+  /**
+   * Returns a semaphore whose permits have leases. If a process crashes, its permits are available again when their
+   * lease ends.
+   *
+   * @param name as for {@link getLock}
+   * @param options `permits`: the total number of permits. The first acquisition sets it if no client has
+   * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`: one server must hold the number
+   */
+  getPermitExpirableSemaphore(
+    name: string,
+    options?: PermitSemaphoreOptions,
+  ): PermitExpirableSemaphore
+}
+
+/** @internal */
+export const permits: KindDescriptor<PermitMethods> = {
+  names: ['getPermitExpirableSemaphore'],
+  open({ owners: { clientId }, backend: { registry }, rawName }) {
+    const remote = registry.server.permitsFor?.(clientId)
+    const all = remote && new ExpirablePermits(registry, remote)
+    const getPermitExpirableSemaphore = (name: string, options?: unknown) => {
+      const key = rawName(name, 'semaphore')
+      const limit = limitGiven(options)
+      if (all === undefined) throw needsOneServer(name)
+      return new HoldfastPermitExpirableSemaphore(name, key, all, limit)
+    }
+    return { methods: { getPermitExpirableSemaphore } }
+  },
+}
+
+refuseDetached(HoldfastPermitExpirableSemaphore, 'semaphore')

@@ -1,0 +1,106 @@
+import type { Words } from '../../errors.ts'
+import { BackgroundTasks } from '../../kit/background-tasks.ts'
+import { outsideFrames } from '../../kit/frame-storage.ts'
+import { within } from '../../kit/within.ts'
+import { closedError } from '../../local/closed-errors.ts'
+import type { WaitingEntry } from '../../local/holdings.ts'
+import { finite } from '../../local/list-holdings.ts'
+import type { BarrierFacts, RemoteBarrier } from '../../servers/barrier-server.ts'
+import { type Limits, RetryBudget } from '../../waiting/retry-budget.ts'
+import type { BarrierAwaitOptions } from './await-arguments.ts'
+import { Party } from './party.ts'
+
+/** At most this many ids are kept for one barrier, and for this many barriers. */
+const MOST_ANSWERED = 100
+
+const WORDS: Words = { noun: 'Barrier', unavailable: 'It is unknown if all parties have arrived.' }
+
+/** The cyclic barriers of one client: its parties. */
+export class Barriers {
+  readonly #clientId: string
+  readonly #leaseMs: number
+  readonly #limits: Limits
+  readonly #parties = new Set<Party>()
+  /** Requests to leave. */
+  readonly #leaving = new BackgroundTasks()
+  /** Arrivals whose outcomes this client knows, by the name of the barrier. The server may forget them. */
+  readonly #answered = new Map<string, string[]>()
+  #count = 0
+  #closed = false
+
+  constructor(clientId: string, leaseMs: number, limits: Limits) {
+    this.#clientId = clientId
+    this.#leaseMs = leaseMs
+    this.#limits = limits
+  }
+
+  async await(name: string, remote: RemoteBarrier, options: BarrierAwaitOptions): Promise<boolean> {
+    this.#assertOpen(name)
+    options.signal?.throwIfAborted()
+    this.#count += 1
+    const answered = this.#answered.get(name) ?? []
+    this.#answered.delete(name)
+    const newBudget = (waitMs: number) =>
+      new RetryBudget(name, this.#limits, undefined, WORDS, waitMs)
+    const party = new Party({
+      name,
+      remote,
+      options,
+      answered,
+      id: `${this.#clientId}:barrier:${this.#count}`,
+      leaseMs: this.#leaseMs,
+      budget: newBudget,
+      leaving: this.#leaving,
+    })
+    this.#parties.add(party)
+    try {
+      outsideFrames(() => party.start())
+      const passed = await party.promise
+      if (party.isAnswered) this.#remember(name, party.id)
+      return passed
+    } finally {
+      this.#parties.delete(party)
+    }
+  }
+
+  async inspect(name: string, remote: RemoteBarrier): Promise<BarrierFacts> {
+    this.#assertOpen(name)
+    const budget = new RetryBudget(name, this.#limits, undefined, WORDS)
+    return budget.ask(
+      (callMs) => remote.inspect(callMs),
+      () => 'not inspected',
+    )
+  }
+
+  /** The calls that await a barrier. */
+  get waiting(): WaitingEntry[] {
+    const now = this.#limits.clock.monotonic()
+    return [...this.#parties].map(({ name, id, beganAt, waitMs }) => ({
+      name,
+      kind: 'barrier',
+      owner: id,
+      waitedMs: Math.round(now - beganAt),
+      waitMs: finite(waitMs),
+      holder: null,
+    }))
+  }
+
+  /** Rejects all calls that wait. Resolves when they have left, or after the timeout of one command. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const party of [...this.#parties]) party.reject(closedError())
+    await within(this.#limits.commandTimeoutMs + 50, this.#leaving.quiet())
+  }
+
+  #remember(name: string, id: string): void {
+    const ids = this.#answered.get(name) ?? []
+    if (ids.length < MOST_ANSWERED) this.#answered.set(name, [...ids, id])
+    // The server forgets outcomes by itself, so it is enough to know some of them.
+    const [first] = this.#answered.keys()
+    if (this.#answered.size > MOST_ANSWERED && first !== undefined) this.#answered.delete(first)
+  }
+
+  #assertOpen(name: string): void {
+    if (this.#closed) throw closedError(name)
+  }
+}

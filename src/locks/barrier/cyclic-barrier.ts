@@ -1,0 +1,51 @@
+import type { Public } from '../../kit/public.ts'
+import type { BarrierFacts, RemoteBarrier } from '../../servers/barrier-server.ts'
+import { awaitArguments, type BarrierAwaitOptions } from './await-arguments.ts'
+import type { Barriers } from './barriers.ts'
+
+/**
+ * A barrier that several parties await, like Java's `CyclicBarrier`. A party is one call of `await()`. When all parties
+ * have arrived, all of their calls resolve, and the next round begins.
+ *
+ * A party that leaves does not break the barrier: the other parties wait until another party arrives in its place. A
+ * barrier object holds nothing itself and costs nothing. Create one wherever you need it.
+ */
+export interface CyclicBarrier extends Public<HoldfastCyclicBarrier> {}
+
+/** The {@link CyclicBarrier} of a client. */
+export class HoldfastCyclicBarrier {
+  /** The name of the barrier, as it was given to `getCyclicBarrier`. */
+  readonly name: string
+  readonly #remote: RemoteBarrier
+  readonly #barriers: Barriers
+
+  /** @internal */
+  constructor(name: string, remote: RemoteBarrier, barriers: Barriers) {
+    this.name = name
+    this.#remote = remote
+    this.#barriers = barriers
+  }
+
+  /**
+   * Arrives, and waits until all parties of the round have arrived.
+   *
+   * @returns true when all parties have arrived. False if `waitMs` passed before that: the party has left, and was not
+   * counted
+   * @throws the reason of an abort: the party leaves in the background. `InvalidArgumentError` for invalid input, and if
+   * the round has another number of parties. `LeaseLostError` if the client could not renew the arrival in time, and the
+   * arrival does not count any more. `RedisUnavailableError` if the server does not answer for `outageMs`.
+   * `RedisRefusedError`, `ClosedError`
+   */
+  async await(options: BarrierAwaitOptions, ...others: readonly never[]): Promise<boolean> {
+    return this.#barriers.await(this.name, this.#remote, awaitArguments(this.name, options, others))
+  }
+
+  /**
+   * Returns how many parties have arrived in the current round, and how many it needs.
+   *
+   * @throws `RedisUnavailableError` or `RedisRefusedError` if the server was down for `outageMs`; `ClosedError`
+   */
+  inspect(): Promise<BarrierFacts> {
+    return this.#barriers.inspect(this.name, this.#remote)
+  }
+}

@@ -1,0 +1,203 @@
+import { InvalidArgumentError, LeaseLostError } from '../../errors.ts'
+import type { BackgroundTasks } from '../../kit/background-tasks.ts'
+import type { Timer } from '../../kit/clock.ts'
+import { show } from '../../kit/show.ts'
+import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
+import { WakeEvent } from '../../kit/wake-event.ts'
+import type { Arrived, RemoteBarrier } from '../../servers/barrier-server.ts'
+import { CallFailure } from '../../servers/call-failure.ts'
+import { AbortWatch } from '../../waiting/abort-watch.ts'
+import { ReleaseListener } from '../../waiting/release-listener.ts'
+import type { RetryBudget } from '../../waiting/retry-budget.ts'
+import type { BarrierAwaitOptions } from './await-arguments.ts'
+
+interface Terms {
+  readonly name: string
+  readonly id: string
+  readonly remote: RemoteBarrier
+  readonly options: BarrierAwaitOptions
+  readonly leaseMs: number
+  /** Earlier arrivals whose outcomes the client knows. */
+  readonly answered: readonly string[]
+  /** Makes the limits of one operation, which waits for so long; 0 is no wait. */
+  budget(waitMs: number): RetryBudget
+  /** Counts the requests to leave. */
+  readonly leaving: BackgroundTasks
+}
+
+/**
+ * One call that awaits a barrier. It arrives, renews the lease of its arrival, and settles when the
+ * round ends, its time ends, it is aborted, or it fails.
+ */
+export class Party {
+  readonly promise: Promise<boolean>
+  readonly name: string
+  readonly id: string
+  readonly waitMs: number
+  readonly beganAt: number
+  readonly #terms: Terms
+  readonly #budget: RetryBudget
+  readonly #wakeEvent: WakeEvent
+  readonly #listener: ReleaseListener
+  readonly #abort: AbortWatch | undefined
+  /** The round in which the party has arrived. */
+  #round: number | undefined
+  /** Until when the server certainly counts the arrival, on the monotonic clock. */
+  #countsUntil = 0
+  #deadline: Timer | undefined
+  #state: 'waits' | 'leaves' | 'settled' = 'waits'
+  /** True if an unanswered request to arrive may still reach the server. */
+  #mayArriveLate = false
+  #resolve!: (passed: boolean) => void
+  #reject!: (reason: unknown) => void
+
+  constructor(terms: Terms) {
+    const { name, id, options } = terms
+    this.#terms = terms
+    this.name = name
+    this.id = id
+    this.waitMs = options.waitMs ?? Infinity
+    this.#budget = terms.budget(this.waitMs)
+    const { clock } = this.#budget
+    this.beganAt = clock.monotonic()
+    this.#wakeEvent = new WakeEvent(clock)
+    this.#listener = new ReleaseListener({ mayBeFree: (message) => this.#heard(message) })
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    this.#abort = options.signal && new AbortWatch(options.signal, this)
+    if (this.waitMs !== Infinity) this.#armDeadline()
+  }
+
+  /** True if the outcome is known, and no request to arrive is under way. Then the server may forget it. */
+  get isAnswered(): boolean {
+    return this.#state === 'settled' && !this.#mayArriveLate
+  }
+
+  start(): void {
+    void this.#run()
+  }
+
+  /** Ends the call with this reason. The party leaves in the background. */
+  reject(reason: unknown): void {
+    if (this.#state === 'settled') return
+    const hasLeft = this.#state === 'leaves'
+    this.#settle(() => this.#reject(reason))
+    if (!hasLeft) this.#leave().catch(() => undefined)
+  }
+
+  async #run(): Promise<void> {
+    while (this.#state === 'waits') {
+      this.#wakeEvent.reset()
+      const pauseMs = await this.#arrive()
+      if (this.#state === 'waits') await this.#wakeEvent.wait(pauseMs)
+    }
+  }
+
+  /** Arrives, or renews the arrival. @returns the pause until the next request, in milliseconds */
+  async #arrive(): Promise<number> {
+    const { id, remote, options, leaseMs } = this.#terms
+    const { parties } = options
+    const sentAt = this.#budget.clock.monotonic()
+    const round: number | '' = this.#round ?? ''
+    const answered = round === '' ? this.#terms.answered : []
+    try {
+      const arrival = { id, parties, leaseMs, round, answered }
+      const arrived = await remote.arrive(arrival, this.#budget.callMs)
+      this.#budget.answered(sentAt)
+      return this.#learned(arrived, sentAt)
+    } catch (error) {
+      if (!(error instanceof CallFailure)) {
+        this.reject(error)
+        return 0
+      }
+      if (error.kind === 'unknown') this.#mayArriveLate = true
+      const pauseMs = this.#budget.failed(error, sentAt)
+      if (pauseMs === null) this.reject(this.#budget.error('no longer awaited'))
+      return pauseMs ?? 0
+    }
+  }
+
+  #learned(arrived: Arrived, sentAt: number): number {
+    const { remote, leaseMs, options, name } = this.#terms
+    if (this.#state !== 'waits') return 0
+    if (arrived.kind === 'waiting') {
+      this.#round = arrived.round
+      this.#countsUntil = sentAt + leaseMs
+      const pollMs = this.#listener.listen(remote, -1)
+      // A confirmed subscription misses no message. Then only the lease needs requests.
+      return this.#listener.isConfirmed ? leaseMs / 3 : Math.min(pollMs, leaseMs / 3)
+    }
+    if (arrived.kind === 'passed') this.#settle(() => this.#resolve(true))
+    else if (arrived.kind === 'gone') this.#settle(() => this.#reject(this.#lost()))
+    else {
+      const text =
+        `Barrier ${show(name)}: this call is for ${options.parties} parties, and the present round is for ` +
+        `${arrived.parties}. Give the same number in all calls, or wait until the round is over.`
+      this.#settle(() => this.#reject(new InvalidArgumentError(text, name)))
+    }
+    return 0
+  }
+
+  #lost(): LeaseLostError {
+    const text =
+      `Barrier ${show(this.name)}: the client could not renew its arrival for ${this.#terms.leaseMs} ms, so the ` +
+      'arrival does not count, and its round is over. Call await() again to arrive in the present round.'
+    return new LeaseLostError(text, this.name, 'expired', this.#round ?? 0)
+  }
+
+  /** Called with the number of a round that has ended; without a message, messages may be missing. */
+  #heard(message?: string): void {
+    if (this.#state !== 'waits') return
+    const isOwnRound = message !== undefined && Number(message) === this.#round
+    // The server counted this arrival, because its lease has not ended since.
+    if (isOwnRound && this.#budget.clock.monotonic() < this.#countsUntil) {
+      this.#settle(() => this.#resolve(true))
+    } else if (message === undefined || isOwnRound) this.#wakeEvent.set()
+  }
+
+  #settle(tell: () => void): void {
+    if (this.#state === 'settled') return
+    this.#state = 'settled'
+    this.#budget.clock.clear(this.#deadline)
+    this.#abort?.stop()
+    this.#listener.close()
+    this.#wakeEvent.set()
+    tell()
+  }
+
+  get #leftMs(): number {
+    return this.waitMs - (this.#budget.clock.monotonic() - this.beganAt)
+  }
+
+  #armDeadline(): void {
+    const { clock } = this.#budget
+    this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
+      if (this.#leftMs > 1) this.#armDeadline()
+      else void this.#timeIsUp()
+    })
+  }
+
+  /** The answer to the request to leave decides: only then it is certain if the arrival was counted. */
+  async #timeIsUp(): Promise<void> {
+    if (this.#state !== 'waits') return
+    this.#state = 'leaves'
+    this.#wakeEvent.set()
+    try {
+      const outcome = await this.#leave()
+      this.#settle(() => this.#resolve(outcome === 'passed'))
+    } catch (error) {
+      this.#settle(() => this.#reject(error))
+    }
+  }
+
+  /** Leaves, and repeats this until the server answers or `outageMs` is over. Then the lease ends. */
+  #leave(): Promise<'left' | 'passed'> {
+    const { remote, id, budget } = this.#terms
+    const ask = (callMs: number) => remote.leave(id, callMs)
+    const left = budget(0).ask(ask, () => 'it is unknown if this call was counted')
+    this.#terms.leaving.count(left)
+    return left
+  }
+}

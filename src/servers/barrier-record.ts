@@ -1,0 +1,81 @@
+import type { KindRecord, ServerMoment } from './server-kind.ts'
+
+/** How long the outcome of an arrival is stored, in milliseconds. */
+const SETTLED_MS = 600_000
+
+interface Arrival {
+  readonly id: string
+  readonly parties: number
+  readonly leaseMs: number
+  readonly round: number | ''
+  readonly answered: readonly string[]
+}
+
+type Outcome =
+  | { readonly kind: 'waiting'; readonly round: number; readonly ended?: undefined }
+  /** `ended` is the round that this arrival has ended. */
+  | { readonly kind: 'passed'; readonly ended?: number }
+  | { readonly kind: 'gone'; readonly ended?: undefined }
+  | { readonly kind: 'other'; readonly parties: number; readonly ended?: undefined }
+
+/** The state of one barrier, on a server without scripts. It changes as `lua/barrier/` changes Redis. */
+export class BarrierRecord implements KindRecord {
+  /** When the lease of each arrival of the current round ends, by the id of the arrival. */
+  readonly #arrivals = new Map<string, number>()
+  readonly #settled = new Map<
+    string,
+    { readonly how: 'left' | 'passed'; readonly untilMs: number }
+  >()
+  #round = 0
+  #parties = 0
+
+  expire(nowMs: number): void {
+    for (const [id, endsMs] of this.#arrivals) if (endsMs < nowMs) this.#arrivals.delete(id)
+    for (const [id, { untilMs }] of this.#settled) if (untilMs < nowMs) this.#settled.delete(id)
+  }
+
+  get usesName(): boolean {
+    return this.#arrivals.size > 0
+  }
+
+  get isForgotten(): boolean {
+    return this.#arrivals.size + this.#settled.size === 0
+  }
+
+  arrive(arrival: Arrival, { nowMs, uniqueUs }: ServerMoment): Outcome {
+    const { id, parties, leaseMs, round, answered } = arrival
+    const outcome = this.#settled.get(id)
+    for (const one of answered) this.#settled.delete(one)
+    if (outcome !== undefined) return { kind: outcome.how === 'passed' ? 'passed' : 'gone' }
+    const isOpen = this.#arrivals.size > 0
+    if (round !== '' && (!isOpen || round !== this.#round)) return { kind: 'gone' }
+    if (isOpen && parties !== this.#parties) return { kind: 'other', parties: this.#parties }
+    if (!isOpen) {
+      this.#round = uniqueUs()
+      this.#parties = parties
+    }
+    this.#arrivals.set(id, nowMs + leaseMs)
+    if (this.#arrivals.size < parties) return { kind: 'waiting', round: this.#round }
+    for (const one of this.#arrivals.keys()) this.#settle(one, 'passed', nowMs)
+    this.#arrivals.clear()
+    return { kind: 'passed', ended: this.#round }
+  }
+
+  leave(id: string, nowMs: number): 'left' | 'passed' {
+    const outcome = this.#settled.get(id)
+    if (outcome !== undefined) return outcome.how
+    this.#arrivals.delete(id)
+    this.#settle(id, 'left', nowMs)
+    return 'left'
+  }
+
+  get facts() {
+    const arrived = this.#arrivals.size
+    if (arrived === 0) return { arrived, parties: null, round: null }
+    return { arrived, parties: this.#parties, round: this.#round }
+  }
+
+  #settle(id: string, how: 'left' | 'passed', nowMs: number): void {
+    this.#settled.set(id, { how, untilMs: nowMs + SETTLED_MS })
+  }
+}

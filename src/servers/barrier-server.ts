@@ -1,0 +1,70 @@
+import { BarrierRecord } from './barrier-record.ts'
+import type { ServerKind } from './server-kind.ts'
+import type { Subscription } from './subscription.ts'
+
+/** One cyclic barrier of a server. A failed call rejects with a `CallFailure`, within its `callMs`. */
+export interface RemoteBarrier {
+  /** Counts an arrival, or renews its lease. All requests of one arrival have the same id. */
+  arrive(arrival: Arrival, callMs: number): Promise<Arrived>
+  /** Takes an arrival back. `passed`: its round is over, because all parties had arrived. */
+  leave(id: string, callMs: number): Promise<'left' | 'passed'>
+  inspect(callMs: number): Promise<BarrierFacts>
+  /**
+   * Calls `onWake` with the number of each round that ends, and without a message when messages may
+   * have been missed. So `onWake` is also called once after the subscription begins.
+   */
+  listen(onWake: (message?: string) => void): Subscription
+}
+
+export interface Arrival {
+  /** Unique to this arrival. */
+  readonly id: string
+  readonly parties: number
+  readonly leaseMs: number
+  /** The only round in which the arrival counts; '' is the current round. */
+  readonly round: number | ''
+  /** The ids of earlier arrivals whose outcomes the client knows. */
+  readonly answered: readonly string[]
+}
+
+export type Arrived =
+  | { readonly kind: 'waiting'; readonly round: number }
+  /** All parties had arrived. */
+  | { readonly kind: 'passed' }
+  /** The arrival does not count: it has left, or its lease ended before its round. */
+  | { readonly kind: 'gone' }
+  /** The round has another number of parties. */
+  | { readonly kind: 'other'; readonly parties: number }
+
+/** A cyclic barrier as the server stores it. */
+export interface BarrierFacts {
+  /** How many parties have arrived in the current round. */
+  readonly arrived: number
+  /** How many parties the current round needs; null if no party has arrived. */
+  readonly parties: number | null
+  /**
+   * The number of the current round: the server's time in µs when its first party arrived. It rises
+   * with each round, but does not count the rounds. Null if no party has arrived.
+   */
+  readonly round: number | null
+}
+
+export const BARRIER: ServerKind<RemoteBarrier> = {
+  name: 'barrier',
+  what: 'a cyclic barrier',
+  onRecords(store, rawName) {
+    const newRecord = () => new BarrierRecord()
+    return {
+      arrive: (arrival) =>
+        store.transact(BARRIER, rawName, newRecord, (record, moment) => {
+          const { ended, ...arrived } = record.arrive(arrival, moment)
+          if (ended !== undefined) store.publish(BARRIER, rawName, String(ended))
+          return arrived as Arrived
+        }),
+      leave: (id) =>
+        store.transact(BARRIER, rawName, newRecord, (record, { nowMs }) => record.leave(id, nowMs)),
+      inspect: () => store.transact(BARRIER, rawName, newRecord, (record) => record.facts),
+      listen: (onWake) => store.listen(BARRIER, rawName, onWake),
+    }
+  },
+}

@@ -1,0 +1,19 @@
+import { barrier } from './barrier.ts'
+import { election } from './election.ts'
+import type { KindView } from './kind.ts'
+import { latch } from './latch.ts'
+import { lock } from './lock.ts'
+import { permits } from './permits.ts'
+import { readWrite } from './read-write.ts'
+import { semaphore } from './semaphore.ts'
+
+/** All kinds that the tools read and show. A new kind has a file in this folder, and a line here. */
+const ALL = [lock, election, readWrite, latch, barrier, permits, semaphore] as const
+
+export type RowKind = (typeof ALL)[number]['kind']
+
+export const KINDS: readonly KindView<RowKind>[] = ALL
+
+const byName = new Map(KINDS.map((one) => [one.kind, one]))
+
+export const viewOf = (kind: RowKind): KindView => byName.get(kind) as KindView
