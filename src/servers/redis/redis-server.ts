@@ -51,10 +51,7 @@ export class RedisServer implements LockServer {
   readonly #pendingReleases: PendingReleasesBySlot
   #semaphores: RedisSemaphoreServer | undefined
   readonly source: RedisSource
-  /**
-   * The address of the server, for messages. Left out for a cluster, because a request may go to
-   * any node.
-   */
+  /** The address of the server, for messages. Left out for a cluster, which has several nodes. */
   readonly address?: string
   readonly runner: ScriptRunner
   readonly confirm: Confirm | undefined
