@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Holdfast } from '../../src/index.ts'
+import { arrive, leave } from '../../src/servers/redis/scripts/barrier.generated.ts'
+import { eventually, never } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const server = sharedServer()
+
+const KEYS = ['it', 'holdfast_barrier:{it}', 'holdfast_settled:{it}'] as const
+
+const arriving = (id: string, { parties = 3, leaseMs = 60_000, round = '', notAfterUs = 0 } = {}) =>
+  server.admin.eval(
+    ...([arrive.source, 3, ...KEYS] as const),
+    ...[id, parties, leaseMs, round, notAfterUs, 'holdfast_rounds:{it}', 'PUBLISH'],
+  )
+const leaving = (id: string) => server.admin.eval(leave.source, 2, KEYS[0], KEYS[2], id)
+
+beforeEach(async () => {
+  await server.admin.del(...KEYS)
+  atEnd(() => server.admin.del(...KEYS), { beforeCheck: true })
+})
+
+test('an arrival that has left is never counted, even if a copy of its request comes later', async () => {
+  expect(await leaving('a')).toEqual(['left'])
+  expect(await leaving('a')).toEqual(['left'])
+  expect(await arriving('a')).toEqual(['gone'])
+  expect(await server.admin.exists('it')).toBe(0)
+})
+
+test('an arrival whose lease has ended does not count beside an arrival with a longer lease', async () => {
+  expect(await arriving('a')).toEqual(['waiting', expect.any(String), 1])
+  expect(await arriving('b', { leaseMs: 20 })).toEqual(['waiting', expect.any(String), 2])
+  await pause(50)
+  expect(await arriving('c')).toEqual(['waiting', expect.any(String), 2])
+  expect(await arriving('d')).toEqual(['passed'])
+  expect(await arriving('a')).toEqual(['passed'])
+  expect(await leaving('c')).toEqual(['passed'])
+})
+
+test('a request that is too late is refused, and counts nothing', async () => {
+  expect(await arriving('a', { notAfterUs: 1_000_000_000 })).toEqual(['late', expect.any(String)])
+  expect(await server.admin.exists(...KEYS)).toBe(0)
+})
+
+test('a message about another round ends no wait', async () => {
+  const client = new Holdfast({ redis: server.url })
+  atEnd(() => client.close(), { beforeCheck: true })
+  let isSettled = false
+  const waiting = client.getCyclicBarrier('it').await({ parties: 2 })
+  waiting.finally(() => {
+    isSettled = true
+  })
+  await eventually(async () => (await server.admin.publish('holdfast_rounds:{it}', '17')) === 1)
+  await never(() => isSettled, 200)
+  expect(await arriving('z', { parties: 2 })).toEqual(['passed'])
+  expect(await waiting).toBe(true)
+})
