@@ -28,7 +28,7 @@
  *   TRY_OVERTAKES    tryLock() to read asks although a writer of its client waits (read-write-waiter: start)
  *   WRITER_UNKNOWN   a writer that readers of its own client keep out does not ask (read-write-waiter: keptOutMs)
  *   PLACE_GIVEN_UP   a reader that is let in gives up the place of its client, though others wait (isLastOfKind)
- *   SLEEPER_FORGOTTEN  a release does not wake those who wait in its own client (local-lock: lookAgain)
+ *   SLEEPER_FORGOTTEN  a release does not wake those who wait in its own client (local-lock: checkAgain)
  *   NEXT_NOT_LED     when the first one leaves, the next one does not ask (local-lock: advance)
  *   PLACE_KEPT       a client whose writer has given up keeps its place (read-write-verbs: isLast)
  *   SHARED_LINE      calls for the upgradable lock are in the queue of the others (wait-queue: aside)

@@ -4,23 +4,27 @@ import { refuseDetached } from './kit/handle.ts'
 import { INSPECT, type Inspect, printed } from './kit/printed.ts'
 
 type Name = EventEmitter.EventNames<HoldfastEvents>
-type Listener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
+type ClientListener<E extends Name> = EventEmitter.EventListener<HoldfastEvents, E>
 
 /**
  * The event emitter of a client. When `releaseRequested` gets a listener, the client begins to receive release
  * requests.
  */
 export abstract class ClientEmitter extends EventEmitter<HoldfastEvents> {
-  override on<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+  override on<E extends Name>(event: E, listener: ClientListener<E>, context?: unknown): this {
     super.on(event, listener, context)
     return this.#listenerAdded(event)
   }
 
-  override addListener<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+  override addListener<E extends Name>(
+    event: E,
+    listener: ClientListener<E>,
+    context?: unknown,
+  ): this {
     return this.on(event, listener, context)
   }
 
-  override once<E extends Name>(event: E, listener: Listener<E>, context?: unknown): this {
+  override once<E extends Name>(event: E, listener: ClientListener<E>, context?: unknown): this {
     super.once(event, listener, context)
     return this.#listenerAdded(event)
   }

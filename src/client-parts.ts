@@ -1,11 +1,11 @@
 import type { ClientEmitter } from './client-emitter.ts'
 import { emitBy } from './kit/call-listeners.ts'
 import { Deadline } from './kit/deadline.ts'
-import { Backend, type Client } from './local/backend.ts'
+import { Backend, type SharedParts } from './local/backend.ts'
 import { HolderRequests } from './local/holder-requests.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
 import { together } from './local/list-holdings.ts'
-import type { ClientPlace } from './local/place.ts'
+import type { ClientConnection } from './local/server-connection.ts'
 import { RedLocks } from './locks/red/red-lock.ts'
 import type { Settings } from './options/settings.ts'
 import { Frames } from './owner/frames.ts'
@@ -13,15 +13,19 @@ import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
 
 /** The kinds of a client that exist only with a single server, not with several masters. */
-interface Kinds {
+interface SingleServerKinds {
   readonly holdings: Holdings
   drain(): Promise<void>
-  closeOthers(): Promise<void>
-  close(): void
+  shutDown(): Promise<void>
+  stopHeartbeat(): void
 }
 
 /** @param emitter emits the events of the new client */
-export function newClient(emitter: ClientEmitter, clientId: string, settings: Settings): Client {
+export function newClient(
+  emitter: ClientEmitter,
+  clientId: string,
+  settings: Settings,
+): SharedParts {
   const emit = emitBy(emitter)
   const hasListeners = () => emitter.listenerCount('releaseRequested') > 0
   const requests = new HolderRequests({ emit, hasListeners })
@@ -34,33 +38,33 @@ export class ClientParts {
   readonly frames: Frames
   readonly backend: Backend
   readonly redLocks: RedLocks
-  readonly #place: ClientPlace
+  readonly #connection: ClientConnection
   readonly #keyPrefix: string
   readonly #drained: Deadline
   readonly #requests: HolderRequests
   #closing: Promise<readonly CutOffHold[]> | undefined
 
   constructor(
-    client: Client,
-    place: ClientPlace,
+    client: SharedParts,
+    connection: ClientConnection,
     newQuorum: ConstructorParameters<typeof RedLocks>[1],
   ) {
     this.owners = client.owners
     this.frames = client.frames
-    this.#place = place
+    this.#connection = connection
     this.#requests = client.requests
-    this.#keyPrefix = client.settings.keyPrefix ?? place.keyPrefix
-    this.backend = new Backend(client, place)
+    this.#keyPrefix = client.settings.keyPrefix ?? connection.keyPrefix
+    this.backend = new Backend(client, connection)
     this.#drained = new Deadline(this.backend.registry.clock)
     this.redLocks = new RedLocks(client, newQuorum)
   }
 
   /** The address of the servers, and how many locks are held and awaited. For logs. */
   get facts(): Record<string, unknown> {
-    return { at: this.#place.address ?? 'memory', ...this.backend.registry.counts }
+    return { at: this.#connection.address ?? 'memory', ...this.backend.registry.counts }
   }
 
-  holdings(kinds: Kinds): Holdings {
+  holdings(kinds: SingleServerKinds): Holdings {
     const parts = [this.backend.registry, this.redLocks, kinds]
     return together(parts.map((part) => part.holdings))
   }
@@ -82,7 +86,7 @@ export class ClientParts {
    * @param what the word for the object in errors; `lock` by default
    */
   rawName(name: string, what?: string): string {
-    return rawNameOf(name, this.#keyPrefix, this.#place.clustered, what)
+    return rawNameOf(name, this.#keyPrefix, this.#connection.clustered, what)
   }
 
   /**
@@ -90,24 +94,28 @@ export class ClientParts {
    *
    * @param drainMs the longest wait until the client holds nothing, in milliseconds from now; 0
    * does not wait
-   * @returns the holds that existed after this wait, and that `close` ended
+   * @returns the holds that existed after this wait, and that `stopHeartbeat` ended
    */
-  close(drainMs: number, kinds: Kinds): Promise<readonly CutOffHold[]> {
+  shutDown(drainMs: number, kinds: SingleServerKinds): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)
-    this.#closing ??= this.#close(kinds)
+    this.#closing ??= this.#shutDown(kinds)
     return this.#closing
   }
 
-  async #close(kinds: Kinds): Promise<readonly CutOffHold[]> {
+  async #shutDown(kinds: SingleServerKinds): Promise<readonly CutOffHold[]> {
     const { backend, redLocks } = this
     if (!this.#drained.isOver) {
       const parts = [kinds, backend, redLocks]
       await this.#drained.awaits(Promise.all(parts.map((part) => part.drain())))
     }
-    const others = kinds.closeOthers()
-    const [held, heldByMajority] = await Promise.all([backend.close(), redLocks.close(), others])
-    kinds.close()
-    await this.#place.close()
+    const others = kinds.shutDown()
+    const [held, heldByMajority] = await Promise.all([
+      backend.shutDown(),
+      redLocks.shutDown(),
+      others,
+    ])
+    kinds.stopHeartbeat()
+    await this.#connection.disconnect()
     return [...held, ...heldByMajority]
   }
 }

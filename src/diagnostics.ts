@@ -177,7 +177,7 @@ export function isTraced<F extends object>(trace: TracingChannel<unknown, F>): b
  * Publishes the end of an operation, with its complete fact. The caller must call it once for each
  * operation.
  */
-export function tellEnd<F extends { error?: unknown }>(
+export function publishEnd<F extends { error?: unknown }>(
   trace: TracingChannel<unknown, F>,
   fact: F,
 ): void {

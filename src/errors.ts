@@ -195,17 +195,17 @@ export const OF_LOCK: Words = {
   unavailable: 'It is unknown who holds the lock.',
 }
 
-/** Returns the error of an outage: `what` is the step that did not happen, and `heard` is how Redis failed. */
+/** Returns the error of an outage: `what` is the step that did not happen, and `answer` is how Redis failed. */
 export function unavailableError(
   lockName: string,
   what: string,
-  heard: string,
+  answer: string,
   cause?: unknown,
   { noun, unavailable } = OF_LOCK,
   step = 'Check that Redis is up and can be reached, with the address, login and TLS of this client.',
 ): RedisUnavailableError {
   return new RedisUnavailableError(
-    `${noun} "${lockName}": ${what}: ${heard}. ${unavailable} ${step}`,
+    `${noun} "${lockName}": ${what}: ${answer}. ${unavailable} ${step}`,
     lockName,
     cause,
   )

@@ -1,14 +1,15 @@
 import { nanoid } from 'nanoid'
 import { ClientEmitter } from './client-emitter.ts'
 import { ClientParts, newClient } from './client-parts.ts'
+import { type Connect, connectToRedis, majorityOf } from './connect.ts'
 import type { HoldfastEvents } from './events.ts'
 import { KINDS, type KindMethods } from './kinds/all.ts'
 import { addKindMethods, OpenKinds, redisKindsOf } from './kinds/open-kinds.ts'
 import { refuseDetached } from './kit/handle.ts'
 import { clientInfo } from './local/client-info.ts'
 import type { CutOffHold, Holdings } from './local/holdings.ts'
-import { PlaceEvents } from './local/place-events.ts'
 import { plainKind } from './local/racing-waiter.ts'
+import { ServerEvents } from './local/server-events.ts'
 import { HoldfastLock, handleOf, type Lock } from './locks/lock/holdfast-lock.ts'
 import { HoldfastMultiLock, type MultiLock } from './locks/multi/multi-lock.ts'
 import { type CloseOptions, drainMsOf } from './options/close-options.ts'
@@ -16,7 +17,6 @@ import { assertFunction } from './options/input.ts'
 import type { GetLockOptions, HoldfastOptions } from './options/options.ts'
 import { resolveOptions } from './options/settings.ts'
 import { type OwnerHandle as Owner, ownerOf } from './owner/owner.ts'
-import { majorityOf, type NewPlace, newRedisPlace } from './places.ts'
 import type { MasterHealth } from './servers/master-health.ts'
 import type { ClientInfo } from './servers/presence.ts'
 
@@ -39,20 +39,20 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /** @throws `InvalidArgumentError` for unknown or invalid options */
   constructor(options: HoldfastOptions)
   /**
-   * @param newPlace connects to another store of the locks instead of Redis
+   * @param connect connects to another store of the locks instead of Redis
    * @internal
    */
-  constructor(options: Omit<HoldfastOptions, 'redis' | 'masters'>, newPlace: NewPlace)
-  constructor(options: HoldfastOptions, newPlace?: NewPlace) {
+  constructor(options: Omit<HoldfastOptions, 'redis' | 'masters'>, connect: Connect)
+  constructor(options: HoldfastOptions, connect?: Connect) {
     super()
-    const settings = resolveOptions(options, newPlace !== undefined)
+    const settings = resolveOptions(options, connect !== undefined)
     const client = newClient(this, this.id, settings)
-    const place = (newPlace ?? newRedisPlace)(
+    const connection = (connect ?? connectToRedis)(
       settings,
-      new PlaceEvents(client),
+      new ServerEvents(client),
       redisKindsOf(KINDS),
     )
-    this.#parts = new ClientParts(client, place, (servers, nameOf) =>
+    this.#parts = new ClientParts(client, connection, (servers, nameOf) =>
       majorityOf(servers, settings, nameOf),
     )
     this.#kinds = new OpenKinds(KINDS, this.#parts, settings)
@@ -171,7 +171,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   close(options?: CloseOptions): Promise<readonly CutOffHold[]>
   close(options?: CloseOptions, ...others: never[]): Promise<readonly CutOffHold[]> {
     try {
-      return this.#parts.close(drainMsOf(options, others), this.#kinds)
+      return this.#parts.shutDown(drainMsOf(options, others), this.#kinds)
     } catch (error) {
       return Promise.reject(error)
     }

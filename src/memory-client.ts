@@ -1,7 +1,7 @@
 import { Holdfast } from './holdfast.ts'
 import type { HoldfastOptions } from './options/options.ts'
 import { MemoryConnection } from './servers/memory/memory-connection.ts'
-import type { MemoryServer } from './servers/memory/memory-server.ts'
+import type { MemoryLockServer } from './servers/memory/memory-server.ts'
 
 /** The options of a client with locks in memory: all options of `new Holdfast` without Redis. */
 export type MemoryClientOptions = Omit<
@@ -10,7 +10,10 @@ export type MemoryClientOptions = Omit<
 >
 
 /** Creates a client of a server in memory. The client has its own connection. */
-export function newMemoryClient(server: MemoryServer, options: MemoryClientOptions = {}): Holdfast {
+export function newMemoryClient(
+  server: MemoryLockServer,
+  options: MemoryClientOptions = {},
+): Holdfast {
   return new Holdfast(options, ({ counterTtlMs, label }, events) => {
     const connection = new MemoryConnection(server, counterTtlMs, label, events)
     return {
@@ -18,7 +21,7 @@ export function newMemoryClient(server: MemoryServer, options: MemoryClientOptio
       clock: server.clock,
       keyPrefix: '',
       clustered: false,
-      close: async () => connection.close(),
+      disconnect: async () => connection.disconnect(),
     }
   })
 }

@@ -7,7 +7,7 @@ import { LocalLease } from './local/local-lease.ts'
 import { type MemoryClientOptions, newMemoryClient } from './memory-client.ts'
 import { assertBoolean, optionsOf } from './options/input.ts'
 import { MemoryConnection } from './servers/memory/memory-connection.ts'
-import { MemoryServer as Server } from './servers/memory/memory-server.ts'
+import { MemoryLockServer as Server } from './servers/memory/memory-server.ts'
 import { VirtualClock } from './servers/memory/virtual-clock.ts'
 
 export type { MemoryClientOptions } from './memory-client.ts'
@@ -163,11 +163,11 @@ class TestServer implements MemoryServer {
       )
     }
     const ending = { owner: hold.id.wireOwner, holds: 0, token: hold.lastToken, callMs: 1 }
-    lock.remoteOf(hold).release(ending, {
+    lock.remoteOf(hold).lower(ending, {
       // The next holder may belong to the same client. The server sends no message to this client,
       // so this call wakes the waiter.
       answered: (released) =>
-        lock.lookAgain(released.kind === 'freed' ? released.following : undefined),
+        lock.checkAgain(released.kind === 'freed' ? released.following : undefined),
       failed: () => {},
     })
     hold.loseGone()

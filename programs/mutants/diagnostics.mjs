@@ -54,7 +54,7 @@ export const diagnostics = [
     id: 'presence-outlives-client',
     mistake: 'The servers of a RedLock are told for ever of a client that was closed.',
     file: 'src/local/backend.ts',
-    search: '    this.#presence.close()\n',
+    search: '    this.#presence.withdraw()\n',
     replace: '',
     test: PRESENCE,
     name: "the facts of a RedLock's client are deleted at all servers when that client closes",

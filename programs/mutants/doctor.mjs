@@ -58,7 +58,7 @@ export const doctor = [
     id: 'doctor-clock-unaided',
     mistake:
       'Clocks are compared without what the measurement may be off by, and from the slowest answer.',
-    file: `${FACTS}/ask-clock.ts`,
+    file: `${FACTS}/read-clock.ts`,
     search: 'if (tripMs < best.tripMs)',
     replace: 'if (trips.length === 1 || tripMs < 0)',
     test: MASTERS,
@@ -69,7 +69,7 @@ export const doctor = [
     mistake:
       'The round trips of masters are compared with the command timeout, and not with the lease.',
     file: `${CHECKS}/round-trips.ts`,
-    search: "place === 'masters' ? Math.min(commandTimeoutMs, shareMs) : commandTimeoutMs",
+    search: "deployment === 'masters' ? Math.min(commandTimeoutMs, shareMs) : commandTimeoutMs",
     replace: 'commandTimeoutMs + 0 * shareMs',
     test: MASTERS,
     name: 'a master that answers too late for the lease',
@@ -77,7 +77,7 @@ export const doctor = [
   {
     id: 'doctor-dryrun-scripts-only',
     mistake: 'Channels are not asked about, only keys.',
-    file: `${FACTS}/ask-rights.ts`,
+    file: `${FACTS}/read-rights.ts`,
     search: "pattern.startsWith('&') ? TELLS : TOUCHES",
     replace: "pattern.startsWith('&') ? [] : TOUCHES",
     test: RIGHTS,
@@ -95,7 +95,7 @@ export const doctor = [
   {
     id: 'doctor-nodes-of-replicas',
     mistake: 'The replicas of a cluster are told to be no masters.',
-    file: `${FACTS}/ask-cluster.ts`,
+    file: `${FACTS}/read-cluster.ts`,
     search: "node.flags.includes('slave') ? 'replica' : 'master'",
     replace: "'master' as const",
     test: CLUSTER,

@@ -155,7 +155,7 @@ export const fair = [
   {
     id: 'place-left-behind',
     mistake: 'Who gives up leaves a place in the queue.',
-    file: 'src/local/ask.ts',
+    file: 'src/local/request.ts',
     search: 'if (doubtUntilMs > 0 || queued) {',
     replace: 'if (doubtUntilMs > 0) {',
     test: 'test/fair/fair-bookkeeping.test.ts',

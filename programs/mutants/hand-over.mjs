@@ -64,7 +64,7 @@ export const handOver = [
     mistake:
       'A lock is passed on to a call made after Redis was last asked, and Redis is not asked.',
     file: 'src/local/holds.ts',
-    search: '    this.#laterCallers.look()\n',
+    search: '    this.#laterCallers.check()\n',
     replace: '',
     test: HAND_OVER,
     name: 'than the lock was deleted holds the lock only until the next check',

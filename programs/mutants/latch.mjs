@@ -20,9 +20,9 @@ export const latch = [
     id: 'count-down-renamed',
     mistake: 'A count-down whose answer was lost is sent again under another name.',
     file: 'src/locks/latch/latches.ts',
-    search: '(callMs) => ask(request, callMs),',
+    search: '(callMs) => send(request, callMs),',
     replace:
-      '(callMs) => ask(new OnceRequest(String(Math.random()), keptMs, this.#limits.clock), callMs),',
+      '(callMs) => send(new OnceRequest(String(Math.random()), keptMs, this.#limits.clock), callMs),',
     test: FAULTS,
     name: 'a hundred count-downs whose answers are lost count a hundred',
   },

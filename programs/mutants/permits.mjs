@@ -133,7 +133,7 @@ export const permits = [
     mistake:
       'The place of a client in which nobody waits any more keeps others out for three seconds.',
     file: 'src/locks/semaphore/permit-verbs.ts',
-    search: 'if (this.#hasPlace && isLast()) remote.leave(isLast)',
+    search: 'if (this.#hasPlace && isLast()) remote.stopWaiting(isLast)',
     replace: '',
     test: WAITING,
     name: 'a waiter that gives up before its first request leaves no place behind',

@@ -135,7 +135,7 @@ export const readWrite = [
     id: 'sleeper-forgotten',
     mistake: 'Who sleeps behind one of its own client is not woken when that one gives up.',
     file: 'src/local/local-lock.ts',
-    search: 'first?.waitsHere && !this.keepsOut(first.request)',
+    search: 'first?.waitsHere && !this.excludes(first.request)',
     replace: 'first?.waitsHere && this.services === undefined',
     test: TURNS,
     name: 'a waiter behind a waiter of its client asks next when that waiter leaves',

@@ -33,7 +33,7 @@ export const security = [
     id: 'history-shows-login',
     mistake: 'readHistory() rejects with an error that has the password of a refused login.',
     file: 'tools/history/read-history.ts',
-    search: 'delete (told as { command?: unknown }).command',
+    search: 'delete (reported as { command?: unknown }).command',
     replace: 'void 0',
     test: SECRETS,
     name: 'the history, the metrics and the traces',

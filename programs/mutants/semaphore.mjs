@@ -110,7 +110,7 @@ export const semaphore = [
     id: 'answered-names-kept',
     mistake: 'Redis remembers each acquisition until its time is over.',
     file: 'src/servers/redis/semaphore/semaphore-commands.ts',
-    search: 'if (this.#undecided.delete(owner)) this.#heard(owner)',
+    search: 'if (this.#undecided.delete(owner)) this.#acknowledge(owner)',
     replace: 'this.#undecided.delete(owner)',
     test: SEMAPHORE,
     name: 'the records of requests in Redis stay few, have an expiry, and are deleted soon',

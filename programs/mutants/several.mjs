@@ -6,8 +6,9 @@ export const several = [
     id: 'held-while-waiting',
     mistake: 'What is held while another lock is waited for is never let go.',
     file: 'src/locks/multi/all-or-none.ts',
-    search: '    if (over) return\n    this.#reach.wasTooShort(inOrder)\n',
-    replace: '    if (over || this.#taken.size > 0) return\n    this.#reach.wasTooShort(inOrder)\n',
+    search: '    if (isStopped) return\n    this.#reach.wasTooShort(inOrder)\n',
+    replace:
+      '    if (isStopped || this.#taken.size > 0) return\n    this.#reach.wasTooShort(inOrder)\n',
     test: 'test/multi/multi-waiting.test.ts',
     name: 'clients of one lock make progress while a MultiLock waits for a lock of another server',
   },

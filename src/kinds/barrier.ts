@@ -36,7 +36,7 @@ export const barrier: KindDescriptor<BarrierMethods> = {
     return {
       methods: { getCyclicBarrier },
       holdings: () => ({ waiting: barriers.waiting }),
-      closeOthers: () => barriers.close(),
+      shutDown: () => barriers.shutDown(),
     }
   },
 }

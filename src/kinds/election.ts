@@ -33,7 +33,7 @@ export const election: KindDescriptor<ElectionMethods> = {
     return {
       methods: { getLeaderElection: (name, options = {}) => elections.of(name, options) },
       drain: () => elections.drain(closingError()),
-      closeOthers: () => elections.close(),
+      shutDown: () => elections.stopWatches(),
     }
   },
 }

@@ -46,7 +46,7 @@ export const fair: KindDescriptor<Methods> = {
     }
     return {
       methods: { fairLock, getFairLock: (name, options) => handleOf(fairLock(name, options)) },
-      close: () => locks?.close(),
+      stopHeartbeat: () => locks?.stopHeartbeat(),
     }
   },
 }

@@ -31,9 +31,9 @@ export interface OpenKind<M extends object> {
   /** Ends what may end early, and resolves when nothing is held that does not belong to locks. */
   drain?(): Promise<void> | void
   /** Closes the parts that are not locks. The locks are closed later. */
-  closeOthers?(): Promise<void> | void
+  shutDown?(): Promise<void> | void
   /** Called when all locks have been released. */
-  close?(): void
+  stopHeartbeat?(): void
 }
 
 /** One kind of locks that needs a single server. Each kind is described in one file of this folder. */

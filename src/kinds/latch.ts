@@ -31,7 +31,7 @@ export const latch: KindDescriptor<LatchMethods> = {
     return {
       methods: { getCountDownLatch },
       holdings: () => ({ waiting: latches.waiting }),
-      closeOthers: () => latches.close(),
+      shutDown: () => latches.shutDown(),
     }
   },
 }

@@ -2,8 +2,8 @@ import type { Holdings } from '../local/holdings.ts'
 import type { RedisKinds } from '../servers/redis/calls/redis-kind.ts'
 import type { KindDescriptor, KindHost, OpenKind } from './kind.ts'
 
-type Client = Pick<KindHost, 'owners' | 'backend' | 'rawName'>
-type Kinds = readonly KindDescriptor<object>[]
+type ClientOfKinds = Pick<KindHost, 'owners' | 'backend' | 'rawName'>
+type KindList = readonly KindDescriptor<object>[]
 type Method = (...args: unknown[]) => unknown
 
 /**
@@ -15,8 +15,8 @@ export class OpenKinds {
   readonly #methods: Record<string, Method> = {}
 
   constructor(
-    kinds: Kinds,
-    client: Client,
+    kinds: KindList,
+    client: ClientOfKinds,
     settings: { readonly label: string; readonly outageMs: number },
   ) {
     const host: KindHost = {
@@ -51,13 +51,13 @@ export class OpenKinds {
   }
 
   /** Closes the parts that are not locks. The locks are closed later. */
-  async closeOthers(): Promise<void> {
-    await Promise.all(this.#open.map((kind) => kind.closeOthers?.()))
+  async shutDown(): Promise<void> {
+    await Promise.all(this.#open.map((kind) => kind.shutDown?.()))
   }
 
   /** Called when all locks have been released. */
-  close(): void {
-    for (const kind of this.#open) kind.close?.()
+  stopHeartbeat(): void {
+    for (const kind of this.#open) kind.stopHeartbeat?.()
   }
 }
 
@@ -68,7 +68,7 @@ export class OpenKinds {
  */
 export function addKindMethods<C extends object>(
   Client: { readonly prototype: C },
-  kinds: Kinds,
+  kinds: KindList,
   kindsOf: (client: C) => OpenKinds,
 ): void {
   for (const name of kinds.flatMap(({ names }) => names)) {
@@ -84,7 +84,7 @@ export function addKindMethods<C extends object>(
 }
 
 /** The kinds that have scripts of their own on Redis, by the folders of the scripts. */
-export function redisKindsOf(kinds: Kinds): RedisKinds {
+export function redisKindsOf(kinds: KindList): RedisKinds {
   return new Map(
     kinds.flatMap(({ requests, onRedis }) =>
       requests && onRedis ? [[requests.name, { ...onRedis, what: requests.what }]] : [],

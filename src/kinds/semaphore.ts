@@ -33,7 +33,7 @@ export const semaphore: KindDescriptor<SemaphoreMethods> = {
       methods: { getSemaphore },
       holdings: () => ({ held: all?.held ?? [] }),
       drain: () => all?.drain(),
-      closeOthers: () => all?.close(),
+      shutDown: () => all?.shutDown(),
     }
   },
 }

@@ -1,19 +1,19 @@
-interface Host {
+interface TaskEvents {
   /** Called with a failure that no other caller receives. */
   taskFailed(error: Error): void
   /** Called when no task is under way any longer. */
   tasksEnded(): void
 }
 
-const NOBODY: Host = { taskFailed: () => {}, tasksEnded: () => {} }
+const NOBODY: TaskEvents = { taskFailed: () => {}, tasksEnded: () => {} }
 
 /** Counts tasks in the background, so that callers can wait until all tasks have ended. */
 export class BackgroundTasks {
-  readonly #host: Host
+  readonly #host: TaskEvents
   #waiting: (() => void)[] | undefined
   #running = 0
 
-  constructor(host: Host = NOBODY) {
+  constructor(host: TaskEvents = NOBODY) {
     this.#host = host
   }
 
@@ -25,23 +25,23 @@ export class BackgroundTasks {
   run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1
     work.then(
-      () => this.end(),
+      () => this.finished(),
       (error: Error) => {
         whose?.reject(error)
         this.#host.taskFailed(error)
-        this.end()
+        this.finished()
       },
     )
   }
 
-  /** Counts a task until `end()` is called. */
-  begin(): void {
+  /** Counts a task until `finished()` is called. */
+  started(): void {
     this.#running += 1
   }
 
-  end(): void {
+  finished(): void {
     this.#running -= 1
-    this.settle()
+    this.reportIfQuiet()
   }
 
   /**
@@ -50,8 +50,8 @@ export class BackgroundTasks {
    */
   count(work: Promise<unknown>): void {
     this.#running += 1
-    const end = () => this.end()
-    work.then(end, end)
+    const finished = () => this.finished()
+    work.then(finished, finished)
   }
 
   get isQuiet(): boolean {
@@ -61,7 +61,7 @@ export class BackgroundTasks {
   /**
    * If no task is under way, resolves the promises of `quiet()` and calls `tasksEnded` of the host.
    */
-  settle(): void {
+  reportIfQuiet(): void {
     if (!this.isQuiet) return
     const waiting = this.#waiting
     this.#waiting = undefined

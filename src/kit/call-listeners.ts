@@ -14,20 +14,20 @@ export function callListeners(call: () => void): void {
   }
 }
 
-type Listener = (...args: unknown[]) => void
+type EventListener = (...args: unknown[]) => void
 
 /** A listener, as eventemitter3 stores it. */
-interface Entry {
-  readonly fn: Listener
+interface ListenerEntry {
+  readonly fn: EventListener
   readonly context: unknown
   readonly once: boolean
 }
 
 interface Emitter {
-  readonly _events?: Readonly<Record<string, Entry | readonly Entry[] | undefined>>
+  readonly _events?: Readonly<Record<string, ListenerEntry | readonly ListenerEntry[] | undefined>>
   listenerCount(event: string): number
   emit(event: string, ...args: unknown[]): boolean
-  removeListener(event: string, fn: Listener, context: unknown, once: boolean): unknown
+  removeListener(event: string, fn: EventListener, context: unknown, once: boolean): unknown
 }
 
 /**
@@ -47,7 +47,7 @@ export function emitBy(emitter: object): (event: string, ...args: unknown[]) => 
     }
     // The list is copied, because a listener may add other listeners. The added listeners are not
     // called for this event.
-    for (const { fn, context, once } of [...(entries as Entry[])]) {
+    for (const { fn, context, once } of [...(entries as ListenerEntry[])]) {
       if (once) one.removeListener(event, fn, undefined, true)
       callListeners(() => fn.apply(context, args))
     }

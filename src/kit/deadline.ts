@@ -34,8 +34,8 @@ export class Deadline {
     if (this.#isOver || at >= this.#at) return
     this.#at = at
     this.#clock.clear(this.#timer)
-    if (ms === 0) this.#end()
-    else this.#timer = this.#clock.after(ms, () => this.#end())
+    if (ms === 0) this.#expire()
+    else this.#timer = this.#clock.after(ms, () => this.#expire())
   }
 
   /**
@@ -44,10 +44,10 @@ export class Deadline {
    */
   async awaits(work: Promise<unknown>): Promise<void> {
     await Promise.race([work, this.#passed])
-    this.#end()
+    this.#expire()
   }
 
-  #end(): void {
+  #expire(): void {
     this.#isOver = true
     this.#clock.clear(this.#timer)
     this.#pass()

@@ -2,7 +2,7 @@
 export interface Dated {
   dueAt: number
   /** The index in the heap; -1 if the item is in no heap. */
-  place: number
+  heapIndex: number
 }
 
 /**
@@ -20,8 +20,8 @@ export class Deadlines<T extends Dated> {
   /** Adds the item, or changes its due time. */
   set(one: T, dueAt: number): void {
     one.dueAt = dueAt
-    if (one.place === -1) {
-      one.place = this.#heap.length
+    if (one.heapIndex === -1) {
+      one.heapIndex = this.#heap.length
       this.#heap.push(one)
     }
     this.#up(one)
@@ -29,46 +29,46 @@ export class Deadlines<T extends Dated> {
   }
 
   remove(one: T): void {
-    const { place } = one
-    if (this.#heap[place] !== one) return
-    one.place = -1
+    const { heapIndex: index } = one
+    if (this.#heap[index] !== one) return
+    one.heapIndex = -1
     const last = this.#heap.pop() as T
     if (last === one) return
-    this.#put(last, place)
+    this.#put(last, index)
     this.#up(last)
     this.#down(last)
   }
 
-  #put(one: T, place: number): void {
-    this.#heap[place] = one
-    one.place = place
+  #put(one: T, index: number): void {
+    this.#heap[index] = one
+    one.heapIndex = index
   }
 
   #up(one: T): void {
-    let { place } = one
-    while (place > 0) {
-      const before = (place - 1) >> 1
+    let { heapIndex: index } = one
+    while (index > 0) {
+      const before = (index - 1) >> 1
       const other = this.#heap[before] as T
       if (other.dueAt <= one.dueAt) break
-      this.#put(other, place)
-      place = before
+      this.#put(other, index)
+      index = before
     }
-    this.#put(one, place)
+    this.#put(one, index)
   }
 
   #down(one: T): void {
-    let { place } = one
+    let { heapIndex: index } = one
     for (;;) {
-      const left = 2 * place + 1
-      const right = this.#heap[left + 1]
-      let next = this.#heap[left]
+      const child = 2 * index + 1
+      const right = this.#heap[child + 1]
+      let next = this.#heap[child]
       if (next === undefined) break
       if (right !== undefined && right.dueAt < next.dueAt) next = right
       if (next.dueAt >= one.dueAt) break
-      const after = next.place
-      this.#put(next, place)
-      place = after
+      const after = next.heapIndex
+      this.#put(next, index)
+      index = after
     }
-    this.#put(one, place)
+    this.#put(one, index)
   }
 }

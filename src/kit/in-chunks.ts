@@ -4,15 +4,15 @@
  */
 export function inChunks<T>(items: readonly T[], sizeOf: (item: T) => number, most: number): T[][] {
   const chunks: T[][] = []
-  let left = 0
+  let remaining = 0
   for (const item of items) {
     const size = sizeOf(item)
-    if (chunks.length === 0 || size > left) {
+    if (chunks.length === 0 || size > remaining) {
       chunks.push([])
-      left = most
+      remaining = most
     }
     chunks.at(-1)?.push(item)
-    left -= size
+    remaining -= size
   }
   return chunks
 }

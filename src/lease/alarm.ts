@@ -3,7 +3,7 @@ import { type Dated, Deadlines } from '../kit/deadlines.ts'
 import { outsideContexts } from '../kit/outside-contexts.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 
-interface Hold extends Dated {
+interface ExpiringHold extends Dated {
   remainingMonotonicMs(): number
   loseIfExpired(): void
 }
@@ -15,7 +15,7 @@ export class Alarm {
    * The holds by expiry. A renewal does not change the entry of a hold, so the entry may be too
    * early. When the entry is due, the alarm reads the real expiry.
    */
-  readonly #deadlines = new Deadlines<Hold>()
+  readonly #deadlines = new Deadlines<ExpiringHold>()
   #timer: Timer | undefined
   /**
    * When the timer fires, in milliseconds on the monotonic clock; Infinity if there is no timer. No
@@ -27,13 +27,13 @@ export class Alarm {
     this.#clock = clock
   }
 
-  track(hold: Hold): void {
+  track(hold: ExpiringHold): void {
     const dueAt = this.#clock.now().monotonic + hold.remainingMonotonicMs()
     this.#deadlines.set(hold, dueAt)
     this.#set(dueAt)
   }
 
-  untrack(hold: Hold): void {
+  untrack(hold: ExpiringHold): void {
     this.#deadlines.remove(hold)
   }
 

@@ -2,7 +2,7 @@ import { releasedError } from '../errors.ts'
 import { behind } from '../kit/handle.ts'
 import type { LinkedList } from '../kit/linked-list.ts'
 import { Printed } from '../kit/printed.ts'
-import type { Kept } from '../owner/holder.ts'
+import type { StoredLease } from '../owner/lease-holder.ts'
 
 /**
  * Marks a lease that an `unlock()`, perhaps of another task, has ended. A later `release()`
@@ -26,9 +26,9 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** @internal */
   readonly askedAt: number
   #released: Promise<boolean> | undefined
-  #list: LinkedList<Kept> | undefined
-  #before: Kept | undefined
-  #after: Kept | undefined
+  #list: LinkedList<StoredLease> | undefined
+  #before: StoredLease | undefined
+  #after: StoredLease | undefined
 
   /** @internal */
   constructor(scoped: boolean, askedAt: number) {
@@ -61,7 +61,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
    * locks. The client then retries in the background, and the lock ends with its lease at the latest.
    */
   release(): Promise<boolean> {
-    this.#released ??= this.#release()
+    this.#released ??= this.#releaseOnce()
     return this.#released
   }
 
@@ -74,7 +74,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
     return { name: this.name, token: this.token, valid: remainingMs > 0, remainingMs }
   }
 
-  #release(): Promise<boolean> {
+  #releaseOnce(): Promise<boolean> {
     this.#list?.remove(this)
     return this.undo()
   }
@@ -99,11 +99,13 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
    */
   endedBy(reasonOf: (lease: { name: string; token: number }) => Error): void {
     this.#released = ENDED
-    this.tellHolders(reasonOf)
+    this.notifyHolders(reasonOf)
   }
 
   /** @internal */
-  protected abstract tellHolders(reasonOf: (lease: { name: string; token: number }) => Error): void
+  protected abstract notifyHolders(
+    reasonOf: (lease: { name: string; token: number }) => Error,
+  ): void
 
   /** @internal */
   get endedByAnother(): boolean {
@@ -111,7 +113,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   }
 
   /** @internal */
-  abstract over(): Error
+  abstract whyEnded(): Error
 
   /** @internal */
   protected releasedBefore(): Error {
@@ -138,29 +140,29 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   abstract readonly of: object
 
   /** @internal */
-  get list(): LinkedList<Kept> | undefined {
+  get list(): LinkedList<StoredLease> | undefined {
     return this.#list
   }
   /** @internal */
-  set list(list: LinkedList<Kept> | undefined) {
+  set list(list: LinkedList<StoredLease> | undefined) {
     this.#list = list
   }
 
   /** @internal */
-  get before(): Kept | undefined {
+  get before(): StoredLease | undefined {
     return this.#before
   }
   /** @internal */
-  set before(lease: Kept | undefined) {
+  set before(lease: StoredLease | undefined) {
     this.#before = lease
   }
 
   /** @internal */
-  get after(): Kept | undefined {
+  get after(): StoredLease | undefined {
     return this.#after
   }
   /** @internal */
-  set after(lease: Kept | undefined) {
+  set after(lease: StoredLease | undefined) {
     this.#after = lease
   }
 }

@@ -35,7 +35,7 @@ export class ClockWatch {
   start(): boolean {
     if (this.#checks !== undefined) return false
     this.#lastSeen = this.#clock.now()
-    this.#checks = this.#clock.every(CHECK_MS, () => this.#look()).unref()
+    this.#checks = this.#clock.every(CHECK_MS, () => this.#measure()).unref()
     return true
   }
 
@@ -52,12 +52,12 @@ export class ClockWatch {
    */
   stalledMs(at: number): number {
     const from = this.#lastSeen.monotonic
-    const { from: begin, until: end } =
+    const { from: stallFrom, until: stallUntil } =
       at < from ? this.#stall : { from, until: this.#clock.monotonic() }
-    return at >= begin && at <= end ? Math.max(0, end - begin - CHECK_MS) : 0
+    return at >= stallFrom && at <= stallUntil ? Math.max(0, stallUntil - stallFrom - CHECK_MS) : 0
   }
 
-  #look(): void {
+  #measure(): void {
     const before = this.#lastSeen
     const now = this.#clock.now()
     this.#lastSeen = now

@@ -58,7 +58,7 @@ function endOf(hold: Hold, now: number): string {
  * One acquisition that is not released yet. This object does not refer to the lease, so that a
  * dropped lease can be garbage-collected.
  */
-class Held extends Linked<Held> {
+class UnreleasedLease extends Linked<UnreleasedLease> {
   readonly hold: Hold
   readonly since: number
   #trace: Error | undefined
@@ -104,14 +104,14 @@ export class HeldWatch {
   readonly #afterMs: number
   readonly #writeDownMs: number
   /** The acquisitions whose stack is still an object. The earliest acquisition is first. */
-  readonly #fresh = new LinkedList<Held>()
+  readonly #fresh = new LinkedList<UnreleasedLease>()
   /**
    * The acquisitions whose stack is text and that had no warning yet. The earliest acquisition is
    * first.
    */
-  readonly #written = new LinkedList<Held>()
-  readonly #of = new WeakMap<object, Held>()
-  readonly #collected = new FinalizationRegistry<Held>((held) => this.#leaked(held))
+  readonly #written = new LinkedList<UnreleasedLease>()
+  readonly #of = new WeakMap<object, UnreleasedLease>()
+  readonly #collected = new FinalizationRegistry<UnreleasedLease>((held) => this.#leaked(held))
   #timer: Timer | undefined
 
   constructor(afterMs: number, clock: Clock) {
@@ -140,7 +140,7 @@ export class HeldWatch {
    * Begins to watch one acquisition of the hold, until {@link released} is called for the lease.
    */
   held(lease: object, hold: Hold, trace: Error | undefined): void {
-    const held = new Held(hold, this.#clock.monotonic(), trace)
+    const held = new UnreleasedLease(hold, this.#clock.monotonic(), trace)
     this.#fresh.add(held)
     this.#of.set(lease, held)
     this.#collected.register(lease, held, held)
@@ -155,14 +155,14 @@ export class HeldWatch {
     this.#forget(held)
   }
 
-  close(): void {
+  stopTimer(): void {
     this.#clock.clear(this.#timer)
     this.#timer = undefined
   }
 
-  #forget(held: Held): void {
+  #forget(held: UnreleasedLease): void {
     held.list?.remove(held)
-    if (this.#fresh.size + this.#written.size === 0) this.close()
+    if (this.#fresh.size + this.#written.size === 0) this.stopTimer()
   }
 
   #arm(): void {
@@ -172,10 +172,10 @@ export class HeldWatch {
     )
     if (dueAt === Infinity) return
     const ms = Math.max(Math.ceil(dueAt - this.#clock.monotonic()), 1)
-    this.#timer = this.#clock.after(ms, () => this.#look()).unref()
+    this.#timer = this.#clock.after(ms, () => this.#check()).unref()
   }
 
-  #look(): void {
+  #check(): void {
     this.#timer = undefined
     const now = this.#clock.monotonic()
     for (let held = this.#fresh.first; held; held = this.#fresh.first) {
@@ -198,7 +198,7 @@ export class HeldWatch {
    * Called when the lease was garbage-collected before its release. A fixed lease ends by itself,
    * so the watch warns only about renewed leases.
    */
-  #leaked(held: Held): void {
+  #leaked(held: UnreleasedLease): void {
     this.#forget(held)
     held.writeDown()
     if (!held.hold.live || held.hold.renewMs === 0) return

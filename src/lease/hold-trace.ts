@@ -1,4 +1,4 @@
-import { type HoldFact, type HoldOutcome, holdTrace, tellEnd } from '../diagnostics.ts'
+import { type HoldFact, type HoldOutcome, holdTrace, publishEnd } from '../diagnostics.ts'
 import type { Clock } from '../kit/clock.ts'
 
 /**
@@ -26,13 +26,13 @@ export class HoldTrace {
   }
 
   /** Publishes the outcome of the hold. Later calls have no effect. */
-  ended(outcome: HoldOutcome, error?: unknown, stalledMs?: number): void {
+  publishEnd(outcome: HoldOutcome, error?: unknown, stalledMs?: number): void {
     const fact = this.#fact
     if (fact.outcome !== undefined) return
     this.letGo()
     fact.outcome = outcome
     if (error !== undefined) fact.error = error
     if (stalledMs !== undefined) fact.stalledMs = stalledMs
-    tellEnd(holdTrace, fact)
+    publishEnd(holdTrace, fact)
   }
 }

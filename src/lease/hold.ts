@@ -1,8 +1,8 @@
 import { type LeaseLostError, type LossReason, releasedError } from '../errors.ts'
 import { type Clock, elapsedMs, type Moment } from '../kit/clock.ts'
 import type { Dated } from '../kit/deadlines.ts'
-import { leftUntil } from '../kit/left-until.ts'
 import { Linked } from '../kit/linked-list.ts'
+import { remainingUntil } from '../kit/remaining-until.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { HoldKind } from './hold-kind.ts'
 import type { HoldTrace } from './hold-trace.ts'
@@ -21,7 +21,7 @@ export class Hold extends Linked<Hold> implements Dated {
   /** @internal */
   dueAt = 0
   /** @internal */
-  place = -1
+  heapIndex = -1
   readonly lockName: string
   readonly owner: Owner
   readonly id: HoldId
@@ -41,7 +41,7 @@ export class Hold extends Linked<Hold> implements Dated {
   /** The hold count: the number of acquisitions that are not released yet. */
   count = 1
   /** True if the event `acquired` was emitted. Otherwise the release does not emit `released`. */
-  told = false
+  reported = false
   /** The lease that each renewal requests, in milliseconds; 0 if the lease is fixed. */
   renewMs = 0
   /** The leases of the renewed acquisitions, in milliseconds. The longest lease is `renewMs`. */
@@ -158,7 +158,7 @@ export class Hold extends Linked<Hold> implements Dated {
 
   /** Returns the lease to request at this time: `leaseMs`, or less if the limit is near. */
   upToLimit(leaseMs: number, at: Moment): number {
-    return leftUntil(this.limitAt, at.monotonic, leaseMs)
+    return remainingUntil(this.limitAt, at.monotonic, leaseMs)
   }
 
   /** From now on, the stand-in renews the lease too, and its proofs count. */
@@ -167,7 +167,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (this.#backing?.leaseMs === leaseMs && this.#backing.limitAt === limitAt) return
     this.standAlone()
     const { sentAt } = this.#proof
-    this.#backing = { ...standIn.keep(this.id, sentAt, leaseMs, limitAt), leaseMs, limitAt }
+    this.#backing = { ...standIn.add(this.id, sentAt, leaseMs, limitAt), leaseMs, limitAt }
   }
 
   standAlone(): void {
@@ -219,7 +219,7 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /** Returns the error for code that uses the hold after its end. */
-  over(): Error {
+  whyEnded(): Error {
     return this.loss ?? releasedError(this.lockName, this.kind.words)
   }
 
@@ -229,7 +229,7 @@ export class Hold extends Linked<Hold> implements Dated {
   }
 
   /** Ends the hold at its last release. A `reason` also aborts the signal. */
-  end(reason?: Error): void {
+  finish(reason?: Error): void {
     if (!this.live) return
     this.#state = 'ended'
     this.#loss = reason
@@ -240,7 +240,7 @@ export class Hold extends Linked<Hold> implements Dated {
   endedBy(reason: () => Error): void {
     if (this.#state !== 'ended' || this.#loss !== undefined) return
     this.#loss = reason
-    this.#signal?.abort(this.over())
+    this.#signal?.abort(this.whyEnded())
   }
 
   #loseByTime(): void {

@@ -7,18 +7,18 @@ import { outsideFrames } from '../kit/frame-storage.ts'
 export class LeaseSignal {
   readonly #controller = new AbortController()
 
-  constructor(look: () => void) {
+  constructor(check: () => void) {
     const { signal } = this.#controller
-    const looking = (property: 'aborted' | 'reason') => ({
+    const checking = (property: 'aborted' | 'reason') => ({
       configurable: true,
       get: () => {
-        look()
+        check()
         return Reflect.get(AbortSignal.prototype, property, signal) as unknown
       },
     })
     Object.defineProperties(signal, {
-      aborted: looking('aborted'),
-      reason: looking('reason'),
+      aborted: checking('aborted'),
+      reason: checking('reason'),
       throwIfAborted: {
         configurable: true,
         value: () => {

@@ -32,7 +32,7 @@ export abstract class HeldLease extends BaseLease {
    *
    * @internal
    */
-  told = false
+  reported = false
 
   /** @internal */
   constructor(hold: Hold, scoped: boolean, askedAt: number) {
@@ -101,8 +101,8 @@ export abstract class HeldLease extends BaseLease {
     this.assertNotReleased()
     this.#hold.loseIfExpired()
     if (this.#hold.live) return
-    this.told = true
-    throw this.#hold.over()
+    this.reported = true
+    throw this.#hold.whyEnded()
   }
 
   /**
@@ -119,7 +119,7 @@ export abstract class HeldLease extends BaseLease {
     try {
       await this.lengthen(leaseMs)
     } catch (error) {
-      this.told ||= error === this.#hold.loss
+      this.reported ||= error === this.#hold.loss
       throw error
     }
   }
@@ -130,7 +130,7 @@ export abstract class HeldLease extends BaseLease {
    * reported. An error of the block is not hidden: JavaScript makes a `SuppressedError` of both.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if ((this.released && !this.endedByAnother) || (await this.release()) || this.told) return
+    if ((this.released && !this.endedByAnother) || (await this.release()) || this.reported) return
     // After `close()` the loss is a `ClosedError`. This error is not thrown, because the caller of
     // `close()` knows that the client holds nothing.
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
@@ -160,13 +160,13 @@ export abstract class HeldLease extends BaseLease {
   protected abstract lengthen(leaseMs: number): Promise<void>
 
   /** @internal */
-  protected tellHolders(reasonOf: (lease: { name: string; token: number }) => Error): void {
+  protected notifyHolders(reasonOf: (lease: { name: string; token: number }) => Error): void {
     this.#hold.endedBy(() => reasonOf(this))
   }
 
   /** @internal */
-  over(): Error {
-    return this.#hold.over()
+  whyEnded(): Error {
+    return this.#hold.whyEnded()
   }
 
   /** @internal */

@@ -3,7 +3,7 @@ import type { HoldKind } from './hold-kind.ts'
 import { validityMs } from './validity.ts'
 
 /** The fields of a hold that explain its loss. */
-interface Hold {
+interface LostHold {
   readonly lockName: string
   readonly token: number
   readonly kind: HoldKind
@@ -14,7 +14,7 @@ interface Hold {
   readonly drainMs: number | undefined
 }
 
-interface Proof {
+interface LastProof {
   readonly sentAt: { readonly monotonic: number }
   readonly validForMs: number
 }
@@ -28,7 +28,7 @@ export const GONE =
  *
  * @param how the cause of the loss, as words for the error
  */
-export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostError {
+export function lossOf(hold: LostHold, reason: LossReason, how: string): LeaseLostError {
   const { lockName, token } = hold
   const { noun } = hold.kind.words ?? OF_LOCK
   return new LeaseLostError(
@@ -46,17 +46,17 @@ export function lossOf(hold: Hold, reason: LossReason, how: string): LeaseLostEr
  *
  * @param overAt when the validity ended, on the monotonic clock
  */
-export function isAtLimit({ leaseMs, limitAt }: Hold, overAt: number): boolean {
+export function isAtLimit({ leaseMs, limitAt }: LostHold, overAt: number): boolean {
   return overAt + leaseMs - validityMs(leaseMs) >= limitAt
 }
 
 /** Returns the option that limits how long the hold is renewed. */
-export function limitOf({ drainMs }: Pick<Hold, 'drainMs'>): 'maxHoldMs' | 'maxDrainMs' {
+export function limitOf({ drainMs }: Pick<LostHold, 'drainMs'>): 'maxHoldMs' | 'maxDrainMs' {
   return drainMs === undefined ? 'maxHoldMs' : 'maxDrainMs'
 }
 
 /** Returns the limiting option and its value, as words for a message. */
-export function limitWords(hold: Pick<Hold, 'drainMs' | 'limitMs'>): string {
+export function limitWords(hold: Pick<LostHold, 'drainMs' | 'limitMs'>): string {
   return `\`${limitOf(hold)}\` of ${hold.drainMs ?? hold.limitMs} ms`
 }
 
@@ -66,7 +66,11 @@ export function limitWords(hold: Pick<Hold, 'drainMs' | 'limitMs'>): string {
  * @param proof the last proof of the lease
  * @param agoMs how long ago the request of this proof was sent, in milliseconds
  */
-export function howItRanOut(hold: Hold, { sentAt, validForMs }: Proof, agoMs: number): string {
+export function howItRanOut(
+  hold: LostHold,
+  { sentAt, validForMs }: LastProof,
+  agoMs: number,
+): string {
   const { leaseMs, renewMs } = hold
   if (isAtLimit(hold, sentAt.monotonic + validForMs)) {
     return `its ${limitWords(hold)} is over, so it is no longer renewed`

@@ -8,26 +8,26 @@ export class Recheck<T> {
   readonly #due = new Set<T>()
   readonly #inMs: number
   readonly #clock: Clock
-  readonly #ask: (those: readonly T[]) => void
+  readonly #check: (those: readonly T[]) => void
 
   /**
    * @param inMs the delay in milliseconds
-   * @param ask checks the items of one call of `add`
+   * @param check checks the items of one call of `add`
    */
-  constructor(inMs: number, clock: Clock, ask: (those: readonly T[]) => void) {
+  constructor(inMs: number, clock: Clock, check: (those: readonly T[]) => void) {
     this.#inMs = inMs
     this.#clock = clock
-    this.#ask = ask
+    this.#check = check
   }
 
   add(all: readonly T[]): void {
     const those = all.filter((one) => !this.#due.has(one))
     if (those.length === 0) return
     for (const one of those) this.#due.add(one)
-    const askAgain = () => {
+    const checkAgain = () => {
       for (const one of those) this.#due.delete(one)
-      this.#ask(those)
+      this.#check(those)
     }
-    this.#clock.after(this.#inMs, askAgain).unref()
+    this.#clock.after(this.#inMs, checkAgain).unref()
   }
 }

@@ -1,4 +1,10 @@
-import { type ClientFact, isTraced, type RenewFact, renewTrace, tellEnd } from '../diagnostics.ts'
+import {
+  type ClientFact,
+  isTraced,
+  publishEnd,
+  type RenewFact,
+  renewTrace,
+} from '../diagnostics.ts'
 
 /** Publishes one request of the watchdog to the diagnostics channel. */
 export class RenewTrace {
@@ -18,12 +24,12 @@ export class RenewTrace {
    *
    * @param error why the state of some holds is unknown; undefined if all holds were answered
    */
-  ended(renewed: number, gone: number, error: Error | undefined): void {
+  publishEnd(renewed: number, gone: number, error: Error | undefined): void {
     const fact = this.#fact
     fact.renewed = renewed
     fact.gone = gone
     if (error !== undefined) fact.error = error
-    tellEnd(renewTrace, fact)
+    publishEnd(renewTrace, fact)
   }
 }
 

@@ -10,7 +10,7 @@ interface Renewed<H extends Renewed<H>> extends Linked<H> {
 }
 
 /** Receives the ticks and sends the requests. The watchdog is the host. */
-interface Host<H extends Renewed<H>> {
+interface TimerEvents<H extends Renewed<H>> {
   tick(timer: RenewalTimer<H>): void
   verify(holds: readonly H[]): void
 }
@@ -25,13 +25,13 @@ export class RenewalTimer<H extends Renewed<H>> {
   /** Checks holds again soon if their last request was not answered. */
   readonly unheard: Recheck<H>
   readonly #clock: Clock
-  readonly #host: Host<H>
+  readonly #host: TimerEvents<H>
   /** How late the current tick is, in milliseconds; 0 between ticks. */
   lateMs = 0
   #ticks: Timer | undefined
   #dueAt = 0
 
-  constructor(leaseMs: number, clock: Clock, host: Host<H>) {
+  constructor(leaseMs: number, clock: Clock, host: TimerEvents<H>) {
     this.leaseMs = leaseMs
     this.unheard = new Recheck(Math.min(leaseMs / 10, 1_000), clock, (holds) => host.verify(holds))
     this.#clock = clock

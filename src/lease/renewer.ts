@@ -1,5 +1,5 @@
 /** The answer about one lease. After `unknown`, the last proof of the lease still counts. */
-export type Answer =
+export type RenewalAnswer =
   | { readonly kind: 'renewed' | 'held'; readonly leaseMs: number }
   | { readonly kind: 'lost' }
   | { readonly kind: 'unknown'; readonly cause: Error }
@@ -17,5 +17,5 @@ export interface Renewer<H> {
    * Returns one answer for each hold, in the order of the holds. With a `leaseMs` of 0, the request
    * only checks the holds. The promise never rejects, and resolves within `timeoutMs` milliseconds.
    */
-  renew(holds: readonly H[], leaseMs: number, timeoutMs: number): Promise<Answer[]>
+  renew(holds: readonly H[], leaseMs: number, timeoutMs: number): Promise<RenewalAnswer[]>
 }

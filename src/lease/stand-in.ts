@@ -40,5 +40,5 @@ export interface StandIn {
    * @param limitAt no renewed lease lasts beyond this time on the monotonic clock; Infinity for no
    *   limit
    */
-  keep(id: HoldId, provedAt: Moment, leaseMs: number, limitAt: number): Backing
+  add(id: HoldId, provedAt: Moment, leaseMs: number, limitAt: number): Backing
 }

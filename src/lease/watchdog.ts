@@ -132,13 +132,13 @@ export class Watchdog {
   /** Renews or checks these holds now. Does nothing for holds that the watchdog does not track. */
   verify(holds: readonly Hold[]): void {
     for (const timer of this.#timers.values()) {
-      for (const [some, leaseMs] of timer.wants(holds)) this.#ask(timer, some, leaseMs)
+      for (const [some, leaseMs] of timer.wants(holds)) this.#renew(timer, some, leaseMs)
     }
     const isFixed = (hold: Hold) => this.#fixed.has(hold)
-    this.#ask(this.#ownTimer, holds.filter(isFixed), 0)
+    this.#renew(this.#ownTimer, holds.filter(isFixed), 0)
   }
 
-  close(): void {
+  untrackAll(): void {
     for (const hold of this.#all) this.untrack(hold)
     this.#stopIfIdle()
   }
@@ -203,15 +203,15 @@ export class Watchdog {
     this.#distrust = this.#clock.after(ms, () => this.#endDistrusted(notBefore)).unref()
   }
 
-  #ask(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): void {
+  #renew(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): void {
     for (const group of this.#renewer.groups(holds)) {
       for (let from = 0; from < group.length; from += CHUNK) {
-        void this.#askChunk(timer, group.slice(from, from + CHUNK), leaseMs)
+        void this.#renewChunk(timer, group.slice(from, from + CHUNK), leaseMs)
       }
     }
   }
 
-  async #askChunk(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): Promise<void> {
+  async #renewChunk(timer: HoldTimer, holds: readonly Hold[], leaseMs: number): Promise<void> {
     const sentAt = this.#clock.now()
     const trace = leaseMs > 0 ? this.#events.renewing(holds.length, timer.lateMs) : undefined
     const asking = this.#renewer.renew(holds, leaseMs, timer.leaseMs / 3)
@@ -242,6 +242,6 @@ export class Watchdog {
     }
     if (renewed > 0) this.#events.renewed(renewed)
     if (unknown.length > 0) timer.unheard.add(unknown)
-    trace?.ended(renewed, gone, failure)
+    trace?.publishEnd(renewed, gone, failure)
   }
 }

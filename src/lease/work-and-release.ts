@@ -10,7 +10,7 @@ import { leaseBehind } from './base-lease.ts'
 export async function workAndRelease<T>(
   handle: object,
   work: () => Promise<T> | T,
-  tell: Emit,
+  emit: Emit,
 ): Promise<T> {
   const lease = leaseBehind(handle)
   let done: { readonly result: T } | undefined
@@ -21,10 +21,10 @@ export async function workAndRelease<T>(
     thrown = error
   }
   const wasHeld = await lease.release().catch((error: Error) => {
-    tell('error', error)
+    emit('error', error)
     return !lease.wasLost
   })
-  if (!wasHeld) throw done === undefined ? withCause(lease.over(), thrown) : lease.over()
+  if (!wasHeld) throw done === undefined ? withCause(lease.whyEnded(), thrown) : lease.whyEnded()
   if (done === undefined) throw thrown
   return done.result
 }
@@ -43,19 +43,19 @@ export function isOfLoss(error: unknown, loss: unknown): boolean {
  * Makes the error for a lease that ended while its work failed. `over` stays unchanged, because it
  * may also be the reason of a signal.
  */
-function withCause(over: Error, thrown: unknown): unknown {
-  if (isOfLoss(thrown, over)) return thrown
+function withCause(ending: Error, thrown: unknown): unknown {
+  if (isOfLoss(thrown, ending)) return thrown
   const { name, message: said } = Object(thrown)
   const what = typeof said === 'string' ? `${name}: ${said}` : show(thrown)
   const more = ` The work also failed. Its error is the cause of this error: ${what}`
-  const { message } = over
-  if (over instanceof LeaseLostError) {
-    const { lockName = '', reason, token } = over
+  const { message } = ending
+  if (ending instanceof LeaseLostError) {
+    const { lockName = '', reason, token } = ending
     return new LeaseLostError(message + more, lockName, reason, token, thrown)
   }
-  if (over instanceof NotReleasedError) {
-    return new NotReleasedError(over.errors, over.lockName ?? '', thrown, `\n${more.trim()}`)
+  if (ending instanceof NotReleasedError) {
+    return new NotReleasedError(ending.errors, ending.lockName ?? '', thrown, `\n${more.trim()}`)
   }
-  if (over instanceof ClosedError) return new ClosedError(message + more, over.lockName, thrown)
+  if (ending instanceof ClosedError) return new ClosedError(message + more, ending.lockName, thrown)
   return thrown
 }

@@ -25,12 +25,12 @@ function enter(lock: LocalLock, kind: LockKind, request: AcquireRequest): Waiter
   lock.waiters.enter(waiter)
   if (request.fact !== undefined && isOver(lock, waiter)) return waiter
   const ready = request.watched ? lock.services.watchdog.readyFor(kind) : undefined
-  if (ready === undefined) begin(lock, waiter)
-  else void whenReady(ready, lock, waiter, () => begin(lock, waiter))
+  if (ready === undefined) start(lock, waiter)
+  else void whenReady(ready, lock, waiter, () => start(lock, waiter))
   return waiter
 }
 
-function begin(lock: LocalLock, waiter: Waiter): void {
+function start(lock: LocalLock, waiter: Waiter): void {
   const { owner, kind } = waiter.request
   const hold = lock.holds.of(owner, kind)
   if (hold !== undefined) reenter(lock, hold, waiter)

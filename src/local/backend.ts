@@ -20,13 +20,13 @@ import { FreeWatches } from './free-watches.ts'
 import type { HolderRequests } from './holder-requests.ts'
 import type { CutOffHold } from './holdings.ts'
 import { LocalLocks } from './local-locks.ts'
-import type { Place } from './place.ts'
 import { Revocations } from './revocations.ts'
+import type { ServerConnection } from './server-connection.ts'
 import { ServerRenewer } from './server-renewer.ts'
 import { ShortLeases } from './short-leases.ts'
 
 /** The parts of one client that all its locks share, on all of its servers and quorums. */
-export interface Client {
+export interface SharedParts {
   readonly owners: Owners
   readonly frames: Frames
   readonly settings: Settings
@@ -45,8 +45,14 @@ export class Backend {
   readonly #waitReports: WaitReports
 
   constructor(
-    { owners, frames, settings, emit, requests }: Client,
-    { server, longestLeaseMs = Infinity, leastLeaseMs = 0, standIn, clock = systemClock }: Place,
+    { owners, frames, settings, emit, requests }: SharedParts,
+    {
+      server,
+      longestLeaseMs = Infinity,
+      leastLeaseMs = 0,
+      standIn,
+      clock = systemClock,
+    }: ServerConnection,
   ) {
     const { leaseMs, commandTimeoutMs, outageMs, heldWarningMs } = settings
     const info = {
@@ -135,8 +141,8 @@ export class Backend {
    *
    * @returns the holds that this call ended
    */
-  async close(): Promise<CutOffHold[]> {
-    const { cutOff, released } = this.registry.close()
+  async shutDown(): Promise<CutOffHold[]> {
+    const { cutOff, released } = this.registry.shutDown()
     if (this.#server.everUp) {
       // Requests without an answer time out during the extra 50 ms. So their outcome is known
       // before the client waits for background releases.
@@ -148,10 +154,10 @@ export class Backend {
     }
     this.#ignoreUps()
     this.registry.closed()
-    this.registry.heldWatch?.close()
-    this.#watchdog.close()
-    this.#waitReports.close()
-    this.#presence.close()
+    this.registry.heldWatch?.stopTimer()
+    this.#watchdog.untrackAll()
+    this.#waitReports.stopTimer()
+    this.#presence.withdraw()
     return cutOff
   }
 }

@@ -11,7 +11,7 @@ const OF_CLIENT = { noun: 'Client', unavailable: 'Its label and its process are 
  * Rejects if the argument is invalid or the server does not answer.
  */
 export async function clientInfo(
-  locks: Pick<LocalLocks, 'ask' | 'clients'>,
+  locks: Pick<LocalLocks, 'request' | 'clients'>,
   clientOrOwner: unknown,
 ): Promise<ClientInfo | null> {
   if (typeof clientOrOwner !== 'string' || clientOf(clientOrOwner) === '') {
@@ -20,6 +20,6 @@ export async function clientInfo(
     )
   }
   const client = clientOf(clientOrOwner)
-  const call = (callMs: number) => locks.clients.ask(client, callMs)
-  return locks.ask(client, 'not asked about', call, OF_CLIENT)
+  const call = (callMs: number) => locks.clients.fetchInfo(client, callMs)
+  return locks.request(client, 'not asked about', call, OF_CLIENT)
 }

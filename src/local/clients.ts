@@ -15,7 +15,7 @@ const ASK_AGAIN_MS = 10_000
 /** The clients of this process that are not closed, by client id. */
 const ofThisProcess = new Map<string, ClientInfo>()
 
-interface Services {
+interface ClientServices {
   readonly presence: Presence
   readonly own: ClientInfo
   readonly clock: Clock
@@ -41,7 +41,7 @@ export class Clients {
   #asking = 0
   #isRefused = false
 
-  constructor({ presence, own, clock, limits }: Services) {
+  constructor({ presence, own, clock, limits }: ClientServices) {
     this.#presence = presence
     this.#own = own
     this.#clock = clock
@@ -70,7 +70,7 @@ export class Clients {
    * Asks the server about the client of this owner. Returns null if the server does not know the
    * client. Rejects only with a `CallFailure`.
    */
-  async ask(owner: string, callMs: number): Promise<ClientInfo | null> {
+  async fetchInfo(owner: string, callMs: number): Promise<ClientInfo | null> {
     const info = await this.#presence.clientInfo(clientOf(owner), callMs)
     if (info === null) return null
     this.#known.set(info.client, info)
@@ -95,17 +95,17 @@ export class Clients {
     this.#askedAt.delete(client)
     this.#askedAt.set(client, this.#clock.monotonic())
     dropOldest(this.#askedAt)
-    return this.#askQuietly(owner)
+    return this.#fetchQuietly(owner)
   }
 
-  close(): void {
+  unregister(): void {
     ofThisProcess.delete(this.#own.client)
   }
 
-  async #askQuietly(owner: string): Promise<void> {
+  async #fetchQuietly(owner: string): Promise<void> {
     this.#asking += 1
     try {
-      await this.ask(owner, this.#callMs)
+      await this.fetchInfo(owner, this.#callMs)
     } catch (error) {
       const { kind, permanent } = error as CallFailure
       // If the login has no right to ask, the client stops these requests forever, because each

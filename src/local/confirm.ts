@@ -3,19 +3,19 @@ import { CallFailure } from '../servers/call-failure.ts'
 import type { Confirm, Confirmation } from '../servers/durability.ts'
 import { OpenRequest } from '../waiting/server-health.ts'
 import type { Waiter } from '../waiting/waiter.ts'
-import { type Answer, type Asked, abandonName } from './ask.ts'
 import type { LocalLock } from './local-lock.ts'
+import { abandonName, type RequestOutcome, type WaiterAnswer } from './request.ts'
 
 /**
  * Returns a callback that receives each result of a request. A grant reaches `then` only after
  * replicas have confirmed the grant. All other results reach `then` at once.
  */
-export function whenConfirmed<A extends Answer>(
+export function whenConfirmed<A extends WaiterAnswer>(
   lock: LocalLock,
   waiter: Waiter,
   confirm: Confirm | undefined,
-  then: (asked: Asked<A>) => void,
-): (asked: Asked<A>) => void {
+  then: (asked: RequestOutcome<A>) => void,
+): (asked: RequestOutcome<A>) => void {
   if (confirm === undefined) return then
   return (asked) => void confirmed(lock, waiter, confirm, asked).then(then)
 }
@@ -30,12 +30,12 @@ export function whenConfirmed<A extends Answer>(
  *
  * The client releases a grant that does not count when the waiter abandons its owner id.
  */
-export async function confirmed<A extends Answer>(
+export async function confirmed<A extends WaiterAnswer>(
   lock: LocalLock,
   waiter: Waiter,
   confirm: Confirm,
-  asked: Asked<A>,
-): Promise<Asked<A>> {
+  asked: RequestOutcome<A>,
+): Promise<RequestOutcome<A>> {
   const { wireOwner, retryBudget, request } = waiter
   if (asked.grant?.kind !== 'granted' || wireOwner === undefined) return asked
   const open = retryBudget.health.sent(new OpenRequest(lock.services.clock.now()))
@@ -47,7 +47,7 @@ export async function confirmed<A extends Answer>(
     waiter.promise.then(wantedNoMore, wantedNoMore),
   ])
   waiter.notYet = undefined
-  open.close()
+  open.finish()
   if (!waiter.settled && answer.kind === 'confirmed') return asked
   // The server has granted the lock. A value above 0 makes `abandonName` release the grant.
   waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, lock.services.clock.monotonic())

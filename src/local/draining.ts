@@ -10,20 +10,20 @@ interface Used {
 export class Draining {
   readonly done: Promise<void>
   readonly #inUse: Set<Used>
-  #end!: () => void
+  #resolve!: () => void
 
   constructor(all: Iterable<Used>) {
     this.#inUse = new Set([...all].filter(({ isIdle }) => !isIdle))
     this.done = new Promise((resolve) => {
-      this.#end = resolve
+      this.#resolve = resolve
     })
-    if (this.#inUse.size === 0) this.#end()
+    if (this.#inUse.size === 0) this.#resolve()
   }
 
   /**
    * Called when the lock becomes idle. Locks that became used after the drain began do not count.
    */
   free(lock: Used): void {
-    if (this.#inUse.delete(lock) && this.#inUse.size === 0) this.#end()
+    if (this.#inUse.delete(lock) && this.#inUse.size === 0) this.#resolve()
   }
 }

@@ -8,7 +8,7 @@ import type { LocalLock } from './local-lock.ts'
  * confirm the extension, or if the hold has ended.
  */
 export async function extend(lock: LocalLock, hold: Hold, leaseMs: number): Promise<void> {
-  if (!(await lengthen(lock, hold, leaseMs))) throw hold.over()
+  if (!(await lengthen(lock, hold, leaseMs))) throw hold.whyEnded()
 }
 
 /**
@@ -35,10 +35,10 @@ export async function lengthen(
     // A retry is sent later, so it gets a shorter lease if the limit of the hold is near.
     const wantedMs = hold.upToLimit(leaseMs, sentAt)
     hold.leaseMs = Math.max(hold.leaseMs, wantedMs)
-    const [left] = await renewalOf(hold, server).renew([toRenew(hold)], wantedMs, callMs)
-    if (left instanceof CallFailure) {
-      await retryBudget.pauseAfter(left, sentAt.monotonic, 'its lease was not extended')
-    } else if (left === -2) {
+    const [remaining] = await renewalOf(hold, server).renew([toRenew(hold)], wantedMs, callMs)
+    if (remaining instanceof CallFailure) {
+      await retryBudget.pauseAfter(remaining, sentAt.monotonic, 'its lease was not extended')
+    } else if (remaining === -2) {
       if (hold.live) hold.loseGone()
     } else {
       hold.proved(wantedMs, sentAt)

@@ -58,13 +58,13 @@ export class FreeWatches {
    * True if this client watches the lock, and its subscription is confirmed. The client then
    * receives a message for each release.
    */
-  hears(rawName: string): boolean {
+  listens(rawName: string): boolean {
     if (this.#all.size === 0) return false
     const watch = this.#all.get(rawName) ?? this.#all.get(sidesOf(rawName))
     return watch?.isConfirmed === true
   }
 
-  close(reason: Error): void {
+  rejectAll(reason: Error): void {
     for (const watch of [...this.#all.values()]) watch.rejectAll(reason)
   }
 

@@ -51,7 +51,7 @@ export class HoldSet {
    * True if a hold of another owner prevents this request. Shared holds do not prevent shared
    * requests.
    */
-  keepsOut({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): boolean {
+  excludes({ owner, kind }: Pick<Hold, 'owner' | 'kind'>): boolean {
     if (this.#exclusive !== undefined && this.#exclusive.owner !== owner) return true
     if (kind.isShared) return false
     for (const hold of this.#shared ?? NONE) if (hold.owner !== owner) return true

@@ -4,7 +4,7 @@ import type { Hold } from '../lease/hold.ts'
 import { ReleaseRequestedError } from '../lease/release-requested-error.ts'
 import type { RevocationRequest } from './revocation-messages.ts'
 
-interface Client {
+interface RequestedClient {
   readonly emit: Emit
   hasListeners(): boolean
 }
@@ -20,12 +20,12 @@ const MOST_REMEMBERED = 100
  * request if the lease is valid, and code listens to the event or to the lease's signal.
  */
 export class HolderRequests {
-  readonly #client: Client
+  readonly #client: RequestedClient
   /**
    * One function for each server or quorum. Each function returns the holds on its server or
    * quorum.
    */
-  readonly #places = new Set<() => readonly Hold[]>()
+  readonly #sources = new Set<() => readonly Hold[]>()
   /** One controller for each hold whose signal was read. */
   readonly #signals = new WeakMap<Hold, AbortController>()
   /**
@@ -36,7 +36,7 @@ export class HolderRequests {
   readonly #remembered = new Map<string, readonly string[]>()
   #mayHaveListeners = false
 
-  constructor(client: Client) {
+  constructor(client: RequestedClient) {
     this.#client = client
   }
 
@@ -57,12 +57,12 @@ export class HolderRequests {
    * @returns a function that removes them again
    */
   add(holds: () => readonly Hold[]): () => void {
-    this.#places.add(holds)
-    return () => this.#places.delete(holds)
+    this.#sources.add(holds)
+    return () => this.#sources.delete(holds)
   }
 
   /** True if code listens to release requests for this hold. */
-  isHeardBy(hold: Hold): boolean {
+  hasListener(hold: Hold): boolean {
     return this.#signals.has(hold) || this.hasListeners
   }
 
@@ -86,20 +86,22 @@ export class HolderRequests {
    *
    * @returns the owners that heard the request, now or when it first arrived
    */
-  hear(request: RevocationRequest): readonly string[] {
+  receive(request: RevocationRequest): readonly string[] {
     const before = this.#remembered.get(request.id)
     if (before !== undefined) return before
-    const holds = [...this.#places].flatMap((place) => place())
+    const holds = [...this.#sources].flatMap((holdsOf) => holdsOf())
     const wanted = new Set(request.owners)
     const meant = holds.filter(({ id }) => wanted.has(id.wireOwner))
-    const heard = meant.filter((hold) => this.#tell(hold, request)).map(({ id }) => id.wireOwner)
+    const receivers = meant
+      .filter((hold) => this.#emit(hold, request))
+      .map(({ id }) => id.wireOwner)
     // If no holder heard the request, it is not remembered. A retry may then reach a new listener.
-    if (heard.length > 0) this.#remember(request.id, heard)
-    return heard
+    if (receivers.length > 0) this.#remember(request.id, receivers)
+    return receivers
   }
 
-  #tell(hold: Hold, { reason, by }: RevocationRequest): boolean {
-    if (hold.remainingMs() === 0 || !this.isHeardBy(hold)) return false
+  #emit(hold: Hold, { reason, by }: RevocationRequest): boolean {
+    if (hold.remainingMs() === 0 || !this.hasListener(hold)) return false
     const event = { name: hold.lockName, owner: hold.id.wireOwner, token: hold.token, reason, by }
     const error = new ReleaseRequestedError(event, hold.kind.words?.noun)
     if (!this.#requested.has(hold)) this.#requested.set(hold, error)
@@ -108,8 +110,8 @@ export class HolderRequests {
     return true
   }
 
-  #remember(id: string, heard: readonly string[]): void {
-    this.#remembered.set(id, heard)
+  #remember(id: string, receivers: readonly string[]): void {
+    this.#remembered.set(id, receivers)
     const [oldest] = this.#remembered.keys()
     if (this.#remembered.size > MOST_REMEMBERED) this.#remembered.delete(oldest as string)
   }

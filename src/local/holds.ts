@@ -12,13 +12,13 @@ import { LaterCallers } from './later-callers.ts'
 import { traceHold } from './lock-facts.ts'
 import type { Services } from './services.ts'
 
-interface Lock {
+interface HeldLock {
   readonly name: string
   readonly rawName: string
   readonly services: Services
   remoteOf(hold: Hold): KindVerbs
   /** Called when a hold was lost, so that the waiters of this client ask the server again. */
-  lookAgain(): void
+  checkAgain(): void
 }
 
 /**
@@ -26,12 +26,12 @@ interface Lock {
  * or its loss.
  */
 export class Holds extends HoldSet {
-  readonly #lock: Lock
+  readonly #lock: HeldLock
   readonly #services: Services
   #forcedFrom: SeenHold | undefined
   #laterCallers: LaterCallers | undefined
 
-  constructor(lock: Lock) {
+  constructor(lock: HeldLock) {
     super()
     this.#lock = lock
     this.#services = lock.services
@@ -44,7 +44,7 @@ export class Holds extends HoldSet {
    * @returns null if the lease expired before the grant arrived, or if the waiter has no owner id
    *   any longer
    */
-  granted(
+  newHold(
     waiter: Waiter,
     { token: lastToken, reserved = 0, onHeld }: Omit<Granted, 'kind'>,
     sentAt: Moment,
@@ -52,7 +52,7 @@ export class Holds extends HoldSet {
   ): Hold | null {
     const { request, wireOwner } = waiter
     if (wireOwner === undefined) return null
-    this.#services.shortLeases.granted(this.#lock.name, request.kind, leaseMs)
+    this.#services.shortLeases.check(this.#lock.name, request.kind, leaseMs)
     const hold = new Hold(
       {
         lockName: this.#lock.name,
@@ -78,7 +78,7 @@ export class Holds extends HoldSet {
     }
     // The lease has expired. The waiter keeps its owner id, so its next request renews this grant.
     // If the waiter gives up, `abandonName` releases the grant.
-    hold.end()
+    hold.finish()
     waiter.doubtUntilMs = Math.max(waiter.doubtUntilMs, this.#services.clock.monotonic())
     if (waiter.retryBudget.failed(new LateGrant(), sentAt.monotonic) === null) {
       waiter.reject(waiter.retryBudget.error('not acquired'))
@@ -86,7 +86,7 @@ export class Holds extends HoldSet {
     return null
   }
 
-  begin(hold: Hold): void {
+  startHold(hold: Hold): void {
     // The hold may have ended between its grant and this call.
     if (!hold.live) return
     // Permits are independent of each other, so a new hold of permits ends no other hold.
@@ -103,14 +103,14 @@ export class Holds extends HoldSet {
     this.#services.watchdog.track(hold)
     if (hold.askedAt === 0) return
     this.#laterCallers ??= new LaterCallers(this, this.#services.clock)
-    this.#laterCallers.look()
+    this.#laterCallers.check()
   }
 
   /**
    * Asks the server for the remaining lease, in milliseconds. -1 means no expiry, and -2 means that
    * the owner does not hold the lock.
    */
-  async look(hold: Hold): Promise<number | CallFailure> {
+  async readRemaining(hold: Hold): Promise<number | CallFailure> {
     const { server, limits } = this.#services
     const asked = renewalOf(hold, server).renew([hold.id], 0, limits.commandTimeoutMs)
     return (await asked)[0] as number | CallFailure
@@ -118,7 +118,7 @@ export class Holds extends HoldSet {
 
   /**
    * Called after `forceUnlock()` ended this hold on the server. If the hold of this client begins
-   * later in the same turn, `tell` ends that hold.
+   * later in the same turn, `report` ends that hold.
    */
   forced(seen: SeenHold): void {
     const own = this.all.find((hold) => isOf(hold, seen))
@@ -139,9 +139,9 @@ export class Holds extends HoldSet {
    * @param acquire the fact of the acquiring call; undefined if its diagnostics channel had no
    *   listener
    */
-  tell(hold: Hold, waitedMs: number, acquire: AcquireFact | undefined): void {
-    hold.told = true
-    this.#services.revocations.began()
+  report(hold: Hold, waitedMs: number, acquire: AcquireFact | undefined): void {
+    hold.reported = true
+    this.#services.revocations.started()
     if (isTraced(holdTrace)) traceHold(this.#lock, hold, acquire)
     // The fields are written out, because a spread takes longer than all other steps of the
     // acquisition.
@@ -190,13 +190,13 @@ export class Holds extends HoldSet {
   /**
    * Ends the hold in this client at once. The server still has the hold, so a release must follow.
    */
-  end(hold: Hold, reason: ClosedError | undefined): void {
+  endHold(hold: Hold, reason: ClosedError | undefined): void {
     this.#services.watchdog.untrack(hold)
     // The hold leaves the set first, because `hold.end` calls listeners.
     this.remove(hold)
-    hold.end(reason)
+    hold.finish(reason)
     if (reason === undefined) hold.trace?.letGo()
-    else hold.trace?.ended('closed')
+    else hold.trace?.publishEnd('closed')
   }
 
   /**
@@ -205,10 +205,10 @@ export class Holds extends HoldSet {
    * @param wasHeld true if the server still had the hold
    * @returns `wasHeld`
    */
-  left(hold: Hold, wasHeld: boolean): boolean {
+  handleRelease(hold: Hold, wasHeld: boolean): boolean {
     if (!wasHeld) hold.loseGone()
-    else if (hold.told) this.#services.emit('released', eventOf(hold))
-    hold.trace?.ended('released')
+    else if (hold.reported) this.#services.emit('released', eventOf(hold))
+    hold.trace?.publishEnd('released')
     return wasHeld
   }
 
@@ -219,11 +219,11 @@ export class Holds extends HoldSet {
     this.#services.emit('lost', { ...eventOf(hold), error })
     if (hold.trace !== undefined) {
       const stalledMs = isByTime ? this.#services.watchdog.stalledMs(hold) : undefined
-      hold.trace.ended(error.reason, error, stalledMs)
+      hold.trace.publishEnd(error.reason, error, stalledMs)
     }
     if (!wasHeld) return
     if (isByTime) this.#lock.remoteOf(hold).ranOut?.(hold.id.wireOwner)
-    this.#lock.lookAgain()
+    this.#lock.checkAgain()
   }
 }
 

@@ -6,7 +6,7 @@ import type { LockServer, RemoteLock } from '../servers/lock-server.ts'
 
 /** The requests of one kind of lock to its server or quorum. */
 export interface KindVerbs
-  extends Pick<RemoteLock, 'acquire' | 'reenter' | 'release' | 'abandon' | 'ranOut' | 'listen'>,
+  extends Pick<RemoteLock, 'acquire' | 'reenter' | 'lower' | 'abandon' | 'ranOut' | 'listen'>,
     Partial<Pick<RemoteLock, 'handOver'>> {
   /**
    * Identifies the subscription of these requests. Kinds whose waiters receive the same messages
@@ -17,7 +17,7 @@ export interface KindVerbs
    * Called when a waiter settled before its first request. If no other waiter needs the client's
    * place in the server's queue, the client gives up this place.
    */
-  leave?(): void
+  stopWaiting?(): void
 }
 
 /**
@@ -46,7 +46,7 @@ export interface LockThere {
    * milliseconds.
    */
   readonly holds: {
-    readonly all: readonly Pick<Hold, 'id' | 'leaseMs' | 'loseGone' | 'over'>[]
+    readonly all: readonly Pick<Hold, 'id' | 'leaseMs' | 'loseGone' | 'whyEnded'>[]
   }
 }
 

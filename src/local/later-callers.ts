@@ -3,13 +3,13 @@ import type { Hold } from '../lease/hold.ts'
 import type { HoldId } from '../lease/stand-in.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 
-interface Holds {
+interface CheckedHolds {
   readonly exclusive: Hold | undefined
   /**
    * Asks the server for the remaining lease, in milliseconds. -2 means that the owner does not hold
    * the lock.
    */
-  look(hold: Hold): Promise<number | CallFailure>
+  readRemaining(hold: Hold): Promise<number | CallFailure>
 }
 
 /** The pause before the next check if a check was not answered, in milliseconds. */
@@ -23,21 +23,21 @@ const LOOK_AGAIN_MS = 50
  * At most one check is in flight, and one check covers all earlier calls.
  */
 export class LaterCallers {
-  readonly #holds: Holds
+  readonly #holds: CheckedHolds
   readonly #clock: Clock
-  #looking = false
+  #isChecking = false
   #id: HoldId | undefined
   /** When the last successful check of the hold with `#id` was sent, on the monotonic clock. */
   #seenAt = 0
 
-  constructor(holds: Holds, clock: Clock) {
+  constructor(holds: CheckedHolds, clock: Clock) {
     this.#holds = holds
     this.#clock = clock
   }
 
   /** Called when a hold begins that was handed over without a request. */
-  look(): void {
-    if (!this.#looking && this.#unseen !== undefined) void this.#look()
+  check(): void {
+    if (!this.#isChecking && this.#unseen !== undefined) void this.#checkAll()
   }
 
   /** The exclusive hold, if its call began after the last confirmation. Otherwise undefined. */
@@ -48,15 +48,15 @@ export class LaterCallers {
     return hold.askedAt > Math.max(seenAt, hold.proof.sentAt.monotonic) ? hold : undefined
   }
 
-  async #look(): Promise<void> {
-    this.#looking = true
+  async #checkAll(): Promise<void> {
+    this.#isChecking = true
     for (let hold = this.#unseen; hold !== undefined; hold = this.#unseen) {
       const sentAt = this.#clock.now().monotonic
-      const left = await this.#holds.look(hold)
-      if (left instanceof CallFailure) {
-        if (left.permanent) break
+      const remaining = await this.#holds.readRemaining(hold)
+      if (remaining instanceof CallFailure) {
+        if (remaining.permanent) break
         await new Promise<void>((resolve) => void this.#clock.after(LOOK_AGAIN_MS, resolve).unref())
-      } else if (left === -2) {
+      } else if (remaining === -2) {
         const { current } = hold
         if (!current.live) continue
         current.loseGone()
@@ -65,6 +65,6 @@ export class LaterCallers {
         this.#seenAt = sentAt
       }
     }
-    this.#looking = false
+    this.#isChecking = false
   }
 }

@@ -2,14 +2,14 @@ import type { Hold } from '../lease/hold.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import type { CutOffHold, Holdings, WaitingEntry } from './holdings.ts'
 
-interface Lock {
+interface ListedLock {
   readonly name: string
   readonly holds: { readonly all: readonly Hold[]; readonly exclusive: Hold | undefined }
   readonly waiters: { readonly all: readonly Waiter[]; readonly size: number }
   readonly sight: Waiter['sight']
 }
 
-export function countsOf(locks: Iterable<Lock>): { held: number; waiting: number } {
+export function countsOf(locks: Iterable<ListedLock>): { held: number; waiting: number } {
   const counts = { held: 0, waiting: 0 }
   for (const { holds, waiters } of locks) {
     counts.held += holds.all.length
@@ -23,7 +23,7 @@ export function countsOf(locks: Iterable<Lock>): { held: number; waiting: number
  *
  * @param now the time on the monotonic clock, in milliseconds
  */
-export function holdingsOf(locks: readonly Lock[], now: number): Holdings {
+export function holdingsOf(locks: readonly ListedLock[], now: number): Holdings {
   const held = locks.flatMap(({ holds }) => holds.all.map((hold) => heldEntry(hold, now)))
   return {
     // A hold whose lease has expired is lost, even if the client has not noticed the loss yet.
@@ -45,7 +45,7 @@ export function heldEntry(hold: Hold, now: number): CutOffHold {
   }
 }
 
-function waitingEntry(lock: Lock, waiter: Waiter): WaitingEntry {
+function waitingEntry(lock: ListedLock, waiter: Waiter): WaitingEntry {
   const { request, wireOwner = null, waitedMs, asksOnce } = waiter
   const own = lock.holds.exclusive?.id.wireOwner
   return {

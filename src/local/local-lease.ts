@@ -7,7 +7,7 @@ import type { AcquireRequest } from '../waiting/waiter.ts'
 import { extend } from './extend.ts'
 import type { LocalLock } from './local-lock.ts'
 import { assertNotLonger } from './longest-lease.ts'
-import { release } from './release.ts'
+import { releaseOne } from './release.ts'
 import { leasesOf } from './services.ts'
 
 export class LocalLease extends HeldLease {
@@ -33,7 +33,7 @@ export class LocalLease extends HeldLease {
   /** @internal */
   protected undo(): Promise<boolean> {
     this.#lock.services.heldWatch?.released(this)
-    return release(this.#lock, this.hold, this.#renewMs)
+    return releaseOne(this.#lock, this.hold, this.#renewMs)
   }
 
   /** @internal */

@@ -18,7 +18,7 @@ import { type KindVerbs, kindOf, type RemoteKind } from './kind-verbs.ts'
 import type { QueuedWaiters } from './queued-waiters.ts'
 import type { Services } from './services.ts'
 
-interface Host {
+interface LocalLockEvents {
   /** Called when this client neither holds the lock nor waits for it. */
   becameFree(lock: LocalLock): void
   /** Called after `becameFree`, if this client need not pause for other clients any longer. */
@@ -48,14 +48,14 @@ export class LocalLock extends Linked<LocalLock> {
   isHandingOver = false
   /** Set while an owner waits in the server's queue, or holds the lock after such a wait. */
   queued: QueuedWaiters | undefined
-  readonly #host: Host
+  readonly #host: LocalLockEvents
   // Created on first use, because a client may have many locks, and few of them have waiters.
   #releases: ReleaseListener | undefined
   /** For each kind with its own requests, these requests. */
   #verbs: WeakMap<RemoteKind, KindVerbs> | undefined
   #health: ServerHealth | undefined
 
-  constructor(name: string, rawName: string, services: Services, host: Host) {
+  constructor(name: string, rawName: string, services: Services, host: LocalLockEvents) {
     super()
     this.name = name
     this.rawName = rawName
@@ -72,11 +72,11 @@ export class LocalLock extends Linked<LocalLock> {
 
   tasksEnded(): void {
     if (!this.waiters.isEmpty) return
-    this.#releases?.close()
+    this.#releases?.stopListening()
     if (this.isOccupied) return
     this.#host.becameFree(this)
-    if (!this.handOverBudget.isForgotten(() => this.tasks.settle())) return
-    this.queued?.close()
+    if (!this.handOverBudget.isForgotten(() => this.tasks.reportIfQuiet())) return
+    this.queued?.stopHeartbeat()
     this.queued = undefined
     this.#host.becameIdle(this)
   }
@@ -105,8 +105,8 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /** True if a hold of this client, or a hand-over request in flight, prevents the request. */
-  keepsOut(request: Pick<Hold, 'owner' | 'kind'>): boolean {
-    return this.isHandingOver || this.holds.keepsOut(request)
+  excludes(request: Pick<Hold, 'owner' | 'kind'>): boolean {
+    return this.isHandingOver || this.holds.excludes(request)
   }
 
   /** True if this client knows that the owner holds the lock. */
@@ -148,9 +148,9 @@ export class LocalLock extends Linked<LocalLock> {
   /** Called when the waiter settles, with or without the lock. */
   settled(waiter: Waiter): void {
     const { waiters, tasks } = this
-    waiters.leave(waiter)
+    waiters.remove(waiter)
     if (waiters.isEmpty) {
-      this.services.waitReports.ended(this)
+      this.services.waitReports.waitEnded(this)
       // A clear health contains no information for later waiters.
       if (this.#health?.isClear) this.#health = undefined
       // The end of the last task calls `tasksEnded`.
@@ -172,7 +172,7 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /** True if this client receives a message for each release by another client. */
-  get hearsReleases(): boolean {
+  get listensForReleases(): boolean {
     return this.#releases?.isConfirmed === true
   }
 
@@ -182,7 +182,7 @@ export class LocalLock extends Linked<LocalLock> {
    */
   get listeners(): number {
     if (!this.services.server.countsListeners) return -1
-    return this.hearsReleases || this.services.freeWatches.hears(this.rawName) ? 1 : 0
+    return this.listensForReleases || this.services.freeWatches.listens(this.rawName) ? 1 : 0
   }
 
   /** Wakes the first waiter of each line. `message` is the message of the release, if any. */
@@ -197,8 +197,8 @@ export class LocalLock extends Linked<LocalLock> {
   advance(): void {
     const { waiters } = this
     if (waiters.isQueueEmpty) {
-      this.#releases?.close()
-      this.tasks.settle()
+      this.#releases?.stopListening()
+      this.tasks.reportIfQuiet()
       return
     }
     this.#lead(waiters.firstBeside)
@@ -208,7 +208,7 @@ export class LocalLock extends Linked<LocalLock> {
 
   #lead(first: Waiter | undefined): void {
     if (first?.contending === false) first.contend()
-    else if (first?.waitsHere && !this.keepsOut(first.request)) first.wakeEvent.set()
+    else if (first?.waitsHere && !this.excludes(first.request)) first.wakeEvent.set()
   }
 
   /**
@@ -216,17 +216,17 @@ export class LocalLock extends Linked<LocalLock> {
    *
    * @param following the new holder; undefined if unknown
    */
-  lookAgain(following?: NextHolder): void {
+  checkAgain(following?: NextHolder): void {
     this.advance()
     this.mayBeFree()
-    if (following?.own) this.queued?.granted(following.owner, following.token, 'local')
-    else if (following === undefined && !this.isOccupied) this.queued?.lookAgain()
+    if (following?.own) this.queued?.onGrant(following.owner, following.token, 'local')
+    else if (following === undefined && !this.isOccupied) this.queued?.checkAgain()
   }
 
   /** Called after `forceUnlock()` ended a hold. The same hold in this client ends at once. */
   forced(seen: SeenHold): void {
     this.holds.forced(seen)
-    this.lookAgain()
+    this.checkAgain()
   }
 
   /**

@@ -5,7 +5,7 @@ import type { HeldLease } from '../lease/lease.ts'
 import type { Defaults } from '../options/acquisition.ts'
 import type { Frames } from '../owner/frames.ts'
 import { HeldLeases } from '../owner/held-leases.ts'
-import type { Kept } from '../owner/holder.ts'
+import type { StoredLease } from '../owner/lease-holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { Owners } from '../owner/owners.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
@@ -30,7 +30,7 @@ import { leasesOf, type Services } from './services.ts'
 export class LocalLocks {
   readonly frames: Frames
   /** The leases of multi-locks, in which `unlock()` finds them. */
-  readonly multiLeases: HeldLeases<Kept>
+  readonly multiLeases: HeldLeases<StoredLease>
   readonly defaults: Defaults
   readonly clients: Clients
   readonly freeWatches: FreeWatches
@@ -104,7 +104,7 @@ export class LocalLocks {
    *
    * @param failed the failed step for the error, or a function that returns the failed step
    */
-  async ask<T>(
+  async request<T>(
     lockName: string,
     failed: string | ((failure: CallFailure) => string),
     call: (callMs: number) => Promise<T>,
@@ -112,7 +112,7 @@ export class LocalLocks {
   ): Promise<T> {
     this.assertOpen(lockName)
     const retryBudget = new RetryBudget(lockName, this.#services.limits, undefined, words)
-    return retryBudget.ask(call, typeof failed === 'string' ? () => failed : failed)
+    return retryBudget.retry(call, typeof failed === 'string' ? () => failed : failed)
   }
 
   /**
@@ -227,14 +227,14 @@ export class LocalLocks {
    *
    * @returns the holds that this call ended; `released` resolves when no release is under way
    */
-  close(): { cutOff: CutOffHold[]; released: Promise<unknown> } {
+  shutDown(): { cutOff: CutOffHold[]; released: Promise<unknown> } {
     this.#closed = true
-    this.clients.close()
-    this.#services.leases.close()
-    this.#services.sharedLeases.close()
-    this.multiLeases.close()
-    this.freeWatches.close(closedError())
-    this.revocations.close()
+    this.clients.unregister()
+    this.#services.leases.stopTimer()
+    this.#services.sharedLeases.stopTimer()
+    this.multiLeases.stopTimer()
+    this.freeWatches.rejectAll(closedError())
+    this.revocations.stopListening()
     const all = [...this.#all.values()]
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }

@@ -3,9 +3,9 @@ import {
   type FactSource,
   type HoldFact,
   type LockFact,
+  publishEnd,
   type ReleaseFact,
   releaseTrace,
-  tellEnd,
 } from '../diagnostics.ts'
 import { LeaseLostError } from '../errors.ts'
 import type { Clock } from '../kit/clock.ts'
@@ -42,8 +42,8 @@ export function traceHold(lock: FactLock, hold: Hold, acquire: AcquireFact | und
   hold.trace = new HoldTrace(fact, lock.services.clock)
   // A listener of this publication may have closed the client. Then the hold has already ended.
   const { loss } = hold
-  if (loss instanceof LeaseLostError) hold.trace.ended(loss.reason, loss)
-  else if (loss !== undefined) hold.trace.ended('closed')
+  if (loss instanceof LeaseLostError) hold.trace.publishEnd(loss.reason, loss)
+  else if (loss !== undefined) hold.trace.publishEnd('closed')
 }
 
 /**
@@ -51,7 +51,7 @@ export function traceHold(lock: FactLock, hold: Hold, acquire: AcquireFact | und
  *
  * @param fact undefined if the channel had no listener when the release began
  */
-export function tellRelease(
+export function reportRelease(
   fact: ReleaseFact | undefined,
   outcome: NonNullable<ReleaseFact['outcome']>,
   error?: unknown,
@@ -59,5 +59,5 @@ export function tellRelease(
   if (fact === undefined) return
   fact.outcome = outcome
   if (error !== undefined) fact.error = error
-  tellEnd(releaseTrace, fact)
+  publishEnd(releaseTrace, fact)
 }

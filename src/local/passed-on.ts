@@ -5,7 +5,7 @@ import type { Waiter } from '../waiting/waiter.ts'
 import type { Holds } from './holds.ts'
 import type { Services } from './services.ts'
 
-interface Lock {
+interface PassedLock {
   readonly holds: Holds
   readonly services: Pick<Services, 'clock'>
 }
@@ -20,7 +20,7 @@ const MOST_USED = 0.02
  * @returns the new hold; null if no token is reserved, the leases differ, or too much of the lease
  *   has passed
  */
-export function passedOn({ holds, services }: Lock, hold: Hold, waiter: Waiter): Hold | null {
+export function passedOn({ holds, services }: PassedLock, hold: Hold, waiter: Waiter): Hold | null {
   const { clock } = services
   const { request } = waiter
   if (hold.token >= hold.lastToken || !hold.untouched) return null

@@ -8,11 +8,11 @@ import type { Owner } from '../owner/owner.ts'
 export interface QueuedWaiters {
   readonly isEmpty: boolean
   /** Called when the answer to a release named this owner as the new holder. */
-  granted(owner: string, token: number, path?: AcquirePath): void
+  onGrant(owner: string, token: number, path?: AcquirePath): void
   /** Called when the lock may be free. */
-  lookAgain(): void
+  checkAgain(): void
   /** Called when this owner has acquired the lock, so its other waiters may re-enter. */
   wake(owner: Owner): void
   /** Called when no owner of this client waits for the lock or holds it. */
-  close(): void
+  stopHeartbeat(): void
 }

@@ -4,7 +4,6 @@ import type { Lease } from '../lease/lease.ts'
 import type { AcquireAnswer } from '../servers/answers.ts'
 import type { Confirm } from '../servers/durability.ts'
 import { type AcquireRequest, Waiter } from '../waiting/waiter.ts'
-import { type Asked, Asking, abandonName, callMsFor, nameOf } from './ask.ts'
 import { whenConfirmed } from './confirm.ts'
 import { RESERVE } from './hand-over-budget.ts'
 import { kindOf, renewalOf } from './kind-verbs.ts'
@@ -12,7 +11,8 @@ import { newLease } from './local-lease.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
-import { release } from './release.ts'
+import { releaseOne } from './release.ts'
+import { abandonName, callMsFor, nameOf, type RequestOutcome, WaiterRequest } from './request.ts'
 
 /** A waiter with `asksOnce` repeats its request at most this many times after split votes. */
 const MOST_SPLITS = 3
@@ -29,20 +29,20 @@ export abstract class LocalWaiter extends Waiter {
     if (heldWatch !== undefined) this.calledFrom = request.calledFrom ?? heldWatch.trace()
   }
 
-  granted(hold: Hold, path?: AcquirePath): void {
+  accept(hold: Hold, path?: AcquirePath): void {
     const { lock, request } = this
     const { holds, waiters } = lock
-    holds.begin(hold)
+    holds.startHold(hold)
     lock.handOverBudget.acquired()
     if (this.settled) {
-      lock.tasks.run(release(lock, hold, 0))
+      lock.tasks.run(releaseOne(lock, hold, 0))
       return
     }
     holds.watch(hold, request)
     // The waiter settles before the events are emitted. If a listener aborts the call, the caller
     // still receives the lease.
     this.resolve(hold, path)
-    holds.tell(hold, this.waitedMs, request.fact)
+    holds.report(hold, this.waitedMs, request.fact)
     // A listener may have released the hold.
     if (!hold.live) return
     if (!waiters.isEmpty && waiters.has(request.owner)) lock.queued?.wake(request.owner)
@@ -84,7 +84,7 @@ export class RacingWaiter extends LocalWaiter {
     const isBeside = lock.holds.beside(this.request) !== undefined
     const { first, firstBeside } = lock.waiters
     const isBehind = (isBeside ? firstBeside : first) !== undefined
-    if (isBehind || lock.keepsOut(this.request)) lock.announce(this)
+    if (isBehind || lock.excludes(this.request)) lock.announce(this)
     // A listener of the event may have aborted the call.
     if (this.settled) return
     if (isBeside) lock.waiters.queueBeside(this)
@@ -94,7 +94,7 @@ export class RacingWaiter extends LocalWaiter {
 
   contend(): void {
     this.contending = true
-    this.lock.tasks.begin()
+    this.lock.tasks.started()
     this.woken()
   }
 
@@ -116,7 +116,7 @@ export class RacingWaiter extends LocalWaiter {
     } catch (error) {
       this.reject(error)
       this.lock.taskFailed(error as Error)
-      this.lock.tasks.end()
+      this.lock.tasks.finished()
     }
   }
 
@@ -127,12 +127,12 @@ export class RacingWaiter extends LocalWaiter {
     this.waitsHere = false
     const own = this.settled ? undefined : lock.holds.of(request.owner, request.kind)
     if (this.settled) {
-      this.#end()
+      this.#cleanUp()
     } else if (own !== undefined) {
       reenter(lock, own, this)
-      lock.tasks.end()
+      lock.tasks.finished()
     } else if (this.asksOnce) {
-      this.#ask()
+      this.#sendRequest()
     } else if (this.keptOutMs > 0) {
       this.#sleepHere(this.keptOutMs)
     } else if (handOverBudget.awayMs > 0) {
@@ -140,11 +140,11 @@ export class RacingWaiter extends LocalWaiter {
     } else if (handOverBudget.isPolite) {
       void handOverBudget.stepBack().then(() => {
         const own = lock.holds.of(request.owner, request.kind)
-        if (this.settled || own !== undefined || lock.keepsOut(request)) this.woken()
-        else this.#safely(() => this.#ask())
+        if (this.settled || own !== undefined || lock.excludes(request)) this.woken()
+        else this.#safely(() => this.#sendRequest())
       })
     } else {
-      this.#ask()
+      this.#sendRequest()
     }
   }
 
@@ -153,14 +153,14 @@ export class RacingWaiter extends LocalWaiter {
    * pause, Infinity until a hold ends.
    */
   protected get keptOutMs(): number {
-    return this.lock.keepsOut(this.request) ? Infinity : 0
+    return this.lock.excludes(this.request) ? Infinity : 0
   }
 
-  #ask(): void {
+  #sendRequest(): void {
     const { lock, request, retryBudget } = this
     if (retryBudget.isUsedUp) {
       this.reject(retryBudget.error('not acquired'))
-      this.#end()
+      this.#cleanUp()
       return
     }
     const callMs = callMsFor(this)
@@ -177,19 +177,20 @@ export class RacingWaiter extends LocalWaiter {
     }
     this.queued ||= waits && kindOf(request).announcesWaits === true
     const { together = lock.remoteOf(request) } = request
-    const heard = (asked: Asked<AcquireAnswer>) => this.#safely(() => this.#heard(asked))
-    const then = whenConfirmed(lock, this, this.confirm, heard)
-    together.acquire(attempt, new Asking(lock, this, callMs, then))
+    const handle = (asked: RequestOutcome<AcquireAnswer>) =>
+      this.#safely(() => this.#handleAnswer(asked))
+    const then = whenConfirmed(lock, this, this.confirm, handle)
+    together.acquire(attempt, new WaiterRequest(lock, this, callMs, then))
   }
 
-  #heard({ grant, sentAt, pauseMs }: Asked<AcquireAnswer>): void {
+  #handleAnswer({ grant, sentAt, pauseMs }: RequestOutcome<AcquireAnswer>): void {
     const { lock, wakeEvent, request } = this
     if (grant?.kind === 'granted') {
-      const hold = lock.holds.granted(this, grant, sentAt)
+      const hold = lock.holds.newHold(this, grant, sentAt)
       if (hold === null) this.woken()
       else {
-        this.granted(hold)
-        lock.tasks.end()
+        this.accept(hold)
+        lock.tasks.finished()
       }
       return
     }
@@ -201,7 +202,7 @@ export class RacingWaiter extends LocalWaiter {
     const splitMs = grant?.split?.pauseMs
     if (grant?.kind === 'held' && grant.never !== undefined) this.reject(grant.never)
     if (this.settled) {
-      this.#end()
+      this.#cleanUp()
     } else if (grant === null) {
       wakeEvent.wake(this, pauseMs)
     } else if (!this.asksOnce) {
@@ -228,13 +229,13 @@ export class RacingWaiter extends LocalWaiter {
     this.wakeEvent.wake(this, ms)
   }
 
-  #end(): void {
+  #cleanUp(): void {
     const { lock, request } = this
     // The waiter sent no request, so the client may no longer need a place in the server's queue.
-    if (this.wireOwner === undefined) lock.remoteOf(request).leave?.()
+    if (this.wireOwner === undefined) lock.remoteOf(request).stopWaiting?.()
     // While a hand-over to this waiter is in flight, the owner id is still in use.
     else if (!this.asking) abandonName(lock, this)
-    lock.tasks.end()
+    lock.tasks.finished()
   }
 }
 

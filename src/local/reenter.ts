@@ -1,10 +1,10 @@
 import type { Hold } from '../lease/hold.ts'
 import type { ReenterAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
-import { type Asked, Asking, abandonName, callMsFor } from './ask.ts'
 import { toRenew } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
-import { release } from './release.ts'
+import { releaseOne } from './release.ts'
+import { abandonName, callMsFor, type RequestOutcome, WaiterRequest } from './request.ts'
 
 /** Makes the waiter re-enter the hold that its owner already has. */
 export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
@@ -13,16 +13,16 @@ export function reenter(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   // recursion.
   if (lock.waiters.isQueueEmpty) lock.advance()
   else lock.advanceLater()
-  lock.tasks.begin()
+  lock.tasks.started()
   hold.count += 1
   hold.untouched = false
   abandonName(lock, waiter)
   hold.loseIfOver()
-  ask(lock, hold, waiter)
+  sendReentry(lock, hold, waiter)
 }
 
 /** Sends one request to re-enter, or gives up if the waiter has settled or the hold has ended. */
-function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
+function sendReentry(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   if (waiter.settled || !hold.live) {
     giveUp(lock, hold, waiter)
     return
@@ -36,20 +36,22 @@ function ask(lock: LocalLock, hold: Hold, waiter: Waiter): void {
     .remoteOf(hold)
     .reenter(
       { owner: hold.id.wireOwner, token: hold.lastToken, holds: hold.count, leaseMs, callMs },
-      new Asking(lock, waiter, callMs, (asked) => heard(lock, hold, waiter, asked, leaseMs)),
+      new WaiterRequest(lock, waiter, callMs, (asked) =>
+        handleAnswer(lock, hold, waiter, asked, leaseMs),
+      ),
     )
 }
 
-function heard(
+function handleAnswer(
   lock: LocalLock,
   hold: Hold,
   waiter: Waiter,
-  { grant, sentAt, pauseMs }: Asked<ReenterAnswer>,
+  { grant, sentAt, pauseMs }: RequestOutcome<ReenterAnswer>,
   leaseMs: number,
 ): void {
   if (grant === null && !waiter.settled) {
     waiter.wakeEvent.reset()
-    void waiter.wakeEvent.wait(pauseMs).then(() => ask(lock, hold, waiter))
+    void waiter.wakeEvent.wait(pauseMs).then(() => sendReentry(lock, hold, waiter))
     return
   }
   if (grant?.kind === 'granted') {
@@ -61,7 +63,7 @@ function heard(
       grant.onHeld?.(() => toRenew(hold))
       lock.holds.watch(hold, waiter.request, sentAt.monotonic)
       waiter.resolve(hold, 'reentered')
-      lock.tasks.end()
+      lock.tasks.finished()
       return
     }
   } else if (grant?.kind === 'gone' && hold.live) {
@@ -75,7 +77,7 @@ function heard(
  */
 function giveUp(lock: LocalLock, hold: Hold, waiter: Waiter): void {
   hold.inDoubtUntil(waiter.doubtUntilMs)
-  if (!waiter.settled) waiter.reject(hold.over())
-  lock.tasks.run(release(lock, hold, 0))
-  lock.tasks.end()
+  if (!waiter.settled) waiter.reject(hold.whyEnded())
+  lock.tasks.run(releaseOne(lock, hold, 0))
+  lock.tasks.finished()
 }

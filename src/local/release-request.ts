@@ -5,7 +5,7 @@ import type { CallFailure } from '../servers/call-failure.ts'
 import type { Reply } from '../servers/reply.ts'
 import type { RetryBudget } from '../waiting/retry-budget.ts'
 import type { LocalLock } from './local-lock.ts'
-import { tellRelease } from './lock-facts.ts'
+import { reportRelease } from './lock-facts.ts'
 
 /**
  * Repeats a release until the server confirms it or the retry budget is used up. Each attempt sends
@@ -40,7 +40,7 @@ abstract class ReleaseRequest implements Reply<Released> {
       this.#resolve = resolve
       this.#reject = reject
     })
-    lock.tasks.begin()
+    lock.tasks.started()
   }
 
   abstract answered(answer: Released): void
@@ -64,22 +64,22 @@ abstract class ReleaseRequest implements Reply<Released> {
     const error = this.#retryBudget.error(this.#what)
     this.givenUp(error)
     this.#reject(error)
-    lock.tasks.end()
+    lock.tasks.finished()
   }
 
   protected send(): void {
     const { id, lastToken } = this.hold
-    // The count is negative if a holder calls `release()` after `close()` ended the hold.
+    // The count is negative if a holder calls `lower()` after `close()` ended the hold.
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     this.#sentAt = this.lock.services.clock.monotonic()
     const ending = { owner: id.wireOwner, holds: count, token: lastToken, callMs }
-    this.lock.remoteOf(this.hold).release(ending, this)
+    this.lock.remoteOf(this.hold).lower(ending, this)
   }
 
-  protected settle(wasHeld: boolean): void {
+  protected finish(wasHeld: boolean): void {
     this.#resolve(wasHeld)
-    this.lock.tasks.end()
+    this.lock.tasks.finished()
   }
 }
 
@@ -117,23 +117,23 @@ export class FreeRequest extends ReleaseRequest {
   answered(answer: Released): void {
     const { lock, hold } = this
     const { holds, handOverBudget, listeners } = lock
-    ended(lock, hold, this.#firstSentAt)
+    abandonIfInDoubt(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
     // The server grants freed permits directly to waiters. So this client need not pause for other
     // clients.
     handOverBudget.released(hold.kind.isCounted ? 0 : (freed?.listeners ?? 0) - listeners)
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
-    const wasHeld = holds.left(hold, freed !== null || this.mayBeDone)
-    tellRelease(this.#fact, wasHeld ? 'freed' : 'gone')
-    lock.lookAgain(freed?.following)
-    this.settle(wasHeld)
+    const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)
+    reportRelease(this.#fact, wasHeld ? 'freed' : 'gone')
+    lock.checkAgain(freed?.following)
+    this.finish(wasHeld)
   }
 
   protected override givenUp(error: Error): void {
-    this.hold.trace?.ended('released')
-    tellRelease(this.#fact, 'unknown', error)
-    this.lock.lookAgain()
+    this.hold.trace?.publishEnd('released')
+    reportRelease(this.#fact, 'unknown', error)
+    this.lock.checkAgain()
   }
 }
 
@@ -147,19 +147,19 @@ export class LowerRequest extends ReleaseRequest {
   answered(answer: Released): void {
     const { hold } = this
     if (answer.kind === 'kept') {
-      this.settle(true)
+      this.finish(true)
       return
     }
     // If the last release of the hold was answered first, that release has already reported the
     // loss.
     if (hold.live) hold.loseGone()
-    this.settle(hold.loss === undefined)
+    this.finish(hold.loss === undefined)
   }
 
   protected override send(): void {
     const { hold } = this
     if (hold.live && hold.count > 0) super.send()
-    else this.settle(hold.loss === undefined)
+    else this.finish(hold.loss === undefined)
   }
 }
 
@@ -170,6 +170,6 @@ export class LowerRequest extends ReleaseRequest {
  * @param sentAtMs when the first request was sent that may have ended the hold, on the monotonic
  *   clock
  */
-export function ended(lock: LocalLock, hold: Hold, sentAtMs: number): void {
+export function abandonIfInDoubt(lock: LocalLock, hold: Hold, sentAtMs: number): void {
   if (hold.doubtUntilMs > sentAtMs) lock.abandonHold(hold)
 }

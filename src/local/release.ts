@@ -3,15 +3,15 @@ import type { ClosedError } from '../errors.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HandOverAnswer } from '../servers/answers.ts'
 import type { Waiter } from '../waiting/waiter.ts'
-import { type Asked, Asking, abandonName, nameOf } from './ask.ts'
 import { RESERVE } from './hand-over-budget.ts'
 import type { CutOffHold } from './holdings.ts'
 import type { KindVerbs } from './kind-verbs.ts'
 import { heldEntry } from './list-holdings.ts'
 import type { LocalLock } from './local-lock.ts'
-import { tellRelease } from './lock-facts.ts'
+import { reportRelease } from './lock-facts.ts'
 import { passedOn } from './passed-on.ts'
-import { ended, FreeRequest, LowerRequest } from './release-request.ts'
+import { abandonIfInDoubt, FreeRequest, LowerRequest } from './release-request.ts'
+import { abandonName, nameOf, type RequestOutcome, WaiterRequest } from './request.ts'
 import { traceRelease } from './tracing.ts'
 
 /**
@@ -21,7 +21,7 @@ import { traceRelease } from './tracing.ts'
  *   lease is fixed
  * @returns true if the owner still held the lock; rejects if the server did not confirm the release
  */
-export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<boolean> {
+export function releaseOne(lock: LocalLock, hold: Hold, renewMs: number): Promise<boolean> {
   hold.loseIfExpired()
   hold.count -= 1
   if (!hold.live) {
@@ -29,7 +29,7 @@ export function release(lock: LocalLock, hold: Hold, renewMs: number): Promise<b
     return Promise.resolve(false)
   }
   // The last release needs no `unwatch`, because `end` removes the hold from the watchdog.
-  if (hold.count <= 0) return end(lock, hold)
+  if (hold.count <= 0) return releaseLast(lock, hold)
   if (renewMs > 0) lock.holds.unwatch(hold, renewMs)
   return new LowerRequest(lock, hold).result
 }
@@ -47,7 +47,7 @@ export function closeAll(
   now: number,
   releasing: Set<CutOffHold>,
 ): { cutOff: CutOffHold[]; released: Promise<unknown> } {
-  const closing = locks.map((lock) => ({ lock, held: close(lock, reasonOf(lock.name), now) }))
+  const closing = locks.map((lock) => ({ lock, held: cutOff(lock, reasonOf(lock.name), now) }))
   const released = closing.map(async ({ lock, held }) => {
     const open = held.map((entry) => ({ ...entry, remainingMs: 0 }))
     for (const entry of open) releasing.add(entry)
@@ -57,7 +57,7 @@ export function closeAll(
   return { cutOff: closing.flatMap(({ held }) => held), released: Promise.all(released) }
 }
 
-function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] {
+function cutOff(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] {
   const held = lock.holds.all.map((hold) => ({ hold, entry: heldEntry(hold, now) }))
   lock.closed = reason
   lock.waiters.rejectAll(reason)
@@ -66,7 +66,7 @@ function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] 
     // A listener that was called for an earlier hold may have released this hold.
     if (!hold.live) return []
     hold.count = 0
-    lock.tasks.run(end(lock, hold, reason))
+    lock.tasks.run(releaseLast(lock, hold, reason))
     return [entry]
   })
 }
@@ -78,8 +78,8 @@ function close(lock: LocalLock, reason: ClosedError, now: number): CutOffHold[] 
  * @param reason set if the client closes, so that no waiter may get the lock
  * @returns true if the owner still held the lock; rejects if the server did not confirm the release
  */
-function end(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
-  lock.holds.end(hold, reason)
+function releaseLast(lock: LocalLock, hold: Hold, reason?: ClosedError): Promise<boolean> {
+  lock.holds.endHold(hold, reason)
   if (!isTraced(releaseTrace)) return letGo(lock, hold, reason)
   return traceRelease(lock, hold, (fact) => letGo(lock, hold, reason, fact))
 }
@@ -107,9 +107,9 @@ function letGo(
     return work
   }
   handOverBudget.released(0)
-  holds.left(hold, true)
-  tellRelease(fact, 'local')
-  next.granted(following, 'local')
+  holds.handleRelease(hold, true)
+  reportRelease(fact, 'local')
+  next.accept(following, 'local')
   return Promise.resolve(true)
 }
 
@@ -128,7 +128,7 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
 }
 
 /**
- * Hands the lock over to the waiter with one request. An abort or a `close()` cannot come between
+ * Hands the lock over to the waiter with one request. An abort or a `cutOff()` cannot come between
  * the answer and its effects, because one synchronous step handles the answer.
  */
 function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact): Promise<boolean> {
@@ -143,11 +143,11 @@ function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact)
   const to = { owner: nameOf(next), leaseMs: next.request.leaseMs }
   lock.isHandingOver = true
   return new Promise((resolve) => {
-    const heard = (asked: Asked<HandOverAnswer>) => {
+    const handle = (asked: RequestOutcome<HandOverAnswer>) => {
       lock.isHandingOver = false
       resolve(handedOver(lock, hold, next, asked, fact))
     }
-    const asking = new Asking(lock, next, callMs, heard)
+    const asking = new WaiterRequest(lock, next, callMs, handle)
     remote.handOver({ from, to, listening, reserve: RESERVE, callMs }, asking)
   })
 }
@@ -159,7 +159,7 @@ function handedOver(
   lock: LocalLock,
   hold: Hold,
   next: Waiter,
-  { grant, sentAt, unknown }: Asked<HandOverAnswer>,
+  { grant, sentAt, unknown }: RequestOutcome<HandOverAnswer>,
   fact?: ReleaseFact,
 ): boolean | Promise<boolean> {
   const { holds, handOverBudget } = lock
@@ -173,15 +173,15 @@ function handedOver(
   }
   handOverBudget.released(grant.kind === 'yielded' ? grant.others : 0)
   if (grant.kind === 'yielded') handOverBudget.letGo()
-  const wasHeld = holds.left(hold, grant.kind !== 'gone')
+  const wasHeld = holds.handleRelease(hold, grant.kind !== 'gone')
   const outcomes = { gone: 'gone', yielded: 'freed', granted: 'local' } as const
-  tellRelease(fact, outcomes[grant.kind])
-  if (wasHeld) ended(lock, hold, sentAt.monotonic)
+  reportRelease(fact, outcomes[grant.kind])
+  if (wasHeld) abandonIfInDoubt(lock, hold, sentAt.monotonic)
   if (grant.kind === 'granted') {
-    const following = holds.granted(next, grant, sentAt)
-    if (following !== null) next.granted(following, 'local')
+    const following = holds.newHold(next, grant, sentAt)
+    if (following !== null) next.accept(following, 'local')
   }
   if (next.settled) abandonName(lock, next)
-  lock.lookAgain()
+  lock.checkAgain()
   return wasHeld
 }

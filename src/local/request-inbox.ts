@@ -7,7 +7,7 @@ import type { Subscription } from '../servers/subscription.ts'
 /** The interval between two checks if the client still needs the inbox, in milliseconds. */
 const CHECK_MS = 5_000
 
-interface Host {
+interface InboxEvents {
   isNeeded(): boolean
   received(message: string): void
 }
@@ -20,7 +20,7 @@ export class RequestInbox {
   readonly #channel: RequestChannel
   readonly #clientId: string
   readonly #clock: Clock
-  readonly #host: Host
+  readonly #host: InboxEvents
   #subscription: Subscription | undefined
   #check: Timer | undefined
   /**
@@ -30,7 +30,7 @@ export class RequestInbox {
   readonly #waiting = new Set<WakeEvent>()
   isClosed = false
 
-  constructor(channel: RequestChannel, clientId: string, clock: Clock, host: Host) {
+  constructor(channel: RequestChannel, clientId: string, clock: Clock, host: InboxEvents) {
     this.#channel = channel
     this.#clientId = clientId
     this.#clock = clock
@@ -68,7 +68,7 @@ export class RequestInbox {
     return this.#subscription?.confirmed === true
   }
 
-  close(): void {
+  stopListening(): void {
     this.isClosed = true
     this.#stop()
   }

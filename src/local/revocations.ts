@@ -9,13 +9,13 @@ import type { HolderRequests } from './holder-requests.ts'
 import { RequestInbox } from './request-inbox.ts'
 import { type RevocationRequest, readMessage, shown, written } from './revocation-messages.ts'
 
-interface Client extends Requester {
+interface RevocationClient extends Requester {
   readonly requests: HolderRequests
   holds(): readonly Hold[]
 }
 
 /** Calls `send` with the time limit of one attempt in milliseconds, and again after a failure. */
-type Sender = (send: (callMs: number) => Promise<number | null>) => Promise<number | null>
+type RetriedRequest = (send: (callMs: number) => Promise<number | null>) => Promise<number | null>
 
 /**
  * Sends release requests to other clients, and receives theirs. The holder may ignore a request,
@@ -23,31 +23,31 @@ type Sender = (send: (callMs: number) => Promise<number | null>) => Promise<numb
  */
 export class Revocations {
   readonly #channel: RequestChannel
-  readonly #client: Client
+  readonly #client: RevocationClient
   readonly #limits: Limits
   readonly #inbox: RequestInbox
-  readonly #leave: () => void
+  readonly #stopChannel: () => void
   /** The requests of this client that still wait for answers, by request id. */
   readonly #open = new Map<string, OpenRevocation>()
 
-  constructor(channel: RequestChannel, client: Client, limits: Limits) {
+  constructor(channel: RequestChannel, client: RevocationClient, limits: Limits) {
     this.#channel = channel
     this.#client = client
     this.#limits = limits
-    this.#leave = client.requests.add(() => client.holds())
+    this.#stopChannel = client.requests.add(() => client.holds())
     this.#inbox = new RequestInbox(channel, client.client, limits.clock, {
-      isNeeded: () => this.#open.size > 0 || this.#isHeard(),
+      isNeeded: () => this.#open.size > 0 || this.#isListening(),
       received: (message) => this.#received(message),
     })
   }
 
-  began(): void {
+  started(): void {
     if (this.#client.requests.hasListeners) this.#inbox.open()
   }
 
   /** Called when the event `releaseRequested` gets a listener. */
   listenerAdded(): void {
-    if (this.#isHeard()) this.#inbox.open()
+    if (this.#isListening()) this.#inbox.open()
   }
 
   /**
@@ -69,7 +69,7 @@ export class Revocations {
     id: string,
     owners: readonly string[],
     reason: string | null,
-    send: Sender,
+    send: RetriedRequest,
   ): Promise<number> {
     const { client, label, requests } = this.#client
     const by = { client, label: shown(label) }
@@ -78,9 +78,9 @@ export class Revocations {
       return { kind: 'request', id, owners: theirs, reason: words, by }
     }
     const others = byClient(owners)
-    const heardHere = requests.hear(requestTo(others.get(client) ?? [])).length
+    const receivedHere = requests.receive(requestTo(others.get(client) ?? [])).length
     others.delete(client)
-    if (others.size === 0) return heardHere
+    if (others.size === 0) return receivedHere
     const open = new OpenRevocation(others.keys())
     this.#open.set(id, open)
     try {
@@ -94,19 +94,19 @@ export class Revocations {
     } finally {
       this.#open.delete(id)
     }
-    return heardHere + open.heard
+    return receivedHere + open.heard
   }
 
-  close(): void {
-    this.#leave()
-    this.#inbox.close()
-    for (const open of this.#open.values()) open.end()
+  stopListening(): void {
+    this.#stopChannel()
+    this.#inbox.stopListening()
+    for (const open of this.#open.values()) open.finish()
   }
 
   /** True if code in this client listens to release requests for a hold. */
-  #isHeard(): boolean {
+  #isListening(): boolean {
     const { requests } = this.#client
-    return this.#client.holds().some((hold) => requests.isHeardBy(hold))
+    return this.#client.holds().some((hold) => requests.hasListener(hold))
   }
 
   #received(text: string): void {
@@ -115,7 +115,7 @@ export class Revocations {
       this.#open.get(message.id)?.answered(message.client, message.heard.length)
     } else if (message !== undefined) {
       const { id, by } = message
-      const heard = this.#client.requests.hear(message)
+      const heard = this.#client.requests.receive(message)
       const answer = written({ kind: 'answer', id, client: this.#client.client, heard })
       // A failure to send the answer is ignored. The requester then counts the owners as not
       // reached.
@@ -153,12 +153,12 @@ class OpenRevocation {
   readonly done: Promise<void>
   heard = 0
   readonly #due: Set<string>
-  #end!: () => void
+  #resolve!: () => void
 
   constructor(clients: Iterable<string>) {
     this.#due = new Set(clients)
     this.done = new Promise((resolve) => {
-      this.#end = resolve
+      this.#resolve = resolve
     })
   }
 
@@ -169,10 +169,10 @@ class OpenRevocation {
   answered(client: string, heard: number): void {
     if (!this.#due.delete(client)) return
     this.heard += heard
-    if (this.#due.size === 0) this.#end()
+    if (this.#due.size === 0) this.#resolve()
   }
 
-  end(): void {
-    this.#end()
+  finish(): void {
+    this.#resolve()
   }
 }

@@ -1,5 +1,5 @@
 import type { Hold } from '../lease/hold.ts'
-import type { Answer, Renewer } from '../lease/renewer.ts'
+import type { RenewalAnswer, Renewer } from '../lease/renewer.ts'
 import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
 
 /**
@@ -28,12 +28,16 @@ export class ServerRenewer implements Renewer<Hold> {
   }
 
   /** @param holds one of the groups that `groups` returned */
-  async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
+  async renew(
+    holds: readonly Hold[],
+    leaseMs: number,
+    timeoutMs: number,
+  ): Promise<RenewalAnswer[]> {
     const [first] = holds
     if (first === undefined) return []
     const renewal = renewalOf(first, this.#server)
-    const left = await renewal.renew(holds.map(toRenew), leaseMs, timeoutMs)
-    return left.map((ms): Answer => {
+    const remaining = await renewal.renew(holds.map(toRenew), leaseMs, timeoutMs)
+    return remaining.map((ms): RenewalAnswer => {
       if (typeof ms !== 'number') return { kind: 'unknown', cause: ms }
       if (ms === -2) return { kind: 'lost' }
       return { kind: leaseMs > 0 ? 'renewed' : 'held', leaseMs: Math.max(ms, 0) }

@@ -23,12 +23,12 @@ export interface Services {
   readonly limits: Limits
   readonly emit: Emit
   /** Passes release requests of other clients to the holders. */
-  readonly revocations: { began(): void; signalOf(hold: Hold): AbortSignal }
+  readonly revocations: { started(): void; signalOf(hold: Hold): AbortSignal }
   /**
-   * The locks that callers watch without acquiring them. `hears` is true if this client receives a
+   * The locks that callers watch without acquiring them. `listens` is true if this client receives a
    * message for each release of the lock.
    */
-  readonly freeWatches: { hears(rawName: string): boolean }
+  readonly freeWatches: { listens(rawName: string): boolean }
   readonly own: ClientInfo
   /** Reports this client to other clients, and finds the processes of other clients. */
   readonly presence: Presence
@@ -41,7 +41,7 @@ export interface Services {
    */
   readonly sharedLeases: HeldLeases<HeldLease>
   /** Warns once if a granted lease is too short. Called for each grant. */
-  readonly shortLeases: { granted(lockName: string, kind: HoldKind, leaseMs: number): void }
+  readonly shortLeases: { check(lockName: string, kind: HoldKind, leaseMs: number): void }
   /** The longest lease that clients may request, in milliseconds; Infinity for no limit. */
   readonly longestLeaseMs: number
 }

@@ -21,32 +21,32 @@ const MAYBE_SECONDS = 1_000
  * `quickestMs` is the shortest response time of the server, in milliseconds. 0 means that the
  * response time is not known yet.
  */
-interface ResponseTime {
+interface QuickestResponse {
   readonly quickestMs: number
 }
 
 /** Warns about leases that are too short for the connection; once for each client. */
 export class ShortLeases {
   readonly #leastMs: number
-  readonly #responseTime: ResponseTime
-  #isTold: boolean
+  readonly #responseTime: QuickestResponse
+  #hasWarned: boolean
 
   /**
    * @param leastMs the shortest lease without a warning, in milliseconds; 0 means that the client
    *   never warns
    */
-  constructor(leastMs: number, responseTime: ResponseTime) {
+  constructor(leastMs: number, responseTime: QuickestResponse) {
     this.#leastMs = leastMs
     this.#responseTime = responseTime
-    this.#isTold = leastMs === 0
+    this.#hasWarned = leastMs === 0
   }
 
-  granted(lockName: string, kind: HoldKind, leaseMs: number): void {
-    if (this.#isTold) return
+  check(lockName: string, kind: HoldKind, leaseMs: number): void {
+    if (this.#hasWarned) return
     const { quickestMs } = this.#responseTime
     const leastMs = Math.max(this.#leastMs, Math.ceil(LEAST_ANSWERS * quickestMs))
     if (leaseMs >= leastMs) return
-    this.#isTold = true
+    this.#hasWarned = true
     const { noun } = kind.words ?? OF_LOCK
     const advice =
       leastMs === this.#leastMs

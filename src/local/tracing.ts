@@ -9,12 +9,12 @@ import { type FactLock, factOf } from './lock-facts.ts'
 /**
  * Publishes the start of an acquisition. The waiter publishes the end when it settles.
  *
- * @param begin starts the acquisition
+ * @param start starts the acquisition
  */
 export function traceAcquire(
   lock: FactLock,
   request: AcquireRequest,
-  begin: () => Waiter,
+  start: () => Waiter,
 ): Promise<Lease | null> {
   const { leaseMs, waitMs, asksOnce } = request
   const fact = factOf<AcquireFact>(lock, request)
@@ -22,7 +22,7 @@ export function traceAcquire(
   fact.leaseMs = leaseMs === NO_LEASE_MS ? Infinity : leaseMs
   request.fact = fact
   return acquireTrace.start.runStores(fact, () => {
-    const { promise } = begin()
+    const { promise } = start()
     acquireTrace.end.publish(fact)
     return promise
   })
@@ -42,18 +42,18 @@ export function isOver({ closed }: Pick<LocalLock, 'closed'>, waiter: Waiter): b
 /**
  * Publishes the start of a release.
  *
- * @param release releases the hold, and reports the outcome with `tellRelease`
+ * @param send releases the hold, and reports the outcome with `reportRelease`
  */
 export function traceRelease(
   lock: FactLock,
   hold: Hold,
-  release: (fact: ReleaseFact) => Promise<boolean>,
+  send: (fact: ReleaseFact) => Promise<boolean>,
 ): Promise<boolean> {
   const fact = factOf<ReleaseFact>(lock, hold)
   fact.owner = hold.id.wireOwner
   fact.token = hold.token
   releaseTrace.start.publish(fact)
-  const released = release(fact)
+  const released = send(fact)
   releaseTrace.end.publish(fact)
   return released
 }

@@ -12,10 +12,10 @@ export async function whenReady(
   ready: Promise<void>,
   lock: LocalLock,
   waiter: Waiter,
-  begin: () => void,
+  start: () => void,
 ): Promise<void> {
   const { words } = waiter.request.kind
-  lock.tasks.begin()
+  lock.tasks.started()
   // The client has not asked the server yet, so the wait timeout cannot name a holder.
   waiter.notYet = (what) =>
     unavailableError(
@@ -29,9 +29,9 @@ export async function whenReady(
   try {
     await ready
     waiter.notYet = undefined
-    if (!waiter.settled) begin()
+    if (!waiter.settled) start()
   } catch (error) {
     waiter.reject(error)
   }
-  lock.tasks.end()
+  lock.tasks.finished()
 }

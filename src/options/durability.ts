@@ -67,7 +67,7 @@ export function durabilityOf(
 }
 
 /** The numbers in the error about a grant that too few replicas confirmed. */
-type Shortfall = Pick<
+type ShortfallNumbers = Pick<
   NotDurableError,
   'wanted' | 'confirmed' | 'connected' | 'fsynced' | 'timeoutMs'
 >
@@ -89,7 +89,7 @@ export class NotDurableError extends HoldfastError {
   /** How long the replicas had to confirm the grant, in milliseconds. */
   readonly timeoutMs: number
 
-  constructor(lockName: string, shortfall: Shortfall, { noun } = OF_LOCK) {
+  constructor(lockName: string, shortfall: ShortfallNumbers, { noun } = OF_LOCK) {
     const { wanted, confirmed, connected, fsynced, timeoutMs } = shortfall
     const all =
       wanted === 'all'

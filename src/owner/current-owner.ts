@@ -1,7 +1,7 @@
 import type { Clock } from '../kit/clock.ts'
 import type { Frames } from './frames.ts'
 import type { HeldLeases } from './held-leases.ts'
-import { Holder, type Kept } from './holder.ts'
+import { LeaseHolder, type StoredLease } from './lease-holder.ts'
 import type { Owner } from './owner.ts'
 
 /** The locks that one client holds or waits for, on one server or quorum. */
@@ -34,7 +34,7 @@ interface EndedInDoubt {
  * Finds the owner for which the running code uses one lock object. This object also stores the
  * leases that the lock object acquired outside all frames, each for a new owner.
  */
-export class CurrentOwner<L extends Kept> extends Holder {
+export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   /**
    * The owner that the caller gave to `getLock`. This owner counts more than all frames. Undefined
    * if the caller gave no owner.
@@ -95,7 +95,7 @@ export class CurrentOwner<L extends Kept> extends Holder {
    * Returns the object that stores the lease of a new owner, so that `unlock()` finds it. This is
    * the owner of the innermost frame for this lock, or this object outside such frames.
    */
-  leaseHolder(): Holder {
+  leaseHolder(): LeaseHolder {
     return this.#find() ?? this
   }
 
@@ -113,7 +113,7 @@ export class CurrentOwner<L extends Kept> extends Holder {
     this.#underWay += 1
   }
 
-  override ended(gotLease: boolean): void {
+  override callEnded(gotLease: boolean): void {
     this.#underWay -= 1
     if (!gotLease) this.gotNothing()
   }
@@ -153,17 +153,17 @@ export class CurrentOwner<L extends Kept> extends Holder {
    * later `unlock()` that finds no lease reports it.
    */
   takeEndedInDoubt(): { readonly token: number; readonly agoMs: number } | undefined {
-    const ended = this.#endedInDoubt
+    const inDoubt = this.#endedInDoubt
     this.#endedInDoubt = undefined
     this.#mayYetCome = false
-    if (ended === undefined) return undefined
-    const agoMs = Math.round(this.#registry.clock.monotonic() - ended.endedAt)
-    return { token: ended.token, agoMs }
+    if (inDoubt === undefined) return undefined
+    const agoMs = Math.round(this.#registry.clock.monotonic() - inDoubt.endedAt)
+    return { token: inDoubt.token, agoMs }
   }
 
   /** Returns a lease that the running code holds; undefined if there is none. */
   heldLease(): L | undefined {
-    const liveOf = (holder: Holder) => this.#heldLeases.live(holder, this.#rawName)
+    const liveOf = (holder: LeaseHolder) => this.#heldLeases.live(holder, this.#rawName)
     return this.#of(liveOf, () => liveOf(this))
   }
 

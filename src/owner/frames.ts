@@ -4,7 +4,7 @@ import type { Owner } from './owner.ts'
 /** A lock that code in a frame of `using` can re-enter, and the owner that holds the lock. */
 export interface Carried {
   /** Identifies one client and one of its servers or quorums. */
-  readonly place: object
+  readonly registry: object
   readonly lock: string
   readonly owner: Owner
 }
@@ -18,7 +18,7 @@ interface Frame {
   thread: { readonly of: Frames; readonly owner: Owner } | undefined
   /** For `using`: the locks of the frame. Empty for `run`, and after the end of the frame. */
   carried: readonly Carried[]
-  over: boolean
+  hasEnded: boolean
   outer: Frame | undefined
 }
 
@@ -36,27 +36,27 @@ export class Frames {
    */
   run<T>(owner: Owner, fn: () => T): T {
     const frame = newFrame({ of: this, owner }, [])
-    const end = () => endOf(frame)
+    const endFrame = () => endOf(frame)
     let result: T
     try {
       result = frameStorage.run(frame, fn)
     } catch (error) {
-      end()
+      endFrame()
       throw error
     }
     if (!isThenable(result)) {
-      end()
+      endFrame()
       return result
     }
     // The caller gets the chained promise. With the original promise, Node.js would report a
     // rejection of the chained promise a second time.
     return result.then(
       (value) => {
-        end()
+        endFrame()
         return value
       },
       (error: unknown) => {
-        end()
+        endFrame()
         throw error
       },
     ) as T
@@ -75,7 +75,7 @@ export class Frames {
    * there is no such owner.
    */
   find(
-    place: object,
+    registry: object,
     lock: string,
     accepts: (owner: Owner) => boolean = () => true,
   ): Owner | undefined {
@@ -84,7 +84,7 @@ export class Frames {
       const owner =
         thread?.of === this
           ? thread.owner
-          : carried.find((one) => one.place === place && one.lock === lock)?.owner
+          : carried.find((one) => one.registry === registry && one.lock === lock)?.owner
       if (owner !== undefined && accepts(owner)) return owner
     }
     return undefined
@@ -93,13 +93,13 @@ export class Frames {
 
 /**
  * Makes a frame of `using` for these locks, which may belong to several clients. The frame ends
- * when `end` is called.
+ * when `endFrame` is called.
  */
 export function frameOf(carried: readonly Carried[]) {
   const frame = newFrame(undefined, carried)
   return {
     run: <T>(fn: () => T): T => frameStorage.run(frame, fn),
-    end: () => endOf(frame),
+    endFrame: () => endOf(frame),
   }
 }
 
@@ -121,12 +121,12 @@ function newFrame(thread: Frame['thread'], carried: readonly Carried[]): Frame {
   // each frame begins inside the frame before.
   for (let frame = outer; frame !== undefined; frame = frame.outer)
     frame.outer = ongoing(frame.outer)
-  return { thread, carried, over: false, outer }
+  return { thread, carried, hasEnded: false, outer }
 }
 
 /** Ends a frame. Timers and connections may keep the frame in memory, so its owners are removed. */
 function endOf(frame: Frame): void {
-  frame.over = true
+  frame.hasEnded = true
   frame.thread = undefined
   frame.carried = []
 }
@@ -141,7 +141,7 @@ function current(): Frame | undefined {
  */
 function ongoing(frame: Frame | undefined): Frame | undefined {
   let one = frame
-  while (one?.over) one = one.outer
+  while (one?.hasEnded) one = one.outer
   return one
 }
 

@@ -1,5 +1,5 @@
 import { type Clock, systemClock, type Timer } from '../kit/clock.ts'
-import type { Holder, Kept, LeaseList } from './holder.ts'
+import type { LeaseHolder, LeaseList, StoredLease } from './lease-holder.ts'
 
 /** The last lost lease of a list is remembered for at least this many milliseconds. */
 const LAST_KEPT_MS = 3_600_000
@@ -21,7 +21,7 @@ const LONGEST_PAUSE_MS = 60_000
  * While a lease is held whose call began before the loss, the lost lease stays, because two tasks
  * use the lock.
  */
-export class HeldLeases<L extends Kept> {
+export class HeldLeases<L extends StoredLease> {
   /**
    * The lists that sweeps check, because they have lost leases. The references are weak, so that a
    * holder without other references is garbage-collected with its leases.
@@ -40,7 +40,7 @@ export class HeldLeases<L extends Kept> {
    *
    * @returns the list that contains the lease until the lease is released or forgotten
    */
-  add(holder: Holder, rawName: string, lease: L): LeaseList {
+  add(holder: LeaseHolder, rawName: string, lease: L): LeaseList {
     const list = holder.listFor(this, rawName)
     list.add(lease)
     if (list.size > 1 && list.first?.lostAt !== undefined) forget(list, this.#clock)
@@ -59,7 +59,7 @@ export class HeldLeases<L extends Kept> {
   }
 
   /** Returns the latest lease that is held; undefined if there is none. */
-  live(holder: Holder, rawName: string): L | undefined {
+  live(holder: LeaseHolder, rawName: string): L | undefined {
     return findLast<L>(holder.leasesOf(this, rawName), ({ live }) => live)
   }
 
@@ -69,7 +69,7 @@ export class HeldLeases<L extends Kept> {
    * after the call for the latest lease began, the calls are not nested. Then this is the lost
    * lease, as in {@link earliest}.
    */
-  latest(holder: Holder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
+  latest(holder: LeaseHolder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     const leases = holder.leasesOf(this, rawName)
     const last = findLast<L>(leases, accepts)
     if (last === undefined || last.askedAt === Infinity) return last
@@ -84,7 +84,7 @@ export class HeldLeases<L extends Kept> {
    * Then the result is the lost lease. So the task that lost its lease receives the loss, and does
    * not release the lock of the other task.
    */
-  earliest(holder: Holder, rawName: string): L | undefined {
+  earliest(holder: LeaseHolder, rawName: string): L | undefined {
     const leases = holder.leasesOf(this, rawName)
     if (leases !== undefined) forget(leases, this.#clock)
     const held = find<L>(leases, ({ live }) => live)
@@ -95,7 +95,7 @@ export class HeldLeases<L extends Kept> {
   /**
    * Removes the lost leases, whose tasks may still call `unlock()`. Returns true if there were any.
    */
-  forgetLost(holder: Holder, rawName: string): boolean {
+  forgetLost(holder: LeaseHolder, rawName: string): boolean {
     const leases = holder.leasesOf(this, rawName)
     let any = false
     for (let lease = leases?.first, next = lease; lease !== undefined; lease = next) {
@@ -107,7 +107,7 @@ export class HeldLeases<L extends Kept> {
     return any
   }
 
-  close(): void {
+  stopTimer(): void {
     this.#closed = true
     this.#lookedAfter = []
     this.#clock.clear(this.#timer)
@@ -164,7 +164,7 @@ function forget(leases: LeaseList, clock: Clock): number {
   return leases.size === 0 ? Infinity : next
 }
 
-function find<L extends Kept>(
+function find<L extends StoredLease>(
   leases: LeaseList | undefined,
   accepts: (lease: L) => boolean,
 ): L | undefined {
@@ -173,7 +173,7 @@ function find<L extends Kept>(
   return lease as L | undefined
 }
 
-function findLast<L extends Kept>(
+function findLast<L extends StoredLease>(
   leases: LeaseList | undefined,
   accepts: (lease: L) => boolean,
 ): L | undefined {

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '../errors.ts'
 import { behind, handleClassOf, otherCopy } from '../kit/handle.ts'
 import { show } from '../kit/show.ts'
 import { optionsOf } from '../options/input.ts'
-import { Holder } from './holder.ts'
+import { LeaseHolder } from './lease-holder.ts'
 
 const MEMBERS = ['clientId', 'id'] as const
 
@@ -13,7 +13,7 @@ export interface OwnerHandle extends Pick<Owner, (typeof MEMBERS)[number]> {}
  * An owner that can hold locks: a frame of `run`, one `using`, one acquisition without a frame, or an owner of
  * `holdfast.owner()`. Locks with the same owner re-enter each other.
  */
-export class Owner extends Holder {
+export class Owner extends LeaseHolder {
   readonly clientId: string
   /** The id of the owner, unique among the owners of its client. */
   readonly id: string

@@ -33,7 +33,7 @@ export interface Yielded {
 }
 
 /** The holder of a lock and its queue, as the server reports them when it refuses a request. */
-export interface Seen {
+export interface LastHolder {
   /** The holder as `<clientId>:<owner>`; '' if the lock is free or the holder is unknown. */
   readonly holder?: string
   /** How long the holder has held the lock, in milliseconds; null if that is unknown. */
@@ -49,7 +49,7 @@ export interface Seen {
 }
 
 /** The refusal of a request, usually because another owner holds the lock. */
-export interface Held extends Seen {
+export interface Held extends LastHolder {
   readonly kind: 'held'
   readonly ttlMs: number
   /** Set if the client gave this answer itself, and sent no request to the server. */
@@ -66,7 +66,7 @@ export interface Held extends Seen {
 }
 
 /** The answer to an owner that is in the queue of a fair lock. */
-export interface Queued extends Seen {
+export interface Queued extends LastHolder {
   readonly kind: 'queued'
   readonly ticket: string
   /** The last token that the server issued for the lock; 0 if the server remembers none. */
@@ -235,8 +235,8 @@ export interface LeaseToRenew {
 
 /** Returns the client id in `<clientId>:<owner>`. A client id alone is returned unchanged. */
 export function clientOf(clientOrOwner: string): string {
-  const end = clientOrOwner.indexOf(':')
-  return end === -1 ? clientOrOwner : clientOrOwner.slice(0, end)
+  const colon = clientOrOwner.indexOf(':')
+  return colon === -1 ? clientOrOwner : clientOrOwner.slice(0, colon)
 }
 
 /** True for an owner id of Holdfast. An owner id of Redisson begins with a UUID. */

@@ -3,7 +3,7 @@ import type { KindRecord, ServerMoment } from './server-kind.ts'
 /** How long the outcome of an arrival is stored, in milliseconds. */
 const SETTLED_MS = 600_000
 
-interface Arrival {
+interface StoredArrival {
   readonly id: string
   readonly parties: number
   readonly leaseMs: number
@@ -42,7 +42,7 @@ export class BarrierRecord implements KindRecord {
     return this.#arrivals.size + this.#settled.size === 0
   }
 
-  arrive(arrival: Arrival, { nowMs, uniqueUs }: ServerMoment): Outcome {
+  arrive(arrival: StoredArrival, { nowMs, uniqueUs }: ServerMoment): Outcome {
     const { id, parties, leaseMs, round, answered } = arrival
     const outcome = this.#settled.get(id)
     for (const one of answered) this.#settled.delete(one)
@@ -56,16 +56,16 @@ export class BarrierRecord implements KindRecord {
     }
     this.#arrivals.set(id, nowMs + leaseMs)
     if (this.#arrivals.size < parties) return { kind: 'waiting', round: this.#round }
-    for (const one of this.#arrivals.keys()) this.#settle(one, 'passed', nowMs)
+    for (const one of this.#arrivals.keys()) this.#finish(one, 'passed', nowMs)
     this.#arrivals.clear()
     return { kind: 'passed', ended: this.#round }
   }
 
-  leave(id: string, nowMs: number): 'left' | 'passed' {
+  withdraw(id: string, nowMs: number): 'left' | 'passed' {
     const outcome = this.#settled.get(id)
     if (outcome !== undefined) return outcome.how
     this.#arrivals.delete(id)
-    this.#settle(id, 'left', nowMs)
+    this.#finish(id, 'left', nowMs)
     return 'left'
   }
 
@@ -75,7 +75,7 @@ export class BarrierRecord implements KindRecord {
     return { arrived, parties: this.#parties, round: this.#round }
   }
 
-  #settle(id: string, how: 'left' | 'passed', nowMs: number): void {
+  #finish(id: string, how: 'left' | 'passed', nowMs: number): void {
     this.#settled.set(id, { how, untilMs: nowMs + SETTLED_MS })
   }
 }

@@ -7,7 +7,7 @@ export interface RemoteBarrier {
   /** Counts an arrival, or renews its lease. All requests of one arrival have the same id. */
   arrive(arrival: Arrival, callMs: number): Promise<Arrived>
   /** Takes an arrival back. `passed`: its round is over, because all parties had arrived. */
-  leave(id: string, callMs: number): Promise<'left' | 'passed'>
+  withdraw(id: string, callMs: number): Promise<'left' | 'passed'>
   inspect(callMs: number): Promise<BarrierFacts>
   /**
    * Calls `onWake` with the number of each round that ends, and without a message when messages may
@@ -61,8 +61,10 @@ export const BARRIER: ServerKind<RemoteBarrier> = {
           if (ended !== undefined) store.publish(BARRIER, rawName, String(ended))
           return arrived as Arrived
         }),
-      leave: (id) =>
-        store.transact(BARRIER, rawName, newRecord, (record, { nowMs }) => record.leave(id, nowMs)),
+      withdraw: (id) =>
+        store.transact(BARRIER, rawName, newRecord, (record, { nowMs }) =>
+          record.withdraw(id, nowMs),
+        ),
       inspect: () => store.transact(BARRIER, rawName, newRecord, (record) => record.facts),
       listen: (onWake) => store.listen(BARRIER, rawName, onWake),
     }

@@ -55,7 +55,7 @@ export interface RemoteFairLock {
    * @param token the token of the hold; '' ends every hold of the owner, and removes its place in
    * the queue
    */
-  release(owner: string, token: number | '', callMs: number, reply: Reply<Released>): void
+  endHold(owner: string, token: number | '', callMs: number, reply: Reply<Released>): void
   /**
    * As in `RemoteLock`. The background release also removes the owner from the queue. If the owner
    * has the lock by then, the next waiter gets the lock.

@@ -27,7 +27,7 @@ export interface RemoteLatch {
    * @param round as in `countDown`
    */
   delete(request: OnceRequest, callMs: number, round?: number): Promise<boolean>
-  look(callMs: number): Promise<LatchState>
+  read(callMs: number): Promise<LatchState>
   inspect(callMs: number): Promise<LatchFacts>
   /**
    * Calls `onWake` at each message, and when messages may have been missed. `onWake` is also called

@@ -20,12 +20,12 @@ import type { OwnInfo, Presence } from './presence.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
 import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
-import type { Attempt, Ending, Reentry } from './requests.ts'
+import type { Attempt, LoweredHold, Reentry } from './requests.ts'
 import type { SemaphoreServer } from './semaphore-server.ts'
 import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
-export type { Attempt, Ending, Reentry } from './requests.ts'
+export type { Attempt, LoweredHold as Ending, Reentry } from './requests.ts'
 
 /**
  * The interface to one server, to several masters or to memory, where locks are stored. Each call
@@ -145,7 +145,7 @@ export interface LockServer {
    * pending.
    */
   quiet(): Promise<void>
-  close(): void
+  disconnect(): void
 }
 
 /**
@@ -161,7 +161,7 @@ export interface RemoteLock {
    */
   handOver(passing: Passing, reply: Reply<HandOverAnswer>): void
   /** Lowers the hold count to `ending.holds`. At 0 the server frees the lock. */
-  release(ending: Ending, reply: Reply<Released>): void
+  lower(ending: LoweredHold, reply: Reply<Released>): void
   /**
    * Releases every hold of the owner in the background, and repeats the release until the server
    * confirms it. The caller must not use the owner id again.

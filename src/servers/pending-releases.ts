@@ -5,7 +5,7 @@ import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { clientOf, type Released } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
 import { promised, type Reply } from './reply.ts'
-import type { Ending } from './requests.ts'
+import type { LoweredHold } from './requests.ts'
 
 interface NameOnLock {
   readonly key: string
@@ -16,7 +16,7 @@ interface NameOnLock {
 /** A release that is repeated until the server confirms it. Its owner id is not used again. */
 interface PendingRelease {
   /** Sends one request that ends every hold of the owner. */
-  release(callMs: number): Promise<unknown>
+  send(callMs: number): Promise<unknown>
   /** The owner id and its lock, for the diagnostics channel; left out to publish nothing. */
   readonly of?: NameOnLock
   /**
@@ -30,7 +30,7 @@ interface PendingRelease {
   readonly fromMs?: number
 }
 
-interface Open extends PendingRelease {
+interface OpenRelease extends PendingRelease {
   /** Earliest time of the next release, in ms on the monotonic clock. */
   dueAtMs: number
   readonly addedAtMs: number
@@ -53,7 +53,7 @@ export class PendingReleases {
   readonly #callMs: number
   readonly #label: string
   readonly #clock: Clock
-  readonly #open = new Set<Open>()
+  readonly #open = new Set<OpenRelease>()
   readonly #sending = new BackgroundTasks()
   #isFailing = false
   #failedAtMs = 0
@@ -94,17 +94,17 @@ export class PendingReleases {
    * @param of the owner id and its lock
    * @param untilMs until when a delayed request may still run, in ms on the monotonic clock
    * @param leaseMs the longest lease that such a request could get
-   * @param end sends one release
+   * @param lower sends one release
    */
   abandon(
     of: NameOnLock,
     untilMs: number,
     leaseMs: number,
-    end: (ending: Ending, reply: Reply<Released>) => void,
+    lower: (ending: LoweredHold, reply: Reply<Released>) => void,
   ): void {
-    const release = (callMs: number) =>
-      promised<Released>((reply) => end({ owner: of.owner, holds: 0, token: '', callMs }, reply))
-    this.add({ release, of, untilMs, leaseMs })
+    const send = (callMs: number) =>
+      promised<Released>((reply) => lower({ owner: of.owner, holds: 0, token: '', callMs }, reply))
+    this.add({ send, of, untilMs, leaseMs })
   }
 
   /** Called when the server has answered another request. Ends the pause after a failure. */
@@ -136,7 +136,7 @@ export class PendingReleases {
   }
 
   /** Drops all pending releases. */
-  close(): void {
+  stopAll(): void {
     this.#closed = true
     this.#clock.clear(this.#timer)
     this.#open.clear()
@@ -173,7 +173,7 @@ export class PendingReleases {
   async #sendDue(): Promise<void> {
     const now = this.#clock.monotonic()
     if (this.#isFailing && now < this.#retryAtMs) return
-    const due: Open[] = []
+    const due: OpenRelease[] = []
     for (const one of this.#open) {
       if (one.isUnderWay || one.dueAtMs > now) continue
       if (one.endsAtMs > now) due.push(one)
@@ -191,11 +191,11 @@ export class PendingReleases {
   }
 
   /** @returns true if the server answered, even with an error that a retry cannot change */
-  async #send(one: Open): Promise<boolean> {
+  async #send(one: OpenRelease): Promise<boolean> {
     const sentAtMs = this.#clock.monotonic()
     one.isUnderWay = true
     try {
-      await one.release(this.#callMs)
+      await one.send(this.#callMs)
       if (sentAtMs >= this.#failedAtMs) {
         this.#isFailing = false
         this.#pauseMs = PAUSE_MS.first
@@ -221,7 +221,7 @@ export class PendingReleases {
   }
 
   /** Removes a pending release, and publishes for how long an outcome was unknown. */
-  #settled(one: Open): void {
+  #settled(one: OpenRelease): void {
     const { of, untilMs, addedAtMs } = one
     if (!this.#open.delete(one) || of === undefined || untilMs === 0) return
     if (!settledChannel.hasSubscribers) return

@@ -1,7 +1,7 @@
 import { systemClock } from '../kit/clock.ts'
 import type { Granted, Held, Released } from './answers.ts'
 import type { Reply } from './reply.ts'
-import type { Attempt, Ending } from './requests.ts'
+import type { Attempt, LoweredHold } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
 /** The permits of one semaphore, as one client uses them. */
@@ -17,7 +17,7 @@ export interface RemotePool {
    * @param isLast true if no other call of this client waits for permits; then the client loses its
    * place
    */
-  release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
+  giveBack(ending: LoweredHold, isLast: boolean, reply: Reply<Released>): void
   /**
    * Removes the client's place in the queue of waiting clients. If the request is lost, the place
    * expires by itself.
@@ -25,7 +25,7 @@ export interface RemotePool {
    * @param isLast called before a request is sent; returns false if a call of this client waits
    * again
    */
-  leave(isLast: () => boolean): void
+  stopWaiting(isLast: () => boolean): void
   /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
   /**

@@ -37,7 +37,7 @@ export interface Presence extends Notes {
    */
   clientInfo(clientId: string, callMs: number): Promise<ClientInfo | null>
   /** Called when the client closes. Deletes the client's report, and closes no connection. */
-  close(): void
+  withdraw(): void
 }
 
 /**

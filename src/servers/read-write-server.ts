@@ -9,7 +9,7 @@ import type {
 import type { CallFailure } from './call-failure.ts'
 import type { Confirm } from './durability.ts'
 import type { Reply } from './reply.ts'
-import type { Attempt, Ending, Reentry } from './requests.ts'
+import type { Attempt, LoweredHold, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
 /** The end of a writer's owner id, as in Redisson. */
@@ -67,7 +67,7 @@ export interface RemoteReadWriteLock {
    * @param isLast false if the client's next waiting call wants the same kind of lock; then the
    * client keeps its place
    */
-  release(ending: Ending, isLast: boolean, reply: Reply<Released>): void
+  lower(ending: LoweredHold, isLast: boolean, reply: Reply<Released>): void
   /** Ends every hold of the owner by force. Returns true if there was a hold. */
   forceRelease(owner: string, callMs: number): Promise<boolean>
   /** As in `RemoteLock`. */

@@ -30,7 +30,7 @@ export interface Reentry {
   readonly callMs: number
 }
 
-export interface Ending {
+export interface LoweredHold {
   readonly owner: string
   /** The hold count after the request; 0 ends the hold. */
   readonly holds: number

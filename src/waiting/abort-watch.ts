@@ -18,7 +18,7 @@ class Shared {
     signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  close(): void {
+  stopListening(): void {
     shared.delete(this.#signal)
     this.#signal.removeEventListener('abort', this.#onAbort)
   }
@@ -50,6 +50,6 @@ export class AbortWatch extends Linked<AbortWatch> {
   stop(): void {
     const { all } = this.#shared
     all.remove(this)
-    if (all.size === 0) this.#shared.close()
+    if (all.size === 0) this.#shared.stopListening()
   }
 }

@@ -3,16 +3,16 @@ import {
   type AcquireOutcome,
   type AcquirePath,
   acquireTrace,
-  tellEnd,
+  publishEnd,
 } from '../diagnostics.ts'
 import { ClosedError, RedisUnavailableError } from '../errors.ts'
 
-interface Hold {
+interface GrantedHold {
   readonly id: { readonly wireOwner: string }
   readonly token: number
 }
 
-interface Waiter {
+interface TracedWaiter {
   readonly request: { readonly signal: AbortSignal | undefined }
   readonly announced: boolean
   readonly waitedMs: number
@@ -24,10 +24,10 @@ interface Waiter {
  * @param hold null if the lock was not acquired in time
  * @param path how the lock was acquired
  */
-export function tellResult(
+export function reportResult(
   fact: AcquireFact,
-  waiter: Waiter,
-  hold: Hold | null,
+  waiter: TracedWaiter,
+  hold: GrantedHold | null,
   path: AcquirePath = waiter.announced ? 'raced' : 'free',
 ): void {
   if (hold !== null) {
@@ -35,12 +35,12 @@ export function tellResult(
     fact.owner = hold.id.wireOwner
     fact.token = hold.token
   }
-  tell(fact, waiter, hold === null ? 'timeout' : 'granted')
+  report(fact, waiter, hold === null ? 'timeout' : 'granted')
 }
 
-export function tellFailure(fact: AcquireFact, waiter: Waiter, error: unknown): void {
+export function reportFailure(fact: AcquireFact, waiter: TracedWaiter, error: unknown): void {
   fact.error = error
-  tell(fact, waiter, outcomeOf(error, waiter.request.signal))
+  report(fact, waiter, outcomeOf(error, waiter.request.signal))
 }
 
 function outcomeOf(error: unknown, signal: AbortSignal | undefined): AcquireOutcome {
@@ -49,8 +49,8 @@ function outcomeOf(error: unknown, signal: AbortSignal | undefined): AcquireOutc
   return error instanceof RedisUnavailableError ? 'outage' : 'failed'
 }
 
-function tell(fact: AcquireFact, waiter: Waiter, outcome: AcquireOutcome): void {
+function report(fact: AcquireFact, waiter: TracedWaiter, outcome: AcquireOutcome): void {
   fact.outcome = outcome
   fact.waitedMs = waiter.waitedMs
-  tellEnd(acquireTrace, fact)
+  publishEnd(acquireTrace, fact)
 }

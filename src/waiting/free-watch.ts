@@ -1,8 +1,8 @@
 import { type Clock, pause, type Timer } from '../kit/clock.ts'
 import { CallFailure } from '../servers/call-failure.ts'
 import type { Subscription } from '../servers/subscription.ts'
-import type { FreeWatcher, Seen } from './free-watchers.ts'
-import { ReleaseListener, untilLookMs } from './release-listener.ts'
+import type { FreeCheck, FreeWatcher } from './free-watchers.ts'
+import { ReleaseListener, untilCheckMs } from './release-listener.ts'
 import { OpenRequest, ServerHealth } from './server-health.ts'
 
 /** The pause before the next check after a failure that ended one wait, in milliseconds. */
@@ -18,7 +18,7 @@ const BUSY = { looks: 8, longestMs: 64, calmMs: 250 }
 /** The requests for a lock that callers watch without acquiring it. */
 export interface Watched<S> {
   /** Reads the state of the lock, with a time limit in milliseconds. */
-  look(callMs: number): Promise<S>
+  read(callMs: number): Promise<S>
   /** Listens to the messages of the lock, as `RemoteLock.listen` does. */
   listen(onWake: (message?: string) => void): Subscription
 }
@@ -32,25 +32,25 @@ export class FreeWatch<S> {
   readonly health: ServerHealth
   readonly #watched: Watched<S>
   readonly #clock: Clock
-  readonly #ended: () => void
+  readonly #onIdle: () => void
   readonly #all = new Set<FreeWatcher<S>>()
   readonly #listener: ReleaseListener
-  #isLooking = false
+  #isChecking = false
   /** True if another check must follow the current check. */
-  #looksAgain = false
+  #checksAgain = false
   /** The messages that arrived since the last check was sent. */
   #messages = new Set<string>()
   #lookedAt = -Infinity
-  #looksInARow = 0
+  #checksInARow = 0
   #timer: Timer | undefined
 
-  /** @param ended called when the last watcher has settled */
-  constructor(watched: Watched<S>, clock: Clock, ended: () => void) {
+  /** @param onIdle called when the last watcher has settled */
+  constructor(watched: Watched<S>, clock: Clock, onIdle: () => void) {
     this.health = new ServerHealth(clock)
     this.#watched = watched
     this.#clock = clock
-    this.#ended = ended
-    this.#listener = new ReleaseListener({ mayBeFree: () => this.look() })
+    this.#onIdle = onIdle
+    this.#listener = new ReleaseListener({ mayBeFree: () => this.check() })
   }
 
   /** True if the subscription is confirmed. The client then receives a message for each release. */
@@ -60,29 +60,29 @@ export class FreeWatch<S> {
 
   add(watcher: FreeWatcher<S>): void {
     this.#all.add(watcher)
-    this.look()
+    this.check()
   }
 
   settled(watcher: FreeWatcher<S>): void {
     if (!this.#all.delete(watcher) || this.#all.size > 0) return
     this.#clock.clear(this.#timer)
-    this.#listener.close()
-    this.#ended()
+    this.#listener.stopListening()
+    this.#onIdle()
   }
 
   rejectAll(reason: Error): void {
     for (const watcher of [...this.#all]) watcher.reject(reason)
   }
 
-  look(): void {
-    this.#looksAgain = true
-    if (this.#isLooking) return
-    this.#isLooking = true
+  check(): void {
+    this.#checksAgain = true
+    if (this.#isChecking) return
+    this.#isChecking = true
     this.#clock.clear(this.#timer)
-    void this.#lookWhileNeeded()
+    void this.#checkWhileNeeded()
   }
 
-  async #lookWhileNeeded(): Promise<void> {
+  async #checkWhileNeeded(): Promise<void> {
     let waitMs = 0
     do {
       // Calls of one turn of the event loop share the first check.
@@ -90,27 +90,27 @@ export class FreeWatch<S> {
       const pauseMs = this.#nextPauseMs()
       if (pauseMs > 0) await pause(this.#clock, pauseMs)
       this.#lookedAt = this.#clock.monotonic()
-      this.#looksAgain = false
-      waitMs = this.#all.size > 0 ? await this.#look() : 0
-    } while (this.#looksAgain && this.#all.size > 0)
-    this.#isLooking = false
+      this.#checksAgain = false
+      waitMs = this.#all.size > 0 ? await this.#check() : 0
+    } while (this.#checksAgain && this.#all.size > 0)
+    this.#isChecking = false
     if (this.#all.size === 0) return
-    this.#timer = this.#clock.after(waitMs, () => this.look())
+    this.#timer = this.#clock.after(waitMs, () => this.check())
     if (!this.#isWaitedFor) this.#timer.unref()
   }
 
   #nextPauseMs(): number {
     const sinceMs = this.#clock.monotonic() - this.#lookedAt
-    this.#looksInARow = sinceMs > BUSY.calmMs ? 0 : this.#looksInARow + 1
-    if (this.#looksInARow <= BUSY.looks) return 0
-    const wantedMs = Math.min(2 ** (this.#looksInARow - BUSY.looks), BUSY.longestMs)
+    this.#checksInARow = sinceMs > BUSY.calmMs ? 0 : this.#checksInARow + 1
+    if (this.#checksInARow <= BUSY.looks) return 0
+    const wantedMs = Math.min(2 ** (this.#checksInARow - BUSY.looks), BUSY.longestMs)
     return Math.max(0, wantedMs - sinceMs)
   }
 
   /**
    * Sends one check. Returns how long to wait for a message before the next check, in milliseconds.
    */
-  async #look(): Promise<number> {
+  async #check(): Promise<number> {
     // A watcher that is added after this moment needs another check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as FreeWatcher<S>
@@ -119,14 +119,14 @@ export class FreeWatch<S> {
     const sent = this.health.sent(new OpenRequest(this.#clock.now()))
     let state: S
     try {
-      state = await this.#watched.look(retryBudget.callMs)
+      state = await this.#watched.read(retryBudget.callMs)
     } catch (error) {
       for (const message of messages) this.#messages.add(message)
       if (error instanceof CallFailure) return this.#failed(error, sent.sentAt.monotonic)
       this.rejectAll(error as Error)
       return AFTER_FAILURE_MS
     } finally {
-      sent.close()
+      sent.finish()
     }
     retryBudget.answered(sent.sentAt.monotonic)
     const seen = asking.map((watcher) => watcher.saw(state, messages))
@@ -144,7 +144,7 @@ export class FreeWatch<S> {
     }
     if (pauseMs !== null) return pauseMs
     // Listeners continue after every failure. If no call waits, the next check comes later.
-    return this.#isWaitedFor ? AFTER_FAILURE_MS : untilLookMs()
+    return this.#isWaitedFor ? AFTER_FAILURE_MS : untilCheckMs()
   }
 
   /**
@@ -155,7 +155,7 @@ export class FreeWatch<S> {
     return [...this.#all].some(({ keepsAlive }) => keepsAlive)
   }
 
-  #listen(seen: readonly Seen[]): number {
+  #listen(seen: readonly FreeCheck[]): number {
     const listen = (onWake: () => void) =>
       this.#watched.listen((message) => {
         if (message !== undefined) this.#messages.add(message)

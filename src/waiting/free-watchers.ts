@@ -4,7 +4,7 @@ import type { RetryBudget } from './retry-budget.ts'
 import { TimedWait, type WaitLimits } from './timed-wait.ts'
 
 /** The result of one check for one watcher. */
-export interface Seen {
+export interface FreeCheck {
   readonly isFree: boolean
   /** The milliseconds until the lock is free if no client renews the lease; -1 if unknown. */
   readonly ttlMs: number
@@ -13,7 +13,7 @@ export interface Seen {
 /** Interprets the state and the messages of a lock for one watcher. */
 export interface Reading<S> {
   /** Reads from the state if the lock is free for this watcher. */
-  readFree(state: S): Seen
+  readFree(state: S): FreeCheck
   /** True if the message shows that this watcher could have acquired the lock for a moment. */
   isRelease(message: string): boolean
 }
@@ -27,7 +27,7 @@ export interface FreeWatcher<S> {
    *
    * @param messages the messages since the check before
    */
-  saw(state: S, messages: ReadonlySet<string>): Seen
+  saw(state: S, messages: ReadonlySet<string>): FreeCheck
   reject(reason: unknown): void
 }
 
@@ -55,7 +55,7 @@ export class FreeWait<S> extends TimedWait<{ readonly waited: boolean }> impleme
     return this.#looks > 0
   }
 
-  saw(state: S): Seen {
+  saw(state: S): FreeCheck {
     const seen = this.#reading.readFree(state)
     if (seen.isFree) this.resolve({ waited: this.#looks > 0 })
     this.#looks += 1
@@ -95,7 +95,7 @@ export class FreeListener<S> implements FreeWatcher<S> {
     this.#failed = failed
   }
 
-  saw(state: S, messages: ReadonlySet<string>): Seen {
+  saw(state: S, messages: ReadonlySet<string>): FreeCheck {
     this.#isFailing = false
     const seen = this.#reading.readFree(state)
     const isRelease = (message: string) => this.#reading.isRelease(message)

@@ -24,19 +24,19 @@ const LONGEST_SHORT_MS = 128
 
 type Listenable = Pick<RemoteLock, 'listen'> & { readonly listensWith?: object }
 
-interface Host {
+interface FreeEvents {
   /** Called when the lock may be free. `message` is undefined if messages may have been missed. */
   mayBeFree(message?: string): void
 }
 
 /** Listens for releases by other clients, while a waiter of one local lock needs the lock. */
 export class ReleaseListener {
-  readonly #host: Host
+  readonly #host: FreeEvents
   #source: object | undefined
   #listening: Subscription | null = null
   #shortMs = 1
 
-  constructor(host: Host) {
+  constructor(host: FreeEvents) {
     this.#host = host
   }
 
@@ -66,7 +66,7 @@ export class ReleaseListener {
       this.#source = source
     }
     this.#listening ??= remote.listen((message) => this.#host.mayBeFree(message))
-    const freeMs = Math.min(ttlMs >= 0 ? this.#untilFree(ttlMs) : Infinity, untilLookMs())
+    const freeMs = Math.min(ttlMs >= 0 ? this.#untilFree(ttlMs) : Infinity, untilCheckMs())
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)
   }
@@ -80,7 +80,7 @@ export class ReleaseListener {
     return Math.max(ttlMs + 1, this.#shortMs - 1)
   }
 
-  close(): void {
+  stopListening(): void {
     this.#shortMs = 1
     this.#listening?.stop()
     this.#listening = null
@@ -88,6 +88,6 @@ export class ReleaseListener {
 }
 
 /** Returns the longest wait for a message before the next check, in milliseconds. */
-export function untilLookMs(): number {
+export function untilCheckMs(): number {
   return LOOK_MS.least + Math.random() * LOOK_MS.spread
 }

@@ -135,7 +135,7 @@ export class RetryBudget {
    *
    * @param whatFailed returns the failed step, as words for the error
    */
-  async ask<T>(
+  async retry<T>(
     call: (callMs: number) => Promise<T>,
     whatFailed: (failure: CallFailure) => string,
   ): Promise<T> {

@@ -14,7 +14,7 @@ export class OpenRequest extends Linked<OpenRequest> {
   }
 
   /** Called when the request has settled, with or without an answer. */
-  close(): void {
+  finish(): void {
     this.list?.remove(this)
   }
 }

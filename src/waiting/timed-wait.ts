@@ -46,20 +46,20 @@ export abstract class TimedWait<T> {
   protected abstract get notSeen(): string
 
   resolve(result: T | null): void {
-    this.#settle(() => this.#resolve(result))
+    this.#finish(() => this.#resolve(result))
   }
 
   reject(reason: unknown): void {
-    this.#settle(() => this.#reject(reason))
+    this.#finish(() => this.#reject(reason))
   }
 
-  #settle(end: () => void): void {
+  #finish(deliver: () => void): void {
     if (this.#isSettled) return
     this.#isSettled = true
     this.retryBudget.clock.clear(this.#deadline)
     this.#abort?.stop()
     this.#settled()
-    end()
+    deliver()
   }
 
   get #leftMs(): number {

@@ -115,7 +115,7 @@ export class WaitQueue {
     if (waiter.list !== undefined) this.#others.add(waiter)
   }
 
-  leave(waiter: Waiter): void {
+  remove(waiter: Waiter): void {
     if (waiter.list === undefined) return
     waiter.list.remove(waiter)
     if (this.isEmpty) this.#counts = undefined

@@ -14,17 +14,17 @@ const MOST = 100
 /** A lock is not reported if its key has more characters than this. */
 const LONGEST_NAME = 255
 
-interface Lock {
+interface ReportedLock {
   readonly rawName: string
-  readonly waiters: { readonly oldest: Waiter | undefined }
+  readonly waiters: { readonly oldest: ReportedWaiter | undefined }
 }
 
-interface Waiter {
+interface ReportedWaiter {
   readonly waitedMs: number
 }
 
 interface Since {
-  readonly waiter: Waiter
+  readonly waiter: ReportedWaiter
   /** When the wait began, in milliseconds on the wall clock of the client. */
   readonly since: number
 }
@@ -36,7 +36,7 @@ interface Since {
 export class WaitReports {
   readonly #presence: Presence
   readonly #clock: Clock
-  readonly #locks = new Map<Lock, Since | undefined>()
+  readonly #locks = new Map<ReportedLock, Since | undefined>()
   #timer: Timer | undefined
   #reported = '{}'
 
@@ -46,18 +46,18 @@ export class WaitReports {
   }
 
   /** Called when a waiter of this client must wait for the lock. */
-  began(lock: Lock): void {
+  began(lock: ReportedLock): void {
     if (this.#locks.has(lock)) return
     this.#locks.set(lock, undefined)
     this.#reportLater()
   }
 
   /** Called when this client no longer waits for the lock. */
-  ended(lock: Lock): void {
+  waitEnded(lock: ReportedLock): void {
     if (this.#locks.delete(lock) && this.#locks.size === 0) this.#report('{}')
   }
 
-  close(): void {
+  stopTimer(): void {
     this.#clock.clear(this.#timer)
   }
 
@@ -75,7 +75,7 @@ export class WaitReports {
     this.#reportLater()
   }
 
-  #waitOf(lock: Lock, now: number): readonly [key: string, since: number][] | undefined {
+  #waitOf(lock: ReportedLock, now: number): readonly [key: string, since: number][] | undefined {
     const waiter = lock.waiters.oldest
     if (waiter === undefined || waiter.waitedMs < REPORT_MS || lock.rawName.length > LONGEST_NAME) {
       return

@@ -6,12 +6,12 @@ import { WakeEvent } from '../kit/wake-event.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Lease } from '../lease/lease.ts'
-import type { Holder } from '../owner/holder.ts'
+import type { LeaseHolder } from '../owner/lease-holder.ts'
 import type { Owner } from '../owner/owner.ts'
-import type { Seen } from '../servers/answers.ts'
+import type { LastHolder } from '../servers/answers.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import { AbortWatch } from './abort-watch.ts'
-import { tellFailure, tellResult } from './acquire-trace.ts'
+import { reportFailure, reportResult } from './acquire-trace.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
 /** One call to acquire a lock, with the caller's options. */
@@ -34,7 +34,7 @@ export interface AcquireRequest {
   /** Sends one request for several locks; undefined if the lock has its own request. */
   readonly together: Asker | undefined
   /** Stores the lease, so that `unlock()` finds it. */
-  readonly holder: Holder
+  readonly holder: LeaseHolder
   /** True if `unlock()` must not release the lease, because other code of Holdfast does. */
   readonly scoped: boolean
   /** When the call began, on the monotonic clock; Infinity if its owner may re-enter the lock. */
@@ -137,7 +137,7 @@ export abstract class Waiter extends Linked<Waiter> {
   abstract contend(): void
 
   /** Called when the waiter gets the lock. `path` is as in `resolve`. */
-  abstract granted(hold: Hold, path?: AcquirePath): void
+  abstract accept(hold: Hold, path?: AcquirePath): void
 
   /** Makes the lease of a granted hold. The caller receives its handle. */
   abstract newLease(hold: Hold): { readonly handle: Lease }
@@ -168,23 +168,23 @@ export abstract class Waiter extends Linked<Waiter> {
 
   /** @param path how the lock was acquired; default: `raced` after a wait, otherwise `free` */
   resolve(hold: Hold | null, path?: AcquirePath): void {
-    if (!this.#settle(hold !== null)) return
+    if (!this.#finish(hold !== null)) return
     if (hold === null) this.request.askedBy?.gotNothing(this)
     this.#resolve(hold && this.newLease(hold).handle)
     const { fact } = this.request
-    if (fact !== undefined) tellResult(fact, this, hold, path)
+    if (fact !== undefined) reportResult(fact, this, hold, path)
   }
 
   reject(reason: unknown): void {
-    if (!this.#settle(false)) return
+    if (!this.#finish(false)) return
     this.request.askedBy?.gotNothing(this, reason)
     this.#reject(reason)
     const { fact } = this.request
-    if (fact !== undefined) tellFailure(fact, this, reason)
+    if (fact !== undefined) reportFailure(fact, this, reason)
   }
 
   /** Records what an answer says about the holder and the queue. */
-  saw(seen: Seen): void {
+  saw(seen: LastHolder): void {
     this.queuePosition = seen.position ?? this.queuePosition
     this.isForAnother = seen.isOther === true
     const { holder, ageMs = null, ttlMs = -1, length } = seen
@@ -205,10 +205,10 @@ export abstract class Waiter extends Linked<Waiter> {
     if (!this.asksOnce) askedBy?.waitsFor(holder)
   }
 
-  #settle(gotLease: boolean): boolean {
+  #finish(gotLease: boolean): boolean {
     if (this.#settled) return false
     this.#settled = true
-    this.request.holder.ended(gotLease)
+    this.request.holder.callEnded(gotLease)
     this.retryBudget.clock.clear(this.#deadline)
     this.#abort?.stop()
     this.#settledIn.settled(this)

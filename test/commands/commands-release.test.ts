@@ -17,7 +17,7 @@ function newClient(options = {}) {
 }
 
 const release = (args: readonly string[], ask?: (question: string) => Promise<string>) =>
-  holdfast(['release', ...args, '--url', server.url], ask === undefined ? {} : { ask })
+  holdfast(['release', ...args, '--url', server.url], ask === undefined ? {} : { prompt: ask })
 
 const isHeld = async (name: string) => (await server.admin.exists(name)) === 1
 
@@ -220,6 +220,6 @@ test('the history records who released a lock by force', async () => {
     new RegExp(`event forced name a .* reason by \\S+@${hostname()} `),
   )
   const deployment = openDeployment(readWhere({}, [server.url], {}))
-  expect((await deployment.look(['a']))[0]?.state).toBe('free')
+  expect((await deployment.reread(['a']))[0]?.state).toBe('free')
   await deployment.close()
 })

@@ -19,7 +19,7 @@ class HungDeployment extends FakeDeployment {
   override async *scan() {
     yield await this.#hang()
   }
-  override look = this.#hang
+  override reread = this.#hang
   override inspect = this.#hang
   override release = this.#hang
 }

@@ -81,7 +81,7 @@ export class FakeDeployment implements Deployment {
     for (let i = 0; i < rows.length; i += 100) yield rows.slice(i, i + 100)
   }
 
-  async look(keys: readonly string[]) {
+  async reread(keys: readonly string[]) {
     this.#fail()
     this.asked.look++
     return keys.flatMap((key) => this.get(key) ?? [])

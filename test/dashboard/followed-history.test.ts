@@ -9,7 +9,7 @@ afterEach(() => server.flush())
 
 function follow(limits?: { mostEntries: number; mostBytes: number }): FollowedHistory {
   const followed = new FollowedHistory({ redis: server.url }, limits)
-  atEnd(() => followed.close(), { beforeCheck: true })
+  atEnd(() => followed.stopFollowing(), { beforeCheck: true })
   return followed
 }
 
@@ -72,7 +72,7 @@ test('an entry that is written again after it was read counts once', async () =>
 test('a first read that lasts longer than the time without requests is answered', async () => {
   await write(2_000, (i) => `n${i}`)
   const followed = new FollowedHistory({ redis: server.url }, undefined, 1)
-  atEnd(() => followed.close(), { beforeCheck: true })
+  atEnd(() => followed.stopFollowing(), { beforeCheck: true })
   expect((await followed.index())?.size).toBe(2_000)
 })
 

@@ -170,11 +170,11 @@ test('a lock that was deleted between two checks is free, and is gone after a fl
   const deployment = openHere()
   const client = newClient()
   await client.getLock('a').lock()
-  expect(await deployment.look(['a', 'nothing'])).toMatchObject([{ key: 'a', state: 'held' }])
+  expect(await deployment.reread(['a', 'nothing'])).toMatchObject([{ key: 'a', state: 'held' }])
   await server.admin.del('a')
-  expect(await deployment.look(['a'])).toMatchObject([{ key: 'a', state: 'free', holders: [] }])
+  expect(await deployment.reread(['a'])).toMatchObject([{ key: 'a', state: 'free', holders: [] }])
   await server.admin.flushall()
-  expect(await deployment.look(['a'])).toEqual([])
+  expect(await deployment.reread(['a'])).toEqual([])
 })
 
 test('a holder without a complete client note has no known process', async () => {

@@ -36,7 +36,7 @@ test('in a cluster, the locks of all masters are found and inspected at their ma
   const rows = await keysOf(deployment.scan())
   expect(rows.map(({ key }) => key)).toEqual(names.sort())
   expect(rows.every(({ state }) => state === 'held')).toBe(true)
-  expect((await deployment.look(names)).length).toBe(30)
+  expect((await deployment.reread(names)).length).toBe(30)
   expect(await deployment.inspect('job:7')).toMatchObject({ token: leases[7]?.token })
   for (const { admin } of cluster.masters) expect(await admin.dbsize()).toBeGreaterThan(0)
 }, 60_000)
@@ -90,7 +90,7 @@ test('a lock of several masters is held if a majority holds it, even while one m
   ])
   await first?.admin.del('half')
   await first?.kill()
-  await expect(look({}, urls, 1_000).look(['whole'])).rejects.toThrow(
+  await expect(look({}, urls, 1_000).reread(['whole'])).rejects.toThrow(
     /127\.0\.0\.1:\d+ cannot be asked: /,
   )
   await lease.release().catch(() => {})
@@ -155,10 +155,10 @@ test('a server that restarts is read again', async () => {
   const server = await startRedis()
   const deployment = look({}, [server.url], 1_000)
   await server.admin.set('redisson_lock_token:{a}', '1795326703508402')
-  expect(await deployment.look(['a'])).toHaveLength(1)
+  expect(await deployment.reread(['a'])).toHaveLength(1)
   await server.restart()
   await server.admin.set('redisson_lock_token:{a}', '1795326703508402')
-  await deployment.look(['a']).catch(() => {})
-  expect(await deployment.look(['a'])).toHaveLength(1)
+  await deployment.reread(['a']).catch(() => {})
+  expect(await deployment.reread(['a'])).toHaveLength(1)
   await server.flush()
 })

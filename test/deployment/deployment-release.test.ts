@@ -36,7 +36,7 @@ async function seen(key: string): Promise<{ row: LockRow; owner: string; token: 
 
 const lost = (lease: Lease) => eventually(() => lease.signal.aborted)
 const waits = (key: string, count = 1) =>
-  eventually(async () => (await openAt(server.url).look([key]))[0]?.waiting === count)
+  eventually(async () => (await openAt(server.url).reread([key]))[0]?.waiting === count)
 
 test('the next holder has a token above the fence, and the old holder learns of its loss at its renewal', async () => {
   clean()

@@ -83,7 +83,7 @@ test('a release needs two of three masters, and the old holder does not regain t
   await eventually(() => stuck.signal.aborted)
   expect([await holderAt(0), await holderAt(1)]).toEqual([[], []])
   const deployment = open({}, urls)
-  await deployment.look(['a'])
+  await deployment.reread(['a'])
   await masters[1]?.kill()
   await expect(deployment.release('a', before)).rejects.toThrow(
     /^"a" may not have been released\. A majority of 3 masters must confirm the release; 1 did\. Check the lock again\. 127/,
@@ -120,7 +120,7 @@ test('in a cluster, the release goes to the node of the lock and wakes its waite
   for (const name of ['a', 'b', 'c', 'd']) {
     const stuck = await newClient().getLock(name).lock()
     const next = newClient().getLock(name).lock()
-    await eventually(async () => (await deployment.look([name]))[0]?.waiting === 1)
+    await eventually(async () => (await deployment.reread([name]))[0]?.waiting === 1)
     const startedAt = performance.now()
     const { owner, token } = stuck
     expect(await deployment.release(name, { owner, token })).toEqual({

@@ -11,7 +11,7 @@ export interface Diagnosis {
 /** Runs the program in this process. */
 export async function holdfast(
   args: readonly string[],
-  given: Partial<Pick<Terminal, 'env' | 'isTerminal' | 'columns' | 'interrupted' | 'ask'>> = {},
+  given: Partial<Pick<Terminal, 'env' | 'isTerminal' | 'columns' | 'interrupted' | 'prompt'>> = {},
 ): Promise<Diagnosis> {
   let [out, err] = ['', '']
   const terminal: Terminal = {

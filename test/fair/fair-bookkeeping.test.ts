@@ -16,7 +16,7 @@ afterEach(() => jest.restoreAllMocks())
 function watch() {
   const lines = new Set<unknown>()
   const joins = jest.spyOn(Heartbeat.prototype, 'join')
-  const leaves = jest.spyOn(Heartbeat.prototype, 'leave')
+  const leaves = jest.spyOn(Heartbeat.prototype, 'remove')
   const lookUps = jest.spyOn(LocalLocks.prototype, 'lock')
   return {
     lines() {

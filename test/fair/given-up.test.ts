@@ -10,7 +10,7 @@ test('a call that gives up before its place is known is not reported as a waiter
   const lease = await holder.getFairLock('it').lock()
   const [began, ended] = [
     jest.spyOn(WaitReports.prototype, 'began'),
-    jest.spyOn(WaitReports.prototype, 'ended'),
+    jest.spyOn(WaitReports.prototype, 'waitEnded'),
   ]
   const waits = jest.fn()
   client.on('wait', waits)

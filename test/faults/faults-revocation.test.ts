@@ -1,6 +1,6 @@
 import { Holdfast, type ReleaseRequestedEvent } from '../../src/index.ts'
 import { newMemoryClient } from '../../src/memory-client.ts'
-import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { VirtualClock } from '../../src/servers/memory/virtual-clock.ts'
 import { atLoad } from '../support/at-load.ts'
 import { startChild } from '../support/children.ts'
@@ -201,7 +201,7 @@ describe('a client without the right to the channel', () => {
 describe('the subscription of a holder', () => {
   test('ends some seconds after the last hold, and begins again with the next hold', async () => {
     const clock = new VirtualClock()
-    const server = new MemoryServer(() => clock.wall, clock)
+    const server = new MemoryLockServer(() => clock.wall, clock)
     await using holder = newMemoryClient(server)
     await using requester = newMemoryClient(server)
     heardBy(holder)

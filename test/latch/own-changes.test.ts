@@ -13,7 +13,7 @@ function scene() {
   const counts = [deferred<LatchState | null>(), deferred<LatchState | null>()]
   const asked = { looks: 0, counts: 0 }
   const remote: RemoteLatch = {
-    look: () => (looks[asked.looks++] ?? looks[1] ?? deferred()).promise,
+    read: () => (looks[asked.looks++] ?? looks[1] ?? deferred()).promise,
     countDown: () => (counts[asked.counts++] ?? deferred()).promise,
     trySetCount: async () => true,
     delete: async () => true,
@@ -87,6 +87,6 @@ test('the answer to an earlier count-down does not end a wait', async () => {
   expect(await counted).toBe(0)
   looks[0]?.resolve({ count: 5, round: 2 })
   await never(() => seen.settled, 50)
-  await latches.close()
+  await latches.shutDown()
   await expect(waiting).rejects.toMatchObject({ code: 'HOLDFAST_CLOSED' })
 })

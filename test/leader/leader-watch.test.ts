@@ -16,7 +16,7 @@ function watching(looks: (HolderFacts | Error)[], { accepts = true, everyMs = 1 
   const watch = new LeaderWatch({
     everyMs,
     clock: systemClock,
-    look: async () => {
+    peek: async () => {
       const seen = looks[Math.min(asked, looks.length - 1)] as HolderFacts | Error
       asked += 1
       if (seen instanceof Error) throw seen
@@ -153,7 +153,7 @@ test('a stopped watch reports nothing and has no listener; a restarted watch rep
   await eventually(() => told.length === 1)
   watch.stop()
   const before = asked()
-  watch.look()
+  watch.check()
   expect([asked(), listeners(), told]).toEqual([before, 0, [1]])
 })
 

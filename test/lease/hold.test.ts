@@ -172,7 +172,7 @@ describe('the signal', () => {
 
   test('is not aborted after a release, however long ago the release was', () => {
     const hold = newHold()
-    hold.end()
+    hold.finish()
     clock.block(10 * LEASE_MS)
     hold.loseIfExpired()
     hold.loseIfOver()
@@ -185,7 +185,7 @@ describe('the signal', () => {
   test('is aborted by a loss that the release itself finds', () => {
     const hold = newHold()
     const { signal } = hold
-    hold.end()
+    hold.finish()
     hold.lose('gone', 'as a test')
     expect(signal.reason).toMatchObject({ reason: 'gone' })
     expect(lost).toEqual([signal.reason])
@@ -198,7 +198,7 @@ test('a lease is lost once, for the first reason', () => {
   hold.lose('forced', 'as a test')
   clock.block(10 * LEASE_MS)
   hold.loseIfExpired()
-  hold.end()
+  hold.finish()
   expect(lost.map(({ reason }) => reason)).toEqual(['gone'])
   expect(hold.loss).toBe(lost[0])
 })

@@ -26,7 +26,7 @@ function granted(clock: TestClock, leaseMs: number, blockMs: number) {
   const sentAt = clock.now()
   clock.block(blockMs)
   const grant = { token: 100, reserved: 63 }
-  const hold = holds.granted(waiterOf('1', leaseMs), grant, sentAt) as Hold
+  const hold = holds.newHold(waiterOf('1', leaseMs), grant, sentAt) as Hold
   const { services } = lock
   return { hold, passOn: () => passedOn({ holds, services }, hold, waiterOf('2', leaseMs)) }
 }
@@ -38,7 +38,7 @@ test('the next holder gets the rest of the lease, and not more', () => {
   const clock = new TestClock()
   const { hold, passOn } = granted(clock, 60_000, 500)
   const left = hold.remainingMs()
-  hold.end()
+  hold.finish()
   expect(passOn()?.remainingMs()).toBe(left)
 })
 
@@ -48,6 +48,6 @@ test('a lease that the server reported as shorter is not handed off', () => {
   const { hold, passOn } = granted(clock, 60_000, 3_000)
   // Redis was asked: it has 57 s left.
   hold.proved(57_000, clock.now())
-  hold.end()
+  hold.finish()
   expect(passOn()).toBeNull()
 })

@@ -1,6 +1,6 @@
 import type { LeaseLostError } from '../../src/index.ts'
 import { Hold } from '../../src/lease/hold.ts'
-import type { Answer, Renewer } from '../../src/lease/renewer.ts'
+import type { RenewalAnswer, Renewer } from '../../src/lease/renewer.ts'
 import { validityMs } from '../../src/lease/validity.ts'
 import { Watchdog } from '../../src/lease/watchdog.ts'
 import { Owner } from '../../src/owner/owner.ts'
@@ -23,20 +23,24 @@ interface Asked {
 /** Answers as the test says: by default that everything is renewed, or held when only looked at. */
 class TestRenewer implements Renewer<Hold> {
   readonly asked: Asked[] = []
-  answer: (asked: Asked) => Promise<Answer[]> | Answer[] = ({ holds, leaseMs }) =>
+  answer: (asked: Asked) => Promise<RenewalAnswer[]> | RenewalAnswer[] = ({ holds, leaseMs }) =>
     holds.map(() => (leaseMs > 0 ? { kind: 'renewed', leaseMs } : { kind: 'held', leaseMs: 8_000 }))
 
   /** How the holds are parted: one group unless a test says otherwise. */
   groups: (holds: readonly Hold[]) => Hold[][] = (holds) => (holds.length > 0 ? [[...holds]] : [])
 
-  async renew(holds: readonly Hold[], leaseMs: number, timeoutMs: number): Promise<Answer[]> {
+  async renew(
+    holds: readonly Hold[],
+    leaseMs: number,
+    timeoutMs: number,
+  ): Promise<RenewalAnswer[]> {
     const asked = { holds, leaseMs, timeoutMs, at: performance.now() }
     this.asked.push(asked)
     return this.answer(asked)
   }
 
   /** From now on every hold gets this answer. */
-  all(answer: Answer): void {
+  all(answer: RenewalAnswer): void {
     this.answer = ({ holds }) => holds.map(() => answer)
   }
 
@@ -45,8 +49,8 @@ class TestRenewer implements Renewer<Hold> {
   }
 }
 
-const UNKNOWN: Answer = { kind: 'unknown', cause: new Error('no answer') }
-const RENEWED: Answer = { kind: 'renewed', leaseMs: LEASE_MS }
+const UNKNOWN: RenewalAnswer = { kind: 'unknown', cause: new Error('no answer') }
+const RENEWED: RenewalAnswer = { kind: 'renewed', leaseMs: LEASE_MS }
 
 let clock: TestClock
 let renewer: TestRenewer
@@ -71,7 +75,7 @@ beforeEach(() => {
   })
 })
 afterEach(() => {
-  watchdog.close()
+  watchdog.untrackAll()
   jest.useRealTimers()
 })
 
@@ -107,7 +111,7 @@ function newWatched(leaseMs = LEASE_MS): Hold {
 
 function release(hold: Hold): void {
   watchdog.untrack(hold)
-  hold.end()
+  hold.finish()
 }
 
 describe('a watched hold', () => {
@@ -260,12 +264,12 @@ test('each of many holds ends at its own time, whatever was released or extended
 })
 
 describe('a release', () => {
-  test.each<[string, Answer]>([
+  test.each<[string, RenewalAnswer]>([
     ['renewed', RENEWED],
     ['lost', { kind: 'lost' }],
     ['unknown', UNKNOWN],
   ])('makes a later answer "%s" to a renewal void', async (_, answer) => {
-    const answers = deferred<Answer[]>()
+    const answers = deferred<RenewalAnswer[]>()
     renewer.answer = () => answers.promise
     const hold = newWatched()
     const { signal } = hold
@@ -280,7 +284,7 @@ describe('a release', () => {
     expect(hold.remainingMs()).toBe(0)
   })
 
-  test.each<[string, Answer]>([
+  test.each<[string, RenewalAnswer]>([
     ['renewed', RENEWED],
     ['unknown', UNKNOWN],
   ])('ends the renewals after the answer "%s"', async (_, answer) => {
@@ -361,7 +365,7 @@ describe('clocks that disagree', () => {
   )
 
   test('the worse clock counts until the server answers', async () => {
-    const answers = deferred<Answer[]>()
+    const answers = deferred<RenewalAnswer[]>()
     renewer.answer = () => answers.promise
     const hold = newWatched()
     clock.step(4_000)
@@ -381,7 +385,7 @@ describe('clocks that disagree', () => {
     expect(hold.remainingMs()).toBeCloseTo(validityMs(8_000))
   })
 
-  test.each<[string, Answer, 'live' | 'gone' | 'expired']>([
+  test.each<[string, RenewalAnswer, 'live' | 'gone' | 'expired']>([
     ['renewed, and the hold continues', RENEWED, 'live'],
     ['lost', { kind: 'lost' }, 'gone'],
     ['unknown, and the hold expires', UNKNOWN, 'expired'],
@@ -434,7 +438,7 @@ describe('clocks that disagree', () => {
     })
 
     test('an answer in time keeps the lease that the server still has', async () => {
-      const answers = deferred<Answer[]>()
+      const answers = deferred<RenewalAnswer[]>()
       renewer.answer = () => answers.promise
       const hold = newWatched()
       clock.step(2 * LEASE_MS)
@@ -613,7 +617,7 @@ test('no timer is left when nothing is held, or after `close()`', async () => {
   expect(jest.getTimerCount()).toBe(0)
   newWatched()
   newHold()
-  watchdog.close()
+  watchdog.untrackAll()
   await clock.pass(THIRD_MS)
   expect(jest.getTimerCount()).toBe(0)
 })

@@ -33,7 +33,7 @@ test.each([
 ])('%s', (_, held, owner, kind, isKeptOut) => {
   const hold = holdOf(A, held)
   const set = new Opened(hold)
-  expect(set.keepsOut({ owner, kind })).toBe(isKeptOut)
+  expect(set.excludes({ owner, kind })).toBe(isKeptOut)
   // A grant despite the hold shows that the hold is over.
   expect(set.notBeside(holdOf(owner, kind))).toEqual(isKeptOut ? [hold] : [])
 })
@@ -49,9 +49,9 @@ test('an owner may have a shared hold beside an exclusive hold, and finds each b
   expect(set.all).toEqual([writing, reading])
   expect([set.of(A, exclusive), set.of(A, shared)]).toEqual([writing, reading])
   expect([set.of(B, exclusive), set.of(B, shared)]).toEqual([undefined, undefined])
-  expect(set.keepsOut({ owner: B, kind: shared })).toBe(true)
+  expect(set.excludes({ owner: B, kind: shared })).toBe(true)
   expect(set.remove(writing)).toBe(true)
-  expect(set.keepsOut({ owner: B, kind: shared })).toBe(false)
-  expect(set.keepsOut({ owner: B, kind: exclusive })).toBe(true)
+  expect(set.excludes({ owner: B, kind: shared })).toBe(false)
+  expect(set.excludes({ owner: B, kind: exclusive })).toBe(true)
   expect([set.remove(reading), set.isEmpty, set.remove(reading)]).toEqual([true, true, false])
 })

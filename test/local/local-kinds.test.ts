@@ -49,8 +49,8 @@ function newClient(options: Pick<HoldfastOptions, 'leaseMs'> = {}) {
     writer: lockOf(writeKind(readers, there)),
     plain: new HoldfastLock('other', 'other', undefined, registry, plainKind),
     async close() {
-      await backend.close()
-      there.close()
+      await backend.shutDown()
+      there.disconnect()
     },
   }
   made.push(client)

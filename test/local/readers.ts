@@ -62,7 +62,7 @@ function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remot
         reader.endsAt = Math.max(reader.endsAt, now + leaseMs)
         return { kind: 'granted', token }
       }),
-    release: ({ owner, holds }, reply) =>
+    lower: ({ owner, holds }, reply) =>
       on(reply, (readers): Released => {
         const reader = readers.get(owner)
         if (reader === undefined) return { kind: 'gone' }
@@ -125,7 +125,7 @@ export function writeKind(all: Readers, there: MemoryConnection): LockKind {
         all.handOvers += 1
         remote.handOver(passing, reply)
       },
-      release: (ending, reply) => remote.release(ending, reply),
+      lower: (ending, reply) => remote.lower(ending, reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs),
       listen: (onWake) => remote.listen(onWake),
     }),

@@ -6,7 +6,7 @@ import { acquire } from '../../src/local/acquire.ts'
 import { LocalLease } from '../../src/local/local-lease.ts'
 import { LocalLock } from '../../src/local/local-lock.ts'
 import { plainKind } from '../../src/local/racing-waiter.ts'
-import { closeAll, release } from '../../src/local/release.ts'
+import { closeAll, releaseOne } from '../../src/local/release.ts'
 import type { Services } from '../../src/local/services.ts'
 import { HeldLeases } from '../../src/owner/held-leases.ts'
 import { Owners } from '../../src/owner/owners.ts'
@@ -101,12 +101,12 @@ test('two callers do not hand the lock off to one waiter at the same time', asyn
   const first = acquire(lock, plainKind, request(Infinity))
   await answer('acquire c:1', { kind: 'granted', token: 100 })
   const waiting = acquire(lock, plainKind, request(Infinity))
-  void release(lock, holdOf(await first), 0)
+  void releaseOne(lock, holdOf(await first), 0)
   await turn()
   // Most masters have let it go; the last one is still waited for. Another caller is quick.
   const quick = acquire(lock, plainKind, request(0))
   await answer('acquire c:3', { kind: 'granted', token: 200 })
-  void release(lock, holdOf(await quick), 0)
+  void releaseOne(lock, holdOf(await quick), 0)
   await turn()
   expect(asked).toEqual(['acquire c:1', 'hand over c:1 to c:2', 'acquire c:3', 'release c:3'])
   await answer('hand over c:1 to c:2', { kind: 'granted', token: 300 })
@@ -120,7 +120,7 @@ test('an abort right after the answer to a hand-off leaves the lock with its cal
   await answer(`acquire ${one}`, { kind: 'granted', token: 100 })
   const abort = new AbortController()
   const waiting = acquire(lock, plainKind, request(Infinity, abort.signal))
-  void release(lock, holdOf(await first), 0)
+  void releaseOne(lock, holdOf(await first), 0)
   await turn()
   const handOver = asked.find((what) => what.startsWith('hand over')) as string
   void answer(handOver, { kind: 'granted', token: 200 })
@@ -143,7 +143,7 @@ test('a release that is sent again after `close()` still ends the hold', async (
   const hold = holdOf(await acquiring)
   failures.push(new CallFailure('unsent', 'the connection broke'))
   closeAll([lock], () => new ClosedError('closed'), performance.now(), new Set())
-  expect(await release(lock, hold, 0)).toBe(false)
+  expect(await releaseOne(lock, hold, 0)).toBe(false)
   await lock.tasks.quiet()
   expect(asked.slice(1)).toEqual([`release ${name}`, `release ${name}`])
 })

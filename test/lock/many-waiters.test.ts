@@ -103,7 +103,7 @@ describe('many waiters of one lock', () => {
     const owners = times(5_000, (i) => new Owner('client', `${i}`))
     const { room, waiters, looked } = roomOf(5_000, (i) => owners[i] as Owner)
     for (const [i, waiter] of waiters.slice(0, 100).entries()) {
-      room.leave(waiter)
+      room.remove(waiter)
       expect(room.queuedWith(waiter)).toEqual([])
       expect(room.has(owners[i] as Owner)).toBe(false)
       expect(room.has(owners[i + 1] as Owner)).toBe(true)
@@ -117,12 +117,12 @@ describe('many waiters of one lock', () => {
     const [first, second] = waiters as [Waiter, Waiter]
     expect(room.has(other)).toBe(true)
     room.unqueue(second)
-    room.leave(first)
-    room.leave(first)
+    room.remove(first)
+    room.remove(first)
     expect(room.queuedWith(first)).toEqual(waiters.slice(2, -1))
-    for (const waiter of waiters.slice(0, -1)) room.leave(waiter)
+    for (const waiter of waiters.slice(0, -1)) room.remove(waiter)
     expect([room.has(one), room.has(other)]).toEqual([false, true])
-    room.leave(waiters.at(-1) as Waiter)
+    room.remove(waiters.at(-1) as Waiter)
     expect([room.has(other), room.isEmpty]).toEqual([false, true])
   })
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../src/kit/clock.ts'
 import { OPEN, type RemoteLatch } from '../../src/servers/latch-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { type Random, randomOf } from '../support/random.ts'
@@ -78,7 +78,7 @@ function newStep(random: Random): [what: string, step: Step] {
   const round = (stage: Stage) => stage.roundAt(ago)
   const countDown: Act = (latch, request) => latch.countDown(request, CALL_MS)
   const steps: Record<string, Step> = {
-    look: (stage) => stage.latch.look(CALL_MS),
+    look: (stage) => stage.latch.read(CALL_MS),
     set: (stage) => stage.ask((latch, request) => latch.trySetCount(count, request, CALL_MS)),
     count: (stage) => stage.ask(countDown),
     delete: (stage) => stage.ask((latch, request) => latch.delete(request, CALL_MS)),
@@ -103,7 +103,7 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
     const random = randomOf(seed)
     const { host, port } = redis
     const there = new RedisServer({ host, port }, CALL_MS, () => {})
-    const here = new MemoryConnection(new MemoryServer(), 0)
+    const here = new MemoryConnection(new MemoryLockServer(), 0)
     const stages = [new Stage(there.latch('it')), new Stage(here.latch('it'))] as const
     const steps: string[] = []
     try {
@@ -119,8 +119,8 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
         if (what.startsWith('make')) await pause(BEYOND_DOUBT_MS)
       }
     } finally {
-      there.close()
-      here.close()
+      there.disconnect()
+      here.disconnect()
       await redis.flush()
     }
   },

@@ -45,7 +45,7 @@ const newClient = (options?: MemoryClientOptions, at = server) => {
 /** One without a client. */
 const newConnection = () => {
   const connection = new MemoryConnection(server, 60_000)
-  clients.push({ close: async () => connection.close() })
+  clients.push({ close: async () => connection.disconnect() })
   return connection
 }
 

@@ -3,7 +3,7 @@ import { CallFailure } from '../../src/servers/call-failure.ts'
 import { CLAIM_MS } from '../../src/servers/fair-server.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import {
   type ReadWriteServer,
   UPGRADABLE_SUFFIX,
@@ -107,7 +107,7 @@ class Stage {
   }
 
   close(): void {
-    for (const server of this.servers) server.close()
+    for (const server of this.servers) server.disconnect()
   }
 }
 
@@ -157,7 +157,7 @@ function newStep(random: Random): [what: string, step: Step] {
     )
   const release = async (stage: Stage) => {
     const ending = { owner, holds: 0, token: token && (await tokenOf(stage)), callMs: CALL_MS }
-    return ask((reply) => stage.lock(client).release(ending, isLast, reply))
+    return ask((reply) => stage.lock(client).lower(ending, isLast, reply))
   }
   const plain = (stage: Stage) => (stage.servers[client] as LockServer).lock('it')
   const steps: Record<string, Step> = {
@@ -192,7 +192,7 @@ function newStep(random: Random): [what: string, step: Step] {
     },
     lower: async (stage) => {
       const ending = { owner, holds: holds - 1, token: '', callMs: CALL_MS } as const
-      return ask((reply) => stage.lock(client).release(ending, isLast, reply))
+      return ask((reply) => stage.lock(client).lower(ending, isLast, reply))
     },
     force: (stage) => stage.lock(client).forceRelease(owner, CALL_MS),
     renew: async (stage) => {
@@ -235,7 +235,7 @@ async function settled(stages: readonly [Stage, Stage], publish: () => Promise<n
  */
 async function compared(seed: number): Promise<number> {
   const random = randomOf(seed)
-  const memory = new MemoryServer()
+  const memory = new MemoryLockServer()
   const { host, port } = redis
   const options = { counterMs: COUNTER_MS }
   const stages = [

@@ -7,7 +7,7 @@ import {
 } from '../../src/servers/fair-server.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { INBOX } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
@@ -122,7 +122,7 @@ class Stage {
   }
 
   close(): void {
-    for (const server of this.servers) server.close()
+    for (const server of this.servers) server.disconnect()
   }
 }
 
@@ -275,7 +275,7 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
   'random requests to locks get the same answers in memory as in Redis: seed %i',
   async (seed) => {
     const random = randomOf(seed)
-    const memory = new MemoryServer()
+    const memory = new MemoryLockServer()
     const { host, port } = redis
     const options = { counterMs: COUNTER_MS }
     const stages = [

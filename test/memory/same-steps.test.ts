@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../src/kit/clock.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
 import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
@@ -19,7 +19,7 @@ const LEASE_MS = 60_000
 let servers: LockServer[]
 
 afterEach(async () => {
-  for (const server of servers) server.close()
+  for (const server of servers) server.disconnect()
   await redis.flush()
 })
 
@@ -34,7 +34,7 @@ const places: [string, () => () => LockServer][] = [
   [
     'the server in memory',
     () => {
-      const memory = new MemoryServer()
+      const memory = new MemoryLockServer()
       return () => new MemoryConnection(memory, LEASE_MS)
     },
   ],
@@ -68,7 +68,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
       owner: string,
       { token = '' as number | '', holds = 0, isLast = false } = {},
     ) =>
-      ask((reply) => lockOf(owner).release({ owner, holds, token, callMs: CALL_MS }, isLast, reply))
+      ask((reply) => lockOf(owner).lower({ owner, holds, token, callMs: CALL_MS }, isLast, reply))
     const inspect = () => lockOf('a').inspect(CALL_MS)
 
     test('a released write lock goes to waiting readers first, and then to writers in their order', async () => {
@@ -184,7 +184,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     }
     const release = (owner: string, isLast: boolean) =>
       ask((reply) =>
-        semaphoreOf(owner).release({ owner, holds: 0, token: '', callMs: CALL_MS }, isLast, reply),
+        semaphoreOf(owner).giveBack({ owner, holds: 0, token: '', callMs: CALL_MS }, isLast, reply),
       )
     let requests = 0
     const change = (what: 'set' | 'add' | 'drain' | 'delete', permits = 0) => {
@@ -271,7 +271,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     const leases = [{ key: 'it', wireOwner: owner }]
     expect(await permits.renew(leases, LEASE_MS, CALL_MS)).toEqual([-2])
     const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
-    expect(await ask((reply) => pool.release(ending, true, reply))).toEqual({ kind: 'gone' })
+    expect(await ask((reply) => pool.giveBack(ending, true, reply))).toEqual({ kind: 'gone' })
     expect(await counts()).toEqual([3, 0])
   })
 

@@ -3,7 +3,7 @@ import { CallFailure } from '../../src/servers/call-failure.ts'
 import type { FairServer } from '../../src/servers/fair-server.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAttempt, RemotePool } from '../../src/servers/permit-pool.ts'
 import type { PermitServer } from '../../src/servers/permit-server.ts'
@@ -163,7 +163,7 @@ class Stage {
   }
 
   close(): void {
-    for (const server of this.servers) server.close()
+    for (const server of this.servers) server.disconnect()
   }
 }
 
@@ -239,7 +239,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
     return ask((reply) => poolOf(stage).acquire({ ...attempt, beganAt, since, limit }, reply))
   }
   const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
-  const release = (stage: Stage) => ask((reply) => poolOf(stage).release(ending, isLast, reply))
+  const release = (stage: Stage) => ask((reply) => poolOf(stage).giveBack(ending, isLast, reply))
   const change = (stage: Stage) => {
     const by = count - (what === 'add' && how === 'add' ? 2 : 0)
     const given = { id: request, request, keptMs: KEPT_MS, permits: by, ttlMs, what, how }
@@ -280,7 +280,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
       await stage.servers[client]?.quiet()
     },
     leave: async (stage) => {
-      poolOf(stage).leave(() => true)
+      poolOf(stage).stopWaiting(() => true)
       await stage.servers[client]?.quiet()
       // What is sent later is answered later.
       await stage.servers[client]?.identify(CALL_MS)
@@ -323,7 +323,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
       return ask((reply) => readWrite(stage).read(reading, reply))
     },
     'release a read-write lock': (stage) =>
-      ask((reply) => readWrite(stage).release(freeing, true, reply)),
+      ask((reply) => readWrite(stage).lower(freeing, true, reply)),
     'inspect a read-write lock': (stage) => readWrite(stage).inspect(CALL_MS),
   }
   const steps = random.below(12) === 0 ? rare : usual
@@ -367,7 +367,7 @@ async function compared(seed: number): Promise<number> {
   const random = randomOf(seed)
   const leaning = LEANINGS[seed % LEANINGS.length] as (typeof LEANINGS)[number]
   let aheadMs = 0
-  const memory = new MemoryServer(() => Date.now() + aheadMs)
+  const memory = new MemoryLockServer(() => Date.now() + aheadMs)
   const options = { counterMs: COUNTER_MS }
   const { host, port } = redis
   const stages = [

@@ -1,8 +1,8 @@
 import { HeldLeases } from '../../src/owner/held-leases.ts'
-import type { Kept } from '../../src/owner/holder.ts'
+import type { StoredLease } from '../../src/owner/lease-holder.ts'
 import { Owner } from '../../src/owner/owner.ts'
 
-const newLease = (lostAt?: number): Kept => ({
+const newLease = (lostAt?: number): StoredLease => ({
   scoped: false,
   live: lostAt === undefined,
   lostAt,
@@ -24,7 +24,7 @@ afterEach(() => {
 })
 
 test('a holder that acquires one lock a thousand times is registered for cleanup once', () => {
-  const leases = new HeldLeases<Kept>()
+  const leases = new HeldLeases<StoredLease>()
   const holder = new Owner('client', '1')
   const RealWeakRef = WeakRef
   const lookedAfter = jest.spyOn(globalThis, 'WeakRef')
@@ -37,11 +37,11 @@ test('a holder that acquires one lock a thousand times is registered for cleanup
     list.remove(lease)
   }
   expect(lookedAfter).toHaveBeenCalledTimes(1)
-  leases.close()
+  leases.stopTimer()
 })
 
 test('a holder keeps nothing of its former locks, lost or released', () => {
-  const leases = new HeldLeases<Kept>()
+  const leases = new HeldLeases<StoredLease>()
   const holder = new Owner('client', '1')
   const other = newLease()
   leases.add(holder, 'other', other)
@@ -55,11 +55,11 @@ test('a holder keeps nothing of its former locks, lost or released', () => {
   jest.advanceTimersByTime(200_000)
   expect(kept()).toBeUndefined()
   expect(leases.live(holder, 'other')).toBe(other)
-  leases.close()
+  leases.stopTimer()
 })
 
 test('the leases of a holder on one lock name in two places are separate', () => {
-  const [here, there] = [new HeldLeases<Kept>(), new HeldLeases<Kept>()]
+  const [here, there] = [new HeldLeases<StoredLease>(), new HeldLeases<StoredLease>()]
   const holder = new Owner('client', '1')
   const [one, two] = [newLease(), newLease()]
   here.add(holder, 'orders', one)

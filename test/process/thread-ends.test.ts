@@ -41,7 +41,7 @@ test('the slots of leases that end around the end of the thread are used again',
   const thread = newThread(told)
   const keep = (key: string) => {
     const lease = { key, wireOwner: 'c:o', holds: 1, token: 1 }
-    return thread.keep(lease, { monotonic: 0, wall: 0 }, 10_000, Infinity)
+    return thread.add(lease, { monotonic: 0, wall: 0 }, 10_000, Infinity)
   }
   try {
     await thread.ready()
@@ -65,6 +65,6 @@ test('the slots of leases that end around the end of the thread are used again',
     expect(told.splice(0).sort()).toEqual(['slot 0', 'slot 1', 'slot 3'])
     for (const one of [...again, kept]) one.forget()
   } finally {
-    await thread.close()
+    await thread.terminate()
   }
 })

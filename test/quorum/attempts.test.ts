@@ -21,7 +21,7 @@ test('a name with two requests is remembered while one of them may have acquired
   })
   const [first, second] = [deferred<AcquireAnswer>(), deferred<AcquireAnswer>()]
   const asked = [first, second].map(({ promise }) =>
-    attempts.ask('c:1', 10, (onSend) => {
+    attempts.track('c:1', 10, (onSend) => {
       onSend()
       return promise
     }),
@@ -30,11 +30,11 @@ test('a name with two requests is remembered while one of them may have acquired
   await asked[0]
   second.resolve({ kind: 'granted', token: 1 })
   await asked[1]
-  await expect(attempts.release(lockKeys('it'), 'c:1', 0, 50)).rejects.toThrow('no answer')
+  await expect(attempts.lower(lockKeys('it'), 'c:1', 0, 50)).rejects.toThrow('no answer')
   attempts.abandon(lockKeys('it'), 'c:1')
   await eventually(() => releases === 2, { message: 'the release to be told again' })
   await attempts.quiet()
-  attempts.close()
+  attempts.stopReleases()
 })
 
 test('a name that is abandoned during its request is released when that request is too late to run', async () => {
@@ -48,7 +48,7 @@ test('a name that is abandoned during its request is released when that request 
     throw new CallFailure('unknown', 'the connection broke before the answer')
   })
   const lateAt = performance.now() + 400
-  const asked = attempts.ask('c:1', 400, (onSend) => {
+  const asked = attempts.track('c:1', 400, (onSend) => {
     onSend()
     return broken
   })
@@ -58,7 +58,7 @@ test('a name that is abandoned during its request is released when that request 
   await expect(asked).rejects.toThrow('the connection broke')
   await eventually(() => releasedAt >= lateAt, { message: 'a release after it' })
   await attempts.quiet()
-  attempts.close()
+  attempts.stopReleases()
 })
 
 test('a name that is released while its request may still arrive is released again after that request', async () => {
@@ -68,17 +68,17 @@ test('a name that is released while its request may still arrive is released aga
     return { kind: 'freed', listeners: 0 }
   })
   const lateAt = performance.now() + 1_500
-  const asked = attempts.ask('c:1', 1_500, async (onSend) => {
+  const asked = attempts.track('c:1', 1_500, async (onSend) => {
     onSend()
     throw new CallFailure('unknown', 'no answer')
   })
   await expect(asked).rejects.toThrow('no answer')
-  await attempts.release(lockKeys('it'), 'c:1', 0, 50)
+  await attempts.lower(lockKeys('it'), 'c:1', 0, 50)
   const last = () => releasedAt.at(-1) ?? 0
   await eventually(() => last() >= lateAt, { message: 'a release behind it', timeoutMs: 8_000 })
   expect(releasedAt[0]).toBeLessThan(last())
   await attempts.quiet()
-  attempts.close()
+  attempts.stopReleases()
 })
 
 test.each([
@@ -94,7 +94,7 @@ test.each([
       return { kind: 'freed', listeners: 0 }
     }, server)
     let lateAt = Infinity
-    const asked = attempts.ask('c:1', 200, async (onSend) => {
+    const asked = attempts.track('c:1', 200, async (onSend) => {
       await pause(connectMs)
       Object.assign(server, { everUp: true, lateAtMostMs: lateMs })
       onSend()
@@ -102,13 +102,13 @@ test.each([
       throw new CallFailure('unknown', 'the connection broke before the answer')
     })
     await expect(asked).rejects.toThrow('the connection broke')
-    await attempts.release(lockKeys('it'), 'c:1', 0, 50)
+    await attempts.lower(lockKeys('it'), 'c:1', 0, 50)
     await eventually(() => releasedAt >= lateAt, {
       message: 'a release after it',
       timeoutMs: 3_000,
     })
     await attempts.quiet()
-    attempts.close()
+    attempts.stopReleases()
   },
 )
 
@@ -119,7 +119,7 @@ async function grantedTo(answers: readonly Promise<Released>[]) {
     asked.push(performance.now())
     return answers[asked.length - 1] as Promise<Released>
   })
-  await attempts.ask('c:1', 10, async (onSend): Promise<AcquireAnswer> => {
+  await attempts.track('c:1', 10, async (onSend): Promise<AcquireAnswer> => {
     onSend()
     return { kind: 'granted', token: 1 }
   })
@@ -131,14 +131,14 @@ const freed: Released = { kind: 'freed', listeners: 0 }
 test('a release that was not confirmed is left to its caller until the name is abandoned', async () => {
   const lost = Promise.reject(new CallFailure('unknown', 'no answer'))
   const { attempts, asked } = await grantedTo([lost, Promise.resolve(freed)])
-  await expect(attempts.release(lockKeys('it'), 'c:1', 0, 50)).rejects.toThrow('no answer')
+  await expect(attempts.lower(lockKeys('it'), 'c:1', 0, 50)).rejects.toThrow('no answer')
   await pause(200)
   expect(asked).toHaveLength(1)
   attempts.abandon(lockKeys('it'), 'c:1')
   attempts.abandon(lockKeys('it'), 'c:1')
   expect(asked).toHaveLength(2)
   await attempts.quiet()
-  attempts.close()
+  attempts.stopReleases()
 })
 
 test.each(['is confirmed', 'fails'])(
@@ -150,13 +150,13 @@ test.each(['is confirmed', 'fails'])(
         ? first.promise.then(() => Promise.reject(new CallFailure('unknown', 'no answer')))
         : first.promise
     const { attempts, asked } = await grantedTo([answer, Promise.resolve(freed)])
-    const releasing = attempts.release(lockKeys('it'), 'c:1', 0, 50).catch(() => {})
+    const releasing = attempts.lower(lockKeys('it'), 'c:1', 0, 50).catch(() => {})
     attempts.abandon(lockKeys('it'), 'c:1')
     expect(asked).toHaveLength(1)
     first.resolve(freed)
     await releasing
     await attempts.quiet()
     expect(asked).toHaveLength(how === 'fails' ? 2 : 1)
-    attempts.close()
+    attempts.stopReleases()
   },
 )

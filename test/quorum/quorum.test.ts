@@ -18,8 +18,8 @@ function quorumOver({ masters }: Cluster): LockServer {
   const settings = { callMs: 300, counterMs: 60_000, restMs: 1_000, newDeployment: false }
   const quorum = quorumOf(nodes, settings)
   const close = () => {
-    quorum.close()
-    for (const node of nodes) node.close()
+    quorum.disconnect()
+    for (const node of nodes) node.disconnect()
   }
   atEnd(close, { beforeCheck: true })
   return quorum

@@ -1,6 +1,6 @@
 import type { Holdfast } from '../../src/index.ts'
 import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
-import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import type { Rig } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 
@@ -9,9 +9,9 @@ export type NewClient = (options?: MemoryClientOptions) => Holdfast
 
 /** The two places where the same has to be so: a name, and how a client of it is made. Call it at the top of a file. */
 export function bothPlaces(rig: Rig): [place: string, newClient: NewClient][] {
-  let memory: MemoryServer
+  let memory: MemoryLockServer
   beforeEach(() => {
-    memory = new MemoryServer()
+    memory = new MemoryLockServer()
   })
   const inMemory: NewClient = (options) => {
     const client = newMemoryClient(memory, options)

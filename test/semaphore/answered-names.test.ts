@@ -22,7 +22,7 @@ test('a request works after 9,000 answered requests, and the server then forgets
       async () => (await redis.admin.keys('*')).sort().join() === `${kindKey('it')},it`,
     )
   } finally {
-    server.close()
+    server.disconnect()
     await redis.flush()
   }
 })
@@ -54,7 +54,7 @@ test('a grant that its caller abandons is given back, even if another request is
     expect(kind).toBe('granted')
     await eventually(async () => (await redis.admin.get('it')) === '6')
   } finally {
-    server.close()
+    server.disconnect()
     await redis.flush()
   }
 })

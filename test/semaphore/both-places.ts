@@ -1,6 +1,6 @@
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { newMemoryClient } from '../../src/memory-client.ts'
-import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
@@ -27,9 +27,9 @@ export function inBothPlaces(describeTests: (place: Place) => void): void {
   })
 
   describe('in memory', () => {
-    let memory = new MemoryServer()
+    let memory = new MemoryLockServer()
     beforeEach(() => {
-      memory = new MemoryServer()
+      memory = new MemoryLockServer()
     })
     describeTests({
       client: (options) => closedAtEnd(newMemoryClient(memory, options ?? {})),

@@ -55,7 +55,7 @@ test('the request to leave is not repeated if the client has a new waiter', asyn
   await rig.server.admin.set('it', 0)
   await rig.server.admin.script('LOAD', leave.source)
   const server = new RedisServer(rig.proxy.url, 5_000, () => undefined)
-  atEnd(async () => server.close(), { beforeCheck: true })
+  atEnd(async () => server.disconnect(), { beforeCheck: true })
   const semaphore = server.semaphoresFor('c', 5_000).semaphore('it')
   const attempt = { leaseMs: 10_000, reserve: 0, callMs: 5_000, waits: true, isLast: true }
   const waits = (owner: string) =>
@@ -65,14 +65,14 @@ test('the request to leave is not repeated if the client has a new waiter', asyn
   await waits('c:1:1')
   let nobodyWaits = true
   const trap = rig.proxy.onNextRequest(leave.sha1, 'cutAfter')
-  semaphore.leave(() => nobodyWaits)
+  semaphore.stopWaiting(() => nobodyWaits)
   await trap.seen
   nobodyWaits = false
   await eventually(async () => (await waits('c:2:1')).kind === 'held')
   await server.quiet()
   expect(await placesIn(rig)).toEqual(['c'])
   nobodyWaits = true
-  semaphore.leave(() => nobodyWaits)
+  semaphore.stopWaiting(() => nobodyWaits)
   await server.quiet()
   expect(await placesIn(rig)).toEqual([])
 })

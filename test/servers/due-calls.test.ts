@@ -1,6 +1,6 @@
 import type { CallFailure } from '../../src/servers/call-failure.ts'
 import { DueCall, DueCalls } from '../../src/servers/redis/connection/due-calls.ts'
-import type { Client } from '../../src/servers/redis/connection/open-client.ts'
+import type { RedisClient } from '../../src/servers/redis/connection/open-client.ts'
 import { Trouble } from '../../src/servers/redis/connection/trouble.ts'
 import { deferred } from '../support/deferred.ts'
 import { eventually } from '../support/eventually.ts'
@@ -11,7 +11,7 @@ const EVENTS = { up: () => {}, down: () => {}, error: () => {} }
 const HOST = {
   trouble: new Trouble(EVENTS, SILENCE_MS, () => {}),
   suspect: () => {},
-  heard: () => {},
+  refused: () => {},
 }
 
 /** A call whose answer the test gives. */
@@ -34,7 +34,7 @@ class CallByHand extends DueCall {
 }
 
 test('a server that answers one call and then hangs counts as silent for the other calls', async () => {
-  const client = {} as Client
+  const client = {} as RedisClient
   const silences: number[] = []
   const due = new DueCalls(SILENCE_MS, { ...HOST, suspect: () => silences.push(due.silentMs) })
   const [first, second] = [new CallByHand(), new CallByHand()]
@@ -50,7 +50,7 @@ test('a server that answers one call and then hangs counts as silent for the oth
 test('an answer that comes after its call was given up is ignored', async () => {
   const due = new DueCalls(10_000, HOST)
   const call = new CallByHand()
-  due.send({} as Client, call, 20)
+  due.send({} as RedisClient, call, 20)
   await eventually(() => call.failures.length === 1)
   expect(due.any).toBe(true)
   call.answer.resolve('too late')

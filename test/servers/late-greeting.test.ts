@@ -13,7 +13,7 @@ async function open() {
   const events = { up: jest.fn(), down: jest.fn(), error: jest.fn() }
   const source = { host: proxy.host, port: proxy.port }
   const connection = new Connection({ source, silenceMs: SILENCE_MS, sharded: false }, events)
-  atEnd(() => connection.close(), { beforeCheck: true })
+  atEnd(() => connection.disconnect(), { beforeCheck: true })
   return { proxy, events, connection }
 }
 

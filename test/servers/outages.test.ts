@@ -2,11 +2,11 @@ import { CallFailure } from '../../src/servers/call-failure.ts'
 import type { Outage } from '../../src/servers/outage.ts'
 import type {
   ConnectionEvents,
-  ServerFacts,
+  ServerDetails,
 } from '../../src/servers/redis/connection/connection-events.ts'
 import { Outages } from '../../src/servers/redis/connection/outages.ts'
 
-const FACTS = {} as ServerFacts
+const FACTS = {} as ServerDetails
 const failure = new CallFailure('unsent', 'connect ECONNREFUSED')
 
 beforeEach(() => void jest.useFakeTimers())
@@ -129,7 +129,7 @@ test('a closed client has no outages and no timers', () => {
   one.error(failure)
   one.up(FACTS)
   two.error(failure)
-  outages.close()
+  outages.endAll()
   jest.advanceTimersByTime(60_000)
   expect(told).toEqual(['0.0: redis-1:6379 out 0 (1)', '0.0: redis-1:6379 closed 0 (2)'])
   expect(jest.getTimerCount()).toBe(0)

@@ -17,12 +17,12 @@ class Server {
   mostUnderWay = 0
 
   constructor() {
-    atEnd(() => this.pending.close(), { beforeCheck: true })
+    atEnd(() => this.pending.stopAll(), { beforeCheck: true })
   }
 
   add(name: string, { untilMs = 0, leaseMs = 60_000, fromMs = 0 } = {}): void {
     const release = () => this.#release(name)
-    this.pending.add({ release, untilMs, leaseMs, fromMs })
+    this.pending.add({ send: release, untilMs, leaseMs, fromMs })
   }
 
   async #release(name: string): Promise<void> {
@@ -112,7 +112,7 @@ test('a release that is refused for a while delays no other release', async () =
   const server = new Server()
   const refused = new CallFailure('refused', 'OOM command not allowed', undefined, false)
   const bad = () => Promise.reject(refused)
-  server.pending.add({ release: bad, untilMs: 0, leaseMs: 60_000 })
+  server.pending.add({ send: bad, untilMs: 0, leaseMs: 60_000 })
   await pause(5)
   server.add('c:2')
   await eventually(() => server.times('c:2') === 1)
@@ -145,7 +145,7 @@ test('nothing is released after `close()`', async () => {
   const server = new Server()
   server.failure = silence()
   server.add('c:1')
-  server.pending.close()
+  server.pending.stopAll()
   server.add('c:2')
   await pause(200)
   expect(server.asked).toEqual(['c:1'])
@@ -161,7 +161,7 @@ test('the slots of a cluster have separate pending releases', () => {
 
 test('a release that fails after others have failed and succeeded is tried again', async () => {
   const pending = new PendingReleases(100)
-  atEnd(() => pending.close(), { beforeCheck: true })
+  atEnd(() => pending.stopAll(), { beforeCheck: true })
   const tries = { slow: 0, quick: 0 }
   const slow = async () => {
     tries.slow += 1
@@ -173,9 +173,9 @@ test('a release that fails after others have failed and succeeded is tried again
     tries.quick += 1
     if (tries.quick === 1) throw silence()
   }
-  pending.add({ release: slow, untilMs: 0, leaseMs: 60_000 })
+  pending.add({ send: slow, untilMs: 0, leaseMs: 60_000 })
   await pause(5)
-  pending.add({ release: quick, untilMs: 0, leaseMs: 60_000 })
+  pending.add({ send: quick, untilMs: 0, leaseMs: 60_000 })
   await eventually(() => pending.size === 0)
   expect(tries).toEqual({ slow: 2, quick: 2 })
 })
@@ -183,7 +183,7 @@ test('a release that fails after others have failed and succeeded is tried again
 test('many releases that fail do not delay a new release', async () => {
   const server = new Server()
   const bad = () => Promise.reject(silence())
-  for (let n = 0; n < 30; n += 1) server.pending.add({ release: bad, untilMs: 0, leaseMs: 60_000 })
+  for (let n = 0; n < 30; n += 1) server.pending.add({ send: bad, untilMs: 0, leaseMs: 60_000 })
   await pause(5)
   server.add('new')
   await eventually(() => server.times('new') === 1, { timeoutMs: 2_000 })

@@ -29,7 +29,7 @@ function scene(drift: number) {
       wait(thereMs)
       const us = serverMs(now) * 1_000
       wait(backMs)
-      clock.heard(us, sentAt)
+      clock.update(us, sentAt)
     },
   }
 }

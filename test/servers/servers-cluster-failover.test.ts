@@ -181,7 +181,7 @@ test('a client asks where the masters are after a replica refused a script', asy
   const source = new Cluster(cluster.startNodes, { lazyConnect: true })
   const events = { up: jest.fn(), down: jest.fn(), error: jest.fn() }
   const connection = new Connection({ source, silenceMs: 700, sharded: false }, events)
-  atEnd(() => [connection.close(), source.disconnect()], { beforeCheck: true })
+  atEnd(() => [connection.disconnect(), source.disconnect()], { beforeCheck: true })
   const script = "return redis.call('set', KEYS[1], 1, 'PX', 1)"
   const run = () => connection.call(700, (client) => client.eval(script, 1, 'it'))
   expect(await eventually(run)).toBe('OK')

@@ -210,7 +210,7 @@ describe('Sentinels that cannot be reached', () => {
     const events = { up: jest.fn(), down: jest.fn(), error: failed }
     const settings = { source: options, silenceMs: 1_000, sharded: false }
     const connection = new Connection(settings, events)
-    atEnd(() => connection.close(), { beforeCheck: true })
+    atEnd(() => connection.disconnect(), { beforeCheck: true })
     const ready = jest.fn()
     connection.client.on('ready', ready)
     await eventually(() => failed.mock.calls.length > 0)

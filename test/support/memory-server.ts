@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis'
-import { MemoryServer } from '../../src/servers/memory/memory-server.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import type { LockRecord } from '../../src/servers/memory/records/lock-record.ts'
 import { isWriter } from '../../src/servers/read-write-server.ts'
 import {
@@ -15,7 +15,7 @@ import type { WorldServer } from './masters.ts'
 import { runningServers, type WatchedServer } from './redis-server.ts'
 
 /** A server in memory that counts what it is asked. */
-export class CountingServer extends MemoryServer {
+export class CountingServer extends MemoryLockServer {
   requests = 0
 
   override tidy(): void {

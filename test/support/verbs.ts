@@ -16,13 +16,13 @@ import type {
 import { promised } from '../../src/servers/reply.ts'
 
 /** The verbs of a lock at its place, each with a promise of its answer. */
-export function verbsOf(lock: Pick<RemoteLock, 'acquire' | 'reenter' | 'handOver' | 'release'>) {
+export function verbsOf(lock: Pick<RemoteLock, 'acquire' | 'reenter' | 'handOver' | 'lower'>) {
   return {
     acquire: (attempt: Attempt) => promised<AcquireAnswer>((reply) => lock.acquire(attempt, reply)),
     reenter: (reentry: Reentry) => promised<ReenterAnswer>((reply) => lock.reenter(reentry, reply)),
     handOver: (passing: Passing) =>
       promised<HandOverAnswer>((reply) => lock.handOver(passing, reply)),
-    release: (ending: Ending) => promised<Released>((reply) => lock.release(ending, reply)),
+    release: (ending: Ending) => promised<Released>((reply) => lock.lower(ending, reply)),
   }
 }
 
@@ -32,6 +32,6 @@ export function fairVerbsOf(lock: RemoteFairLock) {
     acquire: (attempt: FairAttempt) =>
       promised<QueueAnswer>((reply) => lock.acquire(attempt, reply)),
     release: (owner: string, token: number | '', callMs: number) =>
-      promised<Released>((reply) => lock.release(owner, token, callMs, reply)),
+      promised<Released>((reply) => lock.endHold(owner, token, callMs, reply)),
   }
 }

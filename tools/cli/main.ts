@@ -33,11 +33,11 @@ const terminal = {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interruption.abort())
     return interruption.signal
   },
-  ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
+  prompt: stdin.isTTY && stderr.isTTY ? prompt : undefined,
 }
 
 /** Asks on stderr, so that the user sees the question even if the output is redirected. */
-function ask(question: string): Promise<string> {
+function prompt(question: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: stderr })
   return new Promise<string>((resolve) => {
     // Ctrl-C and Ctrl-D close the interface, which counts as an empty answer.

@@ -30,8 +30,8 @@ export async function run(
     terminal.err(`There is no command ${JSON.stringify(shown)}. There are: ${known}.\n`)
     return EXIT.usage
   }
-  const end = others.indexOf('--')
-  const options = end === -1 ? others : others.slice(0, end)
+  const dashes = others.indexOf('--')
+  const options = dashes === -1 ? others : others.slice(0, dashes)
   if (options.includes('--help') || options.includes('-h')) {
     terminal.out(command.usage)
     return EXIT.ok

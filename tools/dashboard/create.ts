@@ -139,7 +139,7 @@ export function createDashboard(
     node: forNode(fetch),
     async close() {
       closing.abort(new Error(CLOSED))
-      await poll.close()
+      await poll.stopPolling()
     },
   }
 }

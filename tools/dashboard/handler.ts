@@ -35,14 +35,14 @@ export interface CommandOptions {
   readonly hasPassword: boolean
 }
 
-interface Asked {
+interface DashboardRequest {
   readonly request: Request
   readonly context: unknown
   readonly query: URLSearchParams
   readonly access: Access
 }
 
-type Route = (parts: Parts, asked: Asked) => Response | Promise<Response>
+type Route = (parts: Parts, asked: DashboardRequest) => Response | Promise<Response>
 
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 
@@ -57,7 +57,7 @@ const reads: Record<string, Route> = {
   'api/lock': lock,
   'api/past': past,
 }
-const changes: Record<string, Route> = { 'api/release': release }
+const changes: Record<string, Route> = { 'api/release': releaseHolder }
 
 export async function handle(parts: Parts, request: Request, context: unknown): Promise<Response> {
   const access = await parts.authorize(request, context)
@@ -98,7 +98,7 @@ function onlyBy(method: string): Response {
   return response
 }
 
-async function answer(route: Route, parts: Parts, asked: Asked): Promise<Response> {
+async function answer(route: Route, parts: Parts, asked: DashboardRequest): Promise<Response> {
   const { closed } = parts
   try {
     return await unlessAborted(closed, async () => route(parts, asked))
@@ -133,25 +133,25 @@ function file(name: string): Response {
 
 /** Returns all rows in one reply, for programs. Waits until the first scan has ended. */
 async function rows({ table, poll }: Parts): Promise<Response> {
-  await poll.ask(async () => {
+  await poll.withDeployment(async () => {
     while (table.status.state === 'waiting') await table.changed
     if (table.status.state === 'unreachable') throw new Error(table.status.error ?? 'no answer')
   })
   return json({ now: Date.now(), status: table.status, totals: table.totals, rows: table.rows })
 }
 
-function stream({ table, poll, times, closed }: Parts, { request }: Asked): Response {
-  const leave = poll.enter()
+function stream({ table, poll, times, closed }: Parts, { request }: DashboardRequest): Response {
+  const exit = poll.enter()
   const signal = AbortSignal.any([request.signal, closed])
   const seen = request.headers.get('last-event-id')
-  const body = newStream(table, seen, times, signal, leave)
+  const body = newStream(table, seen, times, signal, exit)
   return reply(body, 'text/event-stream; charset=utf-8', 200, { 'x-accel-buffering': 'no' })
 }
 
-async function lock({ poll, command }: Parts, { query }: Asked): Promise<Response> {
+async function lock({ poll, command }: Parts, { query }: DashboardRequest): Promise<Response> {
   const key = query.get('key')
   if (key === null) return refusal(400, 'The key of the lock is missing: ?key=…')
-  const found = await poll.ask((deployment) => deployment.inspect(key))
+  const found = await poll.withDeployment((deployment) => deployment.inspect(key))
   const now = Date.now()
   if (found === null) return refusal(404, `There is no lock named ${JSON.stringify(key)}.`)
   const { options, hasPassword } = command
@@ -159,7 +159,7 @@ async function lock({ poll, command }: Parts, { query }: Asked): Promise<Respons
   return json({ now, lock: detailOf(found, now), toFree: free })
 }
 
-async function past({ past }: Parts, { query }: Asked): Promise<Response> {
+async function past({ past }: Parts, { query }: DashboardRequest): Promise<Response> {
   const minutes = Number(query.get('minutes') ?? 5)
   if (!(minutes > 0 && minutes <= 1_440)) {
     return refusal(
@@ -175,9 +175,9 @@ async function past({ past }: Parts, { query }: Asked): Promise<Response> {
  * Takes the lock only if the given owner still holds it with the given token. So a repeated request
  * has no further effect.
  */
-async function release(
+async function releaseHolder(
   parts: Parts,
-  { request, context, query, access }: Asked,
+  { request, context, query, access }: DashboardRequest,
 ): Promise<Response> {
   const refused = refuseChange(request, access, parts.release)
   if (refused !== null) return refused
@@ -189,10 +189,10 @@ async function release(
       'Give the key, and the owner and token that you saw: ?key=…&owner=…&token=…',
     )
   }
-  const forced = await parts.poll.ask((deployment) =>
+  const forced = await parts.poll.withDeployment((deployment) =>
     deployment.release(key, { owner, token }, 'dashboard'),
   )
   parts.released({ key, owner, token, outcome: forced.outcome }, context)
-  await parts.poll.look([key]).catch(() => undefined)
+  await parts.poll.reread([key]).catch(() => undefined)
   return json(forced)
 }

@@ -9,7 +9,7 @@ import {
   waitsOf,
 } from './past.ts'
 import { type RecordedHold, RecordedHolds } from './recorded-holds.ts'
-import type { Held, Knowledge } from './spans.ts'
+import type { Knowledge, TimelineHold } from './spans.ts'
 import { WaitLog } from './wait-log.ts'
 
 /** The limits of the index. If a limit is exceeded, the oldest entries are dropped. */
@@ -37,7 +37,7 @@ const MOST_LOSSES = 100
 const FAILED: ReadonlySet<string> = new Set(['lost', 'forced', 'outage', 'failed', 'dropped'])
 const GAVE_UP: ReadonlySet<string> = new Set(['timeout', 'aborted'])
 
-interface Named {
+interface NameHistory {
   readonly holds: RecordedHolds
   readonly waits: WaitLog
   /** The number of kept entries with this name. */
@@ -50,8 +50,8 @@ interface KeptLoss {
 }
 
 /** The data of one entry that the index needs to drop the entry later. */
-interface Kept {
-  readonly named: Named
+interface KeptEntry {
+  readonly named: NameHistory
   readonly client: string
   readonly bytes: number
   readonly held: RecordedHold | undefined
@@ -67,14 +67,14 @@ interface Kept {
 export class HistoryIndex {
   readonly #limits: HistoryLimits
   /** The holds and waits of each name. Memory holds each name only once. */
-  readonly #named = new Map<string, Named>()
+  readonly #named = new Map<string, NameHistory>()
   /** For each client: the number of its kept entries, and the time of its latest event. */
   readonly #clients = new Map<string, { count: number; lastAt: number }>()
   /** For each owner: the number of its kept holds. */
   readonly #owners = new Map<string, number>()
   readonly #failed: KeptLoss[] = []
   readonly #gaveUp: KeptLoss[] = []
-  #kept: Kept[] = []
+  #kept: KeptEntry[] = []
   /** The index in `#kept` of the oldest entry that is still kept. */
   #first = 0
   #bytes = 0
@@ -128,10 +128,10 @@ export class HistoryIndex {
    */
   lanes(
     question: PastQuestion,
-    knowledgeOf: (key: string, held: Held, now: number) => Knowledge,
+    knowledgeOf: (key: string, held: TimelineHold, now: number) => Knowledge,
   ): TimedLane[] {
     return this.#asked(question).flatMap(({ holds }) => {
-      const known = (held: Held) =>
+      const known = (held: TimelineHold) =>
         this.#withClient(held, knowledgeOf(holds.key, held, question.now))
       return holds.timed(question, known) ?? []
     })
@@ -154,16 +154,16 @@ export class HistoryIndex {
     return { waits: waitsOf(waited.flatMap(({ own }) => own)), contended, losses }
   }
 
-  #asked(question: PastQuestion): Named[] {
+  #asked(question: PastQuestion): NameHistory[] {
     const { key } = question
     if (key !== null) return [this.#named.get(key) ?? []].flat()
     return [...this.#named.values()].filter(({ holds }) => isAskedFor(holds.key, question))
   }
 
-  #namedAs(entry: HistoryEntry): Named {
+  #namedAs(entry: HistoryEntry): NameHistory {
     const known = this.#named.get(entry.name)
     if (known !== undefined) return known
-    const named: Named = { holds: new RecordedHolds(entry), waits: new WaitLog(), count: 0 }
+    const named: NameHistory = { holds: new RecordedHolds(entry), waits: new WaitLog(), count: 0 }
     this.#named.set(entry.name, named)
     this.#bytes += CHAR_BYTES * entry.name.length
     return named
@@ -182,13 +182,13 @@ export class HistoryIndex {
    * If this hold had ended, its client would have recorded the end. So the hold lasted until the
    * latest entry of the client, or until the limit of the hold.
    */
-  #withClient(held: Held, knowledge: Knowledge): Knowledge {
+  #withClient(held: TimelineHold, knowledge: Knowledge): Knowledge {
     const lastAt = Math.min(this.#clients.get(clientOf(held.owner))?.lastAt ?? 0, held.limitAt)
     return { ...knowledge, sureUntil: Math.max(knowledge.sureUntil, lastAt) }
   }
 
   #drop(): void {
-    const { named, client, bytes, held, isWait, losses } = this.#kept[this.#first] as Kept
+    const { named, client, bytes, held, isWait, losses } = this.#kept[this.#first] as KeptEntry
     this.#kept[this.#first++] = undefined as never
     this.#bytes -= bytes
     losses?.shift()
@@ -196,8 +196,8 @@ export class HistoryIndex {
     const known = this.#clients.get(client)
     if (known !== undefined && --known.count === 0) this.#clients.delete(client)
     if (held !== undefined && named.holds.drop(held)) {
-      const left = (this.#owners.get(held.owner) ?? 0) - 1
-      if (left > 0) this.#owners.set(held.owner, left)
+      const remaining = (this.#owners.get(held.owner) ?? 0) - 1
+      if (remaining > 0) this.#owners.set(held.owner, remaining)
       else this.#owners.delete(held.owner)
     }
     if (--named.count === 0) {

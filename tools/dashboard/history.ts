@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { HistoryEntry, HistoryRedis } from '../history/history.ts'
-import { type Mark, readFrom } from '../history/read-history.ts'
+import { type ReadPosition, readFrom } from '../history/read-history.ts'
 import { bytesOf, HISTORY_LIMITS, HistoryIndex, type HistoryLimits } from './history-index.ts'
 import { CLOSED, messageOf } from './poll.ts'
 
@@ -59,7 +59,7 @@ export class FollowedHistory {
     this.#asking++
     try {
       if (this.#following === undefined && performance.now() - this.#failedAt > RETRY_MS) {
-        this.#begun = this.#begin()
+        this.#begun = this.#start()
       }
       await this.#begun
       if (this.#following === undefined) throw this.#error
@@ -73,7 +73,7 @@ export class FollowedHistory {
     }
   }
 
-  close(): void {
+  stopFollowing(): void {
     this.#isClosed = true
     this.#error ??= new Error(CLOSED)
     this.#rest()
@@ -89,12 +89,12 @@ export class FollowedHistory {
   }
 
   /** Reads the existing entries, the newest first. Then follows new entries in the background. */
-  async #begin(): Promise<void> {
+  async #start(): Promise<void> {
     const following = new AbortController()
     this.#following = following
     const { signal } = following
     try {
-      const mark: Mark = { seen: new Set() }
+      const mark: ReadPosition = { seen: new Set() }
       const newestFirst = await this.#read(mark, signal)
       const index = new HistoryIndex(this.#limits)
       for (let i = newestFirst.length - 1; i >= 0; i--) {
@@ -109,7 +109,7 @@ export class FollowedHistory {
     }
   }
 
-  async #read(mark: Mark, signal: AbortSignal): Promise<HistoryEntry[]> {
+  async #read(mark: ReadPosition, signal: AbortSignal): Promise<HistoryEntry[]> {
     const { mostEntries, mostBytes } = this.#limits
     const newestFirst: HistoryEntry[] = []
     let bytes = 0
@@ -122,7 +122,7 @@ export class FollowedHistory {
     return newestFirst
   }
 
-  async #follow(mark: Mark, signal: AbortSignal): Promise<void> {
+  async #follow(mark: ReadPosition, signal: AbortSignal): Promise<void> {
     try {
       const options = { ...this.#options, follow: true, signal }
       for await (const entry of readFrom(options, mark)) this.#index.add(entry)

@@ -9,7 +9,7 @@ export interface PastView extends Pick<PastQuestion, 'key' | 'filter'> {
   readonly minutes: number
 }
 
-interface Answer {
+interface CachedAnswer {
   readonly text: Promise<string>
   /**
    * After this moment of the monotonic clock, in milliseconds, the answer is computed again.
@@ -28,7 +28,7 @@ const MOST_ANSWERS = 100
  */
 export class PastAnswers {
   readonly #source: () => Promise<(question: PastQuestion) => Past>
-  readonly #answers = new Map<string, Answer>()
+  readonly #answers = new Map<string, CachedAnswer>()
   #last: Promise<unknown> = Promise.resolve()
 
   /** @param source loads the data, and returns the function that computes an answer */
@@ -41,7 +41,7 @@ export class PastAnswers {
     const known = this.#answers.get(id)
     if (known !== undefined && performance.now() < known.freshUntil) return known.text
     this.#dropOld()
-    const answer: Answer = { text: this.#make(view), freshUntil: Number.POSITIVE_INFINITY }
+    const answer: CachedAnswer = { text: this.#make(view), freshUntil: Number.POSITIVE_INFINITY }
     this.#answers.set(id, answer)
     const made = () => {
       answer.freshUntil = performance.now() + FRESH_MS

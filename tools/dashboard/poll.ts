@@ -64,22 +64,22 @@ export class Poll {
   }
 
   /** Calls `question` with the deployment of the poll, which is opened if necessary. */
-  async ask<T>(question: (deployment: Deployment) => Promise<T>): Promise<T> {
-    const leave = this.enter()
+  async withDeployment<T>(question: (deployment: Deployment) => Promise<T>): Promise<T> {
+    const exit = this.enter()
     try {
       const deployment = await this.#opened()
       return await question(deployment)
     } finally {
-      leave()
+      exit()
     }
   }
 
   /** Reads the given locks at once, and updates the table. */
-  async look(keys: readonly string[]): Promise<void> {
-    await this.ask((deployment) => this.#lookAt(deployment, keys))
+  async reread(keys: readonly string[]): Promise<void> {
+    await this.withDeployment((deployment) => this.#readKeys(deployment, keys))
   }
 
-  async close(): Promise<void> {
+  async stopPolling(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#lingering)
     await this.#rest()
@@ -90,7 +90,7 @@ export class Poll {
     this.#running = undefined
     running?.abort()
     // From now on no poll updates the rows, so the table must not be live.
-    this.#table.tell({ state: 'waiting', error: null })
+    this.#table.setStatus({ state: 'waiting', error: null })
     // A server that hangs may keep `#run` waiting, so this method does not wait for `#run`.
     await this.#drop()
   }
@@ -101,12 +101,12 @@ export class Poll {
       const signal = AbortSignal.any([stopped, session.signal])
       try {
         const deployment = await this.#opened()
-        this.#table.tell({ address: deployment.address })
+        this.#table.setStatus({ address: deployment.address })
         const both = [this.#scans(deployment, signal), this.#looks(deployment, signal)]
         await Promise.all(both).finally(() => session.abort())
       } catch (error) {
         if (stopped.aborted) return
-        this.#table.tell({ state: 'unreachable', error: messageOf(error) })
+        this.#table.setStatus({ state: 'unreachable', error: messageOf(error) })
         await this.#drop()
         await pause(this.#times.retryMs, undefined, { signal: stopped }).catch(() => undefined)
       }
@@ -123,11 +123,11 @@ export class Poll {
         this.#table.put(rows, Date.now())
       }
       if (signal.aborted) return
-      this.#tellMissing(deployment)
+      this.#reportMissing(deployment)
       const { shown } = this.#table.totals
       this.#table.sweep(startedAt, Math.max(0, found - shown))
       const tookMs = Date.now() - startedAt
-      this.#table.tell({ state: 'live', error: null, scannedAt: Date.now() })
+      this.#table.setStatus({ state: 'live', error: null, scannedAt: Date.now() })
       await pause(Math.max(this.#times.scanMs, tookMs / SCAN_SHARE - tookMs), undefined, { signal })
     }
   }
@@ -138,19 +138,19 @@ export class Poll {
       const hot = this.#table.hot(Date.now())
       this.#turn = hot.length > KEYS_OF_LOOK ? (this.#turn + KEYS_OF_LOOK) % hot.length : 0
       const keys = [...hot.slice(this.#turn), ...hot.slice(0, this.#turn)].slice(0, KEYS_OF_LOOK)
-      if (keys.length > 0) await this.#lookAt(deployment, keys, signal)
+      if (keys.length > 0) await this.#readKeys(deployment, keys, signal)
     }
   }
 
-  async #lookAt(
+  async #readKeys(
     deployment: Deployment,
     keys: readonly string[],
     signal?: AbortSignal,
   ): Promise<void> {
-    const rows = await deployment.look(keys)
+    const rows = await deployment.reread(keys)
     // If the poll was stopped during the request, a later poll may already have newer rows.
     if (signal?.aborted) return
-    this.#tellMissing(deployment)
+    this.#reportMissing(deployment)
     this.#table.put(rows, Date.now())
     const found = new Set(rows.map(({ key }) => key))
     this.#table.remove(keys.filter((key) => !found.has(key)))
@@ -160,8 +160,8 @@ export class Poll {
    * Stores the reasons why servers are missing. Must run before rows are removed, because a removed
    * row of an unreachable node does not mean that the hold has ended.
    */
-  #tellMissing({ unreachable }: Deployment): void {
-    this.#table.tell({ missing: unreachable.map(({ reason }) => reason) })
+  #reportMissing({ unreachable }: Deployment): void {
+    this.#table.setStatus({ missing: unreachable.map(({ reason }) => reason) })
   }
 
   #opened(): Promise<Deployment> {

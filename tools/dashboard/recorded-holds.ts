@@ -1,11 +1,11 @@
 import { candidateLabel } from '../deployment/key-names.ts'
 import type { HistoryEntry } from '../history/history.ts'
 import { heldMsIn, type PastQuestion, type TimedLane } from './past.ts'
-import { type Ending, type Held, type Knowledge, settle, spanOf } from './spans.ts'
+import { type Ending, type Knowledge, sortAndLink, spanOf, type TimelineHold } from './spans.ts'
 
 const ENDED: ReadonlySet<string> = new Set(['released', 'lost', 'forced'])
 
-export interface RecordedHold extends Held {
+export interface RecordedHold extends TimelineHold {
   readonly id: string
   /** The number of kept entries about this hold. */
   entries: number
@@ -42,16 +42,16 @@ export class RecordedHolds {
     this.#isSettled = false
     const id = `${owner}\n${token}`
     const known = isEnd ? this.#known(id, owner, token) : undefined
-    const held = known ?? this.#begin(id, entry, isEnd ? at - (heldMs ?? 0) : at, label)
+    const held = known ?? this.#addHold(id, entry, isEnd ? at - (heldMs ?? 0) : at, label)
     held.entries++
     if (isEnd) {
       // A hold ends when its holder releases the lock. `at` is the later time at which the server
       // confirmed the release. By then the next owner may hold the lock.
       const endedAt = known === undefined || heldMs === null ? at : known.from + heldMs
-      const end = { at: Math.max(held.from, endedAt), how: event as Ending }
+      const ending = { at: Math.max(held.from, endedAt), how: event as Ending }
       // A forced release has two entries, because the holder notices the release later and also
       // records it. The earlier end counts.
-      if (held.ended === null || end.at < held.ended.at) held.ended = end
+      if (held.ended === null || ending.at < held.ended.at) held.ended = ending
     }
     return held
   }
@@ -68,18 +68,21 @@ export class RecordedHolds {
   }
 
   /** @returns the holds in the asked time; undefined if there was no hold */
-  timed(question: PastQuestion, knowledgeOf: (held: Held) => Knowledge): TimedLane | undefined {
-    if (!this.#isSettled && !this.#isGroup) settle(this.#holds)
+  timed(
+    question: PastQuestion,
+    knowledgeOf: (held: TimelineHold) => Knowledge,
+  ): TimedLane | undefined {
+    if (!this.#isSettled && !this.#isGroup) sortAndLink(this.#holds)
     this.#isSettled = true
-    const within: Held[] = []
+    const within: TimelineHold[] = []
     let heldMs = 0
     for (const held of this.#holds) {
       // The span of a hold never ends after the recorded end, so this hold is too old.
       if (held.ended !== null && held.ended.at < question.from) continue
-      const end = held.ended === null ? spanOf(held, knowledgeOf).to : held.ended.at
-      if (end !== null && end < question.from) continue
+      const endsAt = held.ended === null ? spanOf(held, knowledgeOf).to : held.ended.at
+      if (endsAt !== null && endsAt < question.from) continue
       within.push(held)
-      heldMs += heldMsIn({ from: held.from, to: end }, question)
+      heldMs += heldMsIn({ from: held.from, to: endsAt }, question)
     }
     if (within.length === 0) return undefined
     const spans = () => within.map((held) => spanOf(held, knowledgeOf))
@@ -95,7 +98,7 @@ export class RecordedHolds {
     return this.#holds.findLast((held) => held.owner === owner && held.ended === null)
   }
 
-  #begin(id: string, entry: HistoryEntry, from: number, label: string): RecordedHold {
+  #addHold(id: string, entry: HistoryEntry, from: number, label: string): RecordedHold {
     const { owner, kind, token, leaseMs, limitMs } = entry
     const held: RecordedHold = {
       id,

@@ -20,7 +20,7 @@ const SAME_MOMENT_MS = 1_000
  * One holder. All times are moments in milliseconds since 1970, by the clock of the dashboard.
  * Unlike durations, moments stay the same, so the row is sent again only after a real change.
  */
-export interface Holder {
+export interface RowHolder {
   readonly owner: string
   /** The label of the candidate or of the client. Null if unknown. */
   readonly label: string | null
@@ -49,14 +49,14 @@ export interface TableRow {
   /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`. */
   readonly stateText: string
   /** At most `HOLDERS_OF_ROW` holders. */
-  readonly holders: readonly Holder[]
+  readonly holders: readonly RowHolder[]
   readonly holderCount: number
   readonly token: number | null
   readonly waiting: number
   readonly waitingSince: number | null
 }
 
-export interface Waiter {
+export interface RowWaiter {
   readonly owner: string
   readonly label: string | null
   readonly host: string | null
@@ -73,7 +73,7 @@ export interface Waiter {
 }
 
 export interface Detail extends TableRow {
-  readonly queue: readonly Waiter[]
+  readonly queue: readonly RowWaiter[]
   readonly count: LockDetail['count']
   readonly votes: LockDetail['votes']
   /** False for a kind whose holders are unknown. A holder of any other kind can lose it by force. */
@@ -116,7 +116,7 @@ export function detailOf(detail: LockDetail, now: number): Detail {
   }
 }
 
-function holderOf(holder: HolderRow, now: number, before?: Holder): Holder {
+function holderOf(holder: HolderRow, now: number, before?: RowHolder): RowHolder {
   const { owner, isRedisson, holdCount, permits } = holder
   const since = moment(now, holder.ageMs, -1, before?.since)
   const until = moment(now, holder.ttlMs, 1, before?.until)
@@ -135,7 +135,7 @@ function leaseOf({ ttlMs }: HolderRow, before: number | null): number | null {
   return Math.max(before ?? 0, 1_000 * Math.ceil(ttlMs / 1_000))
 }
 
-function waiterOf(waiter: WaiterRow, now: number): Waiter {
+function waiterOf(waiter: WaiterRow, now: number): RowWaiter {
   const { owner, isDead, wants } = waiter
   const since = moment(now, waiter.waitedMs, -1)
   const seenAt = moment(now, waiter.process?.seenMs ?? null, -1)
@@ -171,8 +171,8 @@ export interface Totals {
   readonly shown: number
 }
 
-/** @param left the number of free locks without a row */
-export function totalsOf(rows: readonly TableRow[], left: number): Totals {
+/** @param omitted the number of free locks without a row */
+export function totalsOf(rows: readonly TableRow[], omitted: number): Totals {
   let [held, waiting, since] = [0, 0, Number.POSITIVE_INFINITY]
   for (const row of rows) {
     if (row.state !== 'free' && row.state !== 'closed') held++
@@ -181,5 +181,5 @@ export function totalsOf(rows: readonly TableRow[], left: number): Totals {
     since = Math.min(since, row.waitingSince ?? since)
   }
   const waitingSince = Number.isFinite(since) ? since : null
-  return { locks: rows.length + left, held, waiting, waitingSince, shown: rows.length }
+  return { locks: rows.length + omitted, held, waiting, waitingSince, shown: rows.length }
 }

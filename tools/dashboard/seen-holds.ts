@@ -6,9 +6,9 @@ import {
   type PastQuestion,
   type TimedLane,
 } from './past.ts'
-import type { Holder, TableRow } from './row.ts'
-import { type Held, type Knowledge, type SpanKind, settle, spanOf } from './spans.ts'
-import type { Change, Table } from './table.ts'
+import type { RowHolder, TableRow } from './row.ts'
+import { type Knowledge, type SpanKind, sortAndLink, spanOf, type TimelineHold } from './spans.ts'
+import type { RowChange, Table } from './table.ts'
 
 const KEYS_SEEN = 5_000
 const HOLDS_SEEN = 60
@@ -28,13 +28,13 @@ const CLOCKS_MS = 2_000
 /** The holds that the poll saw. A hold that begins and ends between two looks is missing. */
 export class SeenHolds {
   readonly #table: Table
-  readonly #holds = new Map<string, Held[]>()
+  readonly #holds = new Map<string, TimelineHold[]>()
 
   constructor(table: Table) {
     this.#table = table
   }
 
-  note({ key, after, lastSeenAt, owners }: Change): void {
+  note({ key, after, lastSeenAt, owners }: RowChange): void {
     const now = Date.now()
     const holds = this.#holds.get(key) ?? []
     const holders = new Map(after?.holders.map((holder) => [holder.owner, holder]))
@@ -56,7 +56,7 @@ export class SeenHolds {
     }
     for (const holder of holders.values()) holds.push(heldBy(holder, after as TableRow, now))
     if (holds.length === 0) return
-    settle(holds)
+    sortAndLink(holds)
     this.#holds.delete(key)
     this.#holds.set(key, holds.slice(-HOLDS_SEEN))
     if (this.#holds.size > KEYS_SEEN) {
@@ -69,7 +69,7 @@ export class SeenHolds {
    * Returns the current knowledge about a hold without a recorded end, from the history or the
    * poll. Also sets `held.goneBy` when the hold is first found to have ended.
    */
-  knowledgeOf(key: string, held: Held, now: number): Knowledge {
+  knowledgeOf(key: string, held: TimelineHold, now: number): Knowledge {
     const table = this.#table
     const own = this.#holds.get(key)?.findLast(({ owner }) => owner === held.owner)
     const isOpen = own !== undefined && own.ended === null
@@ -123,7 +123,7 @@ export class SeenHolds {
   }
 }
 
-function heldBy(holder: Holder, row: TableRow, now: number): Held {
+function heldBy(holder: RowHolder, row: TableRow, now: number): TimelineHold {
   const { owner, label, since, isRedisson } = holder
   return {
     owner,

@@ -20,7 +20,7 @@ export function newDashboardOf(
   return {
     ...dashboard,
     async close() {
-      followed?.close()
+      followed?.stopFollowing()
       await dashboard.close()
     },
   }

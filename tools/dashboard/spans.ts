@@ -34,7 +34,7 @@ export interface Span {
 }
 
 /** One hold, from the history or from the poll. */
-export interface Held {
+export interface TimelineHold {
   readonly owner: string
   readonly label: string | null
   readonly kind: SpanKind
@@ -51,7 +51,7 @@ export interface Held {
   ended: { readonly at: number; readonly how: Ending } | null
   /**
    * The start of the next hold that is impossible beside this hold. Infinity without such a hold.
-   * Set by `settle`.
+   * Set by `sortAndLink`.
    */
   nextFrom: number
   /**
@@ -94,9 +94,9 @@ const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
  * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the start of the
  * next hold that is impossible beside the hold.
  */
-export function settle(holds: Held[]): void {
+export function sortAndLink(holds: TimelineHold[]): void {
   holds.sort(inOrder)
-  const next = new Map<SpanKind, Held>()
+  const next = new Map<SpanKind, TimelineHold>()
   for (const held of holds.toReversed()) {
     held.nextFrom = Number.POSITIVE_INFINITY
     for (const kind of ENDED_BY[held.kind]) {
@@ -114,7 +114,7 @@ export function settle(holds: Held[]): void {
  * Compares two holds by their tokens. Readers have the same token as the writer before them, so
  * readers come after this writer.
  */
-function inOrder(a: Held, b: Held): number {
+function inOrder(a: TimelineHold, b: TimelineHold): number {
   const byToken = a.token === null || b.token === null ? 0 : a.token - b.token
   return byToken || Number(a.kind === 'read') - Number(b.kind === 'read') || a.from - b.from
 }
@@ -123,11 +123,11 @@ function inOrder(a: Held, b: Held): number {
  * Returns the start of a hold. Times of entries are inexact, so a hold may seem to start shortly
  * after the next hold. Then the start of the next hold counts.
  */
-function startOf({ from, nextFrom }: Held): number {
+function startOf({ from, nextFrom }: TimelineHold): number {
   return from > nextFrom && from - nextFrom <= INEXACT_MS ? nextFrom : from
 }
 
-const isSameOwner = (a: Held, b: Held) => baseOf(a.owner) === baseOf(b.owner)
+const isSameOwner = (a: TimelineHold, b: TimelineHold) => baseOf(a.owner) === baseOf(b.owner)
 
 /** Returns the owner id without the suffix for a side of a read-write lock. */
 const baseOf = (owner: string) => owner.replace(/:(write|upgradable)$/, '')
@@ -137,21 +137,21 @@ const baseOf = (owner: string) => owner.replace(/:(write|upgradable)$/, '')
  *
  * @param knowledgeOf returns the current knowledge about a hold without a recorded end
  */
-export function spanOf(held: Held, knowledgeOf: (held: Held) => Knowledge): Span {
+export function spanOf(held: TimelineHold, knowledgeOf: (held: TimelineHold) => Knowledge): Span {
   const { owner, label, kind, token, ended } = held
   const from = startOf(held)
-  const end: End =
+  const bound: End =
     kind === 'semaphore'
       ? { to: from, sureUntil: from, ending: 'untold' }
       : ended === null
         ? openEnd(held, knowledgeOf(held))
         : knownEnd(held, ended)
-  return { owner, label, kind, token, from, ...end }
+  return { owner, label, kind, token, from, ...bound }
 }
 
 type End = Pick<Span, 'to' | 'sureUntil' | 'ending'>
 
-function knownEnd(held: Held, { at, how }: NonNullable<Held['ended']>): End {
+function knownEnd(held: TimelineHold, { at, how }: NonNullable<TimelineHold['ended']>): End {
   const { leaseMs, nextFrom, seenUntil } = held
   const from = startOf(held)
   const sureUntil = how === 'seen' ? Math.max(from, seenUntil) : at
@@ -168,7 +168,7 @@ function knownEnd(held: Held, { at, how }: NonNullable<Held['ended']>): End {
   return { to, sureUntil: Math.min(to, sure), ending: how }
 }
 
-function openEnd(held: Held, knowledge: Knowledge): End {
+function openEnd(held: TimelineHold, knowledge: Knowledge): End {
   const { limitAt, nextFrom, goneBy } = held
   const { now, state, sureUntil } = knowledge
   const from = startOf(held)
@@ -176,8 +176,8 @@ function openEnd(held: Held, knowledge: Knowledge): End {
   if (state === 'held' && !hasNext) return { to: null, sureUntil: now, ending: null }
   const ends = [nextFrom, limitAt <= now ? limitAt : Number.POSITIVE_INFINITY]
   if (state === 'gone') ends.push(goneBy ?? now)
-  const end = Math.max(from, Math.min(...ends))
-  const to = Number.isFinite(end) ? end : null
+  const endsAt = Math.max(from, Math.min(...ends))
+  const to = Number.isFinite(endsAt) ? endsAt : null
   const sure = Math.min(Math.max(from, sureUntil), to ?? now)
   return { to, sureUntil: sure, ending: 'unrecorded' }
 }

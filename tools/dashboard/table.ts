@@ -17,7 +17,7 @@ const MOST_GONE = 20_000
  */
 const WARM_MS = 60_000
 
-interface Entry {
+interface TableEntry {
   row: TableRow
   text: string
   version: number
@@ -26,7 +26,7 @@ interface Entry {
   holders: LockRow['holders']
 }
 
-export interface Change {
+export interface RowChange {
   readonly key: string
   /** The new row; undefined if the row was removed. */
   readonly after: TableRow | undefined
@@ -66,22 +66,22 @@ export interface Changes {
 export class Table {
   /** A random id of this table. The versions of different tables cannot be compared. */
   readonly epoch = randomBytes(6).toString('hex')
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, TableEntry>()
   readonly #gone = new Map<string, number>()
-  readonly #onChange: (change: Change) => void
+  readonly #onChange: (change: RowChange) => void
   #version = 1
   /**
    * The removals before this version are forgotten. So a viewer with a lower version gets all rows.
    */
   #remembersFrom = 0
   #status: Status
-  #left = 0
+  #omitted = 0
   #wake = newWake()
   #scannedSince = 0
   #owners: Set<string> | undefined
   #totals: (Totals & { readonly version: number }) | undefined
 
-  constructor(address: string, onChange: (change: Change) => void) {
+  constructor(address: string, onChange: (change: RowChange) => void) {
     this.#status = { state: 'waiting', address, error: null, scannedAt: null, missing: [] }
     this.#onChange = onChange
   }
@@ -102,7 +102,7 @@ export class Table {
   get totals(): Totals {
     // Computed once for each version, because all viewers receive the same totals.
     if (this.#totals?.version === this.#version) return this.#totals
-    this.#totals = { version: this.#version, ...totalsOf(this.rows, this.#left) }
+    this.#totals = { version: this.#version, ...totalsOf(this.rows, this.#omitted) }
     return this.#totals
   }
 
@@ -141,7 +141,7 @@ export class Table {
     return [...this.#entries.values()].map(({ row }) => row)
   }
 
-  tell(status: Partial<Status>): void {
+  setStatus(status: Partial<Status>): void {
     const next = { ...this.#status, ...status }
     if (next.missing.length > 0) this.#scannedSince = 0
     if (JSON.stringify(next) === JSON.stringify(this.#status)) return
@@ -163,8 +163,8 @@ export class Table {
   }
 
   /** Removes the rows that were last read before a scan of all locks began. */
-  sweep(notSeenSince: number, left: number): void {
-    this.#left = left
+  sweep(notSeenSince: number, omitted: number): void {
+    this.#omitted = omitted
     if (this.#status.missing.length === 0) this.#scannedSince = notSeenSince
     const old = [...this.#entries].filter(([, { seenAt }]) => seenAt < notSeenSince)
     this.remove(old.map(([key]) => key))

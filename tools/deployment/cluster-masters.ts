@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { addressOf, type Endpoint } from '../servers/endpoint.ts'
 import type { ServerClient } from '../servers/open-server.ts'
-import type { Masters, Open } from './masters.ts'
+import type { Masters, OpenServer } from './masters.ts'
 import type { Unreachable } from './rows.ts'
 import { slotOf } from './slot.ts'
 
@@ -22,9 +22,9 @@ export class ClusterMasters implements Masters {
   readonly isQuorum = false
   readonly count = 1
   readonly isCluster = true
-  readonly close: () => void
+  readonly disconnect: () => void
   readonly #starts: readonly Endpoint[]
-  readonly #open: Open
+  readonly #open: OpenServer
   /**
    * The connection to each known node, by address. The connection stays, even if the node is no
    * longer a master.
@@ -36,15 +36,19 @@ export class ClusterMasters implements Masters {
   #triedAt = 0
   #isTrying = false
 
-  private constructor(starts: readonly Endpoint[], open: Open, close: () => void) {
+  private constructor(starts: readonly Endpoint[], open: OpenServer, disconnect: () => void) {
     this.#starts = starts
     this.#open = open
-    this.close = close
+    this.disconnect = disconnect
   }
 
   /** @returns rejects with a readable Error if none of the start nodes reports the slots */
-  static async open(starts: readonly Endpoint[], open: Open, close: () => void): Promise<Masters> {
-    const masters = new ClusterMasters(starts, open, close)
+  static async open(
+    starts: readonly Endpoint[],
+    open: OpenServer,
+    disconnect: () => void,
+  ): Promise<Masters> {
+    const masters = new ClusterMasters(starts, open, disconnect)
     await masters.#connect()
     return masters
   }
@@ -132,9 +136,14 @@ export class ClusterMasters implements Masters {
 }
 
 async function slotsBy(client: ServerClient, start: Endpoint) {
-  type Node = readonly [host: string | null, port: number, id: string, more?: readonly string[]]
-  type Slots = readonly [first: number, last: number, master: Node]
-  const slots = (await client.ask('CLUSTER', 'SLOTS')) as Slots[]
+  type SlotMaster = readonly [
+    host: string | null,
+    port: number,
+    id: string,
+    more?: readonly string[],
+  ]
+  type Slots = readonly [first: number, last: number, master: SlotMaster]
+  const slots = (await client.send('CLUSTER', 'SLOTS')) as Slots[]
   if (slots.length === 0) throw new Error(`${addressOf(start)} knows no slots of a cluster.`)
   const endpoints = new Map<string, Endpoint>()
   const ranges = slots.map(([first, last, [name, port, , more]]): Range => {

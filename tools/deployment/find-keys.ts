@@ -17,7 +17,7 @@ import { reply } from './reply.ts'
  */
 const AT_A_TIME = 500
 
-interface Wanted {
+interface WantedKeys {
   readonly pattern: string | undefined
   readonly signal: AbortSignal | undefined
 }
@@ -26,11 +26,11 @@ interface Wanted {
  * Yields the keys of held locks, in chunks. A hash counts as a held lock if a sample of its fields
  * has only owners and `mode`.
  */
-export async function* findHeld(server: ServerClient, { pattern, signal }: Wanted) {
+export async function* findHeld(server: ServerClient, { pattern, signal }: WantedKeys) {
   const match = pattern === undefined ? [] : ['MATCH', pattern]
   for await (const keys of scan(server, [...match, 'TYPE', 'hash'], signal)) {
     const candidates = keys.filter((key) => !endsByItself(key) && lockOf(key) === undefined)
-    const samples = await server.askAll(candidates.map((key) => ['HRANDFIELD', key, 4]))
+    const samples = await server.sendAll(candidates.map((key) => ['HRANDFIELD', key, 4]))
     yield candidates.filter((_, i) => isHeldLock(reply<string[]>(samples[i], [])))
   }
 }
@@ -39,7 +39,7 @@ export async function* findHeld(server: ServerClient, { pattern, signal }: Wante
  * Yields locks that have a token counter or a queue, and clients that report themselves, in chunks.
  * `counted` has locks with a token counter. `more` has locks with another key, such as a queue.
  */
-export async function* findNamed(server: ServerClient, { pattern, signal }: Wanted) {
+export async function* findNamed(server: ServerClient, { pattern, signal }: WantedKeys) {
   const isWanted = pattern === undefined ? () => true : matcherOf(pattern)
   for await (const keys of scan(server, ['MATCH', DERIVED_PATTERN], signal)) {
     const counted: string[] = []
@@ -63,7 +63,7 @@ export async function* findClients(server: ServerClient, signal: AbortSignal) {
 export async function* findEndless(server: ServerClient, signal: AbortSignal | undefined) {
   for await (const keys of scan(server, ['MATCH', DERIVED_PATTERN], signal)) {
     const ours = keys.filter(endsByItself)
-    const ttls = await server.askAll(ours.map((key) => ['PTTL', key]))
+    const ttls = await server.sendAll(ours.map((key) => ['PTTL', key]))
     yield ours.filter((_, i) => reply<number>(ttls[i], -2) === -1)
   }
 }
@@ -81,7 +81,7 @@ async function* scan(
   do {
     signal?.throwIfAborted()
     const startedAt = performance.now()
-    const [next, keys] = (await server.ask('SCAN', cursor, ...options, 'COUNT', AT_A_TIME)) as [
+    const [next, keys] = (await server.send('SCAN', cursor, ...options, 'COUNT', AT_A_TIME)) as [
       string,
       string[],
     ]

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { viewOf } from '../kinds/all.ts'
-import { looksOf } from './renewals.ts'
+import { readsOf } from './renewals.ts'
 import type { Deployment, HolderRow, LockDetail, LockRow } from './rows.ts'
 
 /** The kind of a leak. A code keeps its meaning in later releases. */
@@ -45,7 +45,7 @@ const PLACE_MS = 7_000
 /** The time by which a renewal may be late, in milliseconds. */
 const LATE_MS = 1_000
 
-interface Suspect {
+interface SuspectLock {
   readonly lock: LockDetail
   readonly at: number
 }
@@ -60,7 +60,7 @@ export async function* findLeaks(
   deployment: Deployment,
   { leaseMs, pattern, onPause }: LeakTerms,
 ): AsyncGenerator<Leak, number> {
-  const suspects: Suspect[] = []
+  const suspects: SuspectLock[] = []
   let longer = 0
   for await (const rows of deployment.scan(pattern === undefined ? {} : { pattern })) {
     for (const row of rows) {
@@ -130,7 +130,7 @@ function* confirmed(
   leaseMs: number,
 ): Generator<Leak> {
   if (isJudged(second)) {
-    for (const { owner, renewal } of looksOf(first, second, elapsedMs)) {
+    for (const { owner, renewal } of readsOf(first, second, elapsedMs)) {
       const holder = second.holders.find((one) => one.owner === owner) as HolderRow
       const before = first.holders.find((one) => one.owner === owner)
       const isLeak =

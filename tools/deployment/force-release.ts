@@ -23,7 +23,7 @@ const FORCED_MS = 60_000
  */
 const AHEAD_US = 86_400_000_000
 
-type Reply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: string]
+type ForcedReply = readonly [outcome: 'taken' | 'free' | 'changed', fence?: string]
 
 /**
  * Takes a lock from the holder `seen`, and from no other holder. With several masters, a majority
@@ -57,9 +57,9 @@ export async function forceRelease(
     forcedMs: masters.isQuorum ? Math.max(FORCED_MS, ...facts.map(({ restMs }) => restMs)) : 0,
   }
   if (detail?.kind === 'permits') return takePermits(masters.at(key), taking, detail)
-  const take = takerOf(detail?.kind ?? 'lock', taking)
-  const replies = await fromMost(servers, count, key, (server) => server.ask(...take))
-  return together(replies as Reply[], Math.floor(count / 2) + 1)
+  const command = takerOf(detail?.kind ?? 'lock', taking)
+  const replies = await fromMost(servers, count, key, (server) => server.send(...command))
+  return together(replies as ForcedReply[], Math.floor(count / 2) + 1)
 }
 
 /**
@@ -76,9 +76,11 @@ async function takePermits(
   const ids = holder?.permits ?? (/^[0-9a-f]{32}$/.test(owner) ? [owner] : [])
   if (ids.length === 0 && !isOwner(owner))
     throw new InvalidArgumentError(refusal('permits', key, owner))
-  const replies: Reply[] = []
+  const replies: ForcedReply[] = []
   for (const id of ids)
-    replies.push((await server.ask(...takerOf('permits', { ...taking, owner: id }))) as Reply)
+    replies.push(
+      (await server.send(...takerOf('permits', { ...taking, owner: id }))) as ForcedReply,
+    )
   const isTaken = replies.some(([outcome]) => outcome === 'taken')
   return { outcome: isTaken ? 'released' : 'free', fence: null }
 }
@@ -104,9 +106,9 @@ async function fromMost<T>(
   servers: readonly ServerClient[],
   count: number,
   key: string,
-  ask: (server: ServerClient) => Promise<T>,
+  request: (server: ServerClient) => Promise<T>,
 ): Promise<T[]> {
-  const settled = await Promise.allSettled(servers.map(ask))
+  const settled = await Promise.allSettled(servers.map(request))
   const answers = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   if (answers.length > count / 2) return answers
   const failures = settled.flatMap((one, i) =>
@@ -130,7 +132,7 @@ async function fromMost<T>(
 async function factsOf(server: ServerClient, key: string, masters: Masters) {
   const [[raw], replies] = await Promise.all([
     readKeys(server, [key], masters),
-    server.askAll([
+    server.sendAll([
       ['TIME'],
       ['GET', derived('redisson_lock_token', key)],
       masters.isQuorum ? ['GET', 'holdfast_birth'] : ['TIME'],
@@ -149,9 +151,9 @@ async function factsOf(server: ServerClient, key: string, masters: Masters) {
   }
 }
 
-type Question = Parameters<ServerClient['ask']>
+type SentCommand = Parameters<ServerClient['send']>
 
-function takerOf(kind: RowKind, taking: Taking): Question {
+function takerOf(kind: RowKind, taking: Taking): SentCommand {
   const take = viewOf(kind).force?.(taking)
   if (take === undefined) throw new InvalidArgumentError(refusal(kind, taking.key, taking.owner))
   const { script, keys, args } = take
@@ -165,8 +167,8 @@ function refusal(kind: RowKind, key: string, owner: string): string {
   return `For permits of ${name}, give an owner (<clientId>:<n>:<permits>) or the id of one permit (32 hex digits); got ${JSON.stringify(owner)}.`
 }
 
-function together(replies: readonly Reply[], majority: number): Forced {
-  const of = (outcome: Reply[0]) => replies.filter(([one]) => one === outcome).length
+function together(replies: readonly ForcedReply[], majority: number): Forced {
+  const of = (outcome: ForcedReply[0]) => replies.filter(([one]) => one === outcome).length
   if (of('changed') >= majority) return { outcome: 'changed', fence: null }
   const fences = replies.flatMap(([, fence]) => (fence ? [Number(fence)] : []))
   // Every later majority includes one of these masters. So every later token is above the lowest of

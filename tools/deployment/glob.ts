@@ -1,8 +1,8 @@
 /** Tests one byte of a name. Returns true if the byte matches this part of the pattern. */
-type Part = (byte: number) => boolean
+type GlobPart = (byte: number) => boolean
 
 const STAR = 'star'
-const ANY: Part = () => true
+const ANY: GlobPart = () => true
 
 /**
  * Returns a function that tests if a name matches a pattern of `SCAN MATCH`. Like Redis, the
@@ -16,8 +16,8 @@ export function matcherOf(pattern: string): (name: string) => boolean {
   return (name) => matches(parts, Buffer.from(name))
 }
 
-function partsOf(pattern: Buffer): (Part | typeof STAR)[] {
-  const parts: (Part | typeof STAR)[] = []
+function partsOf(pattern: Buffer): (GlobPart | typeof STAR)[] {
+  const parts: (GlobPart | typeof STAR)[] = []
   for (let i = 0; i < pattern.length; i++) {
     const char = String.fromCharCode(pattern[i] as number)
     if (char === '*') {
@@ -25,9 +25,9 @@ function partsOf(pattern: Buffer): (Part | typeof STAR)[] {
     } else if (char === '?') {
       parts.push(ANY)
     } else if (char === '[') {
-      const { part, end } = classAt(pattern, i + 1)
+      const { part, last } = classAt(pattern, i + 1)
       parts.push(part)
-      i = end
+      i = last
     } else {
       if (char === '\\' && i + 1 < pattern.length) i++
       const wanted = pattern[i]
@@ -38,17 +38,17 @@ function partsOf(pattern: Buffer): (Part | typeof STAR)[] {
 }
 
 /**
- * Reads a class such as `[a-z]`, from the byte after `[`. `end` is the index of the closing `]`, or
+ * Reads a class such as `[a-z]`, from the byte after `[`. `last` is the index of the closing `]`, or
  * the length of the pattern if `]` is missing.
  */
-function classAt(pattern: Buffer, start: number): { part: Part; end: number } {
+function classAt(pattern: Buffer, start: number): { part: GlobPart; last: number } {
   const isNegated = pattern[start] === 0x5e
   const ranges: [first: number, last: number][] = []
   let i = isNegated ? start + 1 : start
   for (; i < pattern.length && pattern[i] !== 0x5d; i++) {
-    const left = pattern.length - i
-    if (pattern[i] === 0x5c && left >= 2) i++
-    else if (pattern[i + 1] === 0x2d && left >= 3) {
+    const remaining = pattern.length - i
+    if (pattern[i] === 0x5c && remaining >= 2) i++
+    else if (pattern[i + 1] === 0x2d && remaining >= 3) {
       ranges.push([pattern[i] as number, pattern[i + 2] as number])
       i += 2
       continue
@@ -57,14 +57,14 @@ function classAt(pattern: Buffer, start: number): { part: Part; end: number } {
   }
   const isIn = (byte: number) =>
     ranges.some(([a, b]) => byte >= Math.min(a, b) && byte <= Math.max(a, b))
-  return { part: (byte) => isIn(byte) !== isNegated, end: i }
+  return { part: (byte) => isIn(byte) !== isNegated, last: i }
 }
 
 /**
  * Tests a name. After a mismatch, the test is repeated only from the last star, which can match
  * everything that an earlier star could match.
  */
-function matches(parts: readonly (Part | typeof STAR)[], name: Buffer): boolean {
+function matches(parts: readonly (GlobPart | typeof STAR)[], name: Buffer): boolean {
   let [at, star, resume] = [0, -1, 0]
   for (let i = 0; i < name.length; ) {
     const part = parts[at]

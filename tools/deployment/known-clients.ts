@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { readClientInfo, readWireFormat } from '../../src/index.ts'
-import type { Command, ServerClient } from '../servers/open-server.ts'
+import type { RedisCommand, ServerClient } from '../servers/open-server.ts'
 import { processKey } from './key-names.ts'
 import type { Masters } from './masters.ts'
 import { replyIfAny } from './reply.ts'
@@ -64,7 +64,7 @@ export class KnownClients {
    * Reads the facts about the given clients, except clients whose facts were read recently. A
    * client stays unknown if the login may not read the client's key.
    */
-  async ask(masters: Masters, clients: Iterable<string>): Promise<void> {
+  async lookUp(masters: Masters, clients: Iterable<string>): Promise<void> {
     const due = [...new Set(clients)].filter((client) => {
       const known = this.#known.get(client)
       return known === undefined || performance.now() - known.askedAt > LOOK_AGAIN_MS
@@ -74,13 +74,13 @@ export class KnownClients {
       const server = masters.find(processKey(client))
       if (server !== undefined) by.set(server, [...(by.get(server) ?? []), client])
     }
-    await Promise.all([...by].map(([server, some]) => this.#askOne(server, some)))
+    await Promise.all([...by].map(([server, some]) => this.#lookUpOne(server, some)))
   }
 
-  async #askOne(server: ServerClient, clients: readonly string[]): Promise<void> {
-    const replies = await server.askAll([
+  async #lookUpOne(server: ServerClient, clients: readonly string[]): Promise<void> {
+    const replies = await server.sendAll([
       ['TIME'],
-      ...clients.flatMap((client): Command[] =>
+      ...clients.flatMap((client): RedisCommand[] =>
         ['about', 'at', 'note/waits'].map((field) => ['HGET', processKey(client), field]),
       ),
     ])
@@ -90,11 +90,11 @@ export class KnownClients {
       const [about, at, waits] = replies
         .slice(3 * i + 1, 3 * i + 4)
         .map((one) => replyIfAny<string | null>(one, null))
-      this.#keep(client, about ?? null, at ?? null, waits ?? null, serverMs)
+      this.#remember(client, about ?? null, at ?? null, waits ?? null, serverMs)
     }
   }
 
-  #keep(
+  #remember(
     client: string,
     about: string | null,
     at: string | null,

@@ -3,7 +3,7 @@ import type { ServerClient } from '../servers/open-server.ts'
 import type { Unreachable } from './rows.ts'
 
 /** Opens a connection to one server. Rejects with a readable Error that names the server. */
-export type Open = (endpoint: Endpoint) => Promise<ServerClient>
+export type OpenServer = (endpoint: Endpoint) => Promise<ServerClient>
 
 /** Connections to all servers that have locks. */
 export interface Masters {
@@ -34,5 +34,5 @@ export interface Masters {
    * other deployments.
    */
   refresh(): void
-  close(): void
+  disconnect(): void
 }

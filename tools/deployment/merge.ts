@@ -16,8 +16,8 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
     const [vote] = votes
     if (vote === undefined || votes.length < majority) return []
     // The lease ends when the number of remaining votes falls below a majority.
-    const left = votes.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
-    const ttlMs = left[majority - 1] ?? 0
+    const remaining = votes.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
+    const ttlMs = remaining[majority - 1] ?? 0
     return [{ ...vote, ttlMs: ttlMs === Infinity ? null : ttlMs }]
   })
   const most = (numbers: readonly (number | null)[]) =>

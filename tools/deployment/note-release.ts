@@ -16,7 +16,7 @@ export async function noteRelease(
   const entry = { event: 'forced', name: key, owner, token: token ?? '', reason }
   const fields = Object.entries({ ...entry, seq: randomUUID() }).flat()
   try {
-    await masters.at(HISTORY).ask('XADD', HISTORY, 'NOMKSTREAM', '*', ...fields)
+    await masters.at(HISTORY).send('XADD', HISTORY, 'NOMKSTREAM', '*', ...fields)
   } catch {
     // The lock is already released, so an error of the record is ignored.
   }

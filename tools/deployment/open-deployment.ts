@@ -5,11 +5,11 @@ import { findClients, findEndless, findHeld, findNamed } from './find-keys.ts'
 import { forceRelease } from './force-release.ts'
 import { clientOf } from './key-names.ts'
 import { KnownClients } from './known-clients.ts'
-import { lookAtFree } from './look-at-free.ts'
 import type { Masters } from './masters.ts'
 import { votesOf } from './merge.ts'
 import { noteRelease } from './note-release.ts'
 import { addressOfAll, openMasters } from './open-masters.ts'
+import { readFreeLocks } from './read-free-locks.ts'
 import type { Cost, Deployment, Forced, LockDetail, LockRow, SeenHolder } from './rows.ts'
 import { timed } from './timed.ts'
 import { merged, viewsOf } from './views.ts'
@@ -88,20 +88,20 @@ class RedisDeployment implements Deployment {
       for (const server of heldOnly ? [] : masters.all) {
         for await (const found of findNamed(server, { pattern, signal })) {
           for (const key of found.counted) counted.add(key)
-          await this.#clients.ask(masters, found.clients)
-          for (const keys of inChunks(fresh(found.more))) yield await this.#look(masters, keys)
+          await this.#clients.lookUp(masters, found.clients)
+          for (const keys of inChunks(fresh(found.more))) yield await this.#readRows(masters, keys)
         }
       }
       // The search above also finds the clients, and the clients report the waiters of plain locks.
       // So held locks are read after that search.
       for (const server of masters.all) {
         for await (const found of findHeld(server, { pattern, signal })) {
-          for (const keys of inChunks(fresh(found))) yield await this.#look(masters, keys)
+          for (const keys of inChunks(fresh(found))) yield await this.#readRows(masters, keys)
         }
       }
       for (const keys of inChunks(fresh(counted))) {
         signal?.throwIfAborted()
-        yield await this.#lookAtFree(masters, keys)
+        yield await this.#readFreeLocks(masters, keys)
       }
     } catch (error) {
       if (!signal?.aborted) this.#drop()
@@ -121,10 +121,10 @@ class RedisDeployment implements Deployment {
     }
   }
 
-  async look(keys: readonly string[]): Promise<readonly LockRow[]> {
+  async reread(keys: readonly string[]): Promise<readonly LockRow[]> {
     return this.#asking(async (masters) => {
       const rows: LockRow[] = []
-      for (const some of inChunks(keys)) rows.push(...(await this.#look(masters, some)))
+      for (const some of inChunks(keys)) rows.push(...(await this.#readRows(masters, some)))
       return rows
     })
   }
@@ -177,7 +177,7 @@ class RedisDeployment implements Deployment {
     try {
       const masters = await opening
       if (this.#masters === opening) this.#opened = masters
-      else masters.close()
+      else masters.disconnect()
       masters.refresh()
       return masters
     } catch (error) {
@@ -190,13 +190,13 @@ class RedisDeployment implements Deployment {
     this.#costBefore = plus(this.#costBefore, costOf(this.#opened))
     this.#opened = undefined
     void this.#masters?.then(
-      (masters) => masters.close(),
+      (masters) => masters.disconnect(),
       () => undefined,
     )
     this.#masters = undefined
   }
 
-  async #look(masters: Masters, keys: readonly string[]): Promise<LockRow[]> {
+  async #readRows(masters: Masters, keys: readonly string[]): Promise<LockRow[]> {
     const views = await viewsOf(masters, keys)
     const bare = keys.flatMap((_, i) => {
       const own = views.map((view) => view[i] ?? null)
@@ -205,19 +205,19 @@ class RedisDeployment implements Deployment {
     return (await this.#named(masters, bare)).map(rowIn)
   }
 
-  async #lookAtFree(masters: Masters, keys: readonly string[]): Promise<LockRow[]> {
+  async #readFreeLocks(masters: Masters, keys: readonly string[]): Promise<LockRow[]> {
     const [server] = masters.all
     if (masters.isCluster || masters.isQuorum || server === undefined) {
-      return this.#look(masters, keys)
+      return this.#readRows(masters, keys)
     }
-    const { free, others } = await lookAtFree(server, keys)
-    return [...free, ...(others.length > 0 ? await this.#look(masters, others) : [])]
+    const { free, others } = await readFreeLocks(server, keys)
+    return [...free, ...(others.length > 0 ? await this.#readRows(masters, others) : [])]
   }
 
   async #named(masters: Masters, bare: readonly BareDetail[]): Promise<LockDetail[]> {
     const owners = bare.flatMap(({ holders, queue }) => [...holders, ...queue])
     const clients = owners.map(({ owner }) => clientOf(owner)).filter((one) => one.length === 21)
-    await this.#clients.ask(masters, clients)
+    await this.#clients.lookUp(masters, clients)
     return bare.map((one) => withProcesses(one, this.#clients))
   }
 
@@ -226,7 +226,7 @@ class RedisDeployment implements Deployment {
     try {
       for (const server of masters.all) {
         for await (const clients of findClients(server, signal)) {
-          await this.#clients.ask(masters, clients)
+          await this.#clients.lookUp(masters, clients)
         }
       }
     } catch (error) {

@@ -2,7 +2,7 @@ import { addressOf, type Endpoint } from '../servers/endpoint.ts'
 import { openServer, type ServerClient } from '../servers/open-server.ts'
 import type { Where } from '../servers/where.ts'
 import { ClusterMasters } from './cluster-masters.ts'
-import type { Masters, Open } from './masters.ts'
+import type { Masters, OpenServer } from './masters.ts'
 import type { Unreachable } from './rows.ts'
 
 /** Returns the addresses of all servers as text for users. The text contains no login. */
@@ -18,7 +18,7 @@ export function addressOfAll(where: Where): string {
 export async function openMasters(where: Where, timeoutMs: number): Promise<Masters> {
   const opened = new Set<ServerClient>()
   let isClosed = false
-  const open: Open = async (endpoint) => {
+  const open: OpenServer = async (endpoint) => {
     const client = await named(endpoint, openServer(endpoint, timeoutMs, 'of-each'))
     // If `close()` was called meanwhile, the new connection is closed too. An open connection would
     // keep the process alive.
@@ -26,12 +26,12 @@ export async function openMasters(where: Where, timeoutMs: number): Promise<Mast
     else opened.add(client)
     return client
   }
-  const close = () => {
+  const disconnect = () => {
     isClosed = true
     for (const client of opened) client.close()
   }
   try {
-    if (where.kind === 'cluster') return await ClusterMasters.open(where.servers, open, close)
+    if (where.kind === 'cluster') return await ClusterMasters.open(where.servers, open, disconnect)
     const endpoints = where.kind === 'sentinel' ? [await masterOf(where, timeoutMs)] : where.servers
     const { all, unreachable } = await allOrMajority(endpoints, open)
     return {
@@ -43,10 +43,10 @@ export async function openMasters(where: Where, timeoutMs: number): Promise<Mast
       at: () => all[0] as ServerClient,
       find: () => all[0],
       refresh: () => undefined,
-      close,
+      disconnect,
     }
   } catch (error) {
-    close()
+    disconnect()
     throw error
   }
 }
@@ -54,7 +54,7 @@ export async function openMasters(where: Where, timeoutMs: number): Promise<Mast
 /** Connects to all servers. Rejects unless a majority of the servers can be reached. */
 async function allOrMajority(
   endpoints: readonly Endpoint[],
-  open: Open,
+  open: OpenServer,
 ): Promise<{ all: ServerClient[]; unreachable: Unreachable[] }> {
   const settled = await Promise.allSettled(endpoints.map(open))
   const all = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
@@ -93,7 +93,7 @@ async function masterOf(
     try {
       const client = await named(sentinel, openServer(sentinel, timeoutMs))
       const found = await client
-        .ask('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', masterName)
+        .send('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', masterName)
         .finally(() => client.close())
       if (Array.isArray(found)) {
         const [host, port] = found.map(String) as [string, string]

@@ -1,7 +1,7 @@
 import { KINDS } from '../kinds/all.ts'
 import type { Answers, Found as FoundKey } from '../kinds/kind.ts'
 import { derived, leasesOf, MOST_READ } from '../kinds/names.ts'
-import type { Command, ServerClient } from '../servers/open-server.ts'
+import type { RedisCommand, ServerClient } from '../servers/open-server.ts'
 import { reply, replyIfAny } from './reply.ts'
 
 /** The content of a queue of waiters, as stored in Redis. */
@@ -54,7 +54,7 @@ export interface RawKeys extends Answers {
   readonly wanting: RawQueue
 }
 
-interface Found extends FoundKey {
+interface FoundLock extends FoundKey {
   readonly token: string | null
 }
 
@@ -64,9 +64,9 @@ export async function readKeys(
   keys: readonly string[],
   { isCluster }: { readonly isCluster: boolean },
 ): Promise<RawKeys[]> {
-  const first = await server.askAll([
+  const first = await server.sendAll([
     ['TIME'],
-    ...keys.flatMap((key): Command[] => [
+    ...keys.flatMap((key): RedisCommand[] => [
       ['TYPE', key],
       ['GET', derived('redisson_lock_token', key)],
       ['ZCARD', derived('holdfast_queue', key)],
@@ -74,13 +74,13 @@ export async function readKeys(
   ])
   const [seconds, micros] = reply<string[]>(first[0], [])
   const nowMs = Number(seconds) * 1e3 + Number(micros) / 1e3
-  const found = keys.map((key, i): Found => {
+  const found = keys.map((key, i): FoundLock => {
     const [type, token, queued] = first.slice(3 * i + 1, 3 * i + 4)
     const own = { type: reply(type, 'none'), token: reply(token, null), queued: reply(queued, 0) }
     return { key, nowMs, isCluster, ...own }
   })
   const questions = found.map((one) => questionsOf(one))
-  const answers = await server.askAll(questions.flatMap((named) => Object.values(named)))
+  const answers = await server.sendAll(questions.flatMap((named) => Object.values(named)))
   let at = 0
   const raw = found.map((one, i) => {
     const names = Object.keys(questions[i] as object)
@@ -100,10 +100,10 @@ export async function readKeys(
  * Returns the commands that read the keys of one lock. Each command has a name, which identifies
  * its answer.
  */
-const questionsOf = (found: Found): Record<string, Command> =>
+const questionsOf = (found: FoundLock): Record<string, RedisCommand> =>
   Object.assign({}, ...KINDS.map((kind) => kind.questions(found)))
 
-function rawOf(one: Found, answers: ReadonlyMap<string, unknown>, nowMs: number): RawKeys {
+function rawOf(one: FoundLock, answers: ReadonlyMap<string, unknown>, nowMs: number): RawKeys {
   const list = (name: string) => reply<string[]>(answers.get(name), [])
   const number = (name: string, otherwise: number) => reply(answers.get(name), otherwise)
   const text = (name: string) => reply<string | null>(answers.get(name), null)
@@ -145,8 +145,8 @@ async function readersOf(server: ServerClient, raw: readonly RawKeys[]) {
           .map((owner) => ({ key, owner, name: `${leasesOf(key)}:${owner}:rwlock_timeout:1` }))
       : [],
   )
-  const answers = await server.askAll(
-    leases.flatMap(({ name }): Command[] => [
+  const answers = await server.sendAll(
+    leases.flatMap(({ name }): RedisCommand[] => [
       ['PTTL', name],
       ['GET', name],
     ]),
@@ -169,8 +169,8 @@ async function readersOf(server: ServerClient, raw: readonly RawKeys[]) {
  */
 async function permitsOf(server: ServerClient, raw: readonly RawKeys[]) {
   const pools = raw.filter(({ taken }) => taken > 0)
-  const answers = await server.askAll(
-    pools.map(({ key, nowMs }): Command => {
+  const answers = await server.sendAll(
+    pools.map(({ key, nowMs }): RedisCommand => {
       const range = [`(${Math.floor(nowMs)}`, '+inf', 'WITHSCORES', 'LIMIT', 0, MOST_READ]
       return ['ZRANGEBYSCORE', `${leasesOf(key)}:timeout`, ...range]
     }),

@@ -1,10 +1,10 @@
 import type { LockRow } from './rows.ts'
-import type { Renewal } from './to-free.ts'
+import type { RenewalCheck } from './to-free.ts'
 
 /** The conclusion from two looks at the lease of one holder. */
-interface TwoLooks {
+interface TwoReads {
   readonly owner: string
-  readonly renewal: Renewal
+  readonly renewal: RenewalCheck
 }
 
 /**
@@ -19,7 +19,7 @@ const CERTAIN_MS = 50
  * @param elapsedMs the time from the end of the first look to the start of the second look, in
  * milliseconds; 0 if there was only one look
  */
-export function looksOf(first: LockRow, second: LockRow, elapsedMs: number): TwoLooks[] {
+export function readsOf(first: LockRow, second: LockRow, elapsedMs: number): TwoReads[] {
   return second.holders.map(({ owner, ttlMs }) => {
     const before = first.holders.find((one) => one.owner === owner)
     // If the token differs, the owner has acquired the lock again. Then the two leases cannot be

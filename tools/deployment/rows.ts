@@ -142,7 +142,7 @@ export interface Deployment {
   /** Yields keys that normally expire but have no TTL. Does not check the main keys of locks. */
   scanEndless(options?: { readonly signal?: AbortSignal }): AsyncIterable<EndlessKeys>
   /** Reads the given locks. The result leaves out locks that do not exist. */
-  look(keys: readonly string[]): Promise<readonly LockRow[]>
+  reread(keys: readonly string[]): Promise<readonly LockRow[]>
   /**
    * Reads everything about one lock.
    *

@@ -7,7 +7,7 @@ import { shellWord } from './shell-word.ts'
  * The result of two looks at a lease. `unknown` if there was only one look, or if the looks cannot
  * be compared.
  */
-export type Renewal = 'renewed' | 'not-renewed' | 'unknown'
+export type RenewalCheck = 'renewed' | 'not-renewed' | 'unknown'
 
 /** How a lock becomes free, and the command for a forced release. */
 export interface ToFree {
@@ -34,7 +34,7 @@ const MOST = 3
  */
 const LATE_MS = 45_000
 
-type Facts = Pick<
+type FreeableLock = Pick<
   LockDetail,
   'kind' | 'holders' | 'token' | 'queue' | 'waiting' | 'count' | 'stateText'
 >
@@ -47,12 +47,12 @@ type Facts = Pick<
  * @param renewalOf returns the result of two looks at the lease of an owner
  */
 export function toFree(
-  detail: Facts,
+  detail: FreeableLock,
   {
     name,
     options = '',
     renewalOf = () => 'unknown',
-  }: { name: string; options?: string; renewalOf?: (owner: string) => Renewal },
+  }: { name: string; options?: string; renewalOf?: (owner: string) => RenewalCheck },
 ): ToFree {
   const { kind, holders } = detail
   const { toFree: withoutHolders } = viewOf(kind)
@@ -81,7 +81,7 @@ export function toFree(
   return { sentences, waitMs, command }
 }
 
-function ofFree({ kind, stateText, waiting, queue }: Facts): string {
+function ofFree({ kind, stateText, waiting, queue }: FreeableLock): string {
   if (stateText === NO_PERMITS) return NO_NUMBER
   const it = kind === 'permits' ? 'no permit is taken' : 'it is free'
   if (waiting === 0) {
@@ -92,7 +92,7 @@ function ofFree({ kind, stateText, waiting, queue }: Facts): string {
   return `Nothing: ${it}. The next waiter was woken, or asks again within seconds.`
 }
 
-function ofHolder(detail: Facts, holder: HolderRow, renewal: Renewal): string {
+function ofHolder(detail: FreeableLock, holder: HolderRow, renewal: RenewalCheck): string {
   const { owner, process, ttlMs, isRedisson } = holder
   const who = process?.label ?? (detail.holders.length > 1 ? owner : 'Its holder')
   if (ttlMs === null) {
@@ -118,7 +118,7 @@ function ofHolder(detail: Facts, holder: HolderRow, renewal: Renewal): string {
  * Returns a part of a sentence that says if the process is probably alive, and what the user should
  * do.
  */
-function lifeOf(process: ProcessFacts, renewal: Renewal, queue: readonly WaiterRow[]): string {
+function lifeOf(process: ProcessFacts, renewal: RenewalCheck, queue: readonly WaiterRow[]): string {
   const { pid, host, seenMs } = process
   if (renewal === 'renewed') {
     return `is alive and renews its lease: let it finish, or end process ${pid} on ${host}`

@@ -3,8 +3,8 @@ import { InvalidArgumentError } from '../../src/index.ts'
 import { oneOf, parsed, wholeNumber } from '../cli/command/arguments.ts'
 import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../servers/where.ts'
 import { codes } from './checks/all.ts'
-import type { Budget } from './facts/ask-server.ts'
-import type { Terms } from './facts/facts.ts'
+import type { ClientTerms } from './facts/facts.ts'
+import type { Budget } from './facts/read-server.ts'
 
 const OPTIONS = {
   ...WHERE_OPTIONS,
@@ -43,7 +43,7 @@ Exit codes: 0 nothing to fix, 1 findings, 2 wrong usage, 3 some servers could no
 
 export interface DoctorOptions {
   readonly where: Where
-  readonly terms: Terms
+  readonly terms: ClientTerms
   readonly budget: Budget
   readonly json: boolean
   readonly failOn: 'error' | 'warning'

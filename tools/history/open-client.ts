@@ -8,7 +8,7 @@ import { handleSocketErrors } from '../servers/socket-errors.ts'
  */
 export type HistoryRedis = string | RedisOptions | Redis | Cluster | ServerList
 
-export type Client = Redis | Cluster
+export type HistoryClient = Redis | Cluster
 
 // ioredis 5 and 6 declare their constructors differently. This type fits both.
 const makeRedis = Redis as unknown as {
@@ -48,7 +48,7 @@ const OWN: RedisOptions = {
  * @param retryMs the pause before a reconnection, in milliseconds; null for no reconnection
  * @throws `TypeError` if `redis` is invalid
  */
-export function openClient(redis: HistoryRedis, retryMs: number | null): Client {
+export function openClient(redis: HistoryRedis, retryMs: number | null): HistoryClient {
   const client = makeClient(redis, { ...OWN, retryStrategy: () => retryMs })
   handleSocketErrors(client)
   // Without a listener ioredis prints each error. The calls reject with the same errors.
@@ -56,7 +56,7 @@ export function openClient(redis: HistoryRedis, retryMs: number | null): Client 
   return client
 }
 
-function makeClient(redis: HistoryRedis, own: RedisOptions): Client {
+function makeClient(redis: HistoryRedis, own: RedisOptions): HistoryClient {
   if (typeof redis === 'string' && redis !== '') return new makeRedis(redis, own)
   if (typeof redis !== 'object' || redis === null) {
     throw new TypeError(
@@ -117,7 +117,7 @@ function clusterOptions(redisOptions: RedisOptions): ClusterOptions {
   }
 }
 
-type Node = string | { readonly host?: string; readonly port?: number } | undefined
+type ClusterAddress = string | { readonly host?: string; readonly port?: number } | undefined
 
 function urlOf(node: string): URL {
   return new URL(node.includes('://') ? node : `redis://${node}`)
@@ -126,13 +126,13 @@ function urlOf(node: string): URL {
 /**
  * Returns the host and the port of a node, which is given as `host:port`, as a URL or as an object.
  */
-function addressOf(node: Node): { host?: string; port?: number } {
+function addressOf(node: ClusterAddress): { host?: string; port?: number } {
   if (typeof node !== 'string') return { ...node }
   const { hostname, port } = urlOf(node)
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), ...(port && { port: Number(port) }) }
 }
 
-function loginOf(node: Node): RedisOptions {
+function loginOf(node: ClusterAddress): RedisOptions {
   if (typeof node !== 'string') return {}
   const { username, password, protocol } = urlOf(node)
   return {

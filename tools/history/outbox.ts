@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fieldsOf, type NewEntry } from './entry.ts'
-import type { Client } from './open-client.ts'
+import type { HistoryClient } from './open-client.ts'
 import { isLate, within } from './within.ts'
 
 export interface OutboxOptions {
@@ -35,7 +35,7 @@ const LONGEST_PAUSE_MS = 5_000
  * copies of an entry have the same `seq`.
  */
 export class Outbox {
-  readonly #client: Client
+  readonly #client: HistoryClient
   readonly #options: OutboxOptions
   readonly #writer = randomBytes(6).toString('base64url')
   #count = 0
@@ -48,7 +48,7 @@ export class Outbox {
   #failures = 0
   #isEnding = false
 
-  constructor(client: Client, options: OutboxOptions) {
+  constructor(client: HistoryClient, options: OutboxOptions) {
     this.#client = client
     this.#options = options
   }
@@ -66,11 +66,11 @@ export class Outbox {
   }
 
   /** Sends the remaining entries for at most `forMs` milliseconds, then closes the connection. */
-  async end(forMs: number): Promise<void> {
+  async flush(forMs: number): Promise<void> {
     this.#isEnding = true
     const endsAt = performance.now() + forMs
     const late = new AbortController()
-    const left = pause(forMs, undefined, { signal: late.signal }).catch(() => undefined)
+    const paused = pause(forMs, undefined, { signal: late.signal }).catch(() => undefined)
     const rest = async () => {
       await this.#work
       while (this.#hasEntries() && performance.now() < endsAt) {
@@ -79,7 +79,7 @@ export class Outbox {
         if (this.#failures > 0) await pause(Math.min(100, Math.max(0, endsAt - performance.now())))
       }
     }
-    await Promise.race([rest(), left])
+    await Promise.race([rest(), paused])
     late.abort()
     clearTimeout(this.#timer)
     this.#client.disconnect()
@@ -112,7 +112,7 @@ export class Outbox {
         await this.#sendBatch()
         this.#failures = 0
       } catch (error) {
-        if (this.#failures++ === 0 && !this.#isEnding) this.#tell(error as Error)
+        if (this.#failures++ === 0 && !this.#isEnding) this.#report(error as Error)
         return
       }
     } while (this.#entries.length >= BATCH)
@@ -156,7 +156,7 @@ export class Outbox {
     this.#entries.unshift({ entry, at, seq: `${this.#writer}-${++this.#count}` })
   }
 
-  #tell(error: Error): void {
+  #report(error: Error): void {
     try {
       this.#options.onError(error)
     } catch {

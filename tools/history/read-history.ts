@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { assertOptions, assertRedis } from './check-options.ts'
 import { HISTORY_KEY, type HistoryEntry, readEntry } from './entry.ts'
-import { type Client, type HistoryRedis, openClient } from './open-client.ts'
+import { type HistoryClient, type HistoryRedis, openClient } from './open-client.ts'
 import { within } from './within.ts'
 
 /** The options of `readHistory`. */
@@ -44,13 +44,13 @@ const OPTIONS = [
   'signal',
 ] as const satisfies (keyof ReadHistoryOptions)[]
 
-type Found = [id: string, fields: string[]]
+type FoundEntry = [id: string, fields: string[]]
 
 /**
  * A position in the stream, which two reads share. The second read begins after the newest entry of
  * the first read, and skips repeats of entries that the first read returned.
  */
-export interface Mark {
+export interface ReadPosition {
   /** The id of the newest entry when the first read began. Undefined before the first read. */
   after?: string
   /** The `seq` of each entry that was read, by which repeats are recognized. */
@@ -62,12 +62,12 @@ interface Wish {
   readonly key: string
   readonly since: number
   readonly most: number
-  readonly mark: Mark
+  readonly mark: ReadPosition
   /**
    * Returns the entry. Undefined for a repeat, for an unwanted entry, and for an entry that
    * Holdfast did not write.
    */
-  pick(found: Found): HistoryEntry | undefined
+  pick(found: FoundEntry): HistoryEntry | undefined
 }
 
 const CHUNK = 1_000
@@ -107,7 +107,7 @@ export function readHistory(options: ReadHistoryOptions): AsyncGenerator<History
  */
 export async function* readFrom(
   options: ReadHistoryOptions,
-  mark: Mark,
+  mark: ReadPosition,
 ): AsyncGenerator<HistoryEntry> {
   assertOptions(options, 'readHistory()', OPTIONS)
   const { redis, follow = false, signal } = options
@@ -119,22 +119,24 @@ export async function* readFrom(
   client.on('error', (error) => {
     cause = error
   })
-  const end = () => client.disconnect()
-  signal?.addEventListener('abort', end)
+  const disconnect = () => client.disconnect()
+  signal?.addEventListener('abort', disconnect)
   try {
     await within(client.connect(), ANSWER_MS).catch((error) => {
-      const told = cause ?? error
+      const reported = cause ?? error
       // ioredis adds the command to an error. The command of a refused login contains the password,
       // so the command is removed.
-      if (told instanceof Error) delete (told as { command?: unknown }).command
-      throw told
+      if (reported instanceof Error) delete (reported as { command?: unknown }).command
+      throw reported
     })
     if (!follow) {
       yield* backwards(client, wish, '+')
       return
     }
     if (mark.after === undefined) {
-      const [newest] = await ask(client, (one) => one.xrevrange(wish.key, '+', '-', 'COUNT', 1))
+      const [newest] = await callWithin(client, (one) =>
+        one.xrevrange(wish.key, '+', '-', 'COUNT', 1),
+      )
       mark.after = newest?.[0] ?? '0-0'
       const before: HistoryEntry[] = []
       for await (const entry of backwards(client, wish, mark.after)) before.push(entry)
@@ -144,14 +146,14 @@ export async function* readFrom(
   } catch (error) {
     if (!signal?.aborted) throw error
   } finally {
-    signal?.removeEventListener('abort', end)
-    end()
+    signal?.removeEventListener('abort', disconnect)
+    disconnect()
   }
 }
 
 function wishOf(
   { key = HISTORY_KEY, name, since, last, follow }: ReadHistoryOptions,
-  mark: Mark,
+  mark: ReadPosition,
 ): Wish {
   if (last !== undefined && (!Number.isSafeInteger(last) || last < 0)) {
     throw new TypeError(`last must be a whole number of at least 0; got ${String(last)}.`)
@@ -175,11 +177,15 @@ function wishOf(
   }
 }
 
-async function* backwards(client: Client, wish: Wish, from: string): AsyncGenerator<HistoryEntry> {
+async function* backwards(
+  client: HistoryClient,
+  wish: Wish,
+  from: string,
+): AsyncGenerator<HistoryEntry> {
   const { key, since, most, mark, pick } = wish
-  let [end, count] = [from, 0]
+  let [before, count] = [from, 0]
   while (count < most) {
-    const chunk = await ask(client, (one) => one.xrevrange(key, end, '-', 'COUNT', CHUNK))
+    const chunk = await callWithin(client, (one) => one.xrevrange(key, before, '-', 'COUNT', CHUNK))
     mark.after ??= chunk[0]?.[0] ?? '0-0'
     for (const found of chunk) {
       // An entry id contains the time at which the entry was written, and an event is never later.
@@ -192,12 +198,12 @@ async function* backwards(client: Client, wish: Wish, from: string): AsyncGenera
     }
     const oldest = chunk.at(-1)
     if (oldest === undefined || chunk.length < CHUNK) return
-    end = `(${oldest[0]}`
+    before = `(${oldest[0]}`
   }
 }
 
 async function* onwards(
-  client: Client,
+  client: HistoryClient,
   { key, mark, pick }: Wish,
   after: string,
   signal: AbortSignal | undefined,
@@ -209,11 +215,11 @@ async function* onwards(
   mark.seen.clear()
   for (const seq of newestFirst.reverse()) mark.seen.add(seq)
   while (!signal?.aborted) {
-    let chunk: Found[] = []
+    let chunk: FoundEntry[] = []
     try {
       const read = client.xread('COUNT', CHUNK, 'BLOCK', BLOCK_MS, 'STREAMS', key, last)
       const replies = await within(read, BLOCK_MS + ANSWER_MS)
-      chunk = (replies?.[0]?.[1] ?? []) as Found[]
+      chunk = (replies?.[0]?.[1] ?? []) as FoundEntry[]
     } catch (error) {
       const { name, message } = error as Error
       if (name === 'ReplyError' && !TEMPORARY.test(message)) throw error
@@ -229,6 +235,9 @@ async function* onwards(
   }
 }
 
-function ask(client: Client, call: (client: Client) => Promise<Found[]>): Promise<Found[]> {
+function callWithin(
+  client: HistoryClient,
+  call: (client: HistoryClient) => Promise<FoundEntry[]>,
+): Promise<FoundEntry[]> {
   return within(call(client), ANSWER_MS)
 }

@@ -105,18 +105,18 @@ export function recordHistory(options: RecordHistoryOptions): History {
   }
   const unsubscribe = subscribe({
     acquire: {
-      end: (fact) => {
+      finish: (fact) => {
         const entry = entryOfCall(fact)
         if (entry !== undefined) add(fact, entry)
       },
     },
     hold: {
       start: (fact) => add(fact, entryOfGrant(fact)),
-      end: (fact) => add(fact, entryOfEnd(fact)),
+      finish: (fact) => add(fact, entryOfEnd(fact)),
     },
     outage: {
       start: (fact) => outbox.add(entryOfServer(fact, 'unreachable', messageOf(fact.error))),
-      end: (fact) => {
+      finish: (fact) => {
         if (fact.outcome === 'recovered')
           outbox.add(entryOfServer(fact, 'recovered', lengthOf(fact)))
       },
@@ -126,7 +126,7 @@ export function recordHistory(options: RecordHistoryOptions): History {
   return {
     stop: () => {
       unsubscribe()
-      ending ??= outbox.end(STOP_MS)
+      ending ??= outbox.flush(STOP_MS)
       return ending
     },
   }

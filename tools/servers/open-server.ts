@@ -12,7 +12,7 @@ export interface ServerClient {
    * Sends one command, and returns its reply. Rejects with the error of the server or the network,
    * or after the time limit.
    */
-  ask(command: string, ...args: readonly (string | number)[]): Promise<unknown>
+  send(command: string, ...args: readonly (string | number)[]): Promise<unknown>
   /**
    * Sends many commands in one write, and returns their replies. The reply of a refused command is
    * an Error.
@@ -20,13 +20,13 @@ export interface ServerClient {
    * @param as `bytes` for replies that are not text
    * @returns rejects if the network fails, or after the time limit
    */
-  askAll(commands: readonly Command[], as?: 'text' | 'bytes'): Promise<unknown[]>
+  sendAll(commands: readonly RedisCommand[], as?: 'text' | 'bytes'): Promise<unknown[]>
   /** The number of commands, and of bytes on the network, so far. */
   readonly cost: { readonly commands: number; readonly bytes: number }
   close(): void
 }
 
-export type Command = readonly [command: string, ...args: (string | number)[]]
+export type RedisCommand = readonly [command: string, ...args: (string | number)[]]
 
 /**
  * Matches the error of `AUTH` on a server without a password. The error is ignored, because the
@@ -69,7 +69,7 @@ export async function openServer(
     })
     return Promise.race([work, late]).finally(() => clearTimeout(timer))
   }
-  const ask = async (command: string, ...args: readonly (string | number)[]) => {
+  const send = async (command: string, ...args: readonly (string | number)[]) => {
     commands += 1
     try {
       return await within(client.call(command, ...args))
@@ -88,19 +88,19 @@ export async function openServer(
     })
     if (login.pass !== undefined) {
       const names = login.user === undefined ? [] : [login.user]
-      await ask('AUTH', ...names, login.pass).catch((error: Error) => {
+      await send('AUTH', ...names, login.pass).catch((error: Error) => {
         if (!NEEDS_NO_PASSWORD.test(error.message)) throw error
       })
     }
-    await ask('PING').catch((error) => {
+    await send('PING').catch((error) => {
       if (!isReply(error) || KEEPS_OUT.test((error as Error).message)) throw error
     })
-    if (database !== 0) await ask('SELECT', database)
+    if (database !== 0) await send('SELECT', database)
   } catch (error) {
     client.disconnect()
     throw error
   }
-  const askAll = async (all: readonly Command[], as = 'text') => {
+  const sendAll = async (all: readonly RedisCommand[], as = 'text') => {
     if (all.length === 0) return []
     commands += all.length
     const pipeline = client.pipeline()
@@ -117,8 +117,8 @@ export async function openServer(
   const { stream } = client
   return {
     endpoint,
-    ask,
-    askAll,
+    send,
+    sendAll,
     get cost() {
       return { commands, bytes: stream.bytesRead + stream.bytesWritten }
     },

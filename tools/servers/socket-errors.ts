@@ -1,10 +1,10 @@
-interface Socket {
+interface ErrorSocket {
   on(event: 'error', listener: () => void): void
 }
 
-interface Inner {
+interface IoredisConnector {
   readonly isCluster?: boolean
-  readonly connector?: { connect(tell: unknown): Promise<Socket> }
+  readonly connector?: { connect(done: unknown): Promise<ErrorSocket> }
   on(event: '+node', listener: (node: object) => void): void
 }
 
@@ -14,13 +14,13 @@ interface Inner {
  * second report would end the process.
  */
 export function handleSocketErrors(client: object): void {
-  const inner = client as Inner
+  const inner = client as IoredisConnector
   if (inner.isCluster) inner.on('+node', handleSocketErrors)
   const { connector } = inner
   const connect = connector?.connect
   if (connector === undefined || connect === undefined) return
-  connector.connect = async (tell) => {
-    const socket = await connect.call(connector, tell)
+  connector.connect = async (done) => {
+    const socket = await connect.call(connector, done)
     socket.on('error', () => {})
     return socket
   }

@@ -16,7 +16,7 @@ const lock = client.getLock('it')
 const ways = {
   'no metrics': () => () => {},
   'a subscriber that does nothing': () => {
-    const nothing = { start() {}, end() {} }
+    const nothing = { start() {}, finish() {} }
     return subscribe({ acquire: nothing, hold: nothing, renew: nothing })
   },
   metrics: () => collect({}),

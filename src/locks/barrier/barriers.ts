@@ -66,7 +66,7 @@ export class Barriers {
   async inspect(name: string, remote: RemoteBarrier): Promise<BarrierFacts> {
     this.#assertOpen(name)
     const budget = new RetryBudget(name, this.#limits, undefined, WORDS)
-    return budget.ask(
+    return budget.retry(
       (callMs) => remote.inspect(callMs),
       () => 'not inspected',
     )
@@ -86,7 +86,7 @@ export class Barriers {
   }
 
   /** Rejects all calls that wait. Resolves when they have left, or after the timeout of one command. */
-  async close(): Promise<void> {
+  async shutDown(): Promise<void> {
     this.#closed = true
     for (const party of [...this.#parties]) party.reject(closedError())
     await within(this.#limits.commandTimeoutMs + 50, this.#leaving.quiet())

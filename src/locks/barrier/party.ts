@@ -11,7 +11,7 @@ import { ReleaseListener } from '../../waiting/release-listener.ts'
 import type { RetryBudget } from '../../waiting/retry-budget.ts'
 import type { BarrierAwaitOptions } from './await-arguments.ts'
 
-interface Terms {
+interface PartyTerms {
   readonly name: string
   readonly id: string
   readonly remote: RemoteBarrier
@@ -35,7 +35,7 @@ export class Party {
   readonly id: string
   readonly waitMs: number
   readonly beganAt: number
-  readonly #terms: Terms
+  readonly #terms: PartyTerms
   readonly #budget: RetryBudget
   readonly #wakeEvent: WakeEvent
   readonly #listener: ReleaseListener
@@ -51,7 +51,7 @@ export class Party {
   #resolve!: (passed: boolean) => void
   #reject!: (reason: unknown) => void
 
-  constructor(terms: Terms) {
+  constructor(terms: PartyTerms) {
     const { name, id, options } = terms
     this.#terms = terms
     this.name = name
@@ -83,8 +83,8 @@ export class Party {
   reject(reason: unknown): void {
     if (this.#state === 'settled') return
     const hasLeft = this.#state === 'leaves'
-    this.#settle(() => this.#reject(reason))
-    if (!hasLeft) this.#leave().catch(() => undefined)
+    this.#finish(() => this.#reject(reason))
+    if (!hasLeft) this.#stopWaiting().catch(() => undefined)
   }
 
   async #run(): Promise<void> {
@@ -129,13 +129,13 @@ export class Party {
       // A confirmed subscription misses no message. Then only the lease needs requests.
       return this.#listener.isConfirmed ? leaseMs / 3 : Math.min(pollMs, leaseMs / 3)
     }
-    if (arrived.kind === 'passed') this.#settle(() => this.#resolve(true))
-    else if (arrived.kind === 'gone') this.#settle(() => this.#reject(this.#lost()))
+    if (arrived.kind === 'passed') this.#finish(() => this.#resolve(true))
+    else if (arrived.kind === 'gone') this.#finish(() => this.#reject(this.#lost()))
     else {
       const text =
         `Barrier ${show(name)}: this call is for ${options.parties} parties, and the present round is for ` +
         `${arrived.parties}. Give the same number in all calls, or wait until the round is over.`
-      this.#settle(() => this.#reject(new InvalidArgumentError(text, name)))
+      this.#finish(() => this.#reject(new InvalidArgumentError(text, name)))
     }
     return 0
   }
@@ -153,18 +153,18 @@ export class Party {
     const isOwnRound = message !== undefined && Number(message) === this.#round
     // The server counted this arrival, because its lease has not ended since.
     if (isOwnRound && this.#budget.clock.monotonic() < this.#countsUntil) {
-      this.#settle(() => this.#resolve(true))
+      this.#finish(() => this.#resolve(true))
     } else if (message === undefined || isOwnRound) this.#wakeEvent.set()
   }
 
-  #settle(tell: () => void): void {
+  #finish(deliver: () => void): void {
     if (this.#state === 'settled') return
     this.#state = 'settled'
     this.#budget.clock.clear(this.#deadline)
     this.#abort?.stop()
-    this.#listener.close()
+    this.#listener.stopListening()
     this.#wakeEvent.set()
-    tell()
+    deliver()
   }
 
   get #leftMs(): number {
@@ -185,19 +185,19 @@ export class Party {
     this.#state = 'leaves'
     this.#wakeEvent.set()
     try {
-      const outcome = await this.#leave()
-      this.#settle(() => this.#resolve(outcome === 'passed'))
+      const outcome = await this.#stopWaiting()
+      this.#finish(() => this.#resolve(outcome === 'passed'))
     } catch (error) {
-      this.#settle(() => this.#reject(error))
+      this.#finish(() => this.#reject(error))
     }
   }
 
   /** Leaves, and repeats this until the server answers or `outageMs` is over. Then the lease ends. */
-  #leave(): Promise<'left' | 'passed'> {
+  #stopWaiting(): Promise<'left' | 'passed'> {
     const { remote, id, budget } = this.#terms
-    const ask = (callMs: number) => remote.leave(id, callMs)
-    const left = budget(0).ask(ask, () => 'it is unknown if this call was counted')
-    this.#terms.leaving.count(left)
-    return left
+    const send = (callMs: number) => remote.withdraw(id, callMs)
+    const stopped = budget(0).retry(send, () => 'it is unknown if this call was counted')
+    this.#terms.leaving.count(stopped)
+    return stopped
   }
 }

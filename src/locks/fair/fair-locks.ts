@@ -31,8 +31,8 @@ export class FairLocks implements LockKind {
     return new FairWaiter(lock, request, this.#heartbeat)
   }
 
-  close(): void {
-    this.#heartbeat.close()
+  stopHeartbeat(): void {
+    this.#heartbeat.stop()
   }
 }
 

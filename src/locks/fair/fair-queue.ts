@@ -1,17 +1,23 @@
 import type { AcquirePath } from '../../diagnostics.ts'
 import type { Moment } from '../../kit/clock.ts'
 import type { Hold } from '../../lease/hold.ts'
-import { type Asked, abandonName, ask, callMsFor, nameOf } from '../../local/ask.ts'
 import { confirmed } from '../../local/confirm.ts'
 import { lengthen } from '../../local/extend.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { QueuedWaiters } from '../../local/queued-waiters.ts'
 import { reenter } from '../../local/reenter.ts'
+import {
+  abandonName,
+  callMsFor,
+  nameOf,
+  type RequestOutcome,
+  sendFor,
+} from '../../local/request.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HeartbeatAnswer, QueueAnswer } from '../../servers/answers.ts'
 import type { RemoteFairLock } from '../../servers/fair-server.ts'
 import type { Subscription } from '../../servers/subscription.ts'
-import { untilLookMs } from '../../waiting/release-listener.ts'
+import { untilCheckMs } from '../../waiting/release-listener.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import { Place } from './place.ts'
@@ -42,18 +48,15 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /** Called when this client neither holds the lock nor waits for the lock. */
-  close(): void {
-    this.#heartbeat.leave(this)
+  stopHeartbeat(): void {
+    this.#heartbeat.remove(this)
   }
 
   get isEmpty(): boolean {
     return this.places.size === 0
   }
 
-  /**
-   * Requests the lock and a place in the queue. Resolves when the waiter has the lock or is
-   * settled.
-   */
+  /** Queues for the lock. Resolves when the waiter has the lock or is settled. */
   async wait(waiter: Waiter): Promise<void> {
     const place = new Place(waiter, nameOf(waiter))
     if (!waiter.asksOnce) this.places.add(place)
@@ -62,22 +65,22 @@ export class FairQueue implements QueuedWaiters {
       waiter.wakeEvent.reset()
       const own = this.#own(waiter)
       if (own !== undefined) {
-        this.#leave(place)
+        this.#remove(place)
         reenter(this.#lock, own, waiter)
         return
       }
-      done = this.#claim(place) || (await this.#ask(place))
+      done = this.#claim(place) || (await this.#acquire(place))
     }
-    this.#leave(place)
+    this.#remove(place)
     if (!waiter.asking) abandonName(this.#lock, waiter)
   }
 
   /** Called when a message, a heartbeat or a release reports that this owner id has the lock. */
-  granted(owner: string, token: number, path?: AcquirePath): void {
+  onGrant(owner: string, token: number, path?: AcquirePath): void {
     const { clock } = this.#lock.services
     const place = this.places.get(owner)
     if (place !== undefined) {
-      place.granted(token, path)
+      place.onGrant(token, path)
       // The waiter must send a request before it uses this grant. If all waiters of a long queue
       // did so, they would send too many requests. So one heartbeat refreshes the first places
       // together.
@@ -109,13 +112,13 @@ export class FairQueue implements QueuedWaiters {
     // updated here.
     const head = this.places.get(first)
     if (head?.answered) head.queued({ ...beat, first: true }, sentAt)
-    this.places.get(granted)?.granted(lastToken)
+    this.places.get(granted)?.onGrant(lastToken)
     if (this.places.size === 0) return
     // Clients that do not use the queue publish a message at a release. A client that still waits
     // at its first heartbeat listens for these messages. If a message is lost, the next heartbeat
     // finds the release.
     this.#listening ??= this.#lock.remote.listen((message) => {
-      if (message !== undefined) this.lookAgain()
+      if (message !== undefined) this.checkAgain()
     })
   }
 
@@ -123,7 +126,7 @@ export class FairQueue implements QueuedWaiters {
    * Called when the lock may be free. Wakes the first waiter, whose request makes the server grant
    * a free lock to the head of the queue.
    */
-  lookAgain(): void {
+  checkAgain(): void {
     const [next] = this.places
     next?.waiter.wakeEvent.set()
   }
@@ -141,10 +144,10 @@ export class FairQueue implements QueuedWaiters {
     return this.#lock.holds.of(request.owner, request.kind)
   }
 
-  #leave(place: Place): void {
+  #remove(place: Place): void {
     if (!this.places.delete(place)) return
     this.#inFlight.done(place)
-    place.leave()
+    place.removed()
     if (this.places.size > 0) return
     this.#listening?.stop()
     this.#listening = null
@@ -170,18 +173,18 @@ export class FairQueue implements QueuedWaiters {
     // for longer than the claim window. If the request fails, the hold is lost at the end of the
     // claim window.
     lengthen(this.#lock, hold, waiter.request.leaseMs, claimMs / 3).catch(() => {})
-    waiter.granted(hold, place.path)
+    waiter.accept(hold, place.path)
     return true
   }
 
   /** @returns the new hold; null if the client received the grant after its lease had ended */
   #hold(place: Place, token: number, sentAt: Moment, leaseMs: number): Hold | null {
-    const hold = this.#lock.holds.granted(place.waiter, { token }, sentAt, leaseMs)
-    if (hold !== null) this.#leave(place)
+    const hold = this.#lock.holds.newHold(place.waiter, { token }, sentAt, leaseMs)
+    if (hold !== null) this.#remove(place)
     return hold
   }
 
-  #queueUp({ waiter, ticket }: Place): Promise<Asked<QueueAnswer>> {
+  #queueUp({ waiter, ticket }: Place): Promise<RequestOutcome<QueueAnswer>> {
     const callMs = callMsFor(waiter)
     const owner = nameOf(waiter)
     const { leaseMs } = waiter.request
@@ -190,12 +193,12 @@ export class FairQueue implements QueuedWaiters {
     const listens = () => this.#heartbeat.listens
     const attempt = { owner, leaseMs, ticket: waits ? ticket : null, listens, callMs }
     const lock = this.#lock
-    const asked = ask<QueueAnswer>(lock, waiter, callMs, (reply) =>
+    const asked = sendFor<QueueAnswer>(lock, waiter, callMs, (reply) =>
       this.#inTurn.acquire(attempt, reply),
     )
     const { confirm } = lock.services.server
     if (confirm === undefined) return asked
-    return asked.then((heard) => confirmed(lock, waiter, confirm, heard))
+    return asked.then((answer) => confirmed(lock, waiter, confirm, answer))
   }
 
   /**
@@ -203,7 +206,7 @@ export class FairQueue implements QueuedWaiters {
    *
    * @returns true if the waiter no longer needs the queue
    */
-  async #ask(place: Place): Promise<boolean> {
+  async #acquire(place: Place): Promise<boolean> {
     const { waiter } = place
     if (waiter.retryBudget.isUsedUp) {
       waiter.reject(waiter.retryBudget.error('not acquired'))
@@ -221,7 +224,7 @@ export class FairQueue implements QueuedWaiters {
     if (grant?.kind === 'granted') {
       const hold = this.#hold(place, grant.token, sentAt, waiter.request.leaseMs)
       if (hold === null) return false
-      waiter.granted(hold, place.path)
+      waiter.accept(hold, place.path)
       return true
     }
     if (grant !== null) waiter.saw(grant)
@@ -237,7 +240,7 @@ export class FairQueue implements QueuedWaiters {
       this.#lock.announce(waiter)
       // If a grant arrived or the wait ended during the request, the wake event is already set. The
       // wait then returns at once.
-      await waiter.wakeEvent.wait(grant.ttlMs < 0 ? untilLookMs() : undefined)
+      await waiter.wakeEvent.wait(grant.ttlMs < 0 ? untilCheckMs() : undefined)
     } else {
       await waiter.wakeEvent.wait(pauseMs)
     }

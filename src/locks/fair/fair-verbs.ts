@@ -27,10 +27,10 @@ export class FairVerbs implements KindVerbs {
     this.#remote.reenter(reentry, reply)
   }
 
-  release(ending: Ending, reply: Reply<Released>): void {
+  lower(ending: Ending, reply: Reply<Released>): void {
     const { owner, holds, token, callMs } = ending
-    if (holds === 0) this.inTurn.release(owner, token, callMs, reply)
-    else this.#remote.release(ending, reply)
+    if (holds === 0) this.inTurn.endHold(owner, token, callMs, reply)
+    else this.#remote.lower(ending, reply)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {

@@ -38,12 +38,12 @@ interface LocalQueue {
   readonly rawName: string
   readonly places: Places
   /** Called when a message reports that this owner id has the lock. */
-  granted(owner: string, token: number): void
+  onGrant(owner: string, token: number): void
   /** Called with the answer to a heartbeat that listed the places `asked`. */
   beaten(asked: readonly Place[], beat: HeartbeatAnswer, sentAt: Moment): void
 }
 
-type Server = Pick<LockServer, 'onUp' | 'groups'>
+type QueueServer = Pick<LockServer, 'onUp' | 'groups'>
 
 type Due = [LocalQueue, Place[]]
 
@@ -54,7 +54,7 @@ type Due = [LocalQueue, Place[]]
  * the server has lost listed places, the client lists all its places.
  */
 export class Heartbeat {
-  readonly #server: Server
+  readonly #server: QueueServer
   readonly #queues: FairServer
   readonly #clock: Clock
   readonly #lines = new Map<string, LocalQueue>()
@@ -65,7 +65,7 @@ export class Heartbeat {
   #idleBeats = 0
   #ignoreUps: (() => void) | undefined
 
-  constructor(server: Server, queues: FairServer, clock: Clock) {
+  constructor(server: QueueServer, queues: FairServer, clock: Clock) {
     this.#server = server
     this.#queues = queues
     this.#clock = clock
@@ -89,11 +89,11 @@ export class Heartbeat {
     this.#inbox ??= this.#queues.listen((grant) => {
       // A call without a grant means that messages may have been lost. A heartbeat finds them.
       if (grant === undefined) this.#beat(0)
-      else this.#granted(grant)
+      else this.#onGrant(grant)
     })
   }
 
-  leave(line: LocalQueue): void {
+  remove(line: LocalQueue): void {
     if (this.#lines.get(line.rawName) === line) this.#lines.delete(line.rawName)
   }
 
@@ -102,7 +102,7 @@ export class Heartbeat {
     return this.#inbox?.confirmed === true && this.#queues.countsListeners
   }
 
-  close(): void {
+  stop(): void {
     this.#clock.clear(this.#beats)
     this.#beats = undefined
     this.#ignoreUps?.()
@@ -111,18 +111,18 @@ export class Heartbeat {
     this.#inbox = null
   }
 
-  #granted({ rawName, owner, token }: FairGrant): void {
+  #onGrant({ rawName, owner, token }: FairGrant): void {
     const line = this.#lines.get(rawName)
-    if (line !== undefined) line.granted(owner, token)
+    if (line !== undefined) line.onGrant(owner, token)
     else this.refuse(this.#queues.lock(rawName), owner, token)
   }
 
   /** Releases a grant that no waiter wants. If this fails, the grant ends with its claim window. */
   refuse(lock: RemoteFairLock, owner: string, token: number): void {
-    lock.release(owner, token, CLAIM_MS, {
+    lock.endHold(owner, token, CLAIM_MS, {
       answered: (released) => {
         const following = released.kind === 'freed' ? released.following : undefined
-        if (following?.own) this.#lines.get(lock.rawName)?.granted(following.owner, following.token)
+        if (following?.own) this.#lines.get(lock.rawName)?.onGrant(following.owner, following.token)
       },
       failed: () => {},
     })
@@ -132,7 +132,7 @@ export class Heartbeat {
     let isIdle = true
     for (const { places } of this.#lines.values()) isIdle &&= places.size === 0
     if (!isIdle) this.#idleBeats = 0
-    else if (++this.#idleBeats >= LINGER_BEATS) this.close()
+    else if (++this.#idleBeats >= LINGER_BEATS) this.stop()
     this.#beat(BEAT_MS / 2)
   }
 
@@ -192,10 +192,10 @@ export class Heartbeat {
   /** @returns true if the server answered for all listed locks */
   async #send(due: readonly Due[], sentAt: Moment): Promise<boolean> {
     for (const [, places] of due) for (const place of places) place.beats()
-    const heard = await this.#ask(due, sentAt)
-    let areAllHeard = true
+    const answers = await this.#post(due, sentAt)
+    let areAllAnswered = true
     for (const [i, [line, places]] of due.entries()) {
-      const beat = heard?.[i]
+      const beat = answers?.[i]
       for (const place of places) place.beating = false
       if (typeof beat === 'object') {
         line.beaten(places, beat, sentAt)
@@ -205,7 +205,7 @@ export class Heartbeat {
         }
         continue
       }
-      areAllHeard = false
+      areAllAnswered = false
       // Wakes the first waiter, because its own request finds the error. Another waiter is woken
       // only to give up, when its retry budget is used up.
       const [first] = line.places
@@ -213,11 +213,11 @@ export class Heartbeat {
         if (waiter === first?.waiter || waiter.retryBudget.isUsedUp) waiter.wakeEvent.set()
       }
     }
-    return areAllHeard
+    return areAllAnswered
   }
 
   /** @returns the answer for each lock; null if no answer arrived */
-  async #ask(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
+  async #post(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
     const locks = due.map(([{ rawName }, places]) => ({
       rawName,
       // Called at each sending of the request. A waiter may have left, and its place must not be
@@ -243,7 +243,7 @@ export class Heartbeat {
       }
       return null
     } finally {
-      for (const request of open) request.close()
+      for (const request of open) request.finish()
     }
   }
 }

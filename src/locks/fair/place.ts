@@ -40,7 +40,7 @@ export class Place {
   #lastToken = 0
   #token = 0
   #tokenCameAt = 0
-  #look: Timer | undefined
+  #checkTimer: Timer | undefined
 
   constructor(waiter: Waiter, wireOwner: string) {
     this.waiter = waiter
@@ -61,17 +61,17 @@ export class Place {
       this.#queuedAt = sentAt
     }
     this.#lastToken = lastToken === 0 ? 0 : Math.max(this.#lastToken, lastToken)
-    this.waiter.retryBudget.clock.clear(this.#look)
+    this.waiter.retryBudget.clock.clear(this.#checkTimer)
     // If the holder's lease ends soon, the head of the queue checks the lock at that time. The
     // other waiters do not check the lock.
     if (first && ttlMs >= 0 && ttlMs <= 2 * CLAIM_MS) {
       const { retryBudget, wakeEvent } = this.waiter
-      this.#look = retryBudget.clock.after(ttlMs + 1, () => wakeEvent.set()).unref()
+      this.#checkTimer = retryBudget.clock.after(ttlMs + 1, () => wakeEvent.set()).unref()
     }
   }
 
   /** Handles the report of a grant with this token. */
-  granted(token: number, path: AcquirePath = 'granted'): void {
+  onGrant(token: number, path: AcquirePath = 'granted'): void {
     this.#path = path
     this.#token = Math.max(this.#token, token)
     this.#tokenCameAt = this.waiter.retryBudget.clock.monotonic()
@@ -120,9 +120,9 @@ export class Place {
     return this.#queuedAt && this.#queuedAt.monotonic >= at
   }
 
-  leave(): void {
+  removed(): void {
     this.inLine = false
-    this.waiter.retryBudget.clock.clear(this.#look)
+    this.waiter.retryBudget.clock.clear(this.#checkTimer)
   }
 
   get #claimed(): boolean {

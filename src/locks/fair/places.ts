@@ -53,8 +53,8 @@ export class Places implements Iterable<Place> {
   delete(place: Place): boolean {
     if (!this.#all.delete(place.wireOwner)) return false
     const { owner } = place.waiter.request
-    const left = (this.#owners.get(owner) ?? 1) - 1
-    if (left > 0) this.#owners.set(owner, left)
+    const remaining = (this.#owners.get(owner) ?? 1) - 1
+    if (remaining > 0) this.#owners.set(owner, remaining)
     else this.#owners.delete(owner)
     return true
   }
@@ -65,11 +65,11 @@ export class Places implements Iterable<Place> {
    */
   firstDue(now: Moment, olderMs: number): Place[] {
     const due: Place[] = []
-    let left = MOST_IN_ONE
+    let remaining = MOST_IN_ONE
     for (const place of this.#all.values()) {
       if (place.isDue(now, olderMs)) due.push(place)
-      left -= 1
-      if (left === 0) break
+      remaining -= 1
+      if (remaining === 0) break
     }
     return due
   }
@@ -80,7 +80,7 @@ export class Places implements Iterable<Place> {
    */
   othersDue(now: Moment, olderMs: number): Place[] {
     if (this.size <= MOST_IN_ONE) return []
-    const some = take(this.#others)
+    const some = nextPlaces(this.#others)
     if (some.length < MOST_IN_ONE) this.#others = this.#all.values()
     return some.filter((place) => place.isDue(now, olderMs))
   }
@@ -107,7 +107,7 @@ export class Places implements Iterable<Place> {
   nextMissing(): Place[] {
     const before = this.#missingAt
     if (before === undefined) return []
-    for (let some = take(this.#missing); some.length > 0; some = take(this.#missing)) {
+    for (let some = nextPlaces(this.#missing); some.length > 0; some = nextPlaces(this.#missing)) {
       const missing = some.filter((place) => place.isQueuedSince(before) === false)
       if (missing.length > 0) return missing
     }
@@ -127,7 +127,7 @@ export class Places implements Iterable<Place> {
 /**
  * Returns the next places, at most {@link MOST_IN_ONE}. A shorter result contains the last place.
  */
-function take(places: Iterator<Place>): Place[] {
+function nextPlaces(places: Iterator<Place>): Place[] {
   const taken: Place[] = []
   while (taken.length < MOST_IN_ONE) {
     const { value, done } = places.next()

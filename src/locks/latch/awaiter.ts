@@ -70,7 +70,7 @@ export class Awaiter extends Linked<Awaiter> {
     const isOther =
       (known !== undefined && round !== null && round !== known) ||
       (this.#round === undefined && setAt > this.#startedAt)
-    if (count === 0 || isOther) this.#settle(() => this.#resolve(true))
+    if (count === 0 || isOther) this.#finish(() => this.#resolve(true))
     // If the server does not know the round, the known round continues.
     else this.#round = round ?? this.#round ?? null
   }
@@ -93,16 +93,16 @@ export class Awaiter extends Linked<Awaiter> {
   }
 
   reject(reason: unknown): void {
-    this.#settle(() => this.#reject(reason))
+    this.#finish(() => this.#reject(reason))
   }
 
-  #settle(tell: () => void): void {
+  #finish(deliver: () => void): void {
     if (this.#settled) return
     this.#settled = true
     this.retryBudget.clock.clear(this.#deadline)
     this.#abort?.stop()
     this.#host.settled(this)
-    tell()
+    deliver()
   }
 
   get #leftMs(): number {
@@ -126,7 +126,7 @@ export class Awaiter extends Linked<Awaiter> {
     if (!this.#isAnswered || this.retryBudget.isOutage(true)) {
       this.reject(this.retryBudget.error(`not seen to open within ${this.#waitMs} ms`))
     } else {
-      this.#settle(() => this.#resolve(false))
+      this.#finish(() => this.#resolve(false))
     }
   }
 }

@@ -65,7 +65,7 @@ export class HoldfastCountDownLatch {
     assertNoMore(others)
     return this.#latches.change(this.#self, {
       ...SETTING,
-      ask: (request, callMs) => this.#remote.trySetCount(count, request, callMs),
+      send: (request, callMs) => this.#remote.trySetCount(count, request, callMs),
       found: (isSet) => (isSet ? OPEN : undefined),
     })
   }
@@ -100,7 +100,7 @@ export class HoldfastCountDownLatch {
     const isAny = round === undefined
     const state = await this.#latches.change(this.#self, {
       ...COUNTING,
-      ask: (request, callMs) => this.#remote.countDown(request, callMs, round),
+      send: (request, callMs) => this.#remote.countDown(request, callMs, round),
       // Null means that the round of the call has ended. Without `round`, the awaiters then see an open latch. A round
       // that the caller named may have ended before the awaiters began, so they ignore the answer.
       found: (answer) => answer ?? (isAny ? OPEN : undefined),
@@ -114,8 +114,8 @@ export class HoldfastCountDownLatch {
    * @throws `RedisUnavailableError` or `RedisRefusedError` if the server was down for `outageMs`; `ClosedError`
    */
   async count(): Promise<number> {
-    const look = (callMs: number) => this.#remote.look(callMs)
-    return (await this.#latches.ask(this.name, 'its count was not read', look)).count
+    const read = (callMs: number) => this.#remote.read(callMs)
+    return (await this.#latches.request(this.name, 'its count was not read', read)).count
   }
 
   /**
@@ -144,7 +144,7 @@ export class HoldfastCountDownLatch {
     const round = roundOf(options, 'delete()', others)
     return this.#latches.change(this.#self, {
       ...DELETING,
-      ask: (request, callMs) => this.#remote.delete(request, callMs, round),
+      send: (request, callMs) => this.#remote.delete(request, callMs, round),
       found: () => (round === undefined ? OPEN : undefined),
     })
   }
@@ -156,6 +156,6 @@ export class HoldfastCountDownLatch {
    */
   inspect(): Promise<LatchFacts> {
     const inspect = (callMs: number) => this.#remote.inspect(callMs)
-    return this.#latches.ask(this.name, 'not inspected', inspect)
+    return this.#latches.request(this.name, 'not inspected', inspect)
   }
 }

@@ -28,7 +28,7 @@ const AFTER_FAILURE_MS = 250
 export class LatchWatch {
   readonly health: ServerHealth
   readonly #remote: RemoteLatch
-  readonly #ended: () => void
+  readonly #onIdle: () => void
   readonly #all = new LinkedList<Awaiter>()
   readonly #clock: Clock
   readonly #wakeEvent: WakeEvent
@@ -36,13 +36,13 @@ export class LatchWatch {
   #fallbackMs = FIRST_FALLBACK_MS
   #isRunning = false
 
-  /** @param ended called when no call awaits the latch any more */
-  constructor(remote: RemoteLatch, clock: Clock, ended: () => void) {
+  /** @param onIdle called when no call awaits the latch any more */
+  constructor(remote: RemoteLatch, clock: Clock, onIdle: () => void) {
     this.health = new ServerHealth(clock)
     this.#clock = clock
     this.#wakeEvent = new WakeEvent(clock)
     this.#remote = remote
-    this.#ended = ended
+    this.#onIdle = onIdle
   }
 
   add(awaiter: Awaiter): void {
@@ -56,8 +56,8 @@ export class LatchWatch {
   settled(awaiter: Awaiter): void {
     this.#all.remove(awaiter)
     if (this.#all.size > 0) return
-    this.#listener.close()
-    this.#ended()
+    this.#listener.stopListening()
+    this.#onIdle()
     this.#wakeEvent.set()
   }
 
@@ -78,7 +78,7 @@ export class LatchWatch {
     // caller.
     while (this.#all.size > 0) {
       this.#wakeEvent.reset()
-      const waitMs = await this.#look()
+      const waitMs = await this.#check()
       if (this.#all.size > 0) await this.#wakeEvent.wait(waitMs)
     }
   }
@@ -88,14 +88,14 @@ export class LatchWatch {
    *
    * @returns how long to wait for a message before the next check, in milliseconds
    */
-  async #look(): Promise<number> {
+  async #check(): Promise<number> {
     // Only calls that began before this request may use its answer. Later calls need the answer to
     // the next check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as Awaiter
     const sent = this.health.sent(new OpenRequest(this.#clock.now()))
     try {
-      const state = await this.#remote.look(retryBudget.callMs)
+      const state = await this.#remote.read(retryBudget.callMs)
       retryBudget.answered(sent.sentAt.monotonic)
       for (const awaiter of asking) awaiter.saw(state)
     } catch (error) {
@@ -103,7 +103,7 @@ export class LatchWatch {
         return this.#failed(error, sent.sentAt.monotonic, retryBudget)
       this.rejectAll(error as Error)
     } finally {
-      sent.close()
+      sent.finish()
     }
     return this.#all.size === 0 ? 0 : this.#listen()
   }

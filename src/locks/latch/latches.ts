@@ -18,18 +18,18 @@ const LONGEST_KEPT_MS = 45_000
 
 const WORDS: Words = { noun: 'Latch', unavailable: 'It is unknown if the latch is open.' }
 
-interface Named {
+interface NamedLatch {
   readonly name: string
   readonly rawName: string
 }
 
 /** A request that changes a latch and counts once. */
-interface Change<T> {
+interface LatchChange<T> {
   /** The words of the error if the change did not happen. */
   readonly failed: string
   /** The words of the error if the outcome of the change is unknown. */
   readonly unknown: string
-  ask(request: OnceRequest, callMs: number): Promise<T>
+  send(request: OnceRequest, callMs: number): Promise<T>
   /**
    * Returns the state of the latch that the answer contains; undefined if awaiters cannot use the
    * answer.
@@ -55,7 +55,10 @@ export class Latches {
   /**
    * Sends a change until the server answers. Each copy has the same id, so the change counts once.
    */
-  change<T>({ name, rawName }: Named, { failed, unknown, ask, found }: Change<T>): Promise<T> {
+  change<T>(
+    { name, rawName }: NamedLatch,
+    { failed, unknown, send, found }: LatchChange<T>,
+  ): Promise<T> {
     this.#requests += 1
     const number = this.#requests
     const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
@@ -63,9 +66,9 @@ export class Latches {
     // mistake the stored answer of the latch for its own.
     const id = `${this.#clientId}:latch:${number}`
     const request = new OnceRequest(id, keptMs, this.#limits.clock)
-    const changed = this.#ask(
+    const changed = this.#request(
       name,
-      (callMs) => ask(request, callMs),
+      (callMs) => send(request, callMs),
       (failure) => {
         if (failure.kind === 'unknown') request.mayHaveRun = true
         return request.mayHaveRun ? unknown : failed
@@ -80,12 +83,12 @@ export class Latches {
   }
 
   /** Sends a request that changes nothing. */
-  ask<T>(name: string, failed: string, ask: (callMs: number) => Promise<T>): Promise<T> {
-    return this.#ask(name, ask, () => failed)
+  request<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T> {
+    return this.#request(name, call, () => failed)
   }
 
   async await(
-    { name, rawName }: Named,
+    { name, rawName }: NamedLatch,
     remote: RemoteLatch,
     options: AwaitOptions,
   ): Promise<boolean> {
@@ -126,19 +129,19 @@ export class Latches {
    *
    * @returns resolves when all changes are settled, or after `commandTimeoutMs` and 50 ms
    */
-  async close(): Promise<void> {
+  async shutDown(): Promise<void> {
     this.#closed = true
     for (const watch of [...this.#watches.values()]) watch.rejectAll(closedError())
     await within(this.#limits.commandTimeoutMs + 50, this.#changes.quiet())
   }
 
-  async #ask<T>(
+  async #request<T>(
     name: string,
     call: (callMs: number) => Promise<T>,
     whatFailed: (failure: CallFailure) => string,
   ): Promise<T> {
     this.#assertOpen(name)
-    return this.#budget(name).ask(call, whatFailed)
+    return this.#budget(name).retry(call, whatFailed)
   }
 
   #budget(name: string, watch?: LatchWatch, waitMs = 0): RetryBudget {

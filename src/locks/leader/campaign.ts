@@ -32,7 +32,7 @@ export class Campaign {
   readonly #resignsOnRequest: boolean
   #term: HeldTerm | undefined
   #lease: Lease | undefined
-  #over: Promise<void> | undefined
+  #finished: Promise<void> | undefined
   #hasResigned = false
   #isEnding = false
   #resigned: Promise<boolean> | undefined
@@ -76,8 +76,8 @@ export class Campaign {
       // `maxHoldMs`.
       { waitMs: Infinity, maxHoldMs: Infinity, ...(signal && { signal }) },
     )
-    const over = () => {}
-    this.#over = led.then(over, over)
+    const ignore = () => {}
+    this.#finished = led.then(ignore, ignore)
     return led
   }
 
@@ -91,8 +91,8 @@ export class Campaign {
     const lease = this.#lease
     if (lease === undefined) return Promise.resolve(false)
     this.#hasResigned = true
-    this.#end(lease, new ResignedError(this.#lock.name, lease.token))
-    this.#resigned ??= Promise.race([this.#over, lossOf(lease)]).then(() => lease.release())
+    this.#endTerm(lease, new ResignedError(this.#lock.name, lease.token))
+    this.#resigned ??= Promise.race([this.#finished, lossOf(lease)]).then(() => lease.release())
     return this.#resigned
   }
 
@@ -105,7 +105,7 @@ export class Campaign {
     if (error instanceof LeaseLostError) {
       // The candidate waits again if its own term was lost, even if the client found the loss after
       // the function ended. The loss of another lock goes to the caller of `lead`.
-      return this.#lease === undefined || saysNoMore(error, leaseBehind(this.#lease).over())
+      return this.#lease === undefined || saysNoMore(error, leaseBehind(this.#lease).whyEnded())
     }
     if (this.#term !== undefined) return false
     const passes =
@@ -127,11 +127,11 @@ export class Campaign {
    * Aborts the signal of the term. From now on, the watchdog renews the lease for at most
    * `maxDrainMs`.
    */
-  #end(lease: Lease, reason: unknown): void {
+  #endTerm(lease: Lease, reason: unknown): void {
     if (!this.#isEnding)
       this.#lock.registry.limitDrain((leaseBehind(lease) as HeldLease).hold, this.#maxDrainMs)
     this.#isEnding = true
-    this.#term?.end(reason)
+    this.#term?.finish(reason)
   }
 
   async #lead<T>(
@@ -146,7 +146,7 @@ export class Campaign {
     const term = new HeldTerm(lease)
     this.#term = term
     this.#lease = lease
-    const ending = { reject: (reason: unknown) => this.#end(lease, reason) }
+    const ending = { reject: (reason: unknown) => this.#endTerm(lease, reason) }
     const watches = signals.map((one) => new AbortWatch(one, ending))
     if (this.#resignsOnRequest) {
       // The error is ignored here. If the release fails, `lead()` reports the failure with the
@@ -160,7 +160,7 @@ export class Campaign {
       return await fn(term.handle)
     } finally {
       for (const watch of watches) watch.stop()
-      term.end()
+      term.finish()
     }
   }
 }

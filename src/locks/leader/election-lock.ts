@@ -21,7 +21,7 @@ export interface ElectionLock {
     readonly server: { lock(rawName: string): { listen(onWake: () => void): Subscription } }
     limitDrain(hold: Hold, maxDrainMs: number): void
     readonly emit: (event: 'error', error: Error) => void
-    ask<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T>
+    request<T>(name: string, failed: string, call: (callMs: number) => Promise<T>): Promise<T>
   }
   using<T>(
     fn: (lease: Lease) => Promise<T> | T,

@@ -57,13 +57,13 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     this.#watch = new LeaderWatch({
       everyMs: lock.registry.leaseMs / 3,
       clock: lock.registry.clock,
-      look: () => lock.peek(),
+      peek: () => lock.peek(),
       // The channel of the lock reports each release, so it also shows the end of a term that has no next leader. The
       // channel of the election reports new leaders.
       listen: (onWake) => [remote.listen(onWake), this.#channel.listen(onWake)],
       verify: (holder) => this.#verify(holder),
       accepts: (holder) => this.#accepts(holder),
-      changed: (leader) => this.#tell(leader),
+      changed: (leader) => this.#emitChange(leader),
       failed: (error) => lock.registry.emit('error', error),
     })
   }
@@ -222,7 +222,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     const { registry } = this.#lock
     this.#watch.began({ label: this.label, owner, token, ttlMs: registry.leaseMs })
     registry
-      .ask(this.name, 'not announced', (callMs) => this.#channel.announce(token, callMs))
+      .request(this.name, 'not announced', (callMs) => this.#channel.announce(token, callMs))
       .catch(() => {})
   }
 
@@ -242,7 +242,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     return campaign.leads && campaign.term?.owner === holder
   }
 
-  #tell(leader: LeaderInfo | null): void {
+  #emitChange(leader: LeaderInfo | null): void {
     emitBy(this)('changed', leader)
   }
 }

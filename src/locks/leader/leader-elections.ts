@@ -10,7 +10,7 @@ import { electionLabel } from './leader-options.ts'
 import type { LeaderWatch } from './leader-watch.ts'
 
 /** The members of the client that elections need. */
-interface Client {
+interface ElectionClient {
   readonly id: string
   readonly label: string
   lock(name: string, owner: Owner | undefined): ElectionLock
@@ -21,12 +21,12 @@ interface Client {
 
 /** The elections of one client. */
 export class LeaderElections {
-  readonly #client: Client
+  readonly #client: ElectionClient
   readonly #watches = new Set<LeaderWatch>()
   readonly #campaigns = new Set<Campaign>()
   readonly #closing = new AbortController()
 
-  constructor(client: Client) {
+  constructor(client: ElectionClient) {
     this.#client = client
   }
 
@@ -67,7 +67,7 @@ export class LeaderElections {
     this.#closing.abort(reason)
   }
 
-  close(): void {
+  stopWatches(): void {
     for (const watch of this.#watches) watch.stop()
     this.#watches.clear()
   }

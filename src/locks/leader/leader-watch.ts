@@ -11,14 +11,14 @@ import { type LeaderInfo, leaderIn } from './election-info.ts'
  */
 const SHORTEST_MS = 10
 
-interface Host {
+interface WatchedElection {
   /**
    * The longest pause between two checks, in milliseconds. A check finds a change whose message was
    * lost.
    */
   readonly everyMs: number
   readonly clock: Clock
-  look(): Promise<HolderFacts>
+  peek(): Promise<HolderFacts>
   /** Calls `onWake` when the leader may have changed. */
   listen(onWake: () => void): Subscription[]
   /**
@@ -37,22 +37,22 @@ interface Host {
 
 /** Finds the leader while `changed` has listeners: after each message, and at intervals. */
 export class LeaderWatch {
-  readonly #host: Host
+  readonly #host: WatchedElection
   #subscriptions: Subscription[] = []
   #timer: Timer | undefined
   #isWatching = false
-  #isLooking = false
-  #looksAgain = false
+  #isChecking = false
+  #checksAgain = false
   /**
    * Increases at each start, each stop and each own term. An answer is ignored if this number has
    * changed since its request was sent.
    */
   #epoch = 0
   /** The last reported leader: null if there was no leader, undefined before the first report. */
-  #told: LeaderInfo | null | undefined
+  #reported: LeaderInfo | null | undefined
   #lastToken = 0
 
-  constructor(host: Host) {
+  constructor(host: WatchedElection) {
     this.#host = host
   }
 
@@ -64,10 +64,10 @@ export class LeaderWatch {
     if (this.#isWatching) return
     this.#isWatching = true
     this.#epoch += 1
-    this.#told = undefined
+    this.#reported = undefined
     outsideFrames(() => {
-      this.#subscriptions = this.#host.listen(() => this.look())
-      this.look()
+      this.#subscriptions = this.#host.listen(() => this.check())
+      this.check()
     })
   }
 
@@ -86,36 +86,36 @@ export class LeaderWatch {
   began(leader: LeaderInfo): void {
     if (!this.#isWatching) return
     this.#epoch += 1
-    this.#tell(leader)
+    this.#report(leader)
   }
 
-  look(): void {
+  check(): void {
     if (!this.#isWatching) return
-    if (this.#isLooking) this.#looksAgain = true
-    else void outsideFrames(() => this.#look())
+    if (this.#isChecking) this.#checksAgain = true
+    else void outsideFrames(() => this.#checkNow())
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true
+  async #checkNow(): Promise<void> {
+    this.#isChecking = true
     this.#host.clock.clear(this.#timer)
     let waitMs = 0
     do {
-      this.#looksAgain = false
-      waitMs = await this.#lookOnce()
-    } while (this.#looksAgain && this.#isWatching)
-    this.#isLooking = false
-    if (this.#isWatching) this.#timer = this.#host.clock.after(waitMs, () => this.look()).unref()
+      this.#checksAgain = false
+      waitMs = await this.#checkOnce()
+    } while (this.#checksAgain && this.#isWatching)
+    this.#isChecking = false
+    if (this.#isWatching) this.#timer = this.#host.clock.after(waitMs, () => this.check()).unref()
   }
 
   /** @returns the longest pause before the next check, in milliseconds */
-  async #lookOnce(): Promise<number> {
+  async #checkOnce(): Promise<number> {
     const { everyMs } = this.#host
     const epoch = this.#epoch
     try {
-      const facts = await this.#host.look()
+      const facts = await this.#host.peek()
       if (epoch === this.#epoch) await this.#host.verify(facts.holder)
-      if (epoch !== this.#epoch) this.#looksAgain = true
-      else if (this.#host.accepts(facts.holder)) this.#tell(leaderIn(facts))
+      if (epoch !== this.#epoch) this.#checksAgain = true
+      else if (this.#host.accepts(facts.holder)) this.#report(leaderIn(facts))
       const { holder, ttlMs } = facts
       if (holder === null || ttlMs === null) return everyMs
       return Math.min(everyMs, Math.max(ttlMs + 1, SHORTEST_MS))
@@ -130,13 +130,13 @@ export class LeaderWatch {
    * Reports a change of the leader. Does not report the same leader again, or a term that is older
    * than a reported term.
    */
-  #tell(leader: LeaderInfo | null): void {
-    if (leader?.owner === this.#told?.owner && this.#told !== undefined) return
+  #report(leader: LeaderInfo | null): void {
+    if (leader?.owner === this.#reported?.owner && this.#reported !== undefined) return
     if (leader !== null && leader.token !== null) {
       if (leader.token < this.#lastToken) return
       this.#lastToken = leader.token
     }
-    this.#told = leader
+    this.#reported = leader
     this.#host.changed(leader)
   }
 }

@@ -29,8 +29,8 @@ export class HeldTerm {
   /** @internal */
   constructor(lease: Lease) {
     this.#lease = lease
-    this.#signal = new LeaseSignal(() => this.#look())
-    lease.signal.addEventListener('abort', () => this.#look(), { once: true })
+    this.#signal = new LeaseSignal(() => this.#checkSignal())
+    lease.signal.addEventListener('abort', () => this.#checkSignal(), { once: true })
   }
 
   /** The fencing token: greater than the token of every earlier term. */
@@ -82,7 +82,7 @@ export class HeldTerm {
    */
   assertValid(): void {
     this.signal.throwIfAborted()
-    if (this.#isOver) throw overError(this.#lease.name)
+    if (this.#isOver) throw endedError(this.#lease.name)
     this.#lease.assertValid()
   }
 
@@ -101,7 +101,7 @@ export class HeldTerm {
    *
    * @internal
    */
-  end(reason?: unknown): void {
+  finish(reason?: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
     if (reason !== undefined) this.#signal.abort(reason as Error)
@@ -116,14 +116,14 @@ export class HeldTerm {
     await this.#lease.extend(LEAST_MS).catch(() => {})
   }
 
-  #look(): void {
-    if (!this.#isOver && this.#lease.signal.aborted) this.end(this.#lease.signal.reason)
+  #checkSignal(): void {
+    if (!this.#isOver && this.#lease.signal.aborted) this.finish(this.#lease.signal.reason)
   }
 }
 
 const TermHandle = handleClassOf(HeldTerm, MEMBERS, { variable: 'term' })
 
-function overError(name: string): InvalidArgumentError {
+function endedError(name: string): InvalidArgumentError {
   return new InvalidArgumentError(
     `The term of "${name}" is over: the function of lead() has ended. Await all work inside that function.`,
     name,

@@ -200,7 +200,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   #timeout(waitMs: number, waitedMs: number): Error {
-    return lockTimeout(this.name, waitMs, waitedMs, this.toldWhy())
+    return lockTimeout(this.name, waitMs, waitedMs, this.withReason())
   }
 
   /**
@@ -208,7 +208,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
    *
    * @internal
    */
-  abstract toldWhy(): WhyNotAcquired | undefined
+  abstract withReason(): WhyNotAcquired | undefined
 
   /**
    * Acquires the lock for the owner of the running code, or for a new owner. Resolves with null if the lock was not

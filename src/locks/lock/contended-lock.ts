@@ -64,7 +64,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
     const owners = owner === undefined ? await this.holders(NOT_ASKED) : [owner]
     const id = registry.newOwner().newName()
     return registry.revocations.request(id, owners, reason, (send) =>
-      registry.ask(name, NOT_ASKED, send),
+      registry.request(name, NOT_ASKED, send),
     )
   }
 
@@ -101,7 +101,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
     const watchable: Watchable<HolderFacts> = {
       name,
       watchKey: rawName,
-      look: (callMs) => remote.peek(callMs),
+      read: (callMs) => remote.peek(callMs),
       listen: (onWake) => remote.listen(onWake),
       isRelease: () => true,
       readFree: ({ holder, ttlMs }) => ({ isFree: holder === null, ttlMs: ttlMs ?? -1 }),

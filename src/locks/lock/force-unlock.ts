@@ -16,11 +16,11 @@ export async function forceUnlock({
   readonly registry: LocalLocks
 }): Promise<boolean> {
   const remote = registry.server.lock(rawName)
-  const ask = <T>(call: (callMs: number) => Promise<T>) =>
-    registry.ask(name, 'not confirmed to be unlocked by force', call)
-  const seen = await ask((callMs) => remote.seen(callMs))
+  const request = <T>(call: (callMs: number) => Promise<T>) =>
+    registry.request(name, 'not confirmed to be unlocked by force', call)
+  const seen = await request((callMs) => remote.seen(callMs))
   if (seen === null) return false
-  await ask((callMs) => remote.forceRelease(seen, callMs))
+  await request((callMs) => remote.forceRelease(seen, callMs))
   registry.find(rawName)?.forced(seen)
   return true
 }

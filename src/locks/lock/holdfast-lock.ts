@@ -7,7 +7,7 @@ import type { LockKind } from '../../local/lock-kind.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
-import type { Holder } from '../../owner/holder.ts'
+import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, LockFacts } from '../../servers/answers.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
@@ -17,8 +17,8 @@ import { LOCK_MEMBERS, LOCK_NAMING } from './lock-members.ts'
 import { type Manner, nextNumber, requestOf } from './one-lock.ts'
 import { alone, selfWaitOf, warningOf } from './self-wait-warning.ts'
 import { lostBefore, notHeld } from './unlock-errors.ts'
-import { askWhy, told, whyNot } from './why.ts'
-import type { Facts } from './why-text.ts'
+import { findReason, whyNot, withText } from './why.ts'
+import type { WhyFacts } from './why-text.ts'
 
 /** The result of `inspect()` of a lock. */
 export type LockInfo = LockFacts
@@ -47,7 +47,7 @@ export class HoldfastLock extends ContendedLock {
   /** @internal */
   readonly number: number
   /** @internal */
-  lastWhy: Facts | undefined
+  lastWhy: WhyFacts | undefined
 
   /** @internal */
   constructor(
@@ -129,7 +129,7 @@ export class HoldfastLock extends ContendedLock {
    */
   inspect(): Promise<LockInfo> {
     const remote = this.registry.server.lock(this.rawName)
-    return this.registry.ask(this.name, 'not inspected', (callMs) => remote.inspect(callMs))
+    return this.registry.request(this.name, 'not inspected', (callMs) => remote.inspect(callMs))
   }
 
   /**
@@ -140,7 +140,7 @@ export class HoldfastLock extends ContendedLock {
    */
   peek(failed = 'not inspected'): Promise<HolderFacts> {
     const remote = this.registry.server.lock(this.rawName)
-    return this.registry.ask(this.name, failed, (callMs) => remote.peek(callMs))
+    return this.registry.request(this.name, failed, (callMs) => remote.peek(callMs))
   }
 
   /**
@@ -149,7 +149,7 @@ export class HoldfastLock extends ContendedLock {
    * current holder, and rejects as {@link inspect} does. All tasks with this object share the last attempt.
    */
   why(): Promise<WhyNotAcquired> {
-    return askWhy(this, this.lastWhy)
+    return findReason(this, this.lastWhy)
   }
 
   /**
@@ -186,7 +186,7 @@ export class HoldfastLock extends ContendedLock {
     owner: Owner,
     meant: Acquisition,
     manner: Manner,
-    holder: Holder = owner,
+    holder: LeaseHolder = owner,
     askedAt = Infinity,
   ): Promise<Lease | null> {
     const { registry } = this
@@ -211,7 +211,7 @@ export class HoldfastLock extends ContendedLock {
   /** @internal */
   protected toCarry(): Carried[] {
     const owner = this.currentOwner.enclosing() ?? this.registry.newOwner()
-    return [{ place: this.registry, lock: this.rawName, owner }]
+    return [{ registry: this.registry, lock: this.rawName, owner }]
   }
 
   /** @internal */
@@ -221,8 +221,8 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /** @internal */
-  toldWhy(): WhyNotAcquired | undefined {
-    return this.lastWhy && told(this, this.lastWhy)
+  withReason(): WhyNotAcquired | undefined {
+    return this.lastWhy && withText(this, this.lastWhy)
   }
 
   /** @internal */
@@ -234,7 +234,7 @@ export class HoldfastLock extends ContendedLock {
   protected notUnlocked(lease: HeldLease, failure: unknown): unknown {
     if (failure !== undefined) return failure
     const stillHeld = this.currentOwner.heldLease()
-    return stillHeld === undefined ? lease.over() : lostBefore(lease.over(), stillHeld)
+    return stillHeld === undefined ? lease.whyEnded() : lostBefore(lease.whyEnded(), stillHeld)
   }
 
   #acquireInFrame(owner: Owner, meant: Acquisition, manner: Manner): Promise<Lease | null> {

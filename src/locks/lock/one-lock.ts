@@ -2,7 +2,7 @@ import type { Lease } from '../../lease/lease.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
-import type { Holder } from '../../owner/holder.ts'
+import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
@@ -78,7 +78,7 @@ export function requestOf(
   owner: Owner,
   { leaseMs, renew, maxHoldMs, waitMs, signal }: Acquisition,
   { scoped, known = false, asksOnce = false, together, limitedLater, calledFrom }: Manner,
-  holder: Holder,
+  holder: LeaseHolder,
   askedAt: number,
 ): AcquireRequest {
   return {

@@ -10,15 +10,15 @@ export function runWhileHeld<T>(
   lease: object,
   carried: readonly Carried[],
   work: () => Promise<T> | T,
-  tell: Emit,
+  emit: Emit,
 ): Promise<T> {
   const frame = frameOf(carried)
   const inFrame = async () => {
     try {
       return await frame.run(work)
     } finally {
-      frame.end()
+      frame.endFrame()
     }
   }
-  return workAndRelease(lease, inFrame, tell)
+  return workAndRelease(lease, inFrame, emit)
 }

@@ -26,7 +26,7 @@ const warned = new WeakSet<object>()
 const warnedNames = new WeakMap<object, Set<string>>()
 
 /** The members of a lock object that show if the lock object waits for itself. */
-interface LockObject {
+interface WaitingLock {
   readonly name: string
   readonly rawName: string
   readonly kind: HoldKind
@@ -38,18 +38,18 @@ interface LockObject {
   readonly registry: {
     readonly clock: Clock
     newOwner(): Owner
-    find(rawName: string): LocalLock | undefined
+    find(rawName: string): OwnedLock | undefined
   }
 }
 
-interface LocalLock {
+interface OwnedLock {
   holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined
   isHeldBy(owner: Owner): boolean
 }
 
 /** A call that seems to wait for a hold of the code around the call. */
 interface SelfWait {
-  readonly lock: LockObject
+  readonly lock: WaitingLock
   readonly holder: Owner
   /**
    * Two parts of the warning's text: which code holds the lock, and what separate tasks would
@@ -68,7 +68,7 @@ interface SelfWait {
  * Makes a new owner for one acquisition by this lock object. For warnings, the owner records the
  * lock object and the innermost frame.
  */
-export function alone(lock: LockObject): Owner {
+export function alone(lock: WaitingLock): Owner {
   const owner = lock.registry.newOwner()
   owner.madeBy = lock.number
   owner.madeIn = innermostFrame()
@@ -82,14 +82,14 @@ export function alone(lock: LockObject): Owner {
  * @param about the lock object whose method the user called: this lock or a multi-lock. Undefined
  *   if the acquisition is for an owner that existed before the call
  */
-export function selfWaitOf(lock: LockObject, about?: object): SelfWait | undefined {
+export function selfWaitOf(lock: WaitingLock, about?: object): SelfWait | undefined {
   const held = lock.registry.find(lock.rawName)
   if (held === undefined) return undefined
   return ownSelfWait(lock, held, about) ?? selfWaitInFrame(lock, held) ?? inClient(lock, held)
 }
 
 /** Returns a self-wait if the lock object that is about to wait already holds the lock. */
-function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWait | undefined {
+function ownSelfWait(lock: WaitingLock, held: OwnedLock, about?: object): SelfWait | undefined {
   if (about === undefined) return undefined
   const isMeant = (owner: Owner) => owner.madeBy === lock.number && isComplete(owner, lock)
   const holder = held.holder(lock.kind, isMeant)
@@ -99,7 +99,7 @@ function ownSelfWait(lock: LockObject, held: LocalLock, about?: object): SelfWai
 }
 
 /** Returns a self-wait if the owner of the hold was made in a frame around the running code. */
-function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefined {
+function selfWaitInFrame(lock: WaitingLock, held: OwnedLock): SelfWait | undefined {
   if (innermostFrame() === undefined) return undefined
   const isMeant = ({ madeIn }: Owner) => madeIn !== undefined && isInside(madeIn)
   const holder = held.holder(lock.kind, isMeant)
@@ -115,7 +115,7 @@ function selfWaitInFrame(lock: LockObject, held: LocalLock): SelfWait | undefine
  * Returns a self-wait if the owner of the hold was made outside all frames. An owner from inside a
  * frame does not count, because the running code is not nested in that frame.
  */
-function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
+function inClient(lock: WaitingLock, held: OwnedLock): SelfWait | undefined {
   if (isKnown(lock)) return undefined
   const isMeant = (owner: Owner) =>
     owner.madeBy !== undefined && owner.madeIn === undefined && isComplete(owner, lock)
@@ -132,16 +132,16 @@ function inClient(lock: LockObject, held: LocalLock): SelfWait | undefined {
  * False while a multi-lock acquires its locks. The multi-lock may release this lock again, if
  * another of its locks is held.
  */
-function isComplete(owner: Owner, { rawName }: LockObject): boolean {
+function isComplete(owner: Owner, { rawName }: WaitingLock): boolean {
   return !owner.isGathering(rawName)
 }
 
-function isKnown({ registry, rawName }: LockObject): boolean {
+function isKnown({ registry, rawName }: WaitingLock): boolean {
   const names = warnedNames.get(registry)
   return names !== undefined && (names.has(rawName) || names.size >= MOST_NAMES)
 }
 
-function markKnown({ registry, rawName }: LockObject): void {
+function markKnown({ registry, rawName }: WaitingLock): void {
   const names = warnedNames.get(registry)
   if (names === undefined) warnedNames.set(registry, new Set([rawName]))
   else if (names.size < MOST_NAMES) names.add(rawName)

@@ -1,9 +1,9 @@
 import { LeaseLostError, NotHeldError } from '../../errors.ts'
 import type { CurrentOwner, Doubt } from '../../owner/current-owner.ts'
-import type { Kept } from '../../owner/holder.ts'
+import type { StoredLease } from '../../owner/lease-holder.ts'
 
 /** Makes the error of an `unlock()` that found no acquisition. */
-export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeldError {
+export function notHeld(name: string, currentOwner: CurrentOwner<StoredLease>): NotHeldError {
   return new NotHeldError(
     `Lock "${name}" was not unlocked: the caller does not hold it. unlock() was called ${where(currentOwner)}. ` +
       `A lease of using() ends with using(); any other lease has its own release().${endedBefore(currentOwner)}`,
@@ -15,16 +15,16 @@ export function notHeld(name: string, currentOwner: CurrentOwner<Kept>): NotHeld
  * Describes the lease that an earlier `unlock()` of this object released, perhaps for the wrong
  * task. Returns an empty text if there was no such `unlock()`.
  */
-export function endedBefore(currentOwner: CurrentOwner<Kept>): string {
-  const ended = currentOwner.takeEndedInDoubt()
-  if (ended === undefined) return ''
+export function endedBefore(currentOwner: CurrentOwner<StoredLease>): string {
+  const inDoubt = currentOwner.takeEndedInDoubt()
+  if (inDoubt === undefined) return ''
   return (
-    ` An unlock() of the same object ended the lease with token ${ended.token}, ${ended.agoMs} ms ago. It may have ` +
+    ` An unlock() of the same object ended the lease with token ${inDoubt.token}, ${inDoubt.agoMs} ms ago. It may have ` +
     "been another task's call. If the lease was yours, you have not held the lock since."
   )
 }
 
-function where(actor: CurrentOwner<Kept>): string {
+function where(actor: CurrentOwner<StoredLease>): string {
   if (actor.explicit !== undefined) {
     return 'on a lock object with an owner, so it releases only acquisitions of that owner'
   }

@@ -4,7 +4,7 @@ import { printable, printedMs } from '../../kit/printable.ts'
 /**
  * An explanation without its text. The client makes the text only when a caller asks for the text.
  */
-export interface Facts extends Omit<WhyNotAcquired, 'text'> {
+export interface WhyFacts extends Omit<WhyNotAcquired, 'text'> {
   /** The error of the attempt; undefined if the lock was held. */
   readonly reason?: unknown
   /**
@@ -27,7 +27,7 @@ type Nearness = 'here' | 'process' | 'elsewhere'
  * @param nearness the client of the holder: this client, another client of this process, or a
  *   client elsewhere
  */
-export function sentenceOf(facts: Facts, agoMs: number, nearness: Nearness): string {
+export function sentenceOf(facts: WhyFacts, agoMs: number, nearness: Nearness): string {
   const { name, outcome, holder } = facts
   const lock = `Lock "${name}"`
   if (outcome === 'free') return `${lock} is free now.`
@@ -56,12 +56,12 @@ function whoIs(holder: string, process: ClientInfo | null, nearness: Nearness): 
   return `${label === where ? label : `${label} (${where})`}, as ${owner},`
 }
 
-function leftOf({ ttlMs, isLeastTtl }: Facts): string {
+function leftOf({ ttlMs, isLeastTtl }: WhyFacts): string {
   if (ttlMs === null) return ''
   return `, and ${isLeastTtl ? 'at least ' : ''}${printedMs(ttlMs)} are left of its lease`
 }
 
-function queueOf({ queuePosition, queueLength }: Facts): string {
+function queueOf({ queuePosition, queueLength }: WhyFacts): string {
   if (queuePosition !== null) return ` Its place in the queue was ${queuePosition}.`
   return queueLength === null
     ? ''

@@ -5,28 +5,28 @@ import type { Hold } from '../../lease/hold.ts'
 import type { Clients } from '../../local/clients.ts'
 import { type HolderFacts, isOfHoldfast } from '../../servers/answers.ts'
 import type { Sight, Waiter } from '../../waiting/waiter.ts'
-import { type Facts, sentenceOf } from './why-text.ts'
+import { sentenceOf, type WhyFacts } from './why-text.ts'
 
-interface LockObject {
+interface RefusedLock {
   readonly name: string
   readonly rawName: string
   readonly registry: {
     readonly clock: Clock
     readonly clients: Clients
     readonly limits: { readonly commandTimeoutMs: number }
-    find(rawName: string): LocalLock | undefined
+    find(rawName: string): SightedLock | undefined
   }
   peek(): Promise<HolderFacts>
 }
 
-interface LocalLock {
+interface SightedLock {
   readonly holds: { readonly exclusive: Hold | undefined }
   readonly sight: Sight | undefined
   /**
    * True if the subscription of this client is confirmed, so that the client receives the message
    * of each release.
    */
-  readonly hearsReleases: boolean
+  readonly listensForReleases: boolean
 }
 
 /**
@@ -40,7 +40,7 @@ const RECENT_MS = 2_000
  *
  * @param reason the error of the attempt; undefined if the lock was held
  */
-export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Facts | undefined {
+export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): WhyFacts | undefined {
   const isAborted = reason !== undefined && !(reason instanceof HoldfastError)
   // There is nothing to explain if a multi-lock gave up this lock because of another lock, or if
   // the caller aborted before the first answer.
@@ -58,14 +58,14 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
   const seenAgoMs = own || !sight ? 0 : now.monotonic - sight.at.monotonic
   // The state is current if this client receives the message of each release. The client also
   // checks the lock when the lease ends.
-  const isCurrent = seenAgoMs <= RECENT_MS || local?.hearsReleases === true
+  const isCurrent = seenAgoMs <= RECENT_MS || local?.listensForReleases === true
   const at = isCurrent || sight === undefined ? now : sight.at
   const heldSince = own?.beganAt ?? sight?.heldSince ?? null
   // The age of a hold comes from its token, and the tokens of Redisson contain no time.
   const isAged = holder !== null && heldSince !== null && isOfHoldfast(holder)
   const endsAt = sight?.endsAt ?? null
   const leftMs = own?.remainingMs() ?? (endsAt === null ? 0 : endsAt - at.monotonic)
-  const facts: Facts = {
+  const facts: WhyFacts = {
     name,
     outcome: outcomeOf(reason),
     holder,
@@ -79,7 +79,7 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
     // After an old answer, the holder may have renewed its lease.
     isLeastTtl: isCurrent && seenAgoMs > RECENT_MS,
   }
-  if (reason instanceof RedisUnavailableError) reason.why = told(lock, facts)
+  if (reason instanceof RedisUnavailableError) reason.why = withText(lock, facts)
   return facts
 }
 
@@ -87,20 +87,24 @@ export function whyNot(lock: LockObject, waiter: Waiter, reason?: unknown): Fact
  * Explains the last failed attempt. If there is no failed attempt, explains the current state.
  * Looks up the process of the holder.
  */
-export async function askWhy(lock: LockObject, last: Facts | undefined): Promise<WhyNotAcquired> {
+export async function findReason(
+  lock: RefusedLock,
+  last: WhyFacts | undefined,
+): Promise<WhyNotAcquired> {
   const isKnown = last !== undefined && (last.outcome !== 'held' || last.holder !== null)
-  const facts = isKnown ? last : await askNow(lock)
+  const facts = isKnown ? last : await inspectNow(lock)
   const { holder } = facts
   if (facts.outcome !== 'held' || holder === null || facts.process !== null) {
-    return told(lock, facts)
+    return withText(lock, facts)
   }
   const { clients, limits } = lock.registry
   const process =
-    clients.find(holder) ?? (await clients.ask(holder, limits.commandTimeoutMs).catch(() => null))
-  return told(lock, { ...facts, process })
+    clients.find(holder) ??
+    (await clients.fetchInfo(holder, limits.commandTimeoutMs).catch(() => null))
+  return withText(lock, { ...facts, process })
 }
 
-async function askNow(lock: LockObject): Promise<Facts> {
+async function inspectNow(lock: RefusedLock): Promise<WhyFacts> {
   const { holder, ttlMs } = await lock.peek()
   const { clock, clients } = lock.registry
   return {
@@ -122,7 +126,10 @@ function outcomeOf(reason: unknown): WhyNotAcquired['outcome'] {
 }
 
 /** Returns the explanation with its text. */
-export function told({ registry }: Pick<LockObject, 'registry'>, facts: Facts): WhyNotAcquired {
+export function withText(
+  { registry }: Pick<RefusedLock, 'registry'>,
+  facts: WhyFacts,
+): WhyNotAcquired {
   const { reason, isLeastTtl: _, ...known } = facts
   if (reason instanceof HoldfastError) return { ...known, text: reason.message }
   const agoMs = registry.clock.now().wall - facts.at

@@ -7,7 +7,7 @@ import { redisAt } from '../../waiting/no-answer.ts'
 import type { Manner, OneLock } from '../lock/one-lock.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
 import { HoldingTime } from './holding-time.ts'
-import type { Wanted } from './joint-request.ts'
+import type { WantedLock } from './joint-request.ts'
 import { groupsOf, JointRequest } from './joint-request.ts'
 
 /** After this many lost leases in a row, the call rejects, because its leases are too short. */
@@ -25,22 +25,22 @@ const FRESH = 0.85
  * never wait for each other forever.
  */
 export class AllOrNone {
-  readonly #all: readonly Wanted[]
+  readonly #all: readonly WantedLock[]
   readonly #meant: Acquisition
   readonly #endsAt: number
   /** The time of `maxHoldMs` starts when all locks are held. */
   readonly #manner: Manner
-  readonly #taken = new Map<Wanted, Lease>()
+  readonly #taken = new Map<WantedLock, Lease>()
   readonly #clock: Clock
   readonly #reach: HoldingTime
-  #wanted: Wanted[] = []
+  #wanted: WantedLock[] = []
   /** True if another owner was found to hold a lock. A short silence is then not an outage. */
   #known = false
   /** The number of losses since another owner was last found to hold one of the locks. */
   #losses = 0
 
   constructor(
-    all: readonly Wanted[],
+    all: readonly WantedLock[],
     meant: Acquisition,
     endsAt: number,
     clock: Clock,
@@ -58,7 +58,7 @@ export class AllOrNone {
    * @returns the lease of each lock; null if another owner held one of them until the time limit.
    * Rejects at once when aborted. A lock that is granted after the abort is released
    */
-  async run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
+  async run(): Promise<ReadonlyMap<WantedLock, Lease> | null> {
     const { signal } = this.#meant
     let forget = () => {}
     const aborted = new Promise<never>((_, reject) => {
@@ -73,7 +73,7 @@ export class AllOrNone {
     }
   }
 
-  async #run(): Promise<ReadonlyMap<Wanted, Lease> | null> {
+  async #run(): Promise<ReadonlyMap<WantedLock, Lease> | null> {
     const { signal, waitMs } = this.#meant
     try {
       const longestMs = waitMs === 0 ? Infinity : Math.max(this.#leftMs, 1)
@@ -106,7 +106,7 @@ export class AllOrNone {
   }
 
   /** @returns the first lock that another owner holds; null if all locks are held */
-  async #tryMissing(): Promise<Wanted | null> {
+  async #tryMissing(): Promise<WantedLock | null> {
     for (const group of groupsOf(this.#wanted.filter((one) => !this.#taken.has(one)))) {
       const busy = await this.#try(group)
       if (busy === null) continue
@@ -121,7 +121,7 @@ export class AllOrNone {
   }
 
   /** True if this call already holds the lock, through another client of the same server. */
-  async #hasAlready({ lock }: Wanted): Promise<boolean> {
+  async #hasAlready({ lock }: WantedLock): Promise<boolean> {
     const twins = [...this.#taken].filter(([taken]) => taken.lock.rawName === lock.rawName)
     if (twins.length === 0) return false
     const { holder } = await this.#inTime(lock.peek('not acquired'), lock)
@@ -129,8 +129,8 @@ export class AllOrNone {
   }
 
   /** Sends one request for several locks. Returns a lock that was not acquired, or null. */
-  async #try(group: readonly Wanted[]): Promise<Wanted | null> {
-    const { server } = (group[0] as Wanted).lock.registry
+  async #try(group: readonly WantedLock[]): Promise<WantedLock | null> {
+    const { server } = (group[0] as WantedLock).lock.registry
     const names = group.map(({ lock }) => lock.rawName)
     const joint = new JointRequest(server as Required<typeof server>, names)
     const waitMs = this.#meant.waitMs === 0 ? 0 : Math.max(this.#leftMs, 1)
@@ -149,7 +149,7 @@ export class AllOrNone {
     )
     for (const [n, one] of tried.entries()) {
       if (one.status === 'fulfilled' && one.value !== null) {
-        this.#taken.set(group[n] as Wanted, one.value)
+        this.#taken.set(group[n] as WantedLock, one.value)
       }
     }
     const failed = tried.find((one) => one.status === 'rejected')
@@ -160,13 +160,13 @@ export class AllOrNone {
   }
 
   /** Waits in the queue of a lock. @returns true if the lock was acquired in time */
-  async #waitFor(busy: Wanted): Promise<boolean> {
+  async #waitFor(busy: WantedLock): Promise<boolean> {
     const waiting = busy.lock.acquire(
       busy.owner,
       { ...this.#meant, waitMs: Math.max(1, this.#leftMs) },
       { ...this.#manner, known: true },
     )
-    const keeping = this.#keepWhile(waiting, busy)
+    const keeping = this.#holdWhile(waiting, busy)
     try {
       const lease = await waiting
       if (lease !== null) this.#taken.set(busy, lease)
@@ -177,27 +177,27 @@ export class AllOrNone {
   }
 
   /** Holds the acquired locks during a wait for another lock, until the holding time is over. */
-  async #keepWhile(waiting: Promise<unknown>, busy: Wanted): Promise<void> {
+  async #holdWhile(waiting: Promise<unknown>, busy: WantedLock): Promise<void> {
     const kept = [...this.#taken.keys()]
     if (kept.length === 0) return
     const at = this.#wanted.indexOf(busy)
     const inOrder = kept.every((one) => this.#wanted.indexOf(one) < at)
     const endsAt = this.#clock.monotonic() + this.#reach.next(inOrder, busy.lock.kind.waitsInTurn)
-    let over = false
-    const end = () => {
-      over = true
+    let isStopped = false
+    const stop = () => {
+      isStopped = true
     }
-    const ended = waiting.then(end, end)
+    const stopped = waiting.then(stop, stop)
     const leaseMs = this.#fixedMs ?? Infinity
     let leftMs = endsAt - this.#clock.monotonic()
     for (; leftMs > leaseMs / 3; leftMs = endsAt - this.#clock.monotonic()) {
-      await within(leaseMs / 3, ended, this.#clock)
-      if (over) return
+      await within(leaseMs / 3, stopped, this.#clock)
+      if (isStopped) return
       // If an extension fails, `#freshen` finds the loss later.
       for (const one of kept) void this.#taken.get(one)?.extend(leaseMs).catch(ignore)
     }
-    await within(Math.max(0, leftMs), ended, this.#clock)
-    if (over) return
+    await within(Math.max(0, leftMs), stopped, this.#clock)
+    if (isStopped) return
     this.#reach.wasTooShort(inOrder)
     await this.#letGo(kept)
   }
@@ -236,7 +236,7 @@ export class AllOrNone {
   }
 
   /** Releases leases. The client retries unconfirmed releases in the background. */
-  async #letGo(which: readonly Wanted[] = this.#wanted): Promise<void> {
+  async #letGo(which: readonly WantedLock[] = this.#wanted): Promise<void> {
     const leases = which.flatMap((one) => this.#taken.get(one) ?? [])
     for (const one of which) this.#taken.delete(one)
     if (leases.length === 0) return

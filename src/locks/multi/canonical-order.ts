@@ -46,11 +46,11 @@ export async function inCanonicalOrder<T extends OfLock>(
   for (const one of all) {
     const { registry, rawName } = one.lock
     const server = ids.get(registry.server) ?? nodes.indexOf(registry.server)
-    const place = JSON.stringify([server, registry.server.orderOf(rawName), rawName])
-    const twin = placed.get(place)
+    const position = JSON.stringify([server, registry.server.orderOf(rawName), rawName])
+    const twin = placed.get(position)
     // The exclusive lock is kept, because it also keeps out all other owners.
     const isMore = twin?.lock.kind.isShared && !one.lock.kind.isShared
-    if (twin === undefined || isMore) placed.set(place, one)
+    if (twin === undefined || isMore) placed.set(position, one)
   }
   return [...placed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
 }

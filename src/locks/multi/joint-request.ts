@@ -7,17 +7,17 @@ import type { Asker } from '../../waiting/waiter.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
 /** One lock of a multi-lock, and the owner that acquires this lock. */
-export interface Wanted {
+export interface WantedLock {
   readonly lock: OneLock
   readonly owner: Owner
 }
 
-interface Asking {
+interface JointAttempt {
   readonly attempt: Attempt
   readonly reply: Reply<AcquireAnswer>
 }
 
-type Server = Required<Pick<LockServer, 'acquireAll'>>
+type JointServer = Required<Pick<LockServer, 'acquireAll'>>
 
 /**
  * One request for several locks of one server and slot: all or none. Each local lock calls
@@ -28,9 +28,9 @@ type Server = Required<Pick<LockServer, 'acquireAll'>>
  * call at the same moment.
  */
 export class JointRequest {
-  readonly #server: Server
+  readonly #server: JointServer
   readonly #rawNames: readonly string[]
-  readonly #asking = new Map<number, Asking>()
+  readonly #asking = new Map<number, JointAttempt>()
   readonly #done = new Set<number>()
   #failed = false
   /**
@@ -39,7 +39,7 @@ export class JointRequest {
    */
   busy: number | undefined
 
-  constructor(server: Server, rawNames: readonly string[]) {
+  constructor(server: JointServer, rawNames: readonly string[]) {
     this.#server = server
     this.#rawNames = rawNames
   }
@@ -75,7 +75,7 @@ export class JointRequest {
     else queueMicrotask(() => all.map(([, { reply }]) => reply.answered(NOT_ASKED)))
   }
 
-  async #send(all: readonly [number, Asking][]): Promise<void> {
+  async #send(all: readonly [number, JointAttempt][]): Promise<void> {
     const callMs = Math.min(...all.map(([, { attempt }]) => attempt.callMs))
     const leaseMs = Math.max(...all.map(([, { attempt }]) => attempt.leaseMs))
     const locks = all.map(([n, { attempt }]) => ({
@@ -105,17 +105,17 @@ const NOT_ASKED = { kind: 'held', ttlMs: 0, unasked: true, isOther } as const
  * Groups neighboring locks that one joint request can acquire. Each other lock is a group of its
  * own.
  */
-export function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
-  const groups: Wanted[][] = []
+export function groupsOf(wanted: readonly WantedLock[]): WantedLock[][] {
+  const groups: WantedLock[][] = []
   for (const one of wanted) {
     const last = groups.at(-1)
-    if (last !== undefined && belongTogether(last[0] as Wanted, one)) last.push(one)
+    if (last !== undefined && belongTogether(last[0] as WantedLock, one)) last.push(one)
     else groups.push([one])
   }
   return groups
 }
 
-function belongTogether({ lock: a }: Wanted, { lock: b }: Wanted): boolean {
+function belongTogether({ lock: a }: WantedLock, { lock: b }: WantedLock): boolean {
   const { server } = a.registry
   if (a.registry !== b.registry || a.kind !== b.kind || server.acquireAll === undefined)
     return false

@@ -20,7 +20,7 @@ const MEMBERS = [
 ] as const
 
 /** A lock of a `MultiLock`, and the lease of this lock in one acquisition. */
-interface Taken {
+interface TakenLock {
   readonly lock: OneLock
   readonly lease: Lease
 }
@@ -59,7 +59,7 @@ export class HeldMultiLease extends BaseLease {
    * @param askedAt the time when the call began, on the monotonic clock
    * @internal
    */
-  constructor(name: string, taken: readonly Taken[], scoped: boolean, askedAt: number) {
+  constructor(name: string, taken: readonly TakenLock[], scoped: boolean, askedAt: number) {
     super(scoped, askedAt)
     this.name = name
     this.leases = taken.map(({ lease }) => lease)
@@ -90,8 +90,8 @@ export class HeldMultiLease extends BaseLease {
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       const signals = this.leases.map(({ signal }) => signal)
-      const look = () => signals.some(({ aborted }) => aborted)
-      const whole = new LeaseSignal(look)
+      const isAnyAborted = () => signals.some(({ aborted }) => aborted)
+      const whole = new LeaseSignal(isAnyAborted)
       this.#signal = whole
       this.#whenAny(signals, (reason) => whole.abort(reason))
     }
@@ -143,8 +143,8 @@ export class HeldMultiLease extends BaseLease {
     if (this.released && !this.endedByAnother) return
     const untold = this.#parts.filter((lease) => !lease.released || lease.endedByAnother)
     if (await this.release()) return
-    const losses = untold.flatMap(({ told, hold }) =>
-      !told && hold.loss instanceof LeaseLostError ? [hold.loss] : [],
+    const losses = untold.flatMap(({ reported, hold }) =>
+      !reported && hold.loss instanceof LeaseLostError ? [hold.loss] : [],
     )
     if (losses.length > 0) throw oneOf(losses, this.name)
   }
@@ -156,12 +156,12 @@ export class HeldMultiLease extends BaseLease {
   }
 
   /** @internal */
-  protected tellHolders(reasonOf: (lease: { name: string; token: number }) => Error): void {
+  protected notifyHolders(reasonOf: (lease: { name: string; token: number }) => Error): void {
     for (const one of this.#parts) one.endedBy(reasonOf)
   }
 
   /** @internal */
-  over(): Error {
+  whyEnded(): Error {
     return oneOf([...this.#losses, ...this.#unconfirmed], this.name)
   }
 

@@ -7,14 +7,14 @@ import type { AwaitOptions, RequestReleaseOptions } from '../../options/options.
 import { CurrentOwner } from '../../owner/current-owner.ts'
 import type { Carried } from '../../owner/frames.ts'
 import type { HeldLeases } from '../../owner/held-leases.ts'
-import type { Holder } from '../../owner/holder.ts'
+import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import { BaseLock } from '../lock/base-lock.ts'
 import type { HoldfastLock, Lock, LockInfo } from '../lock/holdfast-lock.ts'
 import { BASE_MEMBERS, LOCK_NAMING } from '../lock/lock-members.ts'
 import { alone, selfWaitOf, warningOf } from '../lock/self-wait-warning.ts'
 import { endedBefore } from '../lock/unlock-errors.ts'
 import { AllOrNone } from './all-or-none.ts'
-import type { Wanted } from './joint-request.ts'
+import type { WantedLock } from './joint-request.ts'
 import { HeldMultiLease, type MultiLease } from './multi-lease.ts'
 import { locksOf } from './multi-lock-arguments.ts'
 import { whenAllFree } from './when-all-free.ts'
@@ -70,8 +70,8 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   }
 
   /** @internal */
-  toldWhy(): WhyNotAcquired | undefined {
-    return this.#lastMissed.toldWhy()
+  withReason(): WhyNotAcquired | undefined {
+    return this.#lastMissed.withReason()
   }
 
   get #lastMissed(): HoldfastLock {
@@ -110,7 +110,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
    */
   async requestRelease(options?: Pick<RequestReleaseOptions, 'reason'>): Promise<number> {
     const each = await Promise.all(this.#locks.map((lock) => lock.requestRelease(options)))
-    return each.reduce((sum, heard) => sum + heard, 0)
+    return each.reduce((sum, count) => sum + count, 0)
   }
 
   /** Returns the state of each lock according to Redis, in the order in which you passed the locks. */
@@ -148,13 +148,13 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
       owners.get(registry) as NonNullable<ReturnType<typeof owners.get>>
     const carried = this.#locks.map(({ registry, rawName, currentOwner }) => {
       return {
-        place: registry,
+        registry,
         lock: rawName,
         owner: currentOwner.enclosing() ?? newOwner(registry),
       }
     })
     const { registry } = this
-    return [...carried, { place: registry, lock: this.#key, owner: newOwner(registry) }]
+    return [...carried, { registry, lock: this.#key, owner: newOwner(registry) }]
   }
 
   /** @internal */
@@ -177,29 +177,29 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
 
   /** @internal */
   protected notUnlocked(lease: HeldMultiLease): unknown {
-    return lease.over()
+    return lease.whyEnded()
   }
 
   async #gather(
-    all: readonly Wanted[],
+    all: readonly WantedLock[],
     meant: Acquisition,
-    holder: Holder,
+    holder: LeaseHolder,
     scoped: boolean,
   ): Promise<MultiLease | null> {
     holder.began()
     let lease: HeldMultiLease | null = null
     try {
-      lease = await this.#takeAll(all, meant, holder, scoped)
+      lease = await this.#acquireAll(all, meant, holder, scoped)
     } finally {
-      holder.ended(lease !== null)
+      holder.callEnded(lease !== null)
     }
     return lease?.handle ?? null
   }
 
-  async #takeAll(
-    all: readonly Wanted[],
+  async #acquireAll(
+    all: readonly WantedLock[],
     meant: Acquisition,
-    holder: Holder,
+    holder: LeaseHolder,
     scoped: boolean,
   ): Promise<HeldMultiLease | null> {
     const { clock } = this.registry
@@ -211,7 +211,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
       selfWaitOf(lock, owner.madeBy === undefined ? undefined : this),
     )
     const calledFrom = this.registry.heldWatch?.trace()
-    let taken: ReadonlyMap<Wanted, Lease> | null
+    let taken: ReadonlyMap<WantedLock, Lease> | null
     try {
       const request = new AllOrNone(all, meant, endsAt, clock, calledFrom)
       taken = await warningOf(selfWait, request.run())

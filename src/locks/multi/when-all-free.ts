@@ -5,7 +5,7 @@ import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { ASK_ONCE } from '../lock/contended-lock.ts'
 
-interface Lock {
+interface AwaitedLock {
   awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null>
 }
 
@@ -15,7 +15,7 @@ interface Lock {
  * @returns true if one round of checks found all locks free; false at the end of `waitMs`
  */
 export async function whenAllFree(
-  locks: readonly Lock[],
+  locks: readonly AwaitedLock[],
   options: AwaitOptions | undefined,
   clock: Clock,
 ): Promise<boolean> {

@@ -13,12 +13,12 @@ interface Sides {
 }
 
 /** The methods that return a lease, or pass a lease to a function. */
-type Acquiring = 'lock' | 'tryLock' | 'using' | 'tryUsing'
+type AcquireMethod = 'lock' | 'tryLock' | 'using' | 'tryUsing'
 
 /** The upgradable side of a read-write lock: a {@link Lock} whose leases have `upgrade()` and `tryUpgrade()`. */
 export interface UpgradableLock
-  extends Pick<BaseLock<UpgradableLease, HeldUpgradableLease>, Acquiring>,
-    Omit<Lock, Acquiring> {}
+  extends Pick<BaseLock<UpgradableLease, HeldUpgradableLease>, AcquireMethod>,
+    Omit<Lock, AcquireMethod> {}
 
 /**
  * A lock that many readers hold together, or one writer alone, as `RReadWriteLock` of Redisson with the same name.

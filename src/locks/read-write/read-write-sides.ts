@@ -5,7 +5,7 @@ import type { LocalLocks } from '../../local/local-locks.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
 import { type Acquisition, tryLockArguments, usingOptions } from '../../options/acquisition.ts'
 import type { LockOptions, TryLockOptions } from '../../options/options.ts'
-import type { Holder } from '../../owner/holder.ts'
+import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type ReadWriteServer,
   type RemoteReadWriteLock,
 } from '../../servers/read-write-server.ts'
-import type { Seen } from '../../waiting/free-watchers.ts'
+import type { FreeCheck } from '../../waiting/free-watchers.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
 import { type Manner, nextNumber } from '../lock/one-lock.ts'
 import type { Upgrader } from './upgradable-lease.ts'
@@ -67,7 +67,7 @@ export class ReadWriteSides {
 
   inspect(): Promise<ReadWriteFacts> {
     const { name, locks } = this.#lock
-    return locks.ask(name, 'not inspected', (callMs) => this.#remote.inspect(callMs))
+    return locks.request(name, 'not inspected', (callMs) => this.#remote.inspect(callMs))
   }
 }
 
@@ -93,7 +93,7 @@ class Side extends HoldfastLock {
     owner: Owner,
     meant: Acquisition,
     manner: Manner,
-    holder?: Holder,
+    holder?: LeaseHolder,
     askedAt?: number,
   ): Promise<Lease | null> {
     this.#refuseReader(owner)
@@ -135,7 +135,7 @@ class Side extends HoldfastLock {
     const holders = this.#ownHolders(await this.#facts(failed))
     for (const { owner } of holders) {
       const force = (callMs: number) => this.#remote.forceRelease(owner, callMs)
-      await this.registry.ask(this.name, failed, force)
+      await this.registry.request(this.name, failed, force)
       this.registry.find(this.rawName)?.forced({ owner, token: null })
     }
     return holders.length > 0
@@ -153,7 +153,7 @@ class Side extends HoldfastLock {
     const watchable: Watchable<ReadWriteFacts> = {
       name,
       watchKey: sidesOf(rawName),
-      look: (callMs) => remote.inspect(callMs),
+      read: (callMs) => remote.inspect(callMs),
       listen: (onWake) => remote.listen(onWake),
       isRelease: (message) => isReleaseOf(message, this.kind === this.#kinds.reading),
       readFree: (facts) => this.#keptOutBy(facts),
@@ -165,7 +165,7 @@ class Side extends HoldfastLock {
    * Returns if this side is free for a new owner. If not, `ttlMs` is the longest lease that keeps
    * the owner out, in milliseconds; -1 if a lease never ends.
    */
-  #keptOutBy({ holders }: ReadWriteFacts): Seen {
+  #keptOutBy({ holders }: ReadWriteFacts): FreeCheck {
     const { reading, writing } = this.#kinds
     const keepsOut = ({ owner }: ReadWriteHolder) =>
       this.kind === writing || isWriter(owner) || (this.kind !== reading && isUpgradable(owner))
@@ -175,7 +175,7 @@ class Side extends HoldfastLock {
   }
 
   #facts(failed = 'not inspected'): Promise<ReadWriteFacts> {
-    return this.registry.ask(this.name, failed, (callMs) => this.#remote.inspect(callMs))
+    return this.registry.request(this.name, failed, (callMs) => this.#remote.inspect(callMs))
   }
 
   /**

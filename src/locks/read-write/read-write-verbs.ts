@@ -28,7 +28,7 @@ const AFTER_EXPIRY_MS = 1_000
 const TAKEN_OUT_MS = 30_000
 
 /** Records if this client may be in the queue on the server for one side of the lock. */
-class ClientPlace {
+class SidePlace {
   /** True if this client may be in the queue, even if no call waits any more. */
   mayBeThere = false
 
@@ -84,12 +84,12 @@ export class ReadWriteVerbs {
     }
     const verbsOf = (
       isLast: () => boolean,
-      place: ClientPlace,
+      place: SidePlace,
       suffix: string,
     ): Omit<KindVerbs, 'acquire' | 'reenter'> => ({
-      release: (ending, reply) => remote.release(ending, isLast(), reply),
+      lower: (ending, reply) => remote.lower(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
-      leave: () => {
+      stopWaiting: () => {
         if (!place.mayBeThere || !isLast()) return
         place.mayBeThere = false
         // No hold has an owner id that is only a suffix. So this call removes only the client's
@@ -99,17 +99,17 @@ export class ReadWriteVerbs {
       listensWith: this,
       listen: (onWake) => {
         this.#onWake = onWake
-        return remote.listen((message) => this.#told(message))
+        return remote.listen((message) => this.#onMessage(message))
       },
     })
     const reading = (isLast: () => boolean, suffix: string): KindVerbs => {
-      const place = new ClientPlace()
+      const place = new SidePlace()
       return {
         ...verbsOf(isLast, place, suffix),
         acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) => {
-          const heard = this.#heard(reply, waits)
+          const handler = this.#handling(reply, waits)
           const staysIfGranted = suffix === '' && !isLast
-          const placed = waits && beside === '' ? place.asks(heard, staysIfGranted) : heard
+          const placed = waits && beside === '' ? place.asks(handler, staysIfGranted) : handler
           remote.read({ ...attempt, beside, waits, isLast }, placed)
         },
         reenter: (reentry, reply) => remote.rereads(reentry, reply),
@@ -117,13 +117,13 @@ export class ReadWriteVerbs {
     }
     this.reading = reading(isLast('read'), '')
     this.upgrading = reading(() => waiters.firstAside === undefined, UPGRADABLE_SUFFIX)
-    const place = new ClientPlace()
+    const place = new SidePlace()
     this.writing = {
       ...verbsOf(noWriter, place, WRITE_SUFFIX),
       abandon: abandonWriter,
       acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) => {
-        const heard = this.#heard(reply, waits)
-        const placed = waits && beside === '' ? place.asks(heard, false) : heard
+        const handler = this.#handling(reply, waits)
+        const placed = waits && beside === '' ? place.asks(handler, false) : handler
         remote.write({ ...attempt, beside, waits, isLast }, this.#unlessGone(beside, placed))
       },
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
@@ -136,7 +136,7 @@ export class ReadWriteVerbs {
     }
   }
 
-  #told(message?: string): void {
+  #onMessage(message?: string): void {
     if (message !== undefined && this.#asking > 0) this.#early.add(message)
     this.#onWake(message)
   }
@@ -156,13 +156,13 @@ export class ReadWriteVerbs {
         hold?.loseGone()
         // If the hold was released during the request, the upgrade is refused.
         const held = { kind: 'held', ttlMs: 0 } as const
-        reply.answered(hold === undefined ? held : { ...held, never: hold.over() })
+        reply.answered(hold === undefined ? held : { ...held, never: hold.whyEnded() })
       },
       failed: (failure) => reply.failed(failure),
     }
   }
 
-  #heard(reply: Reply<AcquireAnswer>, waits: boolean): Reply<AcquireAnswer> {
+  #handling(reply: Reply<AcquireAnswer>, waits: boolean): Reply<AcquireAnswer> {
     if (!waits) return reply
     this.#asking += 1
     return {
@@ -172,16 +172,16 @@ export class ReadWriteVerbs {
         // The answer tells the waiter since when it waits. With this time, the waiter recognises
         // the early messages that are for it.
         for (const message of this.#early) this.#onWake(message)
-        this.#ended()
+        this.#answerHandled()
       },
       failed: (failure) => {
-        this.#ended()
+        this.#answerHandled()
         reply.failed(failure)
       },
     }
   }
 
-  #ended(): void {
+  #answerHandled(): void {
     this.#asking -= 1
     if (this.#asking === 0) this.#early.clear()
   }

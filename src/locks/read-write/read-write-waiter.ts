@@ -3,7 +3,7 @@ import type { Hold } from '../../lease/hold.ts'
 import type { Lease } from '../../lease/lease.ts'
 import { newLease } from '../../local/local-lease.ts'
 import { RacingWaiter } from '../../local/racing-waiter.ts'
-import type { Held, Seen } from '../../servers/answers.ts'
+import type { Held, LastHolder } from '../../servers/answers.ts'
 import { isMeant } from '../../servers/read-write-server.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 import { ASK_AGAIN_MS } from './read-write-verbs.ts'
@@ -26,7 +26,7 @@ export class ReadWriteWaiter extends RacingWaiter {
     const before = this.asksOnce && beside === undefined ? this.#before : undefined
     // Gives up only if a holder is known. Otherwise the earlier waiter may wait for a server that
     // does not answer, and null would hide the outage.
-    if (before !== undefined && (before.sight !== undefined || lock.keepsOut(before.request))) {
+    if (before !== undefined && (before.sight !== undefined || lock.excludes(before.request))) {
       this.sight = before.sight
       this.resolve(null)
       return
@@ -44,7 +44,7 @@ export class ReadWriteWaiter extends RacingWaiter {
     return first?.request.kind.isShared ? undefined : first
   }
 
-  override saw(seen: Seen & Pick<Held, 'since'>): void {
+  override saw(seen: LastHolder & Pick<Held, 'since'>): void {
     this.#since = seen.since ?? this.#since
     super.saw(seen)
   }
@@ -58,9 +58,9 @@ export class ReadWriteWaiter extends RacingWaiter {
     super.woken()
   }
 
-  override granted(hold: Hold, path?: AcquirePath): void {
+  override accept(hold: Hold, path?: AcquirePath): void {
     this.#rejectIfLost()
-    super.granted(hold, path)
+    super.accept(hold, path)
   }
 
   /**
@@ -81,7 +81,7 @@ export class ReadWriteWaiter extends RacingWaiter {
    */
   #rejectIfLost(): void {
     this.#upgraded?.loseIfExpired()
-    if (this.#upgraded?.lostAt !== undefined) this.reject(this.#upgraded.over())
+    if (this.#upgraded?.lostAt !== undefined) this.reject(this.#upgraded.whyEnded())
   }
 }
 

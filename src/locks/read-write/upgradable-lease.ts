@@ -70,11 +70,11 @@ export class HeldUpgradableLease extends LocalLease {
     this.#released ??= new AbortController()
     hold.loseIfExpired()
     try {
-      if (!hold.live) throw hold.over()
+      if (!hold.live) throw hold.whyEnded()
       return await acquire(this.#released.signal)
     } catch (error) {
       if (error !== hold.loss || !(error instanceof LeaseLostError)) throw error
-      this.told = true
+      this.reported = true
       throw new LeaseLostError(
         `Read-write lock "${this.name}" was not upgraded: its upgradable lease (token ${error.token}) was lost, and ` +
           'another owner may have written since. Acquire the upgradable lock again and read again before you write.',

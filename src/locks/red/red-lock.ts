@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '../../errors.ts'
 import { behind, otherCopy } from '../../kit/handle.ts'
 import { show } from '../../kit/show.ts'
-import { Backend, type Client } from '../../local/backend.ts'
+import { Backend, type SharedParts } from '../../local/backend.ts'
 import type { CutOffHold, Holdings } from '../../local/holdings.ts'
 import { together } from '../../local/list-holdings.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
@@ -12,7 +12,7 @@ import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
 /** A plain lock of another client. The server of this client has one vote for the RedLock. */
-interface Part {
+interface RedLockPart {
   readonly name: string
   readonly rawName: string
   readonly registry: LocalLocks
@@ -39,14 +39,14 @@ type NewQuorum = (
  * belongs to another client.
  */
 export class RedLocks {
-  readonly #client: Client
+  readonly #client: SharedParts
   readonly #newQuorum: NewQuorum
   /** One entry for each set of voting clients. The key contains their client ids. */
   readonly #branches = new Map<string, Branch>()
   #draining = false
   #closed = false
 
-  constructor(client: Client, newQuorum: NewQuorum) {
+  constructor(client: SharedParts, newQuorum: NewQuorum) {
     this.#client = client
     this.#newQuorum = newQuorum
   }
@@ -106,9 +106,9 @@ export class RedLocks {
    *
    * @returns the holds that it ended
    */
-  async close(): Promise<CutOffHold[]> {
+  async shutDown(): Promise<CutOffHold[]> {
     this.#closed = true
-    return (await Promise.all([...this.#branches.values()].map(close))).flat()
+    return (await Promise.all([...this.#branches.values()].map(shutDownBranch))).flat()
   }
 
   get backends(): Backend[] {
@@ -121,7 +121,7 @@ export class RedLocks {
     return { held: all.held.map(asRedLock), waiting: all.waiting.map(asRedLock) }
   }
 
-  #branch(votes: readonly Part[]): Branch {
+  #branch(votes: readonly RedLockPart[]): Branch {
     const { settings } = this.#client
     const key = votes.map(({ registry }) => registry.clientId).join(' ')
     let branch = this.#branches.get(key)
@@ -137,21 +137,21 @@ export class RedLocks {
       branch = { backend, quorum }
       this.#branches.set(key, branch)
       if (this.#draining) void backend.drain()
-      if (this.#closed) void close(branch)
+      if (this.#closed) void shutDownBranch(branch)
     }
     return branch
   }
 }
 
-async function close({ backend, quorum }: Branch): Promise<CutOffHold[]> {
-  const cutOff = await backend.close()
-  quorum.close()
+async function shutDownBranch({ backend, quorum }: Branch): Promise<CutOffHold[]> {
+  const cutOff = await backend.shutDown()
+  quorum.disconnect()
   return cutOff.map(asRedLock)
 }
 
 const asRedLock = <E extends object>(entry: E) => ({ ...entry, kind: 'redlock' }) as const
 
-function partOf(given: unknown): Part {
+function partOf(given: unknown): RedLockPart {
   const lock = behind(given, HoldfastLock)
   if (lock === undefined) {
     const other = otherCopy(given, `the lock ${show(Object(given).name)}`)

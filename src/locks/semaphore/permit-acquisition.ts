@@ -9,13 +9,13 @@ import { permitsTimeout } from './permits-timeout.ts'
 import { whyNoPermits } from './why-no-permits.ts'
 
 /** The options of an acquisition of permits. The kind contains the number of permits. */
-type Wanted = Pick<
+type PermitTerms = Pick<
   AcquireRequest,
   'leaseMs' | 'watched' | 'maxHoldMs' | 'waitMs' | 'signal' | 'scoped'
 >
 
 /** An acquisition in progress, and the local lock of the semaphore. */
-interface Begun {
+interface StartedAcquisition {
   readonly lock: LocalLock
   readonly acquiring: Promise<Lease | null>
 }
@@ -23,12 +23,12 @@ interface Begun {
 /**
  * Begins an acquisition for a new owner. So the acquisition never re-enters another acquisition.
  */
-export function beginAcquisition(
+export function startAcquisition(
   locks: LocalLocks,
   { name, rawName }: { readonly name: string; readonly rawName: string },
   kind: LockKind,
-  wanted: Wanted,
-): Begun {
+  wanted: PermitTerms,
+): StartedAcquisition {
   const owner = locks.newOwner()
   const lock = locks.lock(name, rawName)
   const acquiring = acquire(lock, kind, {
@@ -50,7 +50,7 @@ export function beginAcquisition(
  * @returns the permits; rejects with `WaitTimeoutError` if they are not acquired in time
  */
 export async function acquiredInTime(
-  { lock, acquiring }: Begun,
+  { lock, acquiring }: StartedAcquisition,
   wanted: { readonly permits: number; readonly waitMs: number },
   kinds: PermitKinds,
   locks: LocalLocks,

@@ -8,7 +8,7 @@ import { MOST_LISTED } from '../../servers/answers.ts'
 import type { PermitFacts } from '../../servers/permit-server.ts'
 import type { ExpirablePermits } from './expirable-permits.ts'
 import type { Permit } from './permit.ts'
-import { acquiredInTime, beginAcquisition } from './permit-acquisition.ts'
+import { acquiredInTime, startAcquisition } from './permit-acquisition.ts'
 import { idsGiven } from './permit-id-arguments.ts'
 import type { PermitKinds } from './permit-kinds.ts'
 import {
@@ -111,7 +111,7 @@ export class HoldfastPermitExpirableSemaphore {
    * Rejects as {@link trySetPermits} does.
    */
   async availablePermits(): Promise<number> {
-    const { permits, available, taken } = await this.#requests.look(0)
+    const { permits, available, taken } = await this.#requests.inspect(0)
     return permits === null && this.#limit !== undefined ? this.#limit - taken : available
   }
 
@@ -120,7 +120,7 @@ export class HoldfastPermitExpirableSemaphore {
    * {@link trySetPermits} does.
    */
   inspect(): Promise<PermitFacts> {
-    return this.#requests.look(MOST_LISTED)
+    return this.#requests.inspect(MOST_LISTED)
   }
 
   /**
@@ -222,22 +222,22 @@ export class HoldfastPermitExpirableSemaphore {
 
   async #acquireInTime(wanted: PermitAcquisition): Promise<Permit> {
     const asked = { permits: wanted.permits, waitMs: wanted.meant.waitMs }
-    const lease = acquiredInTime(this.#begin(wanted), asked, this.#kinds, this.#locks)
+    const lease = acquiredInTime(this.#start(wanted), asked, this.#kinds, this.#locks)
     return lease as Promise<Permit>
   }
 
   async #acquire(wanted: PermitAcquisition) {
-    return this.#begin(wanted).acquiring as Promise<Permit | null>
+    return this.#start(wanted).acquiring as Promise<Permit | null>
   }
 
-  #begin({ permits, meant }: PermitAcquisition) {
+  #start({ permits, meant }: PermitAcquisition) {
     const { leaseMs, renew, maxHoldMs, waitMs, signal } = meant
     const locks = this.#locks
     locks.assertAdmits(this.name)
     locks.assertNotLonger(this.name, leaseMs)
     signal?.throwIfAborted()
     const kind = this.#kinds.of(permits, this.#limit)
-    return beginAcquisition(locks, this.#here, kind, {
+    return startAcquisition(locks, this.#here, kind, {
       leaseMs: Math.min(leaseMs ?? locks.leaseMs, maxHoldMs),
       watched: renew,
       maxHoldMs,

@@ -4,7 +4,7 @@ import type { CallFailure } from '../../servers/call-failure.ts'
 import { headOf, headOfIds } from '../../servers/permit-ids.ts'
 import type { PermitChange, PermitFacts, RemotePermits } from '../../servers/permit-server.ts'
 import { OF_SEMAPHORE, outcomeWords } from './semaphore-words.ts'
-import { askWhoTheyAre, type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'
+import { fetchClientInfo, type WhyNoPermits, whyNoPermits } from './why-no-permits.ts'
 
 /**
  * The requests of one client for one semaphore whose permits have leases. Acquisitions are not part
@@ -33,11 +33,13 @@ export class PermitRequests {
   change(how: PermitChange['how'], permits: number): Promise<number> {
     const request = this.#newRequest()
     const failed = outcomeWords('the number of its permits was', 'changed')
-    return this.#ask(failed, (callMs) => this.#remote.change({ how, permits, ...request }, callMs))
+    return this.#request(failed, (callMs) =>
+      this.#remote.change({ how, permits, ...request }, callMs),
+    )
   }
 
-  look(most: number): Promise<PermitFacts> {
-    return this.#ask(
+  inspect(most: number): Promise<PermitFacts> {
+    return this.#request(
       () => 'its permits were not read',
       (callMs) => this.#remote.inspect(most, callMs),
     )
@@ -51,7 +53,7 @@ export class PermitRequests {
   async releaseIds(ids: readonly string[]): Promise<boolean> {
     const request = this.#newRequest()
     const failed = outcomeWords('the permits were', 'released')
-    const wereTaken = await this.#ask(failed, (callMs) =>
+    const wereTaken = await this.#request(failed, (callMs) =>
       this.#remote.releaseIds(ids, request, callMs),
     )
     const heads = new Set(ids.map(headOf))
@@ -75,7 +77,7 @@ export class PermitRequests {
   }
 
   async why(): Promise<WhyNoPermits> {
-    const { permits, available, taken, holders, waiting } = await this.look(MOST_LISTED)
+    const { permits, available, taken, holders, waiting } = await this.inspect(MOST_LISTED)
     const known = holders.flatMap(({ owner, ageMs, permits: count }) =>
       owner === null || ageMs === null ? [] : [{ owner, ageMs, permits: count }],
     )
@@ -83,7 +85,7 @@ export class PermitRequests {
       ...{ name: this.#name, setBy: this.#setBy, isSet: permits !== null },
       ...{ available, taken, waiting, holders: known },
     }
-    await askWhoTheyAre(known, this.#locks)
+    await fetchClientInfo(known, this.#locks)
     return whyNoPermits(sight, this.#locks, this.#locks.clock.now().wall)
   }
 
@@ -101,7 +103,7 @@ export class PermitRequests {
     const lock = this.#local
     if (lock === undefined) return
     for (const hold of lock.holds.all) if (isMeant(hold.id.wireOwner)) hold.lose('forced', how)
-    lock.lookAgain()
+    lock.checkAgain()
   }
 
   #newRequest() {
@@ -111,10 +113,10 @@ export class PermitRequests {
     return { request: this.#locks.newOwner().newName(), keptMs }
   }
 
-  #ask<T>(
+  #request<T>(
     failed: (failure: CallFailure) => string,
     call: (callMs: number) => Promise<T>,
   ): Promise<T> {
-    return this.#locks.ask(this.#name, failed, call, OF_SEMAPHORE)
+    return this.#locks.request(this.#name, failed, call, OF_SEMAPHORE)
   }
 }

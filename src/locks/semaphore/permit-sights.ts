@@ -22,7 +22,7 @@ const WARN_MS = 500
 const RECENT_MS = 1_500
 
 /** The members of one semaphore in one client that {@link PermitSights} needs. */
-interface Semaphore {
+interface SightedSemaphore {
   readonly name: string
   readonly rawName: string
   readonly waiters: { readonly first: object | undefined }
@@ -40,12 +40,12 @@ export interface Watching {
  * acquisition contains this state, so the client sends no extra request.
  */
 export class PermitSights {
-  readonly #semaphore: Semaphore
+  readonly #semaphore: SightedSemaphore
   readonly #client: Watching
   #last: { readonly seen: PermitsSeen; readonly at: number } | undefined
   #timer: Timer | undefined
 
-  constructor(semaphore: Semaphore, client: Watching) {
+  constructor(semaphore: SightedSemaphore, client: Watching) {
     this.#semaphore = semaphore
     this.#client = client
   }
@@ -57,10 +57,10 @@ export class PermitSights {
    */
   refused(seen: PermitsSeen, waits: boolean): void {
     this.#last = { seen, at: this.#clock.monotonic() }
-    if (waits) this.#lookSoon(seen)
+    if (waits) this.#checkSoon(seen)
   }
 
-  granted(): void {
+  clear(): void {
     this.#last = undefined
   }
 
@@ -84,19 +84,19 @@ export class PermitSights {
    * Starts a timer, unless a timer runs already. At its end, the client warns if no client has set
    * the number of permits. Otherwise the client looks up the processes that hold permits.
    */
-  #lookSoon(seen: PermitsSeen): void {
+  #checkSoon(seen: PermitsSeen): void {
     if (this.#timer !== undefined) return
     const isUnset = !seen.isSet
     if (isUnset ? !this.#client.warnings.warnsOfNone(this.#semaphore) : !this.#hasUnknown(seen)) {
       return
     }
-    const look = () => {
+    const check = () => {
       this.#timer = undefined
       if (this.#last === undefined || this.#semaphore.waiters.first === undefined) return
       if (!this.#last.seen.isSet) this.#client.warnings.none(this.#semaphore, WARN_MS)
-      else void this.#askWho(this.#last.seen)
+      else void this.#fetchHolders(this.#last.seen)
     }
-    this.#timer = this.#clock.after(isUnset ? WARN_MS : ASK_WHO_MS, look).unref()
+    this.#timer = this.#clock.after(isUnset ? WARN_MS : ASK_WHO_MS, check).unref()
   }
 
   #hasUnknown({ holders }: PermitsSeen): boolean {
@@ -107,7 +107,7 @@ export class PermitSights {
    * Looks up one client after another. If the login has no right to look up clients, Redis then
    * refuses only one request.
    */
-  async #askWho({ holders }: PermitsSeen): Promise<void> {
+  async #fetchHolders({ holders }: PermitsSeen): Promise<void> {
     for (const { owner } of holders) await this.#client.clients.learn(owner)
   }
 

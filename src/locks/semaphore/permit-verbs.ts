@@ -19,7 +19,7 @@ import { PermitSights, type Watching } from './permit-sights.ts'
 const ASK_AGAIN_MS = 1_000
 
 /** The members of one semaphore in one client that the requests need. */
-interface Semaphore {
+interface WaitedSemaphore {
   readonly name: string
   readonly rawName: string
   /** The waiters for permits in FIFO order. */
@@ -36,7 +36,7 @@ export class PermitVerbs {
   /** The state of the semaphore in the last refusal. */
   readonly sights: PermitSights
   readonly #remote: RemotePool
-  readonly #semaphore: Semaphore
+  readonly #semaphore: WaitedSemaphore
   readonly #client: Watching
   /**
    * The waiter that was refused last. `#since` is the time from which this waiter waits, as the
@@ -47,7 +47,7 @@ export class PermitVerbs {
   /** True if this client may have a place in the server's list of waiters. */
   #hasPlace = false
 
-  constructor(remote: RemotePool, semaphore: Semaphore, client: Watching) {
+  constructor(remote: RemotePool, semaphore: WaitedSemaphore, client: Watching) {
     this.#remote = remote
     this.#semaphore = semaphore
     this.#client = client
@@ -64,7 +64,7 @@ export class PermitVerbs {
       acquire: (attempt, reply) => this.#acquire(attempt, undefined, reply),
       // Each acquisition of permits is separate, so an owner never re-enters.
       reenter: (_, reply) => reply.answered({ kind: 'gone' }),
-      release: (ending, reply) => remote.release(ending, isLast(), reply),
+      lower: (ending, reply) => remote.giveBack(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
       listensWith: this,
       // The client listens while any call waits. So at the end of the subscription, the client may
@@ -79,7 +79,7 @@ export class PermitVerbs {
             listening.stop()
             // After a grant, the server keeps the place for the next waiter of this client. If this
             // waiter has given up, the place must be removed.
-            if (this.#hasPlace && isLast()) remote.leave(isLast)
+            if (this.#hasPlace && isLast()) remote.stopWaiting(isLast)
           },
         }
       },
@@ -109,11 +109,11 @@ export class PermitVerbs {
     const waiter = waits ? waiters.first : undefined
     const beganAt = services.clock.monotonic() - (waiter?.waitedMs ?? 0)
     const since = waiter !== undefined && waiter === this.#waiter ? this.#since : ''
-    const heard = this.#heard(reply, attempt.owner, waiter, isLast, limit)
-    this.#remote.acquire({ ...attempt, waits, isLast, beganAt, since, limit }, heard)
+    const handler = this.#handling(reply, attempt.owner, waiter, isLast, limit)
+    this.#remote.acquire({ ...attempt, waits, isLast, beganAt, since, limit }, handler)
   }
 
-  #heard(
+  #handling(
     reply: Reply<AcquireAnswer>,
     owner: string,
     waiter: object | undefined,
@@ -141,7 +141,7 @@ export class PermitVerbs {
   }
 
   #saw(answer: PermitAnswer, waits: boolean, limit: number | undefined): void {
-    if (answer.kind === 'granted') this.sights.granted()
+    if (answer.kind === 'granted') this.sights.clear()
     else if (answer.kind === 'held') this.sights.refused(answer.seen, waits)
     const inRedis = inAllOf(answer)
     if (limit === undefined || inRedis === undefined || inRedis === limit) return

@@ -28,7 +28,7 @@ export class SemaphoreRequests {
     const change = { id: this.#locks.newOwner().newName(), what, permits, ttlMs }
     const isOfPermits = what === 'set' || what === 'add'
     const failed = outcomeWords(isOfPermits ? permitsWere(permits) : 'it was', DONE[what])
-    return this.#locks.ask(
+    return this.#locks.request(
       this.#name,
       failed,
       (callMs) => this.#remote.change(change, callMs),
@@ -36,13 +36,13 @@ export class SemaphoreRequests {
     )
   }
 
-  look(most: number): Promise<SemaphoreFacts> {
-    const look = (callMs: number) => this.#remote.inspect(most, callMs)
-    return this.#locks.ask(this.#name, 'not inspected', look, OF_SEMAPHORE)
+  inspect(most: number): Promise<SemaphoreFacts> {
+    const call = (callMs: number) => this.#remote.inspect(most, callMs)
+    return this.#locks.request(this.#name, 'not inspected', call, OF_SEMAPHORE)
   }
 
   async why(): Promise<WhyNoPermits> {
-    const { isSet, available, waiting } = await this.look(MOST_LISTED)
+    const { isSet, available, waiting } = await this.inspect(MOST_LISTED)
     const sight = {
       ...{ name: this.#name, setBy: this.#setBy, isSet, available, waiting },
       ...{ taken: null, holders: [] },

@@ -4,7 +4,7 @@ import { warn } from '../../kit/warning.ts'
 const MOST_NAMES = 100
 
 /** The name that the client received, and the name in Redis. */
-interface Named {
+interface SemaphoreName {
   readonly name: string
   readonly rawName: string
 }
@@ -21,12 +21,12 @@ export class SemaphoreWarnings {
   }
 
   /** True if the client may still warn that this semaphore has no permits. */
-  warnsOfNone({ rawName }: Named): boolean {
+  warnsOfNone({ rawName }: SemaphoreName): boolean {
     return !this.#unset.has(rawName) && this.#unset.size < MOST_NAMES
   }
 
   /** Warns that a call has waited for `waitedMs` while no client has set the number of permits. */
-  none(semaphore: Named, waitedMs: number): void {
+  none(semaphore: SemaphoreName, waitedMs: number): void {
     if (!this.warnsOfNone(semaphore)) return
     this.#unset.add(semaphore.rawName)
     warn(
@@ -37,7 +37,7 @@ export class SemaphoreWarnings {
   }
 
   /** Warns that the number of permits in Redis differs from the `permits` option of the client. */
-  differs(semaphore: Named, inRedis: number, limit: number): void {
+  differs(semaphore: SemaphoreName, inRedis: number, limit: number): void {
     const { name, rawName } = semaphore
     if (this.#differing.has(rawName) || this.#differing.size >= MOST_NAMES) return
     this.#differing.add(rawName)

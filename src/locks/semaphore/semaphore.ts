@@ -5,7 +5,7 @@ import { assertFunction, assertNoMore } from '../../options/input.ts'
 import type { TryUsingOptions } from '../../options/options.ts'
 import { MOST_LISTED, type SemaphoreFacts } from '../../servers/answers.ts'
 import type { RemoteSemaphore } from '../../servers/semaphore-server.ts'
-import { acquiredInTime, beginAcquisition } from './permit-acquisition.ts'
+import { acquiredInTime, startAcquisition } from './permit-acquisition.ts'
 import {
   type AcquirePermitsOptions,
   acquireArguments,
@@ -101,7 +101,7 @@ export class HoldfastSemaphore {
     ...others: readonly never[]
   ): Promise<boolean> {
     assertNoMore(others)
-    return this.#take(tryArguments('tryAcquire(options)', options))
+    return this.#tryTake(tryArguments('tryAcquire(options)', options))
   }
 
   /**
@@ -130,7 +130,7 @@ export class HoldfastSemaphore {
   ): Promise<T | U> {
     assertFunction(work)
     const wanted = tryArguments('tryUsing(fn, options)', options, ['otherwise'])
-    return (await this.#take(wanted)) ? this.#do(work, wanted) : otherwiseOf(options)
+    return (await this.#tryTake(wanted)) ? this.#do(work, wanted) : otherwiseOf(options)
   }
 
   /**
@@ -181,12 +181,12 @@ export class HoldfastSemaphore {
 
   /** Returns how many permits are available; below 0 if more were removed than existed. */
   async availablePermits(): Promise<number> {
-    return (await this.#requests.look(0)).available
+    return (await this.#requests.inspect(0)).available
   }
 
   /** Returns how many permits are available, and the waiting clients. */
   inspect(): Promise<SemaphoreFacts> {
-    return this.#requests.look(MOST_LISTED)
+    return this.#requests.inspect(MOST_LISTED)
   }
 
   /**
@@ -209,23 +209,23 @@ export class HoldfastSemaphore {
 
   async #takeInTime(wanted: PermitsWanted): Promise<void> {
     const { kinds, locks } = this.#all
-    const begun = this.#begin(wanted)
+    const begun = this.#start(wanted)
     if (begun !== undefined) await acquiredInTime(begun, wanted, kinds, locks)
   }
 
-  async #take(wanted: PermitsWanted): Promise<boolean> {
-    const begun = this.#begin(wanted)
+  async #tryTake(wanted: PermitsWanted): Promise<boolean> {
+    const begun = this.#start(wanted)
     return begun === undefined || (await begun.acquiring) !== null
   }
 
   /** @returns the acquisition; undefined for 0 permits, which are always available */
-  #begin({ permits, waitMs, signal }: PermitsWanted) {
+  #start({ permits, waitMs, signal }: PermitsWanted) {
     const { locks, kinds } = this.#all
     locks.assertAdmits(this.name)
     signal?.throwIfAborted()
     if (permits === 0) return undefined
     const kind = kinds.of(permits)
-    return beginAcquisition(locks, { name: this.name, rawName: this.#rawName }, kind, {
+    return startAcquisition(locks, { name: this.name, rawName: this.#rawName }, kind, {
       leaseMs: NO_LEASE_MS,
       watched: false,
       maxHoldMs: Infinity,

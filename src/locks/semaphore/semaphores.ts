@@ -17,7 +17,7 @@ import type { Addition, RemoteSemaphore, SemaphoreServer } from '../../servers/s
 import { PermitKinds } from './permit-kinds.ts'
 import { OF_SEMAPHORE, outcomeWords, permitsWere } from './semaphore-words.ts'
 
-interface Semaphore {
+interface NamedSemaphore {
   readonly name: string
   readonly remote: RemoteSemaphore
 }
@@ -51,11 +51,11 @@ export class Semaphores {
    * Adds permits, no matter which client acquired them. If Redis does not confirm the addition, the client retries in
    * the background.
    */
-  add(semaphore: Semaphore, permits: number, ifExists: boolean): Promise<boolean> {
+  add(semaphore: NamedSemaphore, permits: number, ifExists: boolean): Promise<boolean> {
     const adding = this.#add(semaphore, this.#additionOf(permits, ifExists))
     this.#adding.add(adding)
-    const end = () => this.#adding.delete(adding)
-    adding.then(end, end)
+    const forget = () => this.#adding.delete(adding)
+    adding.then(forget, forget)
     return adding
   }
 
@@ -66,7 +66,7 @@ export class Semaphores {
    * the semaphore still exists. The event `error` reports a failure
    * @throws if the client was closed or began to drain after the permits were acquired. The permits are then released
    */
-  inUse(semaphore: Semaphore, permits: number): () => Promise<unknown> {
+  inUse(semaphore: NamedSemaphore, permits: number): () => Promise<unknown> {
     if (this.#closed || this.#isDraining) {
       if (permits > 0) semaphore.remote.addLater(this.#additionOf(permits, true))
       throw this.#closed ? closedError(semaphore.name) : closingError(semaphore.name)
@@ -120,7 +120,7 @@ export class Semaphores {
    * time of two commands. This is longer than for locks, because permits without leases never expire: after a short
    * outage they must not stay acquired.
    */
-  async close(): Promise<void> {
+  async shutDown(): Promise<void> {
     this.#closed = true
     const givenBack = [...this.#inUse].map((giveBack) => giveBack())
     if (this.#adding.size === 0) return
@@ -136,7 +136,7 @@ export class Semaphores {
     return { id: this.locks.newOwner().newName(), permits, ifExists }
   }
 
-  async #add({ name, remote }: Semaphore, change: Addition): Promise<boolean> {
+  async #add({ name, remote }: NamedSemaphore, change: Addition): Promise<boolean> {
     const { locks } = this
     locks.assertOpen(name)
     const words = outcomeWords(permitsWere(change.permits), 'released')
@@ -148,7 +148,7 @@ export class Semaphores {
       return `${said}; the client retries in the background (the release counts once), so do not release again`
     }
     try {
-      return await locks.ask(name, failed, (callMs) => remote.add(change, callMs), OF_SEMAPHORE)
+      return await locks.request(name, failed, (callMs) => remote.add(change, callMs), OF_SEMAPHORE)
     } catch (error) {
       if (error instanceof ClosedError) {
         throw new ClosedError(`Semaphore "${name}": ${said}: the client was closed.`, name)
@@ -170,8 +170,8 @@ const TAKEN = { handle: Object.freeze({}) as Lease }
 
 /** A waiter for permits without a lease. After the grant, the client stores nothing about the permits. */
 class PlainPermitWaiter extends RacingWaiter {
-  override granted(hold: Hold, path?: AcquirePath): void {
-    hold.end()
+  override accept(hold: Hold, path?: AcquirePath): void {
+    hold.finish()
     if (this.settled) this.lock.abandonHold(hold)
     else this.resolve(hold, path)
   }

@@ -47,14 +47,14 @@ interface SemaphoreSight {
 }
 
 /** The clients whose processes are known without a request. */
-interface KnownClients {
+interface ClientFinder {
   readonly clientId: string
   readonly clients: { find(owner: string): ClientInfo | null }
 }
 
 /** Asks the server for the process of a client. */
-interface Asking {
-  readonly clients: Pick<Clients, 'find' | 'ask'>
+interface ClientLookup {
+  readonly clients: Pick<Clients, 'find' | 'fetchInfo'>
   readonly limits: { readonly commandTimeoutMs: number }
 }
 
@@ -69,7 +69,7 @@ const MOST_ASKED = 20
  *
  * @param at when the server reported the state, in milliseconds since 1970
  */
-export function whyNoPermits(sight: SemaphoreSight, known: KnownClients, at: number): WhyNoPermits {
+export function whyNoPermits(sight: SemaphoreSight, known: ClientFinder, at: number): WhyNoPermits {
   const { name, isSet, available, taken, waiting } = sight
   const holders = sight.holders
     .map(({ owner, ageMs, permits = permitsOf(owner) }) => {
@@ -110,7 +110,7 @@ function outcomeOf({
 function sentencesOf(
   sight: SemaphoreSight,
   holders: readonly PermitOwner[],
-  known: KnownClients,
+  known: ClientFinder,
 ): string {
   const { isSet, available, taken, waiting, setBy } = sight
   const waits = waiting === null ? '' : waitingWords(waiting)
@@ -130,7 +130,7 @@ function sentencesOf(
 }
 
 /** Returns the words for the holders, such as ": 1 by app-3 (host:4711) for 12 s, 2 by others". */
-function holderWords(taken: number, holders: readonly PermitOwner[], known: KnownClients): string {
+function holderWords(taken: number, holders: readonly PermitOwner[], known: ClientFinder): string {
   const named = holders.slice(0, MOST_NAMED)
   const others = taken - named.reduce((sum, { permits }) => sum + permits, 0)
   const all = named.map(({ owner, process, permits, ageMs }) => {
@@ -146,7 +146,7 @@ function holderWords(taken: number, holders: readonly PermitOwner[], known: Know
 function printedOwner(
   owner: string,
   process: ClientInfo | null,
-  { clientId, clients }: KnownClients,
+  { clientId, clients }: ClientFinder,
 ): string {
   if (clientOf(owner) === clientId) return 'this client'
   if (process === null) return printable(owner)
@@ -179,16 +179,16 @@ function waitingWords(waiting: readonly WaitingForPermits[]): string {
  * Asks the server once about each unknown client, for the holders that have held permits for the longest time. Never
  * rejects.
  */
-export async function askWhoTheyAre(
+export async function fetchClientInfo(
   holders: readonly { readonly owner: string; readonly ageMs: number }[],
-  { clients, limits }: Asking,
+  { clients, limits }: ClientLookup,
 ): Promise<void> {
   const longest = [...holders].sort((a, b) => b.ageMs - a.ageMs).slice(0, MOST_ASKED)
   const unknown = longest.filter(({ owner }) => clients.find(owner) === null)
   const owners = new Map(unknown.map(({ owner }) => [clientOf(owner), owner]))
   await Promise.all(
     [...owners.values()].map((owner) => {
-      return clients.ask(owner, limits.commandTimeoutMs).catch(() => null)
+      return clients.fetchInfo(owner, limits.commandTimeoutMs).catch(() => null)
     }),
   )
 }

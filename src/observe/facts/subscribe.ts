@@ -23,7 +23,7 @@ interface Traced {
 type Handlers = {
   readonly [K in keyof Traced]?: {
     start?(fact: Traced[K]): void
-    end?(fact: Traced[K]): void
+    finish?(fact: Traced[K]): void
   }
 } & { readonly settled?: (fact: SettledFact) => void }
 
@@ -51,10 +51,10 @@ export function subscribe({ settled, ...traced }: Handlers): () => void {
   }
   for (const [name, handlers] of Object.entries(traced)) {
     on(`tracing:holdfast:${name}:start`, handlers.start)
-    on(`tracing:holdfast:${name}:asyncEnd`, handlers.end)
+    on(`tracing:holdfast:${name}:asyncEnd`, handlers.finish)
   }
   on('holdfast:settled', settled)
   return () => {
-    for (const end of endings.splice(0)) end()
+    for (const stop of endings.splice(0)) stop()
   }
 }

@@ -2,7 +2,7 @@
 export class UnderWay<Fact extends object, Labels> {
   readonly #begun = new Map<Fact, { readonly labels: Labels; readonly since: number }>()
 
-  begin(fact: Fact, labels: Labels): void {
+  started(fact: Fact, labels: Labels): void {
     this.#begun.set(fact, { labels, since: performance.now() })
   }
 
@@ -11,7 +11,7 @@ export class UnderWay<Fact extends object, Labels> {
    *
    * @returns its labels and its duration in seconds; undefined if it did not begin
    */
-  end(fact: Fact): { labels: Labels; seconds: number } | undefined {
+  finished(fact: Fact): { labels: Labels; seconds: number } | undefined {
     const one = this.#begun.get(fact)
     this.#begun.delete(fact)
     return one && { labels: one.labels, seconds: secondsSince(one.since) }

@@ -72,12 +72,12 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
     return labels
   }
 
-  const end = subscribe({
+  const unsubscribe = subscribe({
     acquire: {
-      start: (fact) => calls.begin(fact, labelsOf(fact)),
-      end(fact) {
+      start: (fact) => calls.started(fact, labelsOf(fact)),
+      finish(fact) {
         const { outcome, path, waitedMs } = fact
-        const call = calls.end(fact)
+        const call = calls.finished(fact)
         if (outcome === undefined || waitedMs === undefined) return
         // An outage concerns Redis and not one lock, so the labels have no name.
         const of = outcome === 'outage' ? { kind: fact.kind } : (call?.labels ?? labelsOf(fact))
@@ -86,10 +86,10 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
       },
     },
     hold: {
-      start: (fact) => holds.begin(fact, labelsOf(fact)),
-      end(fact) {
+      start: (fact) => holds.started(fact, labelsOf(fact)),
+      finish(fact) {
         const { outcome, heldMs, stalledMs } = fact
-        const hold = holds.end(fact)
+        const hold = holds.finished(fact)
         if (outcome === undefined || heldMs === undefined) return
         const labels = hold?.labels ?? labelsOf(fact)
         metrics.holdDuration.observe({ ...labels, outcome }, heldMs / 1_000)
@@ -101,11 +101,11 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
     },
     renew: {
       start(fact) {
-        renewals.begin(fact, undefined)
+        renewals.started(fact, undefined)
         metrics.renewLateness.observe(fact.latenessMs / 1_000)
       },
-      end(fact) {
-        const renewal = renewals.end(fact)
+      finish(fact) {
+        const renewal = renewals.finished(fact)
         if (renewal === undefined) return
         const outcome = fact.error === undefined ? 'renewed' : 'failed'
         metrics.renewDuration.observe({ outcome }, renewal.seconds)
@@ -119,11 +119,11 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
         // increase.
         if (!servers.has(address)) metrics.outageDuration.zero(labels)
         servers.set(address, labels)
-        outages.begin(fact, labels)
+        outages.started(fact, labels)
         metrics.outagesTotal.inc(labels)
       },
-      end(fact) {
-        const outage = outages.end(fact)
+      finish(fact) {
+        const outage = outages.finished(fact)
         if (outage === undefined || fact.outcome !== 'recovered') return
         metrics.outageDuration.observe(outage.labels, (fact.outageMs ?? 0) / 1_000)
       },
@@ -131,7 +131,7 @@ export function fill({ register, prefix, nameOf, mostNames }: Filled): () => voi
     settled: ({ unknownMs }) => metrics.unknownDuration.observe(unknownMs / 1_000),
   })
   return () => {
-    end()
+    unsubscribe()
     metrics.remove()
   }
 }

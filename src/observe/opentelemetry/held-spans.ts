@@ -21,7 +21,7 @@ export class HeldSpans {
    */
   readonly #byOwner = new Map<string, Map<HoldFact, SpanContext>>()
 
-  begin(fact: HoldFact, span: SpanContext): void {
+  holdStarted(fact: HoldFact, span: SpanContext): void {
     if (!isKept(span)) return
     const { name, owner, notes } = fact
     this.#held.set(keyOf(name, owner), span)
@@ -30,19 +30,19 @@ export class HeldSpans {
     notes?.set(owner, toTraceparent(span))
   }
 
-  end(fact: HoldFact): void {
+  holdEnded(fact: HoldFact): void {
     const { name, owner, notes } = fact
     const key = keyOf(name, owner)
     const own = this.#byOwner.get(owner)
     const span = own?.get(fact)
     if (own === undefined || span === undefined) return
     if (this.#held.get(key) === span) this.#held.delete(key)
-    this.#keep(key, span)
-    this.#keep(keyOf(name), span)
+    this.#remember(key, span)
+    this.#remember(keyOf(name), span)
     own.delete(fact)
-    const left = [...own.values()].at(-1)
-    if (left === undefined) this.#byOwner.delete(owner)
-    notes?.set(owner, left && toTraceparent(left))
+    const latest = [...own.values()].at(-1)
+    if (latest === undefined) this.#byOwner.delete(owner)
+    notes?.set(owner, latest && toTraceparent(latest))
   }
 
   /**
@@ -56,7 +56,7 @@ export class HeldSpans {
     return this.#held.get(key) ?? this.#ended.get(key)
   }
 
-  #keep(key: string, span: SpanContext): void {
+  #remember(key: string, span: SpanContext): void {
     this.#ended.delete(key)
     this.#ended.set(key, span)
     const [oldest] = this.#ended.keys()

@@ -22,7 +22,7 @@ interface Wait {
    * Earliest time of the next request for the holder's note, on the clock of `performance.now()`.
    * The pause doubles after each request, because many holders have no note.
    */
-  askAt: number
+  readAt: number
   pauseMs: number
 }
 
@@ -41,19 +41,19 @@ export class HolderLinks {
     this.#held = held
   }
 
-  begin(fact: AcquireFact, span: Span): void {
+  waitStarted(fact: AcquireFact, span: Span): void {
     if (!span.isRecording()) return
     const since = performance.now()
     const pauseMs = LOOK_EVERY_MS
-    this.#waits.set(fact, { span, links: new Set(), since, askAt: since + pauseMs, pauseMs })
-    this.#lookLater()
+    this.#waits.set(fact, { span, links: new Set(), since, readAt: since + pauseMs, pauseMs })
+    this.#readLater()
   }
 
   /**
    * Ends the span with the current time. If a link is still missing, ends the span later, but also
    * with the current time.
    */
-  end(fact: AcquireFact, span: Span): void {
+  waitEnded(fact: AcquireFact, span: Span): void {
     const endTime = performance.now()
     const wait = this.#waits.get(fact)
     this.#waits.delete(fact)
@@ -62,13 +62,13 @@ export class HolderLinks {
       span.end()
       return
     }
-    const end = () => {
+    const endSpan = () => {
       clearTimeout(timer)
-      if (this.#heldBack.delete(end)) span.end(endTime)
+      if (this.#heldBack.delete(endSpan)) span.end(endTime)
     }
-    const timer = inBackground(() => setTimeout(guarded(end), LONGEST_MS).unref())
-    this.#heldBack.add(end)
-    void this.#ask(wait, fact).then(guarded(end))
+    const timer = inBackground(() => setTimeout(guarded(endSpan), LONGEST_MS).unref())
+    this.#heldBack.add(endSpan)
+    void this.#readNote(wait, fact).then(guarded(endSpan))
   }
 
   /** Ends all delayed spans now. Later answers add no link. */
@@ -76,24 +76,24 @@ export class HolderLinks {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#waits.clear()
-    for (const end of this.#heldBack) guarded(end)()
+    for (const endSpan of this.#heldBack) guarded(endSpan)()
   }
 
-  #lookLater(): void {
-    this.#timer ??= inBackground(() => setTimeout(() => this.#look(), LOOK_EVERY_MS).unref())
+  #readLater(): void {
+    this.#timer ??= inBackground(() => setTimeout(() => this.#readNotes(), LOOK_EVERY_MS).unref())
   }
 
   /** Reads the notes while the calls wait, because a holder removes its note when its hold ends. */
-  #look(): void {
+  #readNotes(): void {
     this.#timer = undefined
     const now = performance.now()
     for (const [fact, wait] of this.#waits) {
-      if (wait.askAt > now || this.#isSettled(wait, fact)) continue
+      if (wait.readAt > now || this.#isSettled(wait, fact)) continue
       wait.pauseMs *= 2
-      wait.askAt = now + wait.pauseMs
-      void this.#ask(wait, fact)
+      wait.readAt = now + wait.pauseMs
+      void this.#readNote(wait, fact)
     }
-    if (this.#waits.size > 0) this.#lookLater()
+    if (this.#waits.size > 0) this.#readLater()
   }
 
   /**
@@ -116,7 +116,7 @@ export class HolderLinks {
    * Reads the note of the holder, and adds the link. Several waits for the same holder share one
    * request. The promise never rejects.
    */
-  async #ask(wait: Wait, { notes, holder }: AcquireFact): Promise<void> {
+  async #readNote(wait: Wait, { notes, holder }: AcquireFact): Promise<void> {
     if (notes === undefined || holder === undefined) return
     let request = this.#requests.get(holder)
     if (request === undefined) {
@@ -158,8 +158,8 @@ async function read(get: () => Promise<string | undefined>): Promise<SpanContext
  * Calls `begin` outside the trace of the current request, because the work does not belong to this
  * request.
  */
-export function inBackground<T>(begin: () => T): T {
-  return context.with(ROOT_CONTEXT, begin)
+export function inBackground<T>(fn: () => T): T {
+  return context.with(ROOT_CONTEXT, fn)
 }
 
 function guarded<A extends unknown[]>(action: (...args: A) => void): (...args: A) => void {

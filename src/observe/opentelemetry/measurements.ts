@@ -72,11 +72,11 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
   const calls = new UnderWay<AcquireFact, Attributes>()
   const holds = new UnderWay<HoldFact, Attributes>()
   const renewals = new UnderWay<RenewFact, undefined>()
-  const end = subscribe({
+  const unsubscribe = subscribe({
     acquire: {
-      start: (fact) => calls.begin(fact, labelsOf(fact)),
-      end(fact) {
-        const call = calls.end(fact)
+      start: (fact) => calls.started(fact, labelsOf(fact)),
+      finish(fact) {
+        const call = calls.finished(fact)
         if (call === undefined) return
         const failure = failureOf(fact)
         acquireDuration.record(seconds(fact.waitedMs) ?? call.seconds, {
@@ -88,9 +88,9 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
       },
     },
     hold: {
-      start: (fact) => holds.begin(fact, labelsOf(fact)),
-      end(fact) {
-        const hold = holds.end(fact)
+      start: (fact) => holds.started(fact, labelsOf(fact)),
+      finish(fact) {
+        const hold = holds.finished(fact)
         if (hold === undefined) return
         const outcome = fact.outcome && { [ATTRIBUTES.holdOutcome]: fact.outcome }
         holdDuration.record(seconds(fact.heldMs) ?? hold.seconds, { ...hold.labels, ...outcome })
@@ -102,11 +102,11 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
     },
     renew: {
       start(fact) {
-        renewals.begin(fact, undefined)
+        renewals.started(fact, undefined)
         renewLateness.record(fact.latenessMs / 1_000)
       },
-      end(fact) {
-        const renewal = renewals.end(fact)
+      finish(fact) {
+        const renewal = renewals.finished(fact)
         if (renewal === undefined) return
         const failed = fact.error !== undefined
         renewDuration.record(
@@ -136,7 +136,7 @@ export function measureLocks(meter: Meter, nameOf: NameOf): () => void {
   }
   meter.addBatchObservableCallback(observe, observables)
   return () => {
-    end()
+    unsubscribe()
     meter.removeBatchObservableCallback(observe, observables)
   }
 }

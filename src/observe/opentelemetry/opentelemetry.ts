@@ -62,7 +62,7 @@ export function instrument(options: InstrumentOptions = {}): Instrumentation {
   }
   return {
     stop() {
-      for (const end of endings.splice(0)) end()
+      for (const stop of endings.splice(0)) stop()
     },
   }
 }

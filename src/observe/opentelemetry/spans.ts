@@ -16,7 +16,7 @@ import { HeldSpans } from './held-spans.ts'
 import { HolderLinks, inBackground } from './holder-links.ts'
 import { isKept } from './traceparent.ts'
 
-interface Acquiring {
+interface AcquireSpan {
   /** The context of the call, which is the parent of the hold's span. */
   readonly parent: Context
   readonly span: Span
@@ -28,7 +28,7 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   const links = new HolderLinks(held)
   // The span of a hold links to the span of the call that acquired it. Both spans are found by
   // their facts.
-  const acquiring = new WeakMap<AcquireFact, Acquiring>()
+  const acquiring = new WeakMap<AcquireFact, AcquireSpan>()
   const spans = new WeakMap<object, Span>()
 
   const attributesOf = ({ kind, name }: LockFact): Attributes => {
@@ -41,7 +41,7 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
     span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(ATTRIBUTES.errorType, type)
   }
 
-  const end = subscribe({
+  const unsubscribe = subscribe({
     acquire: {
       start(fact) {
         const parent = context.active()
@@ -51,9 +51,9 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
           parent,
         )
         acquiring.set(fact, { parent, span })
-        links.begin(fact, span)
+        links.waitStarted(fact, span)
       },
-      end(fact) {
+      finish(fact) {
         const { span } = acquiring.get(fact) ?? {}
         if (span === undefined) return
         span.setAttributes({
@@ -62,7 +62,7 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
           ...(fact.token !== undefined && { [ATTRIBUTES.token]: fact.token }),
         })
         fail(span, failureOf(fact))
-        links.end(fact, span)
+        links.waitEnded(fact, span)
       },
     },
     hold: {
@@ -82,11 +82,11 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
           parent,
         )
         spans.set(fact, span)
-        inBackground(() => held.begin(fact, span.spanContext()))
+        inBackground(() => held.holdStarted(fact, span.spanContext()))
       },
-      end(fact: HoldFact) {
+      finish(fact: HoldFact) {
         try {
-          inBackground(() => held.end(fact))
+          inBackground(() => held.holdEnded(fact))
         } finally {
           const span = spans.get(fact)
           const loss = lossOf(fact)
@@ -108,7 +108,7 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
         )
         spans.set(fact, span)
       },
-      end(fact: ReleaseFact) {
+      finish(fact: ReleaseFact) {
         const span = spans.get(fact)
         if (fact.outcome) span?.setAttribute(ATTRIBUTES.releaseOutcome, fact.outcome)
         if (span && fact.error !== undefined) fail(span, errorType(fact.error))
@@ -117,7 +117,7 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
     },
   })
   return () => {
-    end()
+    unsubscribe()
     links.stop()
     inBackground(() => held.clear())
   }

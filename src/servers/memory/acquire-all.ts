@@ -1,13 +1,13 @@
 import type { JointAnswer } from '../answers.ts'
 import { refuseReadWrite } from './kind-of-lock.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { MemoryLockServer } from './memory-server.ts'
 
 /**
  * Acquires all of the locks, or none. If the owners already hold all of them, only lengthens the
  * leases.
  */
 export function acquireAll(
-  { server, counterMs }: { readonly server: MemoryServer; readonly counterMs: number },
+  { server, counterMs }: { readonly server: MemoryLockServer; readonly counterMs: number },
   locks: readonly { readonly rawName: string; readonly owner: string }[],
   leaseMs: number,
   now: number,

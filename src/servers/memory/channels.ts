@@ -2,7 +2,7 @@ import type { Clock } from '../../kit/clock.ts'
 import type { Subscription } from '../subscription.ts'
 import { later } from './later.ts'
 
-type Listener<M> = (message?: M) => void
+type MessageListener<M> = (message?: M) => void
 
 /**
  * The listeners of each channel, by connection. A connection counts once, even when it has several
@@ -10,7 +10,7 @@ type Listener<M> = (message?: M) => void
  */
 export class Channels<M> {
   readonly #clock: Clock
-  readonly #all = new Map<string, Map<object, Set<Listener<M>>>>()
+  readonly #all = new Map<string, Map<object, Set<MessageListener<M>>>>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -20,7 +20,7 @@ export class Channels<M> {
    * Adds a listener. The listener is soon called once without a message, because it may have missed
    * earlier messages.
    */
-  listen(name: string, connection: object, listener: Listener<M>): Subscription {
+  listen(name: string, connection: object, listener: MessageListener<M>): Subscription {
     const listeners = this.#listenersOf(name, connection)
     listeners.add(listener)
     later(this.#clock, () => {
@@ -56,14 +56,14 @@ export class Channels<M> {
   }
 
   /** Removes all listeners of a connection. Called when the connection closes. */
-  leave(connection: object): void {
+  removeAll(connection: object): void {
     for (const [name, connections] of this.#all) {
       connections.get(connection)?.clear()
       if (connections.has(connection)) this.#forget(name, connection)
     }
   }
 
-  #listenersOf(name: string, connection: object): Set<Listener<M>> {
+  #listenersOf(name: string, connection: object): Set<MessageListener<M>> {
     let connections = this.#all.get(name)
     if (connections === undefined) {
       connections = new Map()

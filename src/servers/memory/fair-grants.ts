@@ -1,8 +1,8 @@
 import { clientOf } from '../answers.ts'
 import { ALIVE_MS, CLAIM_MS } from '../fair-server.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { MemoryLockServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
-import type { Mark } from './records/queue-record.ts'
+import type { ClientMark } from './records/queue-record.ts'
 
 interface Giving {
   /**
@@ -23,12 +23,12 @@ interface Giving {
 
 /** Grants one fair lock to the waiters of its queue, within one request. */
 export class FairGrants {
-  readonly #server: MemoryServer
+  readonly #server: MemoryLockServer
   readonly #record: LockRecord
   readonly #counterMs: number
   readonly #now: number
 
-  constructor(server: MemoryServer, record: LockRecord, counterMs: number, now: number) {
+  constructor(server: MemoryLockServer, record: LockRecord, counterMs: number, now: number) {
     this.#server = server
     this.#record = record
     this.#counterMs = counterMs
@@ -46,8 +46,8 @@ export class FairGrants {
     // Another request of the client has done the same a short time ago.
     if (mark?.seen === listens && mark.untilMs - this.#now > 0.75 * ALIVE_MS) return
     const untilMs = this.#now + ALIVE_MS
-    queue.setMark(client, { untilMs, seen: listens && this.#isHeard(client), label }, this.#now)
-    queue.keepUntil(this.#now + 2 * ALIVE_MS)
+    queue.setMark(client, { untilMs, seen: listens && this.#isListening(client), label }, this.#now)
+    queue.extendUntil(this.#now + 2 * ALIVE_MS)
   }
 
   /**
@@ -104,12 +104,12 @@ export class FairGrants {
    * True if the places of a client count. A client that listened before, and does not listen now,
    * is considered dead.
    */
-  #isAlive(client: string, mark: Mark | undefined): boolean {
+  #isAlive(client: string, mark: ClientMark | undefined): boolean {
     if (mark === undefined || mark.untilMs < this.#now) return false
-    return !mark.seen || this.#isHeard(client)
+    return !mark.seen || this.#isListening(client)
   }
 
-  #isHeard(client: string): boolean {
+  #isListening(client: string): boolean {
     return this.#server.grants.count(client) > 0
   }
 }

@@ -23,7 +23,7 @@ import { MemoryPermitServer } from './memory-permit-server.ts'
 import { MemoryPresence } from './memory-presence.ts'
 import { MemoryReadWriteServer } from './memory-read-write-server.ts'
 import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
-import { type MemoryServer, OUT } from './memory-server.ts'
+import { type MemoryLockServer, OUT } from './memory-server.ts'
 import { MemoryRecordStore } from './record-store.ts'
 
 /** The failure of a request that the server ran before an outage and could not answer. */
@@ -34,7 +34,7 @@ const LOST = new CallFailure('unknown', 'the server in memory went down before i
  * sends it, and answers in a later turn of the event loop. Only an outage loses answers.
  */
 export class MemoryConnection implements LockServer {
-  readonly server: MemoryServer
+  readonly server: MemoryLockServer
   /**
    * How long the server remembers a token after the last use of the lock, in milliseconds; 0 means
    * forever.
@@ -58,7 +58,7 @@ export class MemoryConnection implements LockServer {
   #closed: CallFailure | undefined
 
   /** @param label the label of the client, for messages on diagnostics channels */
-  constructor(server: MemoryServer, counterMs: number, label = '', onOutage?: OutageListener) {
+  constructor(server: MemoryLockServer, counterMs: number, label = '', onOutage?: OutageListener) {
     this.#onOutage = onOutage
     this.server = server
     this.counterMs = counterMs
@@ -76,8 +76,8 @@ export class MemoryConnection implements LockServer {
     }
     server.tidy()
     return new Promise((resolve, reject) => {
-      const answered = (tell: () => void) =>
-        later(clock, () => (server.whyOut === undefined ? tell() : reject(LOST)))
+      const answered = (deliver: () => void) =>
+        later(clock, () => (server.whyOut === undefined ? deliver() : reject(LOST)))
       try {
         const answer = work(server.now)
         answered(() => resolve(answer))
@@ -154,7 +154,7 @@ export class MemoryConnection implements LockServer {
         if (record.heldBy(wireOwner) === null) return -2
         if (leaseMs > 0) {
           record.lengthen(leaseMs, this.counterMs, now)
-          record.keepCounter(leaseMs, this.counterMs, now)
+          record.extendCounter(leaseMs, this.counterMs, now)
         }
         return record.ttlMs(now)
       }),
@@ -227,11 +227,11 @@ export class MemoryConnection implements LockServer {
     this.#semaphores?.quiet()
   }
 
-  close(): void {
+  disconnect(): void {
     this.cameBack('closed')
     this.#closed = new CallFailure('closed', 'the client was closed')
-    this.pendingReleases.close()
-    this.#presence?.close()
-    this.server.leave(this)
+    this.pendingReleases.stopAll()
+    this.#presence?.withdraw()
+    this.server.removeConnection(this)
   }
 }

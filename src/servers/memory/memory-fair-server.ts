@@ -15,11 +15,11 @@ import type { Channels } from './channels.ts'
 import { FairGrants } from './fair-grants.ts'
 import { onlyLocks, refuseReadWrite, whyNoPlainLock } from './kind-of-lock.ts'
 import { heldBy } from './memory-lock.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { MemoryLockServer } from './memory-server.ts'
 import { timeUs } from './records/moments.ts'
 
-interface Connection {
-  readonly server: MemoryServer
+interface FairMemoryConnection {
+  readonly server: MemoryLockServer
   readonly counterMs: number
   readonly pendingReleases: PendingReleases
   readonly countsListeners: boolean
@@ -32,12 +32,12 @@ interface Connection {
  * Redis script of that name. Each request may be sent again.
  */
 export class MemoryFairServer implements FairServer {
-  readonly #connection: Connection
+  readonly #connection: FairMemoryConnection
   readonly #clientId: string
   readonly #label: string
 
   /** @param label the label of the client, which `inspect` shows for its waiters */
-  constructor(connection: Connection, clientId: string, label: string) {
+  constructor(connection: FairMemoryConnection, clientId: string, label: string) {
     this.#connection = connection
     this.#clientId = clientId
     this.#label = label
@@ -51,12 +51,12 @@ export class MemoryFairServer implements FairServer {
     return {
       rawName,
       acquire: (attempt, reply) => replyWith(this.#acquire(rawName, attempt), reply),
-      release: (owner, token, _callMs, reply) =>
-        replyWith(this.#release(rawName, owner, token), reply),
+      endHold: (owner, token, _callMs, reply) =>
+        replyWith(this.#endHold(rawName, owner, token), reply),
       abandon: (owner, untilMs, leaseMs) => {
-        const release = () => this.#release(rawName, owner, '')
+        const send = () => this.#endHold(rawName, owner, '')
         this.#connection.pendingReleases.add({
-          release,
+          send,
           of: { key: rawName, owner },
           untilMs,
           leaseMs,
@@ -101,7 +101,7 @@ export class MemoryFairServer implements FairServer {
       const last = queue.last
       const wanted = ticket === '' ? Math.max(timeUs(now), (last?.ticket ?? 0) + 1) : Number(ticket)
       const isNew = queue.add(owner, wanted) && ticket === ''
-      if (last === undefined) queue.keepUntil(now + 2 * ALIVE_MS, { marks: false })
+      if (last === undefined) queue.extendUntil(now + 2 * ALIVE_MS, { marks: false })
       if (leaseMs < CLAIM_MS) queue.claimsWithin(owner, leaseMs)
       grants.stayAlive(this.#clientId, listens(), this.#label)
       return {
@@ -115,7 +115,7 @@ export class MemoryFairServer implements FairServer {
     })
   }
 
-  #release(rawName: string, owner: string, token: number | ''): Promise<Released> {
+  #endHold(rawName: string, owner: string, token: number | ''): Promise<Released> {
     return this.#connection.request((now) => {
       const { record, grants } = this.#at(rawName, now)
       const { queue } = onlyLocks(record)
@@ -147,7 +147,7 @@ export class MemoryFairServer implements FairServer {
     const wanted = asked.filter(({ wireOwner }) => record.heldBy(wireOwner) === null)
     const missing = wanted.filter(({ wireOwner, ticket }) => queue.add(wireOwner, Number(ticket)))
     if (missing.length > 0) {
-      queue.keepUntil(now + 2 * ALIVE_MS, { marks: false })
+      queue.extendUntil(now + 2 * ALIVE_MS, { marks: false })
       for (const { wireOwner, claimMs } of wanted) {
         if (claimMs < CLAIM_MS) queue.claimsWithin(wireOwner, claimMs)
       }

@@ -4,17 +4,17 @@ import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { refuseOtherKinds } from './kind-of-lock.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { MemoryLockServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 
-interface Connection {
-  readonly server: MemoryServer
+interface LatchMemoryConnection {
+  readonly server: MemoryLockServer
   request<T>(work: (now: number) => T): Promise<T>
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
 }
 
 export class MemoryLatch implements RemoteLatch {
-  readonly #connection: Connection
+  readonly #connection: LatchMemoryConnection
   readonly #rawName: string
   /**
    * The answers by request. After an outage the client may send a request again, and gets the same
@@ -22,7 +22,7 @@ export class MemoryLatch implements RemoteLatch {
    */
   readonly #answers = new WeakMap<OnceRequest, unknown>()
 
-  constructor(connection: Connection, rawName: string) {
+  constructor(connection: LatchMemoryConnection, rawName: string) {
     this.#connection = connection
     this.#rawName = rawName
   }
@@ -32,7 +32,7 @@ export class MemoryLatch implements RemoteLatch {
       if (record.latch !== null) return false
       const { server } = this.#connection
       record.latch = { count, round: server.tokenFloor(now), setAt: server.clock.monotonic() }
-      this.#tell('1')
+      this.#publish('1')
       return true
     })
   }
@@ -45,7 +45,7 @@ export class MemoryLatch implements RemoteLatch {
       latch.count -= 1
       if (latch.count > 0) return { count: latch.count, round: latch.round }
       record.latch = null
-      this.#tell('0')
+      this.#publish('0')
       return OPEN
     })
   }
@@ -55,12 +55,12 @@ export class MemoryLatch implements RemoteLatch {
       const { latch } = record
       if (latch === null || isOfOtherRound(latch, request, round)) return false
       record.latch = null
-      this.#tell('1')
+      this.#publish('1')
       return true
     })
   }
 
-  look(_callMs: number): Promise<LatchState> {
+  read(_callMs: number): Promise<LatchState> {
     return this.#do(({ latch }) => (latch === null ? OPEN : { ...latch }))
   }
 
@@ -77,7 +77,7 @@ export class MemoryLatch implements RemoteLatch {
     return this.#connection.listen(latchMessages, this.#rawName, () => onWake())
   }
 
-  #tell(message: string): void {
+  #publish(message: string): void {
     this.#connection.server.latchMessages.publish(this.#rawName, message)
   }
 

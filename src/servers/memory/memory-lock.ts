@@ -16,12 +16,12 @@ import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { onlyLocks, refuseReadWrite } from './kind-of-lock.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { MemoryLockServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import { ageMs } from './records/moments.ts'
 
-interface Connection {
-  readonly server: MemoryServer
+interface LockMemoryConnection {
+  readonly server: MemoryLockServer
   readonly counterMs: number
   readonly pendingReleases: PendingReleases
   request<T>(work: (now: number) => T): Promise<T>
@@ -35,10 +35,10 @@ const GONE = { kind: 'gone' } as const
  * request may be sent again.
  */
 export class MemoryLock implements RemoteLock {
-  readonly #connection: Connection
+  readonly #connection: LockMemoryConnection
   readonly #rawName: string
 
-  constructor(connection: Connection, rawName: string) {
+  constructor(connection: LockMemoryConnection, rawName: string) {
     this.#connection = connection
     this.#rawName = rawName
   }
@@ -48,10 +48,10 @@ export class MemoryLock implements RemoteLock {
     this.#reply(reply, (record, now) => {
       if (record.heldBy(owner) !== null) {
         record.lengthen(leaseMs, counterMs, now)
-        if (record.counter !== null) return granted(record.counter.token)
+        if (record.counter !== null) return grantOf(record.counter.token)
       } else if (record.holder !== null) return heldBy(record, now)
       else record.give(owner, now + leaseMs)
-      return granted(server.mint(record, now, { leaseMs, counterMs, reserve }), reserve)
+      return grantOf(server.mint(record, now, { leaseMs, counterMs, reserve }), reserve)
     })
   }
 
@@ -61,7 +61,7 @@ export class MemoryLock implements RemoteLock {
       if (hold === null || record.lastToken > token) return GONE
       hold.holds = Math.max(hold.holds, holds)
       record.lengthen(leaseMs, this.#connection.counterMs, now)
-      return granted(0)
+      return grantOf(0)
     })
   }
 
@@ -70,7 +70,7 @@ export class MemoryLock implements RemoteLock {
     this.#reply(reply, (record, now) => {
       // The new owner holds the lock, so an earlier copy of this request has finished the
       // hand-over.
-      if (record.heldBy(to.owner) !== null) return granted(record.lastToken || from.token)
+      if (record.heldBy(to.owner) !== null) return grantOf(record.lastToken || from.token)
       if (record.heldBy(from.owner) === null || record.lastToken > from.token) return GONE
       const others = listening === null ? 0 : server.releases.count(this.#rawName) - listening
       if (others > 0) {
@@ -80,11 +80,11 @@ export class MemoryLock implements RemoteLock {
       const { owner, leaseMs } = to
       record.give(owner, now + leaseMs)
       const token = server.mint(record, now, { leaseMs, counterMs, reserve, above: from.token })
-      return granted(token, reserve)
+      return grantOf(token, reserve)
     })
   }
 
-  release({ owner, holds, token }: Ending, reply: Reply<Released>): void {
+  lower({ owner, holds, token }: Ending, reply: Reply<Released>): void {
     const { server } = this.#connection
     const released = this.#connection.request((now): Released => {
       const record = onlyLocks(server.record(this.#rawName, now))
@@ -100,7 +100,7 @@ export class MemoryLock implements RemoteLock {
   abandon(owner: string, untilMs: number, leaseMs: number): void {
     const { pendingReleases } = this.#connection
     const of = { key: this.#rawName, owner }
-    pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) => this.release(ending, reply))
+    pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) => this.lower(ending, reply))
   }
 
   seen(): Promise<SeenHold | null> {
@@ -178,6 +178,6 @@ function holderFacts(record: LockRecord, now: number): HolderFacts {
   }
 }
 
-function granted(token: number, reserved = 0) {
+function grantOf(token: number, reserved = 0) {
   return { kind: 'granted', token, reserved } as const
 }

@@ -10,23 +10,23 @@ import type {
   RemotePermits,
 } from '../permit-server.ts'
 import { type Reply, replyWith } from '../reply.ts'
-import type { Ending } from '../requests.ts'
+import type { LoweredHold } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
 import { refuseOtherKinds } from './kind-of-lock.ts'
 import { MemoryPool, type PoolConnection, waitingFacts } from './memory-pool.ts'
-import { acquiredPermits, lookAgainMs, ownersIn, someHolders } from './permit-facts.ts'
+import { acquiredPermits, checkAgainMs, ownersIn, someHolders } from './permit-facts.ts'
 import { timeUs } from './records/moments.ts'
 
-interface Connection extends PoolConnection {
+interface PermitMemoryConnection extends PoolConnection {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
 /** The semaphores with leases on a server in memory, as one client uses them. */
 export class MemoryPermitServer implements PermitServer {
-  readonly #connection: Connection
+  readonly #connection: PermitMemoryConnection
   readonly #clientId: string
 
-  constructor(connection: Connection, clientId: string) {
+  constructor(connection: PermitMemoryConnection, clientId: string) {
     this.#connection = connection
     this.#clientId = clientId
   }
@@ -50,7 +50,7 @@ export class MemoryPermitServer implements PermitServer {
           if (leftMs <= 0) return -2
           if (leaseMs === 0) return leftMs
           record.semaphore.lengthen(wireOwner, nowMs + leaseMs)
-          record.keepCounter(leaseMs, counterMs, now)
+          record.extendCounter(leaseMs, counterMs, now)
           return Math.max(leftMs, leaseMs)
         }),
       )
@@ -89,24 +89,24 @@ class MemoryPermits implements RemotePermits {
       const isRepeat = semaphore.has(owner)
       if (!isRepeat && isSet && available + taken > 0 && permits > available + taken) {
         if (waits) waiting.goOn(client, isLast, now)
-        pool.tellNext(semaphore, now, isLast ? undefined : client)
+        pool.wakeNext(semaphore, now, isLast ? undefined : client)
         return { kind: 'tooMany', available, taken }
       }
       if (!isRepeat && (!waiting.isNext(client, sinceUs, now) || permits > available)) {
         if (waits) waiting.enter(client, sinceUs, permits, now)
-        const ttlMs = lookAgainMs(semaphore, client, now)
+        const ttlMs = checkAgainMs(semaphore, client, now)
         // The client that is next may have missed its message, so the server sends the message
         // again.
-        pool.tellNext(semaphore, now, client)
+        pool.wakeNext(semaphore, now, client)
         const holders = waits ? someHolders(semaphore, now) : []
         const seen = { isSet, available, taken, holders }
         return { kind: 'held', ttlMs, since: waits ? String(sinceUs) : '', seen }
       }
       const endsAt = Math.floor(now) + leaseMs
       if (isRepeat) semaphore.lengthen(owner, endsAt)
-      else semaphore.take(owner, endsAt, timeUs(now))
+      else semaphore.takePermits(owner, endsAt, timeUs(now))
       if (waits) waiting.goOn(client, isLast, now)
-      pool.tellNext(semaphore, now, isLast ? undefined : client)
+      pool.wakeNext(semaphore, now, isLast ? undefined : client)
       const token = server.mint(record, now, { leaseMs, counterMs })
       const inAll = available + taken
       const isOther = limit !== undefined && limit !== inAll
@@ -115,27 +115,27 @@ class MemoryPermits implements RemotePermits {
     replyWith(acquired, reply)
   }
 
-  release({ owner }: Ending, isLast: boolean, reply: Reply<Released>): void {
+  giveBack({ owner }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
     const pool = this.#pool
     const released = pool.request(({ semaphore }, now): Released => {
       semaphore.giveBackExpired(now)
       const wasTaken = semaphore.giveBack(owner)
-      if (isLast) semaphore.waiting.leave(pool.clientId)
-      pool.tellNext(semaphore, now)
+      if (isLast) semaphore.waiting.remove(pool.clientId)
+      pool.wakeNext(semaphore, now)
       return wasTaken ? { kind: 'freed', listeners: 0 } : { kind: 'gone' }
     })
     replyWith(released, reply)
   }
 
-  leave(): void {
-    const nobody: Ending = { owner: '', holds: 0, token: '', callMs: 0 }
-    this.release(nobody, true, { answered: () => {}, failed: () => {} })
+  stopWaiting(): void {
+    const nobody: LoweredHold = { owner: '', holds: 0, token: '', callMs: 0 }
+    this.giveBack(nobody, true, { answered: () => {}, failed: () => {} })
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const { pendingReleases } = this.#pool.connection
     pendingReleases.abandon({ key: this.#pool.rawName, owner }, untilMs, leaseMs, (ending, reply) =>
-      this.release(ending, isLast(), reply),
+      this.giveBack(ending, isLast(), reply),
     )
   }
 
@@ -158,7 +158,7 @@ class MemoryPermits implements RemotePermits {
         requests.set(request, deleted, now + keptMs)
         // The request of the client that is next may set the number of permits again.
         const next = waiting.first(now)
-        if (next !== undefined) pool.tell(next.client)
+        if (next !== undefined) pool.publish(next.client)
         return deleted
       }
       semaphore.giveBackExpired(now)
@@ -175,7 +175,7 @@ class MemoryPermits implements RemotePermits {
       // The client that is next also gets a message if it wants more permits than exist. The answer
       // to its next request says so.
       if (isEnough || (first && first.permits > semaphore.available + taken))
-        pool.tell(first.client)
+        pool.publish(first.client)
       return result
     })
   }
@@ -193,7 +193,7 @@ class MemoryPermits implements RemotePermits {
       semaphore.giveBackExpired(now)
       const isWhole = semaphore.giveBackIds(new Set(ids)) === ids.length
       semaphore.requests.set(request, isWhole ? 1 : 0, now + keptMs)
-      if (semaphore.available > available) pool.tellNext(semaphore, now)
+      if (semaphore.available > available) pool.wakeNext(semaphore, now)
       return isWhole
     })
   }

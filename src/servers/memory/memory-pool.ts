@@ -5,13 +5,13 @@ import { isMeant, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { refuseOtherKinds } from './kind-of-lock.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { MemoryLockServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import { timeUs } from './records/moments.ts'
 import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
 export interface PoolConnection {
-  readonly server: MemoryServer
+  readonly server: MemoryLockServer
   readonly counterMs: number
   readonly pendingReleases: PendingReleases
   request<T>(work: (now: number) => T): Promise<T>
@@ -66,14 +66,14 @@ export class MemoryPool {
    *
    * @param but the id of a client that gets no message
    */
-  tellNext({ waiting, available }: SemaphoreRecord, now: number, but?: string): void {
+  wakeNext({ waiting, available }: SemaphoreRecord, now: number, but?: string): void {
     if (available <= 0) return
     const first = waiting.first(now)
     if (first === undefined || first.client === but || first.permits > available) return
-    this.tell(first.client)
+    this.publish(first.client)
   }
 
-  tell(client: string): void {
+  publish(client: string): void {
     this.connection.server.tickets.publish(this.rawName, client)
   }
 

@@ -1,18 +1,18 @@
 import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../presence.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { MemoryLockServer } from './memory-server.ts'
 
-interface Connection {
-  readonly server: MemoryServer
+interface PresenceMemoryConnection {
+  readonly server: MemoryLockServer
   request<T>(work: (now: number) => T): Promise<T>
 }
 
 /** Reports one client to the other clients of a server in memory. */
 export class MemoryPresence implements Presence {
-  readonly #connection: Connection
+  readonly #connection: PresenceMemoryConnection
   readonly #client: string
   readonly #tells: boolean
 
-  constructor(connection: Connection, { info, tells }: OwnInfo) {
+  constructor(connection: PresenceMemoryConnection, { info, tells }: OwnInfo) {
     this.#connection = connection
     this.#client = info.client
     this.#tells = tells
@@ -43,7 +43,7 @@ export class MemoryPresence implements Presence {
     )
   }
 
-  close(): void {
+  withdraw(): void {
     const { clients, notes } = this.#connection.server
     clients.delete(this.#client)
     for (const owner of notes.keys()) if (owner.startsWith(this.#client)) notes.delete(owner)

@@ -12,14 +12,14 @@ import type { Subscription } from '../subscription.ts'
 import { countsForMs } from '../waiting-time.ts'
 import type { Channels } from './channels.ts'
 import { onlyLocks, refuseOthers } from './kind-of-lock.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { MemoryLockServer } from './memory-server.ts'
 import { holderOf, readWriteFacts } from './read-write-facts.ts'
 import { ReadWriteTurns } from './read-write-turns.ts'
 import type { LockRecord } from './records/lock-record.ts'
-import { type Place, placeOf } from './records/waiting-record.ts'
+import { type PlaceRecord, placeOf } from './records/waiting-record.ts'
 
 export interface ReadWriteConnection {
-  readonly server: MemoryServer
+  readonly server: MemoryLockServer
   readonly counterMs: number
   readonly pendingReleases: PendingReleases
   request<T>(work: (now: number) => T): Promise<T>
@@ -55,7 +55,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       const wanted = isUpgradable(owner) ? 'upgradable' : 'read'
       // All readers and writers of a client share one place. Now a reader uses it, so the place
       // leaves the queue of the writers.
-      if (wanted === 'read' && member === client) waiting.leave({ member, wanted: 'write' })
+      if (wanted === 'read' && member === client) waiting.remove({ member, wanted: 'write' })
       const isHeld = readWrite.heldBy(owner) !== null
       const isShut =
         readWrite.mode === 'write' ? readWrite.heldBy(beside) === null : waiting.isShut(place, now)
@@ -66,7 +66,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         return { kind: 'held', ttlMs, since, ...holderOf(record, '', now) } as const
       }
       readWrite.give(owner, 1, leaseMs, now)
-      if (isLast || member !== client) waiting.leave(place)
+      if (isLast || member !== client) waiting.remove(place)
       return granted(this.#lastToken(record, leaseMs, now))
     })
   }
@@ -96,16 +96,17 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         const isUpgrade = isUpgradable(beside)
         // The owner has lost the upgradable lock. Another owner may have written since then.
         if (isUpgrade && readWrite.ttlMsOf(beside, now) === -2) return GONE
-        const left = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
+        const remaining = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
         // All readers and writers of a client share one place. Now a writer uses it, so the place
         // leaves the queue of the readers.
-        if (place.member === place.client) waiting.leave({ member: place.member, wanted: 'read' })
+        if (place.member === place.client) waiting.remove({ member: place.member, wanted: 'read' })
         // An owner that waits for an upgrade comes before all others. This owner has released the
         // upgradable lock, so it must not come first any more.
-        if (!isUpgrade) waiting.leave({ member: owner, wanted: 'upgrade' })
+        if (!isUpgrade) waiting.remove({ member: owner, wanted: 'upgrade' })
         const first = waiting.first('write', now)
         const isNext = isUpgrade || first === undefined || first.member === place.member
-        const isFree = left === 0 || (isUpgrade && readWrite.mode === 'read' && left === 1)
+        const isFree =
+          remaining === 0 || (isUpgrade && readWrite.mode === 'read' && remaining === 1)
         if (!isFree || !isNext || waiting.isPhase) {
           const ms = countsForMs(attempt)
           const since = waits ? String(this.#waits(record, place, now, ms)) : ''
@@ -120,7 +121,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
         }
       }
       readWrite.give(owner, 1, leaseMs, now)
-      waiting.leave(place)
+      waiting.remove(place)
       return granted(server.mint(record, now, { leaseMs, counterMs }))
     })
   }
@@ -130,27 +131,27 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       refuseOthers(record)
       if (record.readWrite.heldBy(owner) === null || record.lastToken > token) return GONE
       record.readWrite.give(owner, holds, leaseMs, now)
-      record.keepCounter(leaseMs, this.#connection.counterMs, now)
+      record.extendCounter(leaseMs, this.#connection.counterMs, now)
       return granted(0)
     })
   }
 
-  release({ owner, holds, token }: Ending, isLast: boolean, reply: Reply<Released>): void {
+  lower({ owner, holds, token }: Ending, isLast: boolean, reply: Reply<Released>): void {
     this.#reply(reply, (record, now): Released => {
       const { readWrite } = onlyLocks(record)
       const { readWriteReleases } = this.#connection.server
-      const tell = (message: string) => readWriteReleases.publish(this.#rawName, message)
-      const turns = new ReadWriteTurns(readWrite, now, tell)
+      const publish = (message: string) => readWriteReleases.publish(this.#rawName, message)
+      const turns = new ReadWriteTurns(readWrite, now, publish)
       const place = placeOf(this.#clientId, owner, '')
-      if (isLast) readWrite.waiting.leave(place)
+      if (isLast) readWrite.waiting.remove(place)
       const hold = readWrite.heldBy(owner)
       if (hold === null || (isWriter(owner) && token !== '' && record.lastToken > token)) {
         // An upgrade waits under the owner id, not under the client id.
-        const hasLeft = readWrite.waiting.leave({ ...place, member: owner }) || isLast
+        const hasLeft = readWrite.waiting.remove({ ...place, member: owner }) || isLast
         // The place that was removed may have been the first, so the next waiter gets a message.
         if (hasLeft && readWrite.mode !== 'write') {
           readWrite.dropDead(now)
-          turns.tellNext()
+          turns.wakeNext()
         }
         return GONE
       }
@@ -164,14 +165,14 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
 
   async forceRelease(owner: string, callMs: number): Promise<boolean> {
     const ending = { owner, holds: 0, token: '', callMs } as const
-    const { kind } = await promised<Released>((reply) => this.release(ending, false, reply))
+    const { kind } = await promised<Released>((reply) => this.lower(ending, false, reply))
     return kind === 'freed'
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const { pendingReleases } = this.#connection
     pendingReleases.abandon({ key: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
-      this.release(ending, isLast(), reply),
+      this.lower(ending, isLast(), reply),
     )
   }
 
@@ -192,7 +193,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
    *
    * @returns when the wait began, in µs of the server's time
    */
-  #waits({ readWrite }: LockRecord, place: Place, now: number, ms: number) {
+  #waits({ readWrite }: LockRecord, place: PlaceRecord, now: number, ms: number) {
     return readWrite.waiting.enter(place, this.#connection.server.tokenFloor(now), now, ms)
   }
 
@@ -203,7 +204,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
   #lastToken(record: LockRecord, leaseMs: number, now: number): number {
     const { server, counterMs } = this.#connection
     if (record.counter === null) return server.mint(record, now, { leaseMs, counterMs })
-    record.keepCounter(leaseMs, counterMs, now)
+    record.extendCounter(leaseMs, counterMs, now)
     return record.counter.token
   }
 

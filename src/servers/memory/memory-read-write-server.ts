@@ -3,16 +3,16 @@ import type { CallFailure } from '../call-failure.ts'
 import type { ReadWriteServer, RemoteReadWriteLock } from '../read-write-server.ts'
 import { MemoryReadWriteLock, type ReadWriteConnection } from './memory-read-write-lock.ts'
 
-interface Connection extends ReadWriteConnection {
+interface ReadWriteMemoryConnection extends ReadWriteConnection {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
 /** The read-write locks on a server in memory, as one client uses them. */
 export class MemoryReadWriteServer implements ReadWriteServer {
-  readonly #connection: Connection
+  readonly #connection: ReadWriteMemoryConnection
   readonly #clientId: string
 
-  constructor(connection: Connection, clientId: string) {
+  constructor(connection: ReadWriteMemoryConnection, clientId: string) {
     this.#connection = connection
     this.#clientId = clientId
   }
@@ -34,7 +34,7 @@ export class MemoryReadWriteServer implements ReadWriteServer {
           const { readWrite } = record
           if (leaseMs > 0 && readWrite.ttlMsOf(wireOwner, now) !== -2) {
             readWrite.lengthen(wireOwner, leaseMs, now)
-            record.keepCounter(leaseMs, counterMs, now)
+            record.extendCounter(leaseMs, counterMs, now)
           }
           return readWrite.ttlMsOf(wireOwner, now)
         }),

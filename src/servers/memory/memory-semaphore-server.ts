@@ -28,7 +28,7 @@ export class MemorySemaphoreServer implements SemaphoreServer {
   /**
    * Called when the client has received the answer. From then on the server may forget the request.
    */
-  heard(rawName: string, id: string): void {
+  acknowledge(rawName: string, id: string): void {
     const ids = this.#answered.get(rawName)
     if (ids === undefined) this.#answered.set(rawName, new Set([id]))
     else ids.add(id)
@@ -38,12 +38,12 @@ export class MemorySemaphoreServer implements SemaphoreServer {
    * Called when the client does not use the answer. The server must remember the request, because
    * the client will undo it.
    */
-  unheard(rawName: string, id: string): void {
+  unacknowledge(rawName: string, id: string): void {
     this.#answered.get(rawName)?.delete(id)
   }
 
   /** Returns the ids of the answered requests, and removes them from this object. */
-  take(rawName: string): Iterable<string> {
+  takeIds(rawName: string): Iterable<string> {
     const ids = this.#answered.get(rawName) ?? []
     this.#answered.delete(rawName)
     return ids
@@ -54,7 +54,7 @@ export class MemorySemaphoreServer implements SemaphoreServer {
     const { server } = this.#connection
     const { now } = server
     for (const rawName of [...this.#answered.keys()]) {
-      server.record(rawName, now).semaphore.requests.forget(this.take(rawName))
+      server.record(rawName, now).semaphore.requests.forget(this.takeIds(rawName))
     }
   }
 }

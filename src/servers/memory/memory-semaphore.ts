@@ -6,7 +6,7 @@ import {
   permitsOf,
 } from '../permit-pool.ts'
 import { type Reply, replyWith } from '../reply.ts'
-import type { Ending } from '../requests.ts'
+import type { LoweredHold } from '../requests.ts'
 import {
   type Addition,
   GIVING_BACK_MS,
@@ -18,12 +18,12 @@ import { type MemoryPool, waitingFacts } from './memory-pool.ts'
 import type { SemaphoreRecord } from './records/semaphore-record.ts'
 
 /** Notes which requests of the client were answered, so that the server can forget them. */
-interface Host {
+interface AnsweredRequests {
   /** How long the server remembers the result of a request, in milliseconds. */
   readonly keptMs: number
-  heard(rawName: string, id: string): void
-  unheard(rawName: string, id: string): void
-  take(rawName: string): Iterable<string>
+  acknowledge(rawName: string, id: string): void
+  unacknowledge(rawName: string, id: string): void
+  takeIds(rawName: string): Iterable<string>
 }
 
 /**
@@ -31,10 +31,10 @@ interface Host {
  * of that name. Each request may be sent again.
  */
 export class MemorySemaphore implements RemoteSemaphore {
-  readonly #host: Host
+  readonly #host: AnsweredRequests
   readonly #pool: MemoryPool
 
-  constructor(host: Host, pool: MemoryPool) {
+  constructor(host: AnsweredRequests, pool: MemoryPool) {
     this.#host = host
     this.#pool = pool
   }
@@ -49,7 +49,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       const [permits, endsAt] = [permitsOf(owner), now + this.#host.keptMs]
       if (done === 'returned') return { kind: 'held', ttlMs: -1, seen }
       if (done !== undefined) {
-        requests.keep(owner, endsAt)
+        requests.prolong(owner, endsAt)
         return { kind: 'granted', token: 0 }
       }
       const sinceUs = waits ? pool.sinceUs(attempt, now) : 0
@@ -58,7 +58,7 @@ export class MemorySemaphore implements RemoteSemaphore {
         semaphore.add(-permits)
         requests.set(owner, permits, endsAt)
         if (waits) waiting.goOn(client, isLast, now)
-        pool.tellNext(semaphore, now, isLast ? undefined : client)
+        pool.wakeNext(semaphore, now, isLast ? undefined : client)
         return { kind: 'granted', token: 0 }
       }
       if (!waits) return { kind: 'held', ttlMs: -1, seen }
@@ -67,54 +67,54 @@ export class MemorySemaphore implements RemoteSemaphore {
       const isOther = first !== undefined && first.client !== client
       // The client's place belonged to a waiter that began to wait earlier. The place has moved
       // back, so another client may be next.
-      if (wasFirst && isOther) pool.tellNext(semaphore, now)
+      if (wasFirst && isOther) pool.wakeNext(semaphore, now)
       const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - now)) : -1
       return { kind: 'held', ttlMs, since: String(sinceUs), seen }
     })
     replyWith(acquired, {
       answered: (answer) => {
-        if (answer.kind === 'granted') this.#host.heard(pool.rawName, owner)
+        if (answer.kind === 'granted') this.#host.acknowledge(pool.rawName, owner)
         reply.answered(answer)
       },
       failed: (failure) => reply.failed(failure),
     })
   }
 
-  release({ owner }: Ending, isLast: boolean, reply: Reply<Released>): void {
+  giveBack({ owner }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
     replyWith(this.#giveBack(owner, isLast, 0), reply)
   }
 
   abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
     const pool = this.#pool
-    this.#host.unheard(pool.rawName, owner)
+    this.#host.unacknowledge(pool.rawName, owner)
     const keptMs = untilMs > pool.connection.server.clock.monotonic() ? this.#host.keptMs : 0
-    const release = () => this.#giveBack(owner, isLast(), keptMs)
+    const send = () => this.#giveBack(owner, isLast(), keptMs)
     pool.connection.pendingReleases.add({
-      release,
+      send,
       of: { key: pool.rawName, owner },
       untilMs,
       leaseMs: GIVING_BACK_MS,
     })
   }
 
-  leave(): void {
+  stopWaiting(): void {
     const pool = this.#pool
-    const left = pool.request(({ semaphore }, now) => {
+    const removed = pool.request(({ semaphore }, now) => {
       const wasFirst = semaphore.waiting.first(now)?.client === pool.clientId
-      semaphore.waiting.leave(pool.clientId)
-      if (wasFirst) pool.tellNext(semaphore, now)
+      semaphore.waiting.remove(pool.clientId)
+      if (wasFirst) pool.wakeNext(semaphore, now)
     })
     // If the request is lost, the place expires by itself.
-    left.catch(() => {})
+    removed.catch(() => {})
   }
 
   add(change: Addition): Promise<boolean> {
     const { id, permits, ifExists } = change
-    return this.#heard(id, (semaphore, now, done) => {
+    return this.#acknowledged(id, (semaphore, now, done) => {
       const { requests } = semaphore
       const endsAt = now + this.#host.keptMs
       if (done !== undefined) {
-        requests.keep(id, endsAt)
+        requests.prolong(id, endsAt)
         return done !== 0
       }
       const isThere = semaphore.isSet || !ifExists
@@ -122,24 +122,24 @@ export class MemorySemaphore implements RemoteSemaphore {
       if (isThere) {
         if (!semaphore.isSet) semaphore.kind = 'semaphore'
         semaphore.add(permits)
-        this.#pool.tellNext(semaphore, now)
+        this.#pool.wakeNext(semaphore, now)
       }
       return isThere
     })
   }
 
   addLater(change: Addition): void {
-    const release = () => this.add(change)
-    const pending = { release, untilMs: 0, leaseMs: GIVING_BACK_MS }
+    const send = () => this.add(change)
+    const pending = { send, untilMs: 0, leaseMs: GIVING_BACK_MS }
     this.#pool.connection.pendingReleases.add(pending)
   }
 
   change({ id, what, permits, ttlMs }: SemaphoreChange): Promise<number> {
-    return this.#heard(id, (semaphore, now, done) => {
+    return this.#acknowledged(id, (semaphore, now, done) => {
       const { requests, available, isSet } = semaphore
       const endsAt = now + this.#host.keptMs
       if (done !== undefined) {
-        requests.keep(id, endsAt)
+        requests.prolong(id, endsAt)
         return Number(done)
       }
       let result = 0
@@ -149,7 +149,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       } else if (what === 'delete') {
         result = semaphore.delete() ? 1 : 0
         const next = semaphore.waiting.first(now)
-        if (next !== undefined) this.#pool.tell(next.client)
+        if (next !== undefined) this.#pool.publish(next.client)
       } else if (what === 'drain') {
         result = Math.max(available, 0)
         if (result > 0) semaphore.add(-result)
@@ -160,7 +160,7 @@ export class MemorySemaphore implements RemoteSemaphore {
         if (ttlMs > 0) semaphore.endAt(now + ttlMs)
       }
       requests.set(id, result, endsAt)
-      if (semaphore.available > available) this.#pool.tellNext(semaphore, now)
+      if (semaphore.available > available) this.#pool.wakeNext(semaphore, now)
       return result
     })
   }
@@ -182,20 +182,20 @@ export class MemorySemaphore implements RemoteSemaphore {
     return this.#named(owner, (semaphore, now, done): Released => {
       const { waiting, requests } = semaphore
       const wasFirst = isLast && waiting.first(now)?.client === pool.clientId
-      if (isLast) waiting.leave(pool.clientId)
+      if (isLast) waiting.remove(pool.clientId)
       if (keptMs > 0) requests.set(owner, 'returned', now + keptMs)
       else if (done !== 'returned') requests.forget([owner])
       // If the semaphore was deleted since the acquisition, the release does not create it again.
       const isBack = typeof done === 'number' && semaphore.isSet
       if (isBack) semaphore.add(done)
-      if (isBack || wasFirst) pool.tellNext(semaphore, now)
+      if (isBack || wasFirst) pool.wakeNext(semaphore, now)
       return isBack ? { kind: 'freed', listeners: 0 } : { kind: 'gone' }
     })
   }
 
-  async #heard<T>(id: string, verb: Named<T>): Promise<T> {
+  async #acknowledged<T>(id: string, verb: StoredRun<T>): Promise<T> {
     const answer = await this.#named(id, verb)
-    this.#host.heard(this.#pool.rawName, id)
+    this.#host.acknowledge(this.#pool.rawName, id)
     return answer
   }
 
@@ -204,9 +204,9 @@ export class MemorySemaphore implements RemoteSemaphore {
    *
    * @param id the id under which the server stores the result
    */
-  #named<T>(id: string, verb: Named<T>): Promise<T> {
+  #named<T>(id: string, verb: StoredRun<T>): Promise<T> {
     const { rawName } = this.#pool
-    const answered = this.#host.take(rawName)
+    const answered = this.#host.takeIds(rawName)
     return this.#pool.request(({ semaphore }, now) => {
       const done = semaphore.requests.get(id)
       semaphore.requests.forget(answered)
@@ -219,7 +219,7 @@ export class MemorySemaphore implements RemoteSemaphore {
  * @param done the result of an earlier run; undefined before the first run. 'returned' means that
  * the permits were given back
  */
-type Named<T> = (
+type StoredRun<T> = (
   semaphore: SemaphoreRecord,
   now: number,
   done: number | 'returned' | undefined,

@@ -41,7 +41,7 @@ interface Connected {
  * A server in the memory of this process, with its locks and channels. Each client has its own
  * connection to the server.
  */
-export class MemoryServer {
+export class MemoryLockServer {
   readonly id = `memory:${randomUUID()}`
   readonly #now: () => number
   readonly #records = new Map<string, LockRecord>()
@@ -212,16 +212,16 @@ export class MemoryServer {
     this.#connections.add(connection)
   }
 
-  leave(connection: Connected): void {
+  removeConnection(connection: Connected): void {
     this.#connections.delete(connection)
-    this.releases.leave(connection)
-    this.readWriteReleases.leave(connection)
-    this.latchMessages.leave(connection)
-    this.kindMessages.leave(connection)
-    this.tickets.leave(connection)
-    this.grants.leave(connection)
-    this.elections.leave(connection)
-    this.revocations.leave(connection)
+    this.releases.removeAll(connection)
+    this.readWriteReleases.removeAll(connection)
+    this.latchMessages.removeAll(connection)
+    this.kindMessages.removeAll(connection)
+    this.tickets.removeAll(connection)
+    this.grants.removeAll(connection)
+    this.elections.removeAll(connection)
+    this.revocations.removeAll(connection)
   }
 
   get connections(): number {

@@ -13,7 +13,7 @@ const TOLD = 4
  * next, its place may expire then; otherwise the first lease ends. -1 means that no such time is
  * known.
  */
-export function lookAgainMs(semaphore: SemaphoreRecord, client: string, now: number): number {
+export function checkAgainMs(semaphore: SemaphoreRecord, client: string, now: number): number {
   const first = semaphore.waiting.first(now)
   const isOther = first !== undefined && first.client !== client
   const endsAt = isOther ? first.untilMs + 1 : semaphore.firstEndsAt
@@ -37,14 +37,14 @@ export function acquiredPermits(
 
 /** Returns the holders whose leases end first, with {@link TOLD} permits or a few more. */
 export function someHolders(semaphore: SemaphoreRecord, now: number) {
-  const told: SemaphoreRecord['takers'][number][] = []
+  const listed: SemaphoreRecord['takers'][number][] = []
   let permits = 0
   for (const taker of semaphore.takers) {
     if (permits >= TOLD) break
-    told.push(taker)
+    listed.push(taker)
     permits += taker[1].ids.length
   }
-  return ownersIn(told, now)
+  return ownersIn(listed, now)
 }
 
 /** Returns these owners, and how long each has held its permits, in milliseconds. */

@@ -1,4 +1,9 @@
-import { MOST_LISTED, type ReadWriteFacts, type Seen, type WaitingClient } from '../answers.ts'
+import {
+  type LastHolder,
+  MOST_LISTED,
+  type ReadWriteFacts,
+  type WaitingClient,
+} from '../answers.ts'
 import { isWriter } from '../read-write-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import { ageMs, timeUs } from './records/moments.ts'
@@ -41,7 +46,7 @@ export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts 
  * Returns a holder other than the owner `but`. A holder whose lease has expired is returned only if
  * there is no other holder. '' means that there is no holder.
  */
-export function holderOf(record: LockRecord, but: string, now: number): Seen {
+export function holderOf(record: LockRecord, but: string, now: number): LastHolder {
   const { readWrite } = record
   const owners = readWrite.owners.filter((owner) => owner !== but)
   const alive = owners.find((owner) => readWrite.ttlMsOf(owner, now) !== -2)

@@ -39,7 +39,7 @@ export class ReadWriteTurns {
    * @param wasWritten true if a writer has just released the lock; then the waiting readers are
    * next
    */
-  tellNext(wasWritten = false): void {
+  wakeNext(wasWritten = false): void {
     const { waiting, size } = this.#readWrite
     const first = waiting.first('write', this.#now)
     const waitsToWrite = first !== undefined && first.wanted !== 'upgradable'
@@ -65,9 +65,9 @@ export class ReadWriteTurns {
   #readerLeft(owner: string, wasLongest: boolean): number {
     const readWrite = this.#readWrite
     const first = readWrite.waiting.first('write', this.#now)
-    const left = first || wasLongest ? readWrite.dropDead(this.#now) : readWrite.size
-    if (left === 0) return this.#wake(false)
-    if (isUpgradable(owner) || (left === 1 && first?.sinceUs === GOES_ON)) this.tellNext()
+    const remaining = first || wasLongest ? readWrite.dropDead(this.#now) : readWrite.size
+    if (remaining === 0) return this.#wake(false)
+    if (isUpgradable(owner) || (remaining === 1 && first?.sinceUs === GOES_ON)) this.wakeNext()
     return 0
   }
 
@@ -82,7 +82,7 @@ export class ReadWriteTurns {
     // Waiters for the lock ignore this message. It wakes calls that only want to know when the lock
     // is released.
     const listeners = this.#publish(wasWritten ? '01' : '00')
-    this.tellNext(wasWritten)
+    this.wakeNext(wasWritten)
     return listeners
   }
 }

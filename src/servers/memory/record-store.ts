@@ -2,19 +2,19 @@ import type { KindRecord, RecordStore, ServerKind, ServerMoment } from '../serve
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
 import { refuseAllOthers } from './kind-of-lock.ts'
-import type { MemoryServer } from './memory-server.ts'
+import type { MemoryLockServer } from './memory-server.ts'
 
-interface Connection {
-  readonly server: MemoryServer
+interface RecordConnection {
+  readonly server: MemoryLockServer
   request<T>(work: (now: number) => T): Promise<T>
   listen<M>(channels: Channels<M>, name: string, onMessage: (message?: M) => void): Subscription
 }
 
 /** The records of kinds that are no members of `LockServer`, for one client. */
 export class MemoryRecordStore implements RecordStore {
-  readonly #connection: Connection
+  readonly #connection: RecordConnection
 
-  constructor(connection: Connection) {
+  constructor(connection: RecordConnection) {
     this.#connection = connection
   }
 

@@ -25,22 +25,22 @@ const all = new Set<WeakRef<StuckTime>>()
 /** Warns once if calls wait for virtual time and no code calls `advance()`. */
 export class StuckTime {
   readonly #time: StandingTime
-  #isLooking = false
+  #isChecking = false
   /** True if calls waited at the last check, and no code has called `advance()` since then. */
   #waited = false
-  #isTold = false
+  #hasWarned = false
 
   constructor(time: StandingTime) {
     this.#time = time
-    if (all.size === 0) process.on('beforeExit', tellAll)
+    if (all.size === 0) process.on('beforeExit', warnAll)
     all.add(new WeakRef(this))
   }
 
   /** Called when a timer starts. Checks twice, after {@link LOOK_MS} each, if calls wait. */
-  look(): void {
-    if (this.#isLooking || this.#isTold) return
-    this.#isLooking = true
-    outsideContexts(() => realTimeout(() => this.#look(), LOOK_MS)).unref()
+  checkSoon(): void {
+    if (this.#isChecking || this.#hasWarned) return
+    this.#isChecking = true
+    outsideContexts(() => realTimeout(() => this.#check(), LOOK_MS)).unref()
   }
 
   advanced(): void {
@@ -48,10 +48,10 @@ export class StuckTime {
   }
 
   /** Warns if calls wait now. Also called when the process has nothing else to do. */
-  tell(): void {
+  warn(): void {
     const { awaited, firstInMs } = this.#time
-    if (awaited === 0 || this.#isTold) return
-    this.#isTold = true
+    if (awaited === 0 || this.#hasWarned) return
+    this.#hasWarned = true
     const ms = Math.ceil(firstInMs)
     warn(
       'HOLDFAST_VIRTUAL_TIME',
@@ -61,22 +61,22 @@ export class StuckTime {
     )
   }
 
-  #look(): void {
-    this.#isLooking = false
+  #check(): void {
+    this.#isChecking = false
     if (this.#time.awaited === 0) return
     if (this.#waited) {
-      this.tell()
+      this.warn()
       return
     }
     this.#waited = true
-    this.look()
+    this.checkSoon()
   }
 }
 
-function tellAll(): void {
+function warnAll(): void {
   for (const one of all) {
     const stuck = one.deref()
     if (stuck === undefined) all.delete(one)
-    else stuck.tell()
+    else stuck.warn()
   }
 }

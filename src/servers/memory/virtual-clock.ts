@@ -108,14 +108,14 @@ export class VirtualClock implements Clock {
   }
 
   async #advance(ms: number): Promise<void> {
-    await this.#settle()
+    await this.#untilIdle()
     const untilMs = this.#elapsedMs + ms
     for (let next = this.#next(untilMs); next !== undefined; next = this.#next(untilMs)) {
       this.#elapsedMs = Math.max(this.#elapsedMs, next.dueAt)
       if (next.everyMs === undefined) this.#timers.delete(next)
       else next.dueAt += next.everyMs
       next.work()
-      await this.#settle()
+      await this.#untilIdle()
     }
     this.#elapsedMs = Math.max(this.#elapsedMs, untilMs)
   }
@@ -125,7 +125,7 @@ export class VirtualClock implements Clock {
     const dueAt = this.#elapsedMs + Math.max(ms, LEAST_MS)
     const timer = new VirtualTimer(dueAt, everyMs, work)
     this.#timers.add(timer)
-    this.#stuck.look()
+    this.#stuck.checkSoon()
     return timer
   }
 
@@ -138,7 +138,7 @@ export class VirtualClock implements Clock {
   }
 
   /** Resolves when all work waits for time to pass. */
-  async #settle(): Promise<void> {
+  async #untilIdle(): Promise<void> {
     let signs = -1
     for (let turns = 0, quiet = 0; quiet < QUIET_TURNS && turns < MOST_TURNS; turns++) {
       quiet = signs === this.#signs ? quiet + 1 : 0

@@ -7,7 +7,7 @@ import type { LockKeys } from '../redis/calls/keys.ts'
 import type { MasterSettings } from './master-settings.ts'
 
 /** The requests of one owner id to this master. All times are on `performance.now()`. */
-interface Attempt {
+interface AttemptState {
   /** Latest time at which an unanswered request may still acquire the lock; 0 means never. */
   doubtUntilMs: number
   /** True if a request of the owner id was granted, or had an unknown outcome. */
@@ -30,7 +30,7 @@ interface Attempt {
 /** The pause before the first repeat of a release that had no answer, in milliseconds. */
 const PAUSE_MS = 50
 
-interface Server {
+interface AttemptServer {
   readonly everUp: boolean
   readonly lateAtMostMs: number
   readonly whyDown: CallFailure | undefined
@@ -41,20 +41,20 @@ type Release = (keys: LockKeys, ending: Ending) => Promise<Released>
 
 /** The owner ids of one client that hold, or may hold, locks on one master. */
 export class Attempts {
-  readonly #server: Server
-  readonly #release: Release
+  readonly #server: AttemptServer
+  readonly #lower: Release
   readonly #restMs: number
-  readonly #attempts = new Map<string, Attempt>()
+  readonly #attempts = new Map<string, AttemptState>()
   readonly #releases = new BackgroundTasks()
   readonly #pending: PendingReleases
   readonly #callMs: number
   readonly #ignoreUps: () => void
   #sends = 0
 
-  /** @param release asks the master to lower a hold count, or to end the hold of an owner id */
-  constructor(server: Server, release: Release, { callMs, restMs, label }: MasterSettings) {
+  /** @param lower asks the master to lower a hold count, or to end the hold of an owner id */
+  constructor(server: AttemptServer, lower: Release, { callMs, restMs, label }: MasterSettings) {
     this.#server = server
-    this.#release = release
+    this.#lower = lower
     this.#restMs = restMs
     this.#callMs = callMs
     this.#pending = new PendingReleases(callMs, label)
@@ -65,17 +65,17 @@ export class Attempts {
    * Runs `ask`, which acquires the lock for the owner id. Remembers the owner id while the owner id
    * may hold the lock on the master.
    *
-   * @param ask sends the requests, and calls `onSend` when the last request is sent, or later
+   * @param send sends the requests, and calls `onSend` when the last request is sent, or later
    */
-  ask<A extends { readonly kind: string }>(
+  track<A extends { readonly kind: string }>(
     owner: string,
     timeoutMs: number,
-    ask: (onSend: () => void) => Promise<A>,
+    send: (onSend: () => void) => Promise<A>,
   ): Promise<A> {
     const { everUp, lateAtMostMs } = this.#server
     const askedAt = performance.now()
     const known = this.#attempts.get(owner)
-    const claim: Attempt = known ?? {
+    const attempt: AttemptState = known ?? {
       doubtUntilMs: 0,
       mayHaveIt: false,
       pending: 0,
@@ -86,23 +86,23 @@ export class Attempts {
       abandoned: undefined,
       fromMs: 0,
     }
-    if (known === undefined) this.#attempts.set(owner, claim)
-    claim.pending += 1
+    if (known === undefined) this.#attempts.set(owner, attempt)
+    attempt.pending += 1
     const settled = (mayHaveIt: boolean) => {
-      claim.mayHaveIt ||= mayHaveIt
-      claim.pending -= 1
-      if (claim.pending > 0) return
-      if (!claim.mayHaveIt && this.#attempts.get(owner) === claim) this.#attempts.delete(owner)
-      if (claim.whenAnswered !== undefined) {
-        for (const tell of claim.whenAnswered.splice(0)) tell()
+      attempt.mayHaveIt ||= mayHaveIt
+      attempt.pending -= 1
+      if (attempt.pending > 0) return
+      if (!attempt.mayHaveIt && this.#attempts.get(owner) === attempt) this.#attempts.delete(owner)
+      if (attempt.whenAnswered !== undefined) {
+        for (const resolve of attempt.whenAnswered.splice(0)) resolve()
       }
-      if (claim.abandoned !== undefined) this.#releaseIfOver(owner, claim)
+      if (attempt.abandoned !== undefined) this.#retireIfDone(owner, attempt)
     }
     const onSend = () => {
       this.#sends += 1
-      claim.sent = this.#sends
+      attempt.sent = this.#sends
     }
-    return ask(onSend).then(
+    return send(onSend).then(
       (grant) => {
         this.#pending.answered()
         settled(grant.kind === 'granted')
@@ -115,7 +115,7 @@ export class Attempts {
           // `lateAtMostMs` may have grown since the request was made.
           const latestMs = everUp ? askedAt : performance.now()
           const lateMs = Math.max(lateAtMostMs, this.#server.lateAtMostMs)
-          claim.doubtUntilMs = Math.max(claim.doubtUntilMs, latestMs + timeoutMs + lateMs)
+          attempt.doubtUntilMs = Math.max(attempt.doubtUntilMs, latestMs + timeoutMs + lateMs)
         }
         settled(isUnknown)
         throw failure
@@ -124,7 +124,7 @@ export class Attempts {
   }
 
   /** Lowers the hold count to `holds`; 0 ends the hold. Sends no token: owner ids are used once. */
-  release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
+  lower(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
     const work =
       holds > 0
         ? this.#free(keys, owner, holds, timeoutMs)
@@ -135,11 +135,11 @@ export class Attempts {
 
   /** Resolves when no acquisition of this owner id is under way. */
   async answered(owner: string): Promise<void> {
-    const claim = this.#attempts.get(owner)
-    while (claim !== undefined && claim.pending > 0) {
+    const attempt = this.#attempts.get(owner)
+    while (attempt !== undefined && attempt.pending > 0) {
       await new Promise<void>((resolve) => {
-        claim.whenAnswered ??= []
-        claim.whenAnswered.push(resolve)
+        attempt.whenAnswered ??= []
+        attempt.whenAnswered.push(resolve)
       })
     }
   }
@@ -151,17 +151,17 @@ export class Attempts {
    * @param fromMs earliest time of the release, on `performance.now()`; 0 means at once
    */
   abandon(keys: LockKeys, owner: string, fromMs = 0): void {
-    const claim = this.#attempts.get(owner)
-    if (claim === undefined) return
-    if (claim.abandoned === undefined) claim.fromMs = fromMs
-    claim.abandoned = keys
-    if (claim.pending > 0 && claim.endings === 0 && fromMs === 0) {
+    const attempt = this.#attempts.get(owner)
+    if (attempt === undefined) return
+    if (attempt.abandoned === undefined) attempt.fromMs = fromMs
+    attempt.abandoned = keys
+    if (attempt.pending > 0 && attempt.endings === 0 && fromMs === 0) {
       // The release is sent at once, directly after the acquisition. If it fails, another release
       // follows later.
-      this.release(keys, owner, 0, this.#callMs).catch(() => {})
+      this.lower(keys, owner, 0, this.#callMs).catch(() => {})
     } else {
-      if (claim.pending > 0) this.#releases.count(this.answered(owner))
-      this.#releaseIfOver(owner, claim)
+      if (attempt.pending > 0) this.#releases.count(this.answered(owner))
+      this.#retireIfDone(owner, attempt)
     }
   }
 
@@ -172,10 +172,10 @@ export class Attempts {
    * or without an argument if no answer came
    */
   ending(keys: LockKeys, owner: string): (sentAtMs?: number) => void {
-    const claim = this.#attempts.get(owner)
-    if (claim === undefined) return () => {}
-    claim.endings += 1
-    return (sentAtMs) => this.#ended(keys, owner, claim, sentAtMs)
+    const attempt = this.#attempts.get(owner)
+    if (attempt === undefined) return () => {}
+    attempt.endings += 1
+    return (sentAtMs) => this.#endingDone(keys, owner, attempt, sentAtMs)
   }
 
   /**
@@ -191,59 +191,59 @@ export class Attempts {
   }
 
   /** Stops the releases in the background. */
-  close(): void {
+  stopReleases(): void {
     this.#ignoreUps()
-    this.#pending.close()
+    this.#pending.stopAll()
   }
 
   async #releaseAll(keys: LockKeys, owner: string, timeoutMs: number): Promise<Released> {
-    const claim = this.#attempts.get(owner)
-    if (claim !== undefined) claim.endings += 1
+    const attempt = this.#attempts.get(owner)
+    if (attempt !== undefined) attempt.endings += 1
     const sentAt = performance.now()
     const sends = this.#sends
     try {
       const released = await this.#free(keys, owner, 0, timeoutMs)
-      if (claim !== undefined && claim.pending > 0) await this.answered(owner)
+      if (attempt !== undefined && attempt.pending > 0) await this.answered(owner)
       // An acquisition was sent after the release, so a second release follows.
-      if (claim !== undefined && claim.sent > sends && this.#attempts.has(owner)) {
+      if (attempt !== undefined && attempt.sent > sends && this.#attempts.has(owner)) {
         await this.#free(keys, owner, 0, timeoutMs)
       }
-      if (claim !== undefined) this.#ended(keys, owner, claim, sentAt)
+      if (attempt !== undefined) this.#endingDone(keys, owner, attempt, sentAt)
       return released
     } catch (failure) {
-      if (claim !== undefined) this.#ended(keys, owner, claim)
+      if (attempt !== undefined) this.#endingDone(keys, owner, attempt)
       throw failure
     }
   }
 
-  #ended(keys: LockKeys, owner: string, claim: Attempt, sentAtMs?: number): void {
-    claim.endings -= 1
-    let fromMs = claim.doubtUntilMs
+  #endingDone(keys: LockKeys, owner: string, attempt: AttemptState, sentAtMs?: number): void {
+    attempt.endings -= 1
+    let fromMs = attempt.doubtUntilMs
     if (sentAtMs === undefined) fromMs = performance.now() + PAUSE_MS
     else {
-      claim.endedAtMs = Math.max(claim.endedAtMs, sentAtMs)
-      claim.abandoned = keys
+      attempt.endedAtMs = Math.max(attempt.endedAtMs, sentAtMs)
+      attempt.abandoned = keys
     }
-    this.#releaseIfOver(owner, claim, fromMs)
+    this.#retireIfDone(owner, attempt, fromMs)
   }
 
   /** Forgets an owner id without requests under way. Releases each hold that it may still have. */
-  #releaseIfOver(owner: string, claim: Attempt, leastFromMs = 0): void {
-    const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = claim
+  #retireIfDone(owner: string, attempt: AttemptState, leastFromMs = 0): void {
+    const { abandoned: keys, pending, endings, doubtUntilMs, endedAtMs } = attempt
     if (keys === undefined || pending > 0 || endings > 0) return
-    if (this.#attempts.get(owner) !== claim) return
+    if (this.#attempts.get(owner) !== attempt) return
     this.#attempts.delete(owner)
     if (endedAtMs >= doubtUntilMs) return
-    const fromMs = Math.max(claim.fromMs, leastFromMs)
-    const release = (callMs: number) => this.#free(keys, owner, 0, callMs)
+    const fromMs = Math.max(attempt.fromMs, leastFromMs)
+    const send = (callMs: number) => this.#free(keys, owner, 0, callMs)
     const of = { key: keys.lock, owner }
-    this.#pending.add({ release, of, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
+    this.#pending.add({ send, of, untilMs: doubtUntilMs, leaseMs: this.#restMs, fromMs })
   }
 
   #free(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
     const { whyDown } = this.#server
     return whyDown === undefined
-      ? this.#release(keys, { owner, holds, token: '', callMs: timeoutMs })
+      ? this.#lower(keys, { owner, holds, token: '', callMs: timeoutMs })
       : Promise.reject(whyDown)
   }
 }

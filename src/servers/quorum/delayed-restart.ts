@@ -37,7 +37,7 @@ export async function longestKnown(node: ScriptServer, timeoutMs: number): Promi
   return Number(ms)
 }
 
-interface Mark {
+interface RestartMark {
   /**
    * True if the mark has the present replication id of the server. If false, the rest of the master
    * (its time without votes) has not begun.
@@ -56,7 +56,7 @@ export async function ownMark(
   node: ScriptServer,
   longestMs: number,
   timeoutMs: number,
-): Promise<Mark> {
+): Promise<RestartMark> {
   const [mark, [seconds, micros], info] = await node.runner.raw(timeoutMs, (client) =>
     Promise.all([client.get(BIRTH), client.time(), client.info('replication')]),
   )
@@ -100,7 +100,7 @@ export async function enrol(
   const endsAt = performance.now() + timeoutMs
   const durable = await isDurable(node, timeoutMs)
   const longestMs = await restMs
-  await node.runner.ask({
+  await node.runner.request({
     script: quorum.enrol,
     keys: [BIRTH],
     args: (terms) => quorum.enrolArgs({ restMs: longestMs, durable }, terms),

@@ -13,12 +13,12 @@ const mayHaveForgotten = (leftMs: number) =>
 /** The shortest time limit of the request that enrols a master, in milliseconds. */
 const TELL_MS = 100
 
-interface Server extends ScriptServer {
+interface EnrolmentServer extends ScriptServer {
   readonly whyDown: CallFailure | undefined
 }
 
-interface Peers {
-  readonly all: () => readonly Server[]
+interface EnrolmentPeers {
+  readonly all: () => readonly EnrolmentServer[]
   /**
    * Lets the masters vote at once if none of them was ever used. Resolves to true if the masters
    * may vote now.
@@ -28,13 +28,13 @@ interface Peers {
 
 /** Enrols one master: stores there from when the master may vote, if that time is missing. */
 export class Enrolment {
-  readonly #node: Server
+  readonly #node: EnrolmentServer
   readonly #longestMs: number
-  readonly #peers: Peers
+  readonly #peers: EnrolmentPeers
   #runId = ''
 
   /** @param longestMs the longest lease that this client acquires, in milliseconds */
-  constructor(node: Server, longestMs: number, peers: Peers) {
+  constructor(node: EnrolmentServer, longestMs: number, peers: EnrolmentPeers) {
     this.#node = node
     this.#longestMs = longestMs
     this.#peers = peers
@@ -49,7 +49,7 @@ export class Enrolment {
   async remind(
     { sinceUs }: Forgot,
     endsAt: number,
-    askAgain: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
+    retry: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
   ): Promise<AcquireAnswer> {
     let votesAtUs = sinceUs
     // Even a master that has a time may be claimed for a deployment that another client is
@@ -58,10 +58,10 @@ export class Enrolment {
     if (votesAtUs === null || isFounded) {
       // The master is enrolled even if this request has no time left, because the next request
       // needs the mark.
-      if (votesAtUs === null) await this.#tell(Math.max(TELL_MS, endsAt - performance.now()))
+      if (votesAtUs === null) await this.#storeMark(Math.max(TELL_MS, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()
       if (leftMs < 1) throw new CallFailure('unsent', 'it has only just learned when it may vote')
-      const again = await askAgain(leftMs)
+      const again = await retry(leftMs)
       if (again.kind !== 'forgot') return this.voted(again)
       votesAtUs = again.sinceUs
     }
@@ -97,7 +97,7 @@ export class Enrolment {
     const known = this.#runId
     this.#runId = runId
     if (known === '' || runId === known) return
-    this.#tell(timeoutMs).catch(() => {})
+    this.#storeMark(timeoutMs).catch(() => {})
   }
 
   /**
@@ -105,7 +105,7 @@ export class Enrolment {
    * this lease, but the other masters may know it. Masters that do not answer in half of
    * `timeoutMs` are ignored.
    */
-  async #tell(timeoutMs: number): Promise<void> {
+  async #storeMark(timeoutMs: number): Promise<void> {
     let longestMs = this.#longestMs
     const others = this.#peers
       .all()
@@ -114,10 +114,10 @@ export class Enrolment {
       const known = await longestKnown(node, timeoutMs)
       longestMs = Math.max(longestMs, known)
     })
-    const told = within(timeoutMs / 2, Promise.allSettled(asked))
+    const settled = within(timeoutMs / 2, Promise.allSettled(asked))
     await enrol(
       this.#node,
-      told.then(() => longestMs),
+      settled.then(() => longestMs),
       timeoutMs,
     )
   }

@@ -1,23 +1,23 @@
 import type { HolderFacts, SeenHold } from '../answers.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import { peek } from '../redis/lock-commands.ts'
-import { askAll } from './ask-all.ts'
-import { type AskedMasters, answersOf, mostOften, type Votes } from './majority.ts'
+import { answersOf, mostOften, type RequestedMasters, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
+import { requestAll } from './request-all.ts'
 
 /**
  * Returns the holder on a majority of masters; null if no owner can have a majority. A master
  * without an answer counts as if it had the holder that most masters have.
  */
 export async function seenByMost(
-  { masters, size: { all, majority }, failure }: AskedMasters<Master>,
+  { masters, size: { all, majority }, failure }: RequestedMasters<Master>,
   keys: LockKeys,
   callMs: number,
 ): Promise<SeenHold | null> {
   const holdersOf = (votes: Votes<HolderFacts>) => answersOf(votes).map(({ holder }) => holder)
-  const votes = await askAll(
+  const votes = await requestAll(
     masters,
-    (master) => master.look(keys, peek, callMs),
+    (master) => master.read(keys, peek, callMs),
     (some) => (mostOften(holdersOf(some))?.times ?? 0) >= majority,
   )
   const holders = holdersOf(votes)
@@ -35,12 +35,12 @@ export async function seenByMost(
  * @returns true if at least one master had the hold
  */
 export async function forceReleaseOnMost(
-  { masters, size: { majority }, failure }: AskedMasters<Master>,
+  { masters, size: { majority }, failure }: RequestedMasters<Master>,
   keys: LockKeys,
   seen: SeenHold,
   callMs: number,
 ): Promise<boolean> {
-  const votes = await askAll(
+  const votes = await requestAll(
     masters,
     (master) => master.forceRelease(keys, seen, callMs),
     (some) => answersOf(some).length >= majority && 'nearly',

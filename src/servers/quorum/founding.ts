@@ -16,7 +16,7 @@ const OTHERS_MS = 1_000
 /** The pause before a request without an answer is repeated, in milliseconds. */
 const AGAIN_MS = 20
 
-interface Server extends ScriptServer {
+interface FoundingServer extends ScriptServer {
   /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly known: Promise<void>
 }
@@ -37,11 +37,11 @@ interface Claim {
  * meanwhile loses its claim and rests.
  */
 export class Founding {
-  readonly #nodes: readonly Server[]
+  readonly #nodes: readonly FoundingServer[]
   readonly #settings: MasterSettings
   #running: Promise<boolean> | undefined
 
-  constructor(nodes: readonly Server[], settings: MasterSettings) {
+  constructor(nodes: readonly FoundingServer[], settings: MasterSettings) {
     this.#nodes = nodes
     this.#settings = settings
   }
@@ -91,7 +91,7 @@ export class Founding {
     // master.
     const [first, ...others] = [...this.#nodes].sort((a, b) =>
       a.runner.runId < b.runner.runId ? -1 : 1,
-    ) as [Server, ...Server[]]
+    ) as [FoundingServer, ...FoundingServer[]]
     const start = await this.#claim(first, '', restMs)
     if (start === null) return false
     const longestMs = Math.max(restMs, start.restMs)
@@ -101,7 +101,7 @@ export class Founding {
     const founder = randomUUID()
     const letVote = ({ node, sinceUs, deployment }: Claim) =>
       untilAnswered(() =>
-        node.runner.ask({
+        node.runner.request({
           script: quorum.found,
           keys: [BIRTH],
           args: () => quorum.foundArgs({ sinceUs, deployment, founder, restMs: longestMs }),
@@ -118,7 +118,7 @@ export class Founding {
   async #claim(node: ScriptServer, deployment: string, restMs: number): Promise<Claim | null> {
     const { callMs } = this.#settings
     const durable = await isDurable(node, callMs)
-    const answer = await node.runner.ask({
+    const answer = await node.runner.request({
       script: quorum.claim,
       keys: [BIRTH],
       args: (terms) =>
@@ -134,11 +134,11 @@ export class Founding {
  * Repeats the request until the master answers, because the other masters wait for the answer. A
  * repeat has no further effect. Rejects after `OTHERS_MS`.
  */
-async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+async function untilAnswered<T>(call: () => Promise<T>): Promise<T> {
   const endsAt = performance.now() + OTHERS_MS
   for (;;) {
     try {
-      return await ask()
+      return await call()
     } catch (failure) {
       if (performance.now() > endsAt) throw failure
       await pause(AGAIN_MS)

@@ -101,9 +101,9 @@ export class HeadStart {
       majority,
       () => this.#roundTrips.majorityMs,
       () => {
-        const told = message
+        const known = message
         message = undefined
-        onWake(told)
+        onWake(known)
       },
     )
     const confirmed = () => all.filter((one) => one.confirmed).length
@@ -115,7 +115,7 @@ export class HeadStart {
         // subscriptions is confirmed, the waiter learns of each release anyway, so it stays asleep.
         else if (confirmed() > majority) return
         message ??= one
-        releases.told(master, one !== undefined && master === this.#firstOf(byRank))
+        releases.wokenBy(master, one !== undefined && master === this.#firstOf(byRank))
       }),
     )
     return {
@@ -152,7 +152,7 @@ export class HeadStart {
    *
    * @returns undefined if the client may ask all masters at once
    */
-  askFirst(ask: (master: Master) => Promise<AcquireAnswer>): Promise<First> | undefined {
+  requestFirst(request: (master: Master) => Promise<AcquireAnswer>): Promise<First> | undefined {
     const master = this.#takeFirst()
     if (master === undefined) return undefined
     const { losses, before } = this.#crowd
@@ -160,7 +160,7 @@ export class HeadStart {
     this.#crowd.losses += 1
     if (losses + before < FEW) return undefined
     const headStartMs = Math.max(HEAD_START_MS, this.#roundTrips.majorityMs)
-    return askAlone(master, { losses, before }, headStartMs, ask)
+    return requestAlone(master, { losses, before }, headStartMs, request)
   }
 
   #isFree(master: Master): void {
@@ -197,19 +197,19 @@ export class HeadStart {
 /**
  * Pauses for a random time, then asks this master. Waits for the answer for at most `headStartMs`.
  */
-async function askAlone(
+async function requestAlone(
   master: Master,
   { losses, before }: Crowd,
   headStartMs: number,
-  ask: (master: Master) => Promise<AcquireAnswer>,
+  request: (master: Master) => Promise<AcquireAnswer>,
 ): Promise<First> {
   // A client that has lost more often asks sooner.
   const longestMs = Math.max(COURTESY_MS.least, Math.min(before, COURTESY_MS.most) / (1 + losses))
   const courtesyMs = Math.random() * longestMs
   if (courtesyMs >= COURTESY_MS.least / 4) await pause(courtesyMs)
-  const vote = ask(master)
+  const vote = request(master)
   const answer = await soon(vote, headStartMs)
-  const held = answer?.kind === 'held' ? { ...answer, ttlMs: lookAfterMs(answer) } : undefined
+  const held = answer?.kind === 'held' ? { ...answer, ttlMs: checkAfterMs(answer) } : undefined
   return { master, vote, held }
 }
 
@@ -217,7 +217,7 @@ async function askAlone(
  * Returns after which time the client asks again, in milliseconds. The holder on this master may
  * lack a majority, so the time is short.
  */
-function lookAfterMs({ ttlMs }: Held): number {
+function checkAfterMs({ ttlMs }: Held): number {
   const ms = LOOK_MS.least + Math.random() * LOOK_MS.spread
   return ttlMs < 0 ? ms : Math.min(ms, ttlMs)
 }

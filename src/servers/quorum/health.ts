@@ -11,11 +11,11 @@ export async function healthOf(
 ): Promise<MasterHealth> {
   const address = master.label
   try {
-    const [{ isOwn, restsForMs }, left] = await Promise.all([
+    const [{ isOwn, restsForMs }, missing] = await Promise.all([
       master.mark(timeoutMs),
       leases.length === 0 ? [] : master.renew(leases, 0, timeoutMs),
     ])
-    const missingLeases = left.filter((ms) => ms === -2).length
+    const missingLeases = missing.filter((ms) => ms === -2).length
     const found = { address, restsForMs, missingLeases, reason: null }
     if (!isOwn) return { ...found, state: 'unmarked' }
     if (restsForMs > 0) return { ...found, state: 'rests' }

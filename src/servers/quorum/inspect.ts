@@ -1,22 +1,22 @@
 import type { HolderFacts } from '../answers.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
-import type { Look } from '../redis/lock-commands.ts'
-import { askAll } from './ask-all.ts'
-import { type AskedMasters, answersOf, type Majority, mostOften } from './majority.ts'
+import type { LockRead } from '../redis/lock-commands.ts'
+import { answersOf, type Majority, mostOften, type RequestedMasters } from './majority.ts'
 import type { Master } from './master.ts'
+import { requestAll } from './request-all.ts'
 
 /**
  * Returns the state of a lock on each master that answered in time. Rejects if no majority
  * answered.
  */
-export async function lookAtMost<F extends HolderFacts>(
-  { masters, size, failure }: AskedMasters<Master>,
+export async function readFromMost<F extends HolderFacts>(
+  { masters, size, failure }: RequestedMasters<Master>,
   keys: LockKeys,
-  look: Look<F>,
+  read: LockRead<F>,
   callMs: number,
 ): Promise<F[]> {
-  const ask = (master: Master) => master.look(keys, look, callMs)
-  const votes = await askAll(masters, ask, (some) => {
+  const request = (master: Master) => master.read(keys, read, callMs)
+  const votes = await requestAll(masters, request, (some) => {
     const most = mostOften(answersOf(some).map(({ holder }) => holder))
     return (most?.times ?? 0) >= size.majority && 'nearly'
   })
@@ -34,7 +34,7 @@ export async function identifyAll(
   size: Majority,
   callMs: number,
 ): Promise<string | null> {
-  const votes = await askAll(
+  const votes = await requestAll(
     masters,
     (master) => master.identify(callMs),
     (some) => answersOf(some).length >= size.majority && 'nearly',

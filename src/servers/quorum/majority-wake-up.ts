@@ -20,7 +20,7 @@ export class MajorityWakeUp {
   readonly #roundTripMs: () => number
   readonly #onWake: () => void
   /** The masters that have reported the current release. */
-  readonly #heard = new Set<object>()
+  readonly #received = new Set<object>()
   #startedAt = 0
   #woken = false
   #timer: NodeJS.Timeout | undefined
@@ -37,16 +37,16 @@ export class MajorityWakeUp {
    *
    * @param isFirst true if this client will ask this master first, so the waiter is woken at once
    */
-  told(master: object, isFirst: boolean): void {
+  wokenBy(master: object, isFirst: boolean): void {
     const now = performance.now()
     if (this.#woken) {
       const roundMs = ROUND_MS + 2 * this.#roundTripMs()
-      const isLate = !this.#heard.has(master) && now - this.#startedAt < roundMs
-      if (!isLate) this.#begin(now)
+      const isLate = !this.#received.has(master) && now - this.#startedAt < roundMs
+      if (!isLate) this.#restart(now)
     }
-    this.#heard.add(master)
+    this.#received.add(master)
     if (this.#woken) return
-    if (isFirst || this.#heard.size >= this.#majority) this.#wake()
+    if (isFirst || this.#received.size >= this.#majority) this.#wake()
     else if (this.#timer === undefined) {
       const gatherMs = Math.max(GATHER_MS, this.#roundTripMs())
       this.#timer = setTimeout(() => this.#giveUp(), gatherMs).unref()
@@ -57,8 +57,8 @@ export class MajorityWakeUp {
     clearTimeout(this.#timer)
   }
 
-  #begin(now: number): void {
-    this.#heard.clear()
+  #restart(now: number): void {
+    this.#received.clear()
     this.#woken = false
     this.#startedAt = now
   }
@@ -77,7 +77,7 @@ export class MajorityWakeUp {
    */
   #giveUp(): void {
     this.#timer = undefined
-    this.#begin(performance.now())
+    this.#restart(performance.now())
     this.#onWake()
   }
 }

@@ -1,6 +1,6 @@
 import type { Granted, HolderFacts, LockFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
-import type { Vote } from './ask-all.ts'
+import type { Vote } from './request-all.ts'
 
 interface Voter {
   /** The name of the master in errors. */
@@ -10,7 +10,7 @@ interface Voter {
 
 export type Votes<A, V extends Voter = Voter> = readonly Vote<V, A | CallFailure>[]
 
-interface Answer {
+interface VoteAnswer {
   readonly kind: string
 }
 
@@ -28,7 +28,7 @@ export function answersOf<A>(votes: Votes<A>): A[] {
   return votes.map(({ answer }) => answer).filter(isAnswer)
 }
 
-export function isGranted<A extends Answer, V>(
+export function isGranted<A extends VoteAnswer, V>(
   vote: Vote<V, A | CallFailure>,
 ): vote is Vote<V, Extract<A, Granted>> {
   return isAnswer(vote.answer) && vote.answer.kind === 'granted'
@@ -45,7 +45,7 @@ export function count<K extends string>(votes: Votes<{ readonly kind: K }>, kind
  * True if a majority has answered, and at least one master refused. The other masters may never
  * answer. While the client waits for them, other clients cannot get its votes.
  */
-export function isSplit(votes: Votes<Answer>, majority: number): boolean {
+export function isSplit(votes: Votes<VoteAnswer>, majority: number): boolean {
   return count(votes, 'held') > 0 && answersOf(votes).length >= majority
 }
 
@@ -53,7 +53,7 @@ export function isSplit(votes: Votes<Answer>, majority: number): boolean {
  * For a hand-over: true if a majority has answered, and at least one master freed the lock for
  * other clients.
  */
-export function isMixed(votes: Votes<Answer>, majority: number): boolean {
+export function isMixed(votes: Votes<VoteAnswer>, majority: number): boolean {
   return count(votes, 'yielded') > 0 && answersOf(votes).length >= majority
 }
 
@@ -64,7 +64,7 @@ export function mostOften<T>(all: readonly T[]): { value: T; times: number } | u
   return first && { value: first[0], times: first[1] }
 }
 
-export interface AskedMasters<M> {
+export interface RequestedMasters<M> {
   readonly masters: readonly M[]
   readonly size: Majority
   /**
@@ -125,12 +125,12 @@ export class Majority {
       answer: answer instanceof CallFailure ? answer : (answer[i] as number | CallFailure),
     }))
     const numbers = answersOf(each)
-    const left = numbers.filter((ms) => ms !== -2).map((ms) => (ms === -1 ? Infinity : ms))
-    if (left.length >= this.majority) {
-      const sure = left.sort((a, b) => b - a)[this.majority - 1] as number
+    const remaining = numbers.filter((ms) => ms !== -2).map((ms) => (ms === -1 ? Infinity : ms))
+    if (remaining.length >= this.majority) {
+      const sure = remaining.sort((a, b) => b - a)[this.majority - 1] as number
       return sure === Infinity ? -1 : sure
     }
-    if (numbers.length - left.length > this.spare) return -2
+    if (numbers.length - remaining.length > this.spare) return -2
     return this.failure(each, true)
   }
 

@@ -12,7 +12,7 @@ import type { Attempt, Ending, Passing, Reentry } from '../lock-server.ts'
 import { type LockKeys, lockKeys } from '../redis/calls/keys.ts'
 import { labelOf } from '../redis/connection/open-client.ts'
 import { forceRelease } from '../redis/force-release.ts'
-import { handOver, type Look, release } from '../redis/lock-commands.ts'
+import { handOver, type LockRead, lower } from '../redis/lock-commands.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import { promised } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
@@ -22,9 +22,9 @@ import { Enrolment } from './enrolment.ts'
 import type { MasterSettings } from './master-settings.ts'
 import { restoreAt } from './restore.ts'
 import { RoundTrip } from './round-trip.ts'
-import { agreeAt, askForVote, reenterByVote } from './vote-commands.ts'
+import { agreeAt, reenterByVote, requestVote } from './vote-commands.ts'
 
-interface Peers {
+interface MasterPeers {
   /** Lets unused masters vote at once. Resolves to true if the masters may vote now. */
   found(): Promise<boolean>
   all(): readonly Master[]
@@ -38,7 +38,7 @@ export class Master {
   /** The response time of the master to requests for votes. */
   readonly roundTrip = new RoundTrip()
   readonly #settings: MasterSettings
-  readonly #peers: Peers
+  readonly #peers: MasterPeers
   readonly #nameOf: ((lock: string) => string) | undefined
   readonly #attempts: Attempts
   readonly #enrolment: Enrolment
@@ -49,7 +49,7 @@ export class Master {
   constructor(
     node: RedisServer,
     settings: MasterSettings,
-    peers: Peers,
+    peers: MasterPeers,
     nameOf?: (lock: string) => string,
   ) {
     this.server = node
@@ -58,7 +58,7 @@ export class Master {
     this.#peers = peers
     this.#nameOf = nameOf
     const free = (keys: LockKeys, ending: Ending) =>
-      promised<Released>((reply) => release(node, keys, ending, reply))
+      promised<Released>((reply) => lower(node, keys, ending, reply))
     this.#attempts = new Attempts(node, free, settings)
     const all = () => peers.all().map((master) => master.server)
     const { restMs, callMs } = settings
@@ -70,61 +70,61 @@ export class Master {
   acquire(keys: LockKeys, attempt: Attempt): Promise<AcquireAnswer> {
     const here = this.#here(keys)
     const { restMs } = this.#settings
-    const ask = (callMs: number, onSend: () => void) =>
-      askForVote(this.server, here, { ...attempt, callMs }, restMs, onSend)
+    const request = (callMs: number, onSend: () => void) =>
+      requestVote(this.server, here, { ...attempt, callMs }, restMs, onSend)
     const vote = (onSend: () => void) => {
       const sentAt = performance.now()
       const endsAt = sentAt + attempt.callMs
-      return ask(attempt.callMs, onSend).then((answer) => {
+      return request(attempt.callMs, onSend).then((answer) => {
         this.roundTrip.took(performance.now() - sentAt)
         if (answer.kind !== 'forgot') return this.#enrolment.voted(answer)
-        return this.#enrolment.remind(answer, endsAt, (leftMs) => ask(leftMs, onSend))
+        return this.#enrolment.remind(answer, endsAt, (leftMs) => request(leftMs, onSend))
       })
     }
     // The request counts as under way even before the connection is up, because a hand-over waits
     // for its answer.
     const { owner, callMs } = attempt
     return this.#counted(
-      this.#attempts.ask(owner, callMs, (onSend) => this.#ask(() => vote(onSend))),
+      this.#attempts.track(owner, callMs, (onSend) => this.#request(() => vote(onSend))),
     )
   }
 
   reenter(keys: LockKeys, reentry: Reentry): Promise<ReenterAnswer> {
     const { restMs } = this.#settings
-    const ask = () => reenterByVote(this.server, this.#here(keys), reentry, restMs)
-    return this.#counted(this.#ask(ask))
+    const request = () => reenterByVote(this.server, this.#here(keys), reentry, restMs)
+    return this.#counted(this.#request(request))
   }
 
   async handOver(keys: LockKeys, passing: Passing): Promise<HandOverAnswer> {
     const here = this.#here(keys)
     const { from, to, callMs } = passing
-    const ended = this.#attempts.ending(here, from.owner)
+    const endingDone = this.#attempts.ending(here, from.owner)
     let sentAt = 0
     try {
       const endsAt = performance.now() + callMs
-      const answer = await this.#attempts.ask(to.owner, callMs, async (onSend) => {
+      const answer = await this.#attempts.track(to.owner, callMs, async (onSend) => {
         await within(callMs, this.#attempts.answered(from.owner))
         sentAt = performance.now()
         const leftMs = endsAt - sentAt
         if (leftMs < 1) throw new CallFailure('unsent', 'its previous request is not answered yet')
         const inTime = { ...passing, callMs: leftMs }
-        const heard = await this.#ask(() =>
+        const outcome = await this.#request(() =>
           promised<HandOverAnswer>((reply) => handOver(this.server, here, inTime, reply, true)),
         )
         onSend()
-        return heard
+        return outcome
       })
-      ended(sentAt)
+      endingDone(sentAt)
       return answer
     } catch (failure) {
-      ended()
+      endingDone()
       throw failure
     }
   }
 
   /** Lowers the hold count of the owner id to `holds`; 0 ends the hold. */
-  release(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
-    return this.#attempts.release(this.#here(keys), owner, holds, timeoutMs)
+  lower(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
+    return this.#attempts.lower(this.#here(keys), owner, holds, timeoutMs)
   }
 
   async renew(
@@ -136,7 +136,7 @@ export class Master {
       key: this.#nameOf?.(key) ?? key,
       wireOwner,
     }))
-    return this.#counted(this.#ask(() => this.server.renew(here, leaseMs, timeoutMs)))
+    return this.#counted(this.#request(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
   /** Gives up the owner id: releases its holds, not before `fromMs` on `performance.now()`. */
@@ -148,20 +148,20 @@ export class Master {
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings
     const { runner } = this.server
-    return this.#ask(() => forceRelease(runner, this.#here(keys), seen, timeoutMs, restMs))
+    return this.#request(() => forceRelease(runner, this.#here(keys), seen, timeoutMs, restMs))
   }
 
-  look<F>(keys: LockKeys, look: Look<F>, timeoutMs: number): Promise<F> {
-    return this.#ask(() => look(this.server, this.#here(keys), timeoutMs))
+  read<F>(keys: LockKeys, read: LockRead<F>, timeoutMs: number): Promise<F> {
+    return this.#request(() => read(this.server, this.#here(keys), timeoutMs))
   }
 
   mark(timeoutMs: number): ReturnType<typeof ownMark> {
     const { restMs } = this.#settings
-    return this.#counted(this.#ask(() => ownMark(this.server, restMs, timeoutMs)))
+    return this.#counted(this.#request(() => ownMark(this.server, restMs, timeoutMs)))
   }
 
   identify(timeoutMs: number): Promise<string | null> {
-    return this.#ask(() => this.server.identify(timeoutMs))
+    return this.#request(() => this.server.identify(timeoutMs))
   }
 
   listen(keys: LockKeys, onWake: (message?: string) => void): Subscription {
@@ -182,10 +182,10 @@ export class Master {
   }
 
   /** Stops all requests, and the releases in the background. */
-  close(): void {
+  stopRequests(): void {
     this.#closed = true
     this.#ignoreUps()
-    this.#attempts.close()
+    this.#attempts.stopReleases()
   }
 
   /** @returns true if the owner holds the lock here and the counter is not below the token */
@@ -201,7 +201,7 @@ export class Master {
   async restore(lease: LeaseToRenew, leaseMs: number, timeoutMs: number): Promise<boolean> {
     const here = this.#here(lockKeys(lease.key))
     let isThere = false
-    await this.#attempts.ask(lease.wireOwner, timeoutMs, (onSend) =>
+    await this.#attempts.track(lease.wireOwner, timeoutMs, (onSend) =>
       restoreAt(this.server, here, lease, leaseMs, timeoutMs, (answer) => {
         onSend()
         isThere = answer === 'held'
@@ -211,14 +211,14 @@ export class Master {
   }
 
   /** Fails at once if the master is down. Waits for the first connection for up to 2 × `callMs`. */
-  #ask<T>(call: () => Promise<T>): Promise<T> {
+  #request<T>(call: () => Promise<T>): Promise<T> {
     const { server } = this
-    if (server.everUp || server.whyDown !== undefined) return this.#askIfUp(call)
+    if (server.everUp || server.whyDown !== undefined) return this.#requestIfUp(call)
     server.connect()
-    return within(2 * this.#settings.callMs, server.known).then(() => this.#askIfUp(call))
+    return within(2 * this.#settings.callMs, server.known).then(() => this.#requestIfUp(call))
   }
 
-  #askIfUp<T>(call: () => Promise<T>): Promise<T> {
+  #requestIfUp<T>(call: () => Promise<T>): Promise<T> {
     // The connection may belong to another client, and stay open after this client is closed.
     if (this.#closed) return Promise.reject(new CallFailure('closed', 'the client was closed'))
     const { whyDown, everUp } = this.server

@@ -30,8 +30,8 @@ export class QuorumPresence implements Presence {
     return (await firstKnown(asked)) ?? null
   }
 
-  close(): void {
-    for (const one of this.#each) one.close()
+  withdraw(): void {
+    for (const one of this.#each) one.withdraw()
   }
 }
 

@@ -9,15 +9,13 @@ import type {
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
-import { inspect, type Look, peek } from '../redis/lock-commands.ts'
+import { inspect, type LockRead, peek } from '../redis/lock-commands.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
-import { askAll } from './ask-all.ts'
 import { forceReleaseOnMost, seenByMost } from './force-release.ts'
 import { HeadStart } from './head-start.ts'
-import { lookAtMost } from './inspect.ts'
+import { readFromMost } from './inspect.ts'
 import {
-  type AskedMasters,
   answersOf,
   count,
   failuresOf,
@@ -25,15 +23,17 @@ import {
   isMisused,
   isMixed,
   isSplit,
+  type RequestedMasters,
 } from './majority.ts'
 import type { Master } from './master.ts'
 import type { Repairs } from './repairs.ts'
+import { requestAll } from './request-all.ts'
 import type { RoundTrips } from './round-trips.ts'
 import { SplitVotes } from './split-votes.ts'
 import type { TokenAgreement } from './token-agreement.ts'
 
 /** The parts of a quorum that all its locks share. */
-interface Masters extends AskedMasters<Master> {
+interface LockMasters extends RequestedMasters<Master> {
   readonly agreement: TokenAgreement
   readonly roundTrips: RoundTrips
   readonly repairs: Repairs
@@ -49,12 +49,12 @@ const RAN_OUT_MS = 100
 
 /** One lock on several masters. The votes of a majority decide. */
 export class QuorumLock implements RemoteLock {
-  readonly #all: Masters
+  readonly #all: LockMasters
   readonly #keys: LockKeys
   readonly #splitVotes: SplitVotes
   readonly #headStart: HeadStart
 
-  constructor(all: Masters, keys: LockKeys) {
+  constructor(all: LockMasters, keys: LockKeys) {
     this.#all = all
     this.#keys = keys
     this.#splitVotes = new SplitVotes(all.size)
@@ -73,8 +73,8 @@ export class QuorumLock implements RemoteLock {
     replyWith(this.#handOver(passing), reply)
   }
 
-  release(ending: Ending, reply: Reply<Released>): void {
-    replyWith(this.#release(ending), reply)
+  lower(ending: Ending, reply: Reply<Released>): void {
+    replyWith(this.#lower(ending), reply)
   }
 
   /** Ignores the caller's times: each `Master` knows until when its requests may still run. */
@@ -95,19 +95,19 @@ export class QuorumLock implements RemoteLock {
   }
 
   async peek(callMs: number): Promise<HolderFacts> {
-    return this.#all.size.holderOf(await this.#look(peek, callMs))
+    return this.#all.size.holderOf(await this.#read(peek, callMs))
   }
 
   async inspect(callMs: number): Promise<LockFacts> {
-    return this.#all.size.factsOf(await this.#look(inspect, callMs))
+    return this.#all.size.factsOf(await this.#read(inspect, callMs))
   }
 
   listen(onWake: (message?: string) => void): Subscription {
     return this.#headStart.listen(onWake)
   }
 
-  #look<F extends HolderFacts>(look: Look<F>, callMs: number): Promise<F[]> {
-    return lookAtMost(this.#all, this.#keys, look, this.#all.callMs(callMs))
+  #read<F extends HolderFacts>(read: LockRead<F>, callMs: number): Promise<F[]> {
+    return readFromMost(this.#all, this.#keys, read, this.#all.callMs(callMs))
   }
 
   async #acquire(meant: Attempt): Promise<AcquireAnswer> {
@@ -115,16 +115,16 @@ export class QuorumLock implements RemoteLock {
     const { majority, spare } = size
     const attempt = { ...meant, callMs: this.#all.callMs(meant.callMs) }
     const { owner, callMs } = attempt
-    const ask = (master: Master) => master.acquire(this.#keys, attempt)
-    const first = await this.#headStart.askFirst(ask)
+    const request = (master: Master) => master.acquire(this.#keys, attempt)
+    const first = await this.#headStart.requestFirst(request)
     if (first?.held !== undefined) {
-      this.#splitVotes.over()
+      this.#splitVotes.won()
       return first.held
     }
     const missed = this.#all.repairs.newMissedVotes()
-    const votes = await askAll(
+    const votes = await requestAll(
       masters,
-      (master) => (master === first?.master ? first.vote : ask(master)),
+      (master) => (master === first?.master ? first.vote : request(master)),
       (some) => {
         const granted = count(some, 'granted')
         if (granted >= majority) return true
@@ -141,7 +141,7 @@ export class QuorumLock implements RemoteLock {
     if (granted.length >= majority) {
       const agreed = await agreement.agree(this.#keys, owner, granted, callMs)
       if (agreed !== null) {
-        this.#splitVotes.over()
+        this.#splitVotes.won()
         this.#headStart.won()
         return missed.won(agreed, votes)
       }
@@ -164,7 +164,7 @@ export class QuorumLock implements RemoteLock {
     const { majority, spare } = size
     const reentry = { ...meant, callMs: this.#all.callMs(meant.callMs) }
     const missed = this.#all.repairs.newMissedVotes()
-    const votes = await askAll(
+    const votes = await requestAll(
       masters,
       (master) => master.reenter(this.#keys, reentry),
       (some) => {
@@ -192,7 +192,7 @@ export class QuorumLock implements RemoteLock {
     const passing = { ...meant, callMs: this.#all.callMs(meant.callMs) }
     const { from, to, callMs } = passing
     const missed = this.#all.repairs.newMissedVotes()
-    const votes = await askAll(
+    const votes = await requestAll(
       masters,
       (master) => master.handOver(keys, passing),
       (some) =>
@@ -222,13 +222,13 @@ export class QuorumLock implements RemoteLock {
   }
 
   /** Sends no token, because each owner id is used for one hold only. */
-  async #release({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
+  async #lower({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
     const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
     const callMs = this.#all.callMs(longestMs)
-    const votes = await askAll(
+    const votes = await requestAll(
       masters,
-      (master) => master.release(this.#keys, owner, holds, callMs),
+      (master) => master.lower(this.#keys, owner, holds, callMs),
       (some) => {
         const gone = count(some, 'gone')
         return answersOf(some).length - gone >= majority || gone > spare

@@ -126,10 +126,10 @@ export class Quorum extends Members implements LockServer {
    * Ends all requests. The connections to the masters stay open, because other clients may use
    * them.
    */
-  close(): void {
+  disconnect(): void {
     this.#closed = true
-    this.repairs.close()
-    for (const master of this.masters) master.close()
+    this.repairs.stopAll()
+    for (const master of this.masters) master.stopRequests()
   }
 
   #renew(

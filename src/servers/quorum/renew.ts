@@ -1,10 +1,10 @@
 import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import { lockKeys } from '../redis/calls/keys.ts'
-import { askAll, type Vote } from './ask-all.ts'
 import { isAnswer, type Majority, type Renewals } from './majority.ts'
 import type { Master } from './master.ts'
-import { isWorthAsking } from './repairs.ts'
+import { isWorthChecking } from './repairs.ts'
+import { requestAll, type Vote } from './request-all.ts'
 
 /** Called for leases that not all masters have. */
 interface Outcomes {
@@ -31,32 +31,32 @@ export async function renewOnMost(
   timeoutMs: number,
   outcomes: Outcomes,
 ): Promise<(number | CallFailure)[]> {
-  let left: (number | CallFailure)[] | undefined
+  let remaining: (number | CallFailure)[] | undefined
   const repair = ({ member, answer }: Vote<Master, Renewals>) => {
     for (const [i, lease] of leases.entries()) {
-      const sure = left?.[i]
+      const sure = remaining?.[i]
       if (typeof sure !== 'number' || sure < 0) continue
       const there = isAnswer(answer) ? (answer[i] as number | CallFailure) : answer
       if (there === -2) {
         restore(member, lease, leaseMs || sure, timeoutMs, () => outcomes.missing(lease))
-      } else if (!isAnswer(there) && isWorthAsking(member, there)) outcomes.missing(lease)
+      } else if (!isAnswer(there) && isWorthChecking(member, there)) outcomes.missing(lease)
     }
   }
-  const votes = await askAll(
+  const votes = await requestAll(
     masters,
     (master) => master.renew(leases, leaseMs, timeoutMs),
     (some) =>
       some.length >= size.majority && leases.every((_, i) => isAnswer(size.leftOf(some, i))),
     (vote) => setImmediate(repair, vote),
   )
-  left = leases.map((lease, i) => {
+  remaining = leases.map((lease, i) => {
     const sure = size.leftOf(votes, i)
     if (sure === -2) outcomes.lost(lease)
     return sure
   })
   // The caller receives the result first, and the repairs follow.
   setImmediate(() => votes.forEach(repair))
-  return left
+  return remaining
 }
 
 /** @param missing called if the master may not have the lease, and should be asked again */
@@ -78,7 +78,7 @@ function restore(
     master.abandon(lockKeys(lease.key), lease.wireOwner)
   }
   const failed = (failure: CallFailure) => {
-    if (isWorthAsking(master, failure)) missing()
+    if (isWorthChecking(master, failure)) missing()
   }
   master.restore(lease, leaseMs, timeoutMs).then(answered, failed)
 }

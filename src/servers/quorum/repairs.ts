@@ -1,8 +1,8 @@
 import type { Granted, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
-import type { Vote } from './ask-all.ts'
 import { isAnswer, isGranted, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
+import type { Vote } from './request-all.ts'
 
 /**
  * The pause before the masters are checked again, in milliseconds. It doubles for each check of the
@@ -20,7 +20,7 @@ interface Gap {
   /** When to check the hold, on `performance.now()`; after a check, when to forget the hold. */
   dueAt: number
   /** True if the hold was checked, and no master was found without the hold since. */
-  lookedAt: boolean
+  checkedAt: boolean
 }
 
 /**
@@ -32,7 +32,7 @@ interface Gap {
  * holds are checked. One timer serves all holds, and does not keep the process alive.
  */
 export class Repairs {
-  readonly #look: (leases: readonly LeaseToRenew[]) => void
+  readonly #check: (leases: readonly LeaseToRenew[]) => void
   readonly #forgetMs: number
   /** The gaps by owner id. Each owner id belongs to one hold. */
   readonly #gaps = new Map<string, Gap>()
@@ -41,12 +41,12 @@ export class Repairs {
   #closed = false
 
   /**
-   * @param look restores leases on masters that do not have them, if a majority does. Calls `add`
+   * @param check restores leases on masters that do not have them, if a majority does. Calls `add`
    * for each lease that a master still does not have.
    * @param callMs how long one request to one master may take, in milliseconds
    */
-  constructor(look: (leases: readonly LeaseToRenew[]) => void, callMs: number) {
-    this.#look = look
+  constructor(check: (leases: readonly LeaseToRenew[]) => void, callMs: number) {
+    this.#check = check
     // A check may take two requests: one to find the missing leases, and one to restore them.
     this.#forgetMs = 2 * callMs + PAUSE_MS.longest
   }
@@ -56,9 +56,9 @@ export class Repairs {
     if (this.#closed || !lease.isHeld?.()) return
     const now = performance.now()
     const known = this.#gaps.get(lease.wireOwner)
-    if (known !== undefined && !known.lookedAt) return
-    const gap = known ?? { lease, pauseMs: PAUSE_MS.first, dueAt: 0, lookedAt: false }
-    gap.lookedAt = false
+    if (known !== undefined && !known.checkedAt) return
+    const gap = known ?? { lease, pauseMs: PAUSE_MS.first, dueAt: 0, checkedAt: false }
+    gap.checkedAt = false
     gap.dueAt = now + gap.pauseMs
     this.#gaps.set(lease.wireOwner, gap)
     this.#arm(gap.dueAt)
@@ -69,7 +69,7 @@ export class Repairs {
     return new MissedVotes(this)
   }
 
-  close(): void {
+  stopAll(): void {
     this.#closed = true
     clearTimeout(this.#timer)
     this.#gaps.clear()
@@ -90,21 +90,21 @@ export class Repairs {
     for (const [name, gap] of this.#gaps) {
       // A hold may be checked early, by up to half of its pause, so that one request checks many
       // holds.
-      const isDue = gap.dueAt - now <= (gap.lookedAt ? 0 : gap.pauseMs / 2)
-      if (!gap.lease.isHeld?.() || (isDue && gap.lookedAt)) {
+      const isDue = gap.dueAt - now <= (gap.checkedAt ? 0 : gap.pauseMs / 2)
+      if (!gap.lease.isHeld?.() || (isDue && gap.checkedAt)) {
         this.#gaps.delete(name)
         continue
       }
       if (isDue) {
         due.push(gap.lease)
-        gap.lookedAt = true
+        gap.checkedAt = true
         gap.pauseMs = Math.min(gap.pauseMs * 2, PAUSE_MS.longest)
         gap.dueAt = now + this.#forgetMs
       }
       next = Math.min(next, gap.dueAt)
     }
     if (next !== Infinity) this.#arm(next)
-    for (let from = 0; from < due.length; from += CHUNK) this.#look(due.slice(from, from + CHUNK))
+    for (let from = 0; from < due.length; from += CHUNK) this.#check(due.slice(from, from + CHUNK))
   }
 }
 
@@ -137,10 +137,10 @@ class MissedVotes {
 
 function isMissing(vote: Vote<Master, unknown | CallFailure>): boolean {
   if (isAnswer(vote.answer)) return !isGranted(vote as Parameters<typeof isGranted>[0])
-  return isWorthAsking(vote.member, vote.answer as CallFailure)
+  return isWorthChecking(vote.member, vote.answer as CallFailure)
 }
 
 /** True if a master that failed should be asked again on the same connection. */
-export function isWorthAsking({ server }: Master, failure: CallFailure): boolean {
+export function isWorthChecking({ server }: Master, failure: CallFailure): boolean {
   return server.whyDown === undefined && !failure.permanent
 }

@@ -1,9 +1,9 @@
 import type { RequestChannel } from '../request-channel.ts'
-import { askAll } from './ask-all.ts'
-import { type AskedMasters, answersOf } from './majority.ts'
+import { answersOf, type RequestedMasters } from './majority.ts'
 import type { Master } from './master.ts'
+import { requestAll } from './request-all.ts'
 
-interface Masters extends AskedMasters<Master> {
+interface ChannelMasters extends RequestedMasters<Master> {
   /**
    * Returns the time limit of one request to one master, in milliseconds, if the call may take
    * `longestMs`.
@@ -15,7 +15,7 @@ interface Masters extends AskedMasters<Master> {
  * Messages between clients through all masters. Each master that the sender reaches passes the
  * message on.
  */
-export function requestChannel(all: Masters): RequestChannel {
+export function requestChannel(all: ChannelMasters): RequestChannel {
   const { masters, size, failure } = all
   return {
     async send(clientId, message, callMs) {
@@ -24,7 +24,7 @@ export function requestChannel(all: Masters): RequestChannel {
         if (server.whyDown !== undefined) throw server.whyDown
         return server.requests.send(clientId, message, oneMs)
       }
-      const votes = await askAll(
+      const votes = await requestAll(
         masters,
         send,
         (some) => answersOf(some).length >= size.majority && 'nearly',

@@ -18,7 +18,7 @@ export function restoreAt(
   timeoutMs: number,
   onAnswer: (answer: 'held' | 'gone') => void,
 ): Promise<Granted> {
-  return runner.ask({
+  return runner.request({
     script: quorum.restore,
     keys: [...both, forcedKey(lock)],
     args: (terms) => quorum.restoreArgs({ owner: wireOwner, holds, leaseMs, token }, terms),

@@ -35,7 +35,7 @@ export class SplitVotes {
     if (votes.some(isGranted)) {
       return { ...held, split: { pauseMs: this.#pauseMs() } }
     }
-    this.over()
+    this.won()
     return this.#isUnsure(votes) ? { ...held, split: {} } : held
   }
 
@@ -63,7 +63,7 @@ export class SplitVotes {
   }
 
   /** Called after votes that were not split. */
-  over(): void {
+  won(): void {
     this.#inARow = 0
   }
 

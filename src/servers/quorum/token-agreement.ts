@@ -1,8 +1,8 @@
 import type { Gone, Granted } from '../answers.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
-import { askAll, type Vote } from './ask-all.ts'
 import { answersOf } from './majority.ts'
 import type { Master } from './master.ts'
+import { requestAll, type Vote } from './request-all.ts'
 
 /** Sends requests about one owner id to several masters. */
 export class TokenAgreement {
@@ -44,12 +44,14 @@ export class TokenAgreement {
     const grant = { kind: 'granted', token, reserved } as const
     const behind = granted.filter(({ answer }) => answer.token < token).map(({ member }) => member)
     const known = granted.length - behind.length
-    const told = askAll(
+    const confirming = requestAll(
       behind,
       (master) => master.agree(keys, owner, token, callMs),
       (some) => known + answersOf(some).filter(Boolean).length >= this.#majority,
     )
     if (known >= this.#majority) return grant
-    return known + answersOf(await told).filter(Boolean).length >= this.#majority ? grant : null
+    return known + answersOf(await confirming).filter(Boolean).length >= this.#majority
+      ? grant
+      : null
   }
 }

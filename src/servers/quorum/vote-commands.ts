@@ -12,14 +12,14 @@ import * as quorum from '../redis/scripts/quorum.generated.ts'
  * mark names a shorter lease answers `forgot`.
  * @param onSend called each time a request is sent
  */
-export function askForVote(
+export function requestVote(
   { runner }: ScriptServer,
   keys: LockKeys,
   { owner, leaseMs, reserve, callMs }: Attempt,
   longestMs: number,
   onSend: () => void,
 ): Promise<AcquireAnswer | Forgot> {
-  return runner.ask({
+  return runner.request({
     script: quorum.vote,
     keys: keys.both,
     args: (terms) => {
@@ -38,7 +38,7 @@ export function reenterByVote(
   { owner, leaseMs, holds, token, callMs }: Reentry,
   longestMs: number,
 ): Promise<ReenterAnswer> {
-  return runner.ask({
+  return runner.request({
     script: quorum.vote,
     keys: keys.both,
     args: (terms) => quorum.voteArgs({ owner, leaseMs, longestMs, holds, token }, terms),
@@ -57,7 +57,7 @@ export function agreeAt(
   token: number,
   callMs: number,
 ): Promise<boolean> {
-  return runner.ask({
+  return runner.request({
     script: quorum.agree,
     keys: both,
     args: (terms) => quorum.agreeArgs({ owner, token }, terms),

@@ -13,7 +13,7 @@ export function acquireAll(
 ): Promise<JointAnswer> {
   const both = locks.flatMap(({ rawName }) => lockKeys(rawName).both)
   const owners = locks.map(({ owner }) => owner)
-  return runner.ask({
+  return runner.request({
     script: lock.acquireAll,
     keys: both,
     args: (terms) => lock.acquireAllArgs({ leaseMs, owners }, terms),

@@ -26,7 +26,7 @@ class RedisBarrier implements RemoteBarrier {
 
   arrive(arrival: Arrival, callMs: number): Promise<Arrived> {
     const { barrier, state, settled } = this.#names
-    return this.#server.runner.ask({
+    return this.#server.runner.request({
       script: scripts.arrive,
       keys: [barrier, state, settled],
       args: (terms) => scripts.arriveArgs(arrival, terms, this.#names),
@@ -35,9 +35,9 @@ class RedisBarrier implements RemoteBarrier {
     })
   }
 
-  async leave(id: string, callMs: number): Promise<'left' | 'passed'> {
+  async withdraw(id: string, callMs: number): Promise<'left' | 'passed'> {
     const { barrier, settled } = this.#names
-    const { kind } = await this.#server.runner.ask({
+    const { kind } = await this.#server.runner.request({
       script: scripts.leave,
       keys: [barrier, settled],
       args: () => scripts.leaveArgs({ id }),
@@ -51,7 +51,7 @@ class RedisBarrier implements RemoteBarrier {
     const { barrier, state } = this.#names
     const { inspect: script, readInspect: read } = scripts
     const keys = [barrier, state]
-    return this.#server.runner.ask({ script, keys, args: () => [], read, callMs })
+    return this.#server.runner.request({ script, keys, args: () => [], read, callMs })
   }
 
   listen(onWake: (message?: string) => void): Subscription {

@@ -16,7 +16,7 @@ import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
 import * as fair from './scripts/fair.generated.ts'
 
 /** The parts of the server that the queues use. */
-interface Server extends ScriptServer {
+interface QueueScriptServer extends ScriptServer {
   pendingReleases(rawName: string): PendingReleases
   /**
    * Calls `onWake` with each message on the channel of a client, and without a message when
@@ -35,12 +35,12 @@ function fairKeys(rawName: string) {
 
 /** The queues of fair locks on one server, for one client. */
 export class RedisFairServer implements FairServer {
-  readonly #server: Server
+  readonly #server: QueueScriptServer
   readonly #clientId: string
   readonly #label: string
 
   /** @param label the label that `inspect` shows for this process */
-  constructor(server: Server, clientId: string, label: string) {
+  constructor(server: QueueScriptServer, clientId: string, label: string) {
     this.#server = server
     this.#clientId = clientId
     this.#label = label
@@ -51,11 +51,11 @@ export class RedisFairServer implements FairServer {
     return {
       rawName,
       acquire: (attempt, reply) => this.#acquire(keys.four, attempt, reply),
-      release: (owner, token, callMs, reply) => this.#release(keys, owner, token, callMs, reply),
+      endHold: (owner, token, callMs, reply) => this.#endHold(keys, owner, token, callMs, reply),
       abandon: (owner, untilMs, leaseMs) => {
         const pending = this.#server.pendingReleases(rawName)
         pending.abandon({ key: rawName, owner }, untilMs, leaseMs, ({ callMs }, reply) =>
-          this.#release(keys, owner, '', callMs, reply),
+          this.#endHold(keys, owner, '', callMs, reply),
         )
       },
     }
@@ -81,7 +81,7 @@ export class RedisFairServer implements FairServer {
     listens: () => boolean,
     callMs: number,
   ): Promise<(HeartbeatAnswer | string)[]> {
-    return this.#server.runner.ask({
+    return this.#server.runner.request({
       script: fair.heartbeat,
       keys: locks.flatMap(({ rawName }) => fairKeys(rawName).four),
       args: (terms) => {
@@ -115,7 +115,7 @@ export class RedisFairServer implements FairServer {
     )
   }
 
-  #release(
+  #endHold(
     keys: ReturnType<typeof fairKeys>,
     owner: string,
     token: number | '',

@@ -20,7 +20,7 @@ export function forceRelease(
   callMs: number,
   forcedMs?: number,
 ): Promise<boolean> {
-  return runner.ask({
+  return runner.request({
     script: lock.forceRelease,
     keys: forcedMs === undefined ? keys.both : [...keys.both, forcedKey(keys.lock)],
     args: (terms) => lock.forceReleaseArgs({ owner, token: token ?? '', forcedMs }, terms, keys),

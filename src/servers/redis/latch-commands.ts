@@ -10,12 +10,12 @@ import * as scripts from './scripts/latch.generated.ts'
 import type { Args, Script } from './scripts/script.ts'
 
 /** The parts of the server that latches use. */
-interface Server extends ScriptServer {
+interface LatchScriptServer extends ScriptServer {
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
 /** The arguments that are computed when the request is sent. */
-interface Terms {
+interface LatchTerms {
   readonly askedUs: number
   readonly untilUs: number
   readonly publish: 'PUBLISH' | 'SPUBLISH'
@@ -25,7 +25,7 @@ interface Terms {
  * The round of the call is over. `setUs` is when another count was set, server time in µs; 0 if no
  * count is set.
  */
-interface Over {
+interface RoundOver {
   readonly kind: 'over'
   readonly setUs: number
   readonly serverTimeUs: number
@@ -39,16 +39,16 @@ interface Forgotten {
 
 /** One count-down latch on one server, or in a cluster. */
 export class RedisLatch implements RemoteLatch {
-  readonly #server: Server
+  readonly #server: LatchScriptServer
   readonly #keys: ReturnType<typeof latchKeys>
 
-  constructor(server: Server, rawName: string) {
+  constructor(server: LatchScriptServer, rawName: string) {
     this.#server = server
     this.#keys = latchKeys(rawName, server.runner.clustered)
   }
 
   async trySetCount(count: number, request: OnceRequest, callMs: number): Promise<boolean> {
-    const args = (terms: Terms) => scripts.setCountArgs({ count, ...terms }, terms, this.#keys)
+    const args = (terms: LatchTerms) => scripts.setCountArgs({ count, ...terms }, terms, this.#keys)
     const { setCount: script, readSetCount: read } = scripts
     const answer = await this.#once({ script, args, read }, request, callMs)
     return answer.kind === 'done' && answer.isSet
@@ -60,7 +60,8 @@ export class RedisLatch implements RemoteLatch {
     round?: number,
   ): Promise<LatchState | null> {
     const own = round === undefined ? {} : { ownRound: round }
-    const args = (terms: Terms) => scripts.countDownArgs({ ...terms, ...own }, terms, this.#keys)
+    const args = (terms: LatchTerms) =>
+      scripts.countDownArgs({ ...terms, ...own }, terms, this.#keys)
     const { countDown: script, readCountDown: read } = scripts
     const answer = await this.#once({ script, args, read }, request, callMs, round)
     return answer.kind === 'over' ? null : { count: answer.left, round: answer.round }
@@ -68,15 +69,16 @@ export class RedisLatch implements RemoteLatch {
 
   async delete(request: OnceRequest, callMs: number, round?: number): Promise<boolean> {
     const own = round === undefined ? {} : { ownRound: round }
-    const args = (terms: Terms) => scripts.deleteCountArgs({ ...terms, ...own }, terms, this.#keys)
+    const args = (terms: LatchTerms) =>
+      scripts.deleteCountArgs({ ...terms, ...own }, terms, this.#keys)
     const { deleteCount: script, readDeleteCount: read } = scripts
     const answer = await this.#once({ script, args, read }, request, callMs, round)
     return answer.kind === 'done' && answer.isDeleted
   }
 
-  async look(callMs: number): Promise<LatchState> {
+  async read(callMs: number): Promise<LatchState> {
     let sentAt = 0
-    const { count, round, serverTimeUs } = await this.#server.runner.ask({
+    const { count, round, serverTimeUs } = await this.#server.runner.request({
       script: scripts.look,
       // The last key only makes a replica refuse the script. Its name belongs to no request,
       // because no request has an empty id.
@@ -89,7 +91,7 @@ export class RedisLatch implements RemoteLatch {
       callMs,
     })
     const clock = this.#clock
-    clock.heard(serverTimeUs, sentAt)
+    clock.update(serverTimeUs, sentAt)
     // A round from the future was set before the server's clock was set back, so its time proves
     // nothing.
     if (count === 0 || round === null || round > serverTimeUs) return { count, round }
@@ -97,7 +99,7 @@ export class RedisLatch implements RemoteLatch {
   }
 
   async inspect(callMs: number): Promise<LatchFacts> {
-    const { count, listeners, round } = await this.#server.runner.ask({
+    const { count, listeners, round } = await this.#server.runner.request({
       script: scripts.inspect,
       keys: [...this.#keys.both, this.#keys.kind],
       args: (terms) => scripts.inspectArgs(terms, this.#keys),
@@ -123,17 +125,21 @@ export class RedisLatch implements RemoteLatch {
    * time of the call
    */
   async #once<A extends { readonly kind: string }>(
-    asked: { script: Script; args(terms: Terms): Args; read(reply: unknown): A | Over | Forgotten },
+    asked: {
+      script: Script
+      args(terms: LatchTerms): Args
+      read(reply: unknown): A | RoundOver | Forgotten
+    },
     request: OnceRequest,
     callMs: number,
     round?: number,
-  ): Promise<A | Over> {
+  ): Promise<A | RoundOver> {
     const { runner } = this.#server
     const { script, read } = asked
     const endsAt = performance.now() + callMs
     let [askedUs, sentAt, isAgain] = [0, 0, false]
     for (;;) {
-      const answer = await runner.ask({
+      const answer = await runner.request({
         script,
         keys: [...this.#keys.both, this.#keys.request(request.id), this.#keys.kind],
         args: ({ publish }) => {
@@ -149,7 +155,7 @@ export class RedisLatch implements RemoteLatch {
         callMs: Math.max(1, endsAt - performance.now()),
       })
       if (!isForgotten(answer) && !isOver(answer)) return answer
-      this.#clock.heard(answer.serverTimeUs, sentAt)
+      this.#clock.update(answer.serverTimeUs, sentAt)
       if (isForgotten(answer)) {
         if (request.mayHaveRun) throw new CallFailure('unknown', TOO_LATE, undefined, true)
         if (performance.now() >= endsAt)
@@ -174,6 +180,6 @@ function isForgotten(answer: { readonly kind: string }): answer is Forgotten {
   return answer.kind === 'forgotten'
 }
 
-function isOver(answer: { readonly kind: string }): answer is Over {
+function isOver(answer: { readonly kind: string }): answer is RoundOver {
   return answer.kind === 'over'
 }

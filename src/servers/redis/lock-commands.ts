@@ -89,7 +89,7 @@ export function handOver(
   )
 }
 
-export function release(
+export function lower(
   { runner }: ScriptServer,
   keys: LockKeys,
   { owner, holds, token, callMs }: Ending,
@@ -109,14 +109,14 @@ export function release(
   )
 }
 
-export type Look<F> = (server: ScriptServer, keys: LockKeys, callMs: number) => Promise<F>
+export type LockRead<F> = (server: ScriptServer, keys: LockKeys, callMs: number) => Promise<F>
 
 export function peek(
   { runner }: ScriptServer,
   keys: LockKeys,
   callMs: number,
 ): Promise<HolderFacts> {
-  return runner.ask({
+  return runner.request({
     script: lock.peek,
     keys: keys.both,
     args: () => [],
@@ -131,7 +131,7 @@ export function inspect(
   callMs: number,
 ): Promise<LockFacts> {
   const { queue, waiting } = queueKeys(keys.lock)
-  return runner.ask({
+  return runner.request({
     script: lock.inspect,
     keys: [...keys.both, queue, waiting],
     args: (terms) => lock.inspectArgs({ most: MOST_LISTED }, terms, keys),

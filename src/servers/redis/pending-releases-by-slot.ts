@@ -33,7 +33,7 @@ export class PendingReleasesBySlot {
     await Promise.all([...this.#all.values()].map((pending) => pending.quiet()))
   }
 
-  close(): void {
-    for (const pending of this.#all.values()) pending.close()
+  stopAll(): void {
+    for (const pending of this.#all.values()) pending.stopAll()
   }
 }

@@ -17,17 +17,17 @@ import { forceRelease, seenIn } from './force-release.ts'
 import * as commands from './lock-commands.ts'
 
 /** The parts of the server that a lock uses. */
-interface Server extends ScriptServer {
+interface LockScriptServer extends ScriptServer {
   pendingReleases(rawName: string): PendingReleases
   listen(keys: LockKeys, onWake: (message?: string) => void): Subscription
 }
 
 /** One lock on one server, or in a cluster. */
 export class RedisLock implements RemoteLock {
-  readonly #server: Server
+  readonly #server: LockScriptServer
   readonly #keys: LockKeys
 
-  constructor(server: Server, rawName: string) {
+  constructor(server: LockScriptServer, rawName: string) {
     this.#server = server
     this.#keys = lockKeys(rawName)
   }
@@ -44,14 +44,14 @@ export class RedisLock implements RemoteLock {
     commands.handOver(this.#server, this.#keys, passing, reply)
   }
 
-  release(ending: Ending, reply: Reply<Released>): void {
-    commands.release(this.#server, this.#keys, ending, reply)
+  lower(ending: Ending, reply: Reply<Released>): void {
+    commands.lower(this.#server, this.#keys, ending, reply)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
     const pending = this.#server.pendingReleases(this.#keys.lock)
     const of = { key: this.#keys.lock, owner }
-    pending.abandon(of, untilMs, leaseMs, (ending, reply) => this.release(ending, reply))
+    pending.abandon(of, untilMs, leaseMs, (ending, reply) => this.lower(ending, reply))
   }
 
   seen(callMs: number): Promise<SeenHold | null> {

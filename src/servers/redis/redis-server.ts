@@ -18,7 +18,7 @@ import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
 import { Connection } from './connection/connection.ts'
-import type { ConnectionEvents, ServerFacts } from './connection/connection-events.ts'
+import type { ConnectionEvents, ServerDetails } from './connection/connection-events.ts'
 import { isClient, isCluster, labelOf, type RedisSource } from './connection/open-client.ts'
 import { Outages } from './connection/outages.ts'
 import { Probe } from './connection/probe.ts'
@@ -75,18 +75,18 @@ export class RedisServer implements LockServer {
       const events = { up: () => {}, down: () => {}, ...own }
       return this.#outages?.watch({ ...events, error: () => {} }) ?? { ...events, error: onError }
     }
-    const tellUp = () => {
+    const reportUp = () => {
       for (const onUp of [...this.#onUp]) onUp()
     }
     const ofCommands = watched({
-      up: (facts: ServerFacts) => {
+      up: (facts: ServerDetails) => {
         if (!this.#connection.clustered) this.#clock.set(facts.clockOffsetMs, facts.clockDoubtMs)
         this.#subscriptions.follow(facts.runId)
         this.#confirmations?.follow(facts.runId)
         this.#presences.isUp()
-        tellUp()
+        reportUp()
       },
-      moved: tellUp,
+      moved: reportUp,
     })
     this.#connection = new Connection(settings, ofCommands, probe)
     this.#presences = new Presences(this.#connection, timeoutMs)
@@ -124,10 +124,10 @@ export class RedisServer implements LockServer {
     return renew(this, leases, renewingLocks(leaseMs), callMs)
   }
 
-  /** @param look reads the remaining times of leases of one kind */
-  confirmWith(look: Renewing): Confirm | undefined {
+  /** @param renewing reads the remaining times of leases of one kind */
+  confirmWith(renewing: Renewing): Confirm | undefined {
     const confirmations = this.#confirmations
-    return confirmations && ((lease) => confirmations.confirm({ look, lease }))
+    return confirmations && ((lease) => confirmations.confirm({ renewing, lease }))
   }
 
   groups(locks: readonly { readonly key: string }[]): number[][] {
@@ -208,7 +208,7 @@ export class RedisServer implements LockServer {
   }
 
   identify(timeoutMs: number): Promise<string | null> {
-    return this.#serverId.ask(timeoutMs)
+    return this.#serverId.read(timeoutMs)
   }
 
   onUp(onUp: () => void): () => void {
@@ -238,13 +238,13 @@ export class RedisServer implements LockServer {
     await this.#semaphores?.quiet()
   }
 
-  close(): void {
-    this.#pendingReleases.close()
-    this.#semaphores?.close()
-    this.#subscriptions.close()
-    this.#confirmations?.close()
-    this.#presences.close()
-    this.#connection.close()
-    this.#outages?.close()
+  disconnect(): void {
+    this.#pendingReleases.stopAll()
+    this.#semaphores?.stopTimer()
+    this.#subscriptions.stopListening()
+    this.#confirmations?.disconnect()
+    this.#presences.withdrawAll()
+    this.#connection.disconnect()
+    this.#outages?.endAll()
   }
 }

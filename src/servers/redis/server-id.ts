@@ -1,5 +1,5 @@
 import type { Connection } from './connection/connection.ts'
-import { type Client, isCluster } from './connection/open-client.ts'
+import { isCluster, type RedisClient } from './connection/open-client.ts'
 
 /**
  * Identifies where the keys of a connection are: the database of a server, or the cluster.
@@ -23,8 +23,9 @@ export class ServerId {
    * @returns an id that is equal for all clients while the server runs, or the cluster exists; null
    * if the server does not report an id
    */
-  async ask(timeoutMs: number): Promise<string | null> {
-    const send = (client: Client) => (isCluster(client) ? client.cluster('NODES') : client.ping())
+  async read(timeoutMs: number): Promise<string | null> {
+    const send = (client: RedisClient) =>
+      isCluster(client) ? client.cluster('NODES') : client.ping()
     if (this.#connection.clustered) {
       this.#cluster ??= firstNodeOf(await this.#connection.call(timeoutMs, send))
       return this.#cluster

@@ -160,7 +160,7 @@ export const PROGRAMS: readonly Target[] = [
         columns: 80,
         rows: 24,
         interrupted: () => AbortSignal.abort(),
-        ask: async () => 'no',
+        prompt: async () => 'no',
         out: print,
         err: print,
       },

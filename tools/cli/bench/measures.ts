@@ -36,9 +36,9 @@ export async function* measure(terms: BenchTerms): AsyncGenerator<Measured> {
     const plan = planOf(terms, ...clients)
     for (const { code, what, prepare } of plan) {
       if (terms.signal.aborted) return
-      const { step, end } = await prepare()
+      const { step, finish } = await prepare()
       const samplesMs = await repeated(step, terms.seconds / plan.length, terms.signal)
-      await end?.()
+      await finish?.()
       yield { code, what, samplesMs }
     }
   } finally {
@@ -49,7 +49,7 @@ export async function* measure(terms: BenchTerms): AsyncGenerator<Measured> {
 interface Planned {
   readonly code: string
   readonly what: string
-  prepare(): Promise<{ step: Step; end?: () => Promise<void> }>
+  prepare(): Promise<{ step: Step; finish?: () => Promise<void> }>
 }
 
 function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): Planned[] {
@@ -74,8 +74,8 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
       what: 'renew a lease',
       prepare: async () => {
         const lease = await lock(one, 'renew').lock({ leaseMs: LEASE_MS })
-        const end = async () => void (await lease.release())
-        return { step: async () => void (await lease.extend(LEASE_MS)), end }
+        const finish = async () => void (await lease.release())
+        return { step: async () => void (await lease.extend(LEASE_MS)), finish }
       },
     },
     {
@@ -138,8 +138,8 @@ async function repeated(step: Step, seconds: number, signal: AbortSignal): Promi
   const endsAt = performance.now() + seconds * 1_000
   while (performance.now() < endsAt && samples.length < MOST_STEPS && !signal.aborted) {
     const startedAt = performance.now()
-    const told = await step()
-    samples.push(told ?? performance.now() - startedAt)
+    const measured = await step()
+    samples.push(measured ?? performance.now() - startedAt)
     await pause(PAUSE_MS)
   }
   return samples

@@ -14,13 +14,13 @@ export interface Line {
  * The verdict about the slowest step, compared with the pause between two renewals. `good`: less
  * than a tenth of the pause. `slow`: less than the pause. `too-slow`: at least the pause.
  */
-export type Verdict = 'good' | 'slow' | 'too-slow'
+export type BenchVerdict = 'good' | 'slow' | 'too-slow'
 
 export interface BenchReport {
   readonly address: string
   readonly leaseMs: number
   readonly lines: readonly Line[]
-  readonly verdict: Verdict
+  readonly verdict: BenchVerdict
   /** The reason for the verdict, for users. */
   readonly says: string
 }

@@ -16,7 +16,7 @@ export interface Terminal {
    * Asks the user a question. Resolves with the typed text, or with '' if the user typed nothing.
    * Undefined without a terminal.
    */
-  readonly ask?: ((question: string) => Promise<string>) | undefined
+  readonly prompt?: ((question: string) => Promise<string>) | undefined
 }
 
 export interface Command {

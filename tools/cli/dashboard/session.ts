@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-type Fetch = (request: Request) => Promise<Response>
+type SessionFetch = (request: Request) => Promise<Response>
 
 /**
  * Admits users who know the token. The printed address gives the browser the token as a cookie, so
@@ -8,14 +8,14 @@ type Fetch = (request: Request) => Promise<Response>
  */
 export interface Session {
   readonly token: string
-  readonly fetch: Fetch
+  readonly fetch: SessionFetch
 }
 
 /**
  * @param name the name of the cookie. Each port needs another name, because a browser sends a
  * cookie to all ports of a host
  */
-export function newSession(fetch: Fetch, name: string): Session {
+export function newSession(fetch: SessionFetch, name: string): Session {
   const token = randomBytes(24).toString('base64url')
   return {
     token,

@@ -1,7 +1,7 @@
 import { type HistoryEntry, readHistory } from '../../history/history.ts'
 import { type RedisGiven, redisOf } from '../../servers/redis-of.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
-import { type HistoryOptions, readOptions, USAGE } from './options.ts'
+import { type HistoryCommandOptions, readOptions, USAGE } from './options.ts'
 import { HOW_TO_TURN_IT_ON, lineOf, sumOf } from './text.ts'
 
 /** `npx holdfast history`: prints the events that services recorded. */
@@ -17,7 +17,11 @@ export const history: Command = {
         terminal.err(HOW_TO_TURN_IT_ON)
         return EXIT.findings
       }
-      return await tell(redis ?? (redisOf(options.where)[0] as RedisGiven), options, terminal)
+      return await printEntries(
+        redis ?? (redisOf(options.where)[0] as RedisGiven),
+        options,
+        terminal,
+      )
     } catch (error) {
       terminal.err(
         `The history could not be read: ${(error as Error).message.replace(/\.$/, '')}.\n`,
@@ -31,7 +35,10 @@ export const history: Command = {
  * Returns the server that has the history. Undefined if there is no history. Each of several
  * masters is asked, because any master may have the history.
  */
-async function whereItIs({ where, historyKey }: HistoryOptions): Promise<RedisGiven | undefined> {
+async function whereItIs({
+  where,
+  historyKey,
+}: HistoryCommandOptions): Promise<RedisGiven | undefined> {
   const all = redisOf(where)
   let failure: unknown
   for (const redis of all) {
@@ -45,9 +52,9 @@ async function whereItIs({ where, historyKey }: HistoryOptions): Promise<RedisGi
   return undefined
 }
 
-async function tell(
+async function printEntries(
   redis: RedisGiven,
-  { name, keyPrefix, historyKey, last, sinceMs, follow, json }: HistoryOptions,
+  { name, keyPrefix, historyKey, last, sinceMs, follow, json }: HistoryCommandOptions,
   { out, err }: Terminal,
 ): Promise<number> {
   const key = name === undefined ? undefined : keyPrefix + name
@@ -55,16 +62,16 @@ async function tell(
   const text = (entry: HistoryEntry) =>
     json ? `${JSON.stringify(entry)}\n` : lineOf(entry, keyPrefix)
   if (follow) {
-    const ended = new AbortController()
-    const end = () => ended.abort()
+    const stopping = new AbortController()
+    const stop = () => stopping.abort()
     // If a reader such as `head` closes the output early, this command ends.
-    process.stdout.once('error', end)
+    process.stdout.once('error', stop)
     try {
-      for await (const entry of readHistory({ ...wish, follow, signal: ended.signal })) {
+      for await (const entry of readHistory({ ...wish, follow, signal: stopping.signal })) {
         out(text(entry))
       }
     } finally {
-      process.stdout.off('error', end)
+      process.stdout.off('error', stop)
     }
     return EXIT.ok
   }

@@ -32,7 +32,7 @@ Entries:
 Exit codes: 0 entries were listed, 1 there are no entries, 2 wrong usage, 3 Redis did not answer.
 `
 
-export interface HistoryOptions {
+export interface HistoryCommandOptions {
   readonly where: Where
   readonly name: string | undefined
   readonly keyPrefix: string
@@ -47,7 +47,7 @@ export interface HistoryOptions {
 export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-): HistoryOptions {
+): HistoryCommandOptions {
   const { values, positionals } = parsed(() =>
     parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
   )

@@ -8,7 +8,7 @@ import { nameOf } from './lock-table.ts'
  * A change between two views. `watch --json` prints the change with the time and the name of the
  * lock.
  */
-type Change =
+type LockChange =
   | { readonly event: 'held' | 'free' | 'waiting'; readonly row: LockRow }
   | { readonly event: 'outage'; readonly message: string }
   | { readonly event: 'back' }
@@ -17,7 +17,7 @@ type Change =
  * Yields the changes between two views. If a lock has disappeared, yields its last row without
  * holders and waiters.
  */
-export function* changes(before: View, after: View): Generator<Change> {
+export function* changes(before: View, after: View): Generator<LockChange> {
   if (after.failure !== null) {
     if (before.failure === null) yield { event: 'outage', message: after.failure }
     return
@@ -44,13 +44,13 @@ export function* changes(before: View, after: View): Generator<Change> {
 const holdOf = ({ state, stateText, token, holders }: LockRow): string =>
   JSON.stringify([state, stateText, token, holders.map(({ owner }) => owner).sort()])
 
-export function changeJson(change: Change, at: string, keyPrefix: string): string {
+export function changeJson(change: LockChange, at: string, keyPrefix: string): string {
   if (!('row' in change)) return JSON.stringify({ at, ...change })
   const { event, row } = change
   return JSON.stringify({ at, event, name: nameOf(row.key, keyPrefix), ...row })
 }
 
-export function changeText(change: Change, at: string, keyPrefix: string): string {
+export function changeText(change: LockChange, at: string, keyPrefix: string): string {
   if (change.event === 'back') return `${at}  back     the server answers again`
   if (change.event === 'outage') return `${at}  outage   ${escaped(change.message)}`
   const { event, row } = change

@@ -1,5 +1,5 @@
 import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from '../../deployment/rows.ts'
-import type { Renewal, ToFree } from '../../deployment/to-free.ts'
+import type { RenewalCheck, ToFree } from '../../deployment/to-free.ts'
 import { viewOf } from '../../kinds/all.ts'
 import { type Column, table } from '../text/table.ts'
 import { counted, duration, escaped, wrapped } from '../text/words.ts'
@@ -8,7 +8,7 @@ import { holderName } from './holders.ts'
 /** One lock, as `inspect --json` prints it. */
 export interface Inspected extends Omit<LockDetail, 'holders'> {
   readonly name: string
-  readonly holders: readonly (HolderRow & { readonly renewal: Renewal })[]
+  readonly holders: readonly (HolderRow & { readonly renewal: RenewalCheck })[]
   readonly toFree: ToFree
 }
 
@@ -64,9 +64,9 @@ function waitingText({ waiting, queue, oldestWaitMs }: Inspected): string {
   return queue.length > 0 ? `${waiting}${deadToo}` : `${counted(waiting, 'client')}, in no queue`
 }
 
-type Holder = Inspected['holders'][number]
+type InspectedHolder = Inspected['holders'][number]
 
-const holderColumns: readonly Column<Holder>[] = [
+const holderColumns: readonly Column<InspectedHolder>[] = [
   { head: 'HOLDER', text: holderName, least: 12 },
   { head: 'HOST', text: ({ process }) => escaped(process?.host ?? '-'), least: 8, spare: 2 },
   { head: 'PID', text: ({ process }) => `${process?.pid ?? '-'}`, isNumber: true },
@@ -86,7 +86,7 @@ const holderColumns: readonly Column<Holder>[] = [
  * Says if a renewal was seen. `not seen` is also the text for a lease whose renewal comes later,
  * and for a lease that is never renewed.
  */
-function renewalText({ renewal }: Holder): string {
+function renewalText({ renewal }: InspectedHolder): string {
   return renewal === 'renewed' ? 'yes' : 'not seen'
 }
 

@@ -49,7 +49,7 @@ export async function* follow(
     for (const key of keys) if (!busy.has(key)) known.delete(key)
     for (const [key, row] of busy) known.set(key, row)
   }
-  const look = async (keys: readonly string[]) => note(keys, await deployment.look(keys))
+  const read = async (keys: readonly string[]) => note(keys, await deployment.reread(keys))
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     let lookedAt = performance.now()
     try {
@@ -66,15 +66,15 @@ export async function* follow(
           // With very many names, a scan takes longer than the interval. So the known locks are
           // also read during the scan.
           lookedAt = performance.now()
-          await look([...known.keys()])
+          await read([...known.keys()])
           yield view()
         }
         // The scan leaves out a lock that was free for a moment, so missing locks are read again.
-        if (missing.size > 0) await look([...missing])
+        if (missing.size > 0) await read([...missing])
         const endedAt = performance.now()
         scanAt = endedAt + Math.max(SCAN_MS, SCAN_SHARE * (endedAt - startedAt))
       } else {
-        await look([...known.keys()])
+        await read([...known.keys()])
       }
       yield view()
     } catch (error) {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { looksOf } from '../../deployment/renewals.ts'
+import { readsOf } from '../../deployment/renewals.ts'
 import type { Deployment, LockDetail } from '../../deployment/rows.ts'
 import { toFree } from '../../deployment/to-free.ts'
 import { WHERE_USAGE } from '../../servers/where.ts'
@@ -12,9 +12,9 @@ import { nameOf } from './lock-table.ts'
 import {
   LOOK_OPTIONS,
   LOOK_USAGE,
-  type Looking,
   literally,
-  readLooking,
+  type ReadOptions,
+  readCommonOptions,
   readName,
   splitName,
 } from './options.ts'
@@ -55,10 +55,16 @@ export const inspect: Command = {
       parseArgs({ args: rest, options: OPTIONS, allowPositionals: true, strict: true }),
     )
     const [name, urls] = readName('inspect', given, positionals)
-    const looking = readLooking(values, urls, terminal.env)
-    const lookMs = wholeNumber(values['look-ms'], '--look-ms', 0)
+    const looking = readCommonOptions(values, urls, terminal.env)
+    const readMs = wholeNumber(values['look-ms'], '--look-ms', 0)
     return withDeployment(looking, terminal, async (deployment) => {
-      const inspected = await look(deployment, name, lookMs, looking, whereWords(values, urls))
+      const inspected = await readDetail(
+        deployment,
+        name,
+        readMs,
+        looking,
+        whereWords(values, urls),
+      )
       if (inspected === null) {
         const others = await alike(deployment, name, looking)
         terminal.err(`There is no lock named ${escaped(name)} at ${deployment.address}.\n`)
@@ -77,29 +83,29 @@ export const inspect: Command = {
   },
 }
 
-async function look(
+async function readDetail(
   deployment: Deployment,
   name: string,
-  lookMs: number,
-  { keyPrefix }: Looking,
+  readMs: number,
+  { keyPrefix }: ReadOptions,
   options: string,
 ): Promise<Inspected | null> {
   const first = await deployment.inspect(keyPrefix + name, { findWaiters: true })
   if (first === null) return null
   const startedAt = performance.now()
   let detail: LockDetail = first
-  let looks = looksOf(first, first, 0)
+  let looks = readsOf(first, first, 0)
   while (
     looks.some(({ renewal }) => renewal !== 'renewed') &&
-    performance.now() - startedAt < lookMs
+    performance.now() - startedAt < readMs
   ) {
-    await pause(Math.min(250, lookMs))
+    await pause(Math.min(250, readMs))
     // The time is measured before the request. If the time of a slow answer counted, the lease
     // could seem renewed.
     const elapsedMs = performance.now() - startedAt
     const next = await deployment.inspect(keyPrefix + name)
     if (next === null) break // The lock no longer exists, so the last detail is shown.
-    looks = looksOf(first, next, elapsedMs)
+    looks = readsOf(first, next, elapsedMs)
     detail = next
   }
   const renewalOf = (owner: string) =>
@@ -119,7 +125,7 @@ async function look(
 async function alike(
   deployment: Deployment,
   name: string,
-  { keyPrefix }: Looking,
+  { keyPrefix }: ReadOptions,
 ): Promise<string[]> {
   const found: string[] = []
   const signal = AbortSignal.timeout(SEARCH_MS)

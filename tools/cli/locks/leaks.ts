@@ -6,7 +6,7 @@ import { type Command, EXIT } from '../command/command.ts'
 import { counted, duration } from '../text/words.ts'
 import { leakText, reportOf } from './leak-text.ts'
 import { nameOf } from './lock-table.ts'
-import { LOOK_OPTIONS, LOOK_USAGE, patternOf, readLooking } from './options.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, patternOf, readCommonOptions } from './options.ts'
 import { whereWords } from './where-words.ts'
 import { costOf, isIncomplete, withDeployment } from './with-deployment.ts'
 
@@ -44,7 +44,7 @@ export const leaks: Command = {
     const { values, positionals } = parsed(() =>
       parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
     )
-    const looking = readLooking(values, positionals, terminal.env)
+    const looking = readCommonOptions(values, positionals, terminal.env)
     const { keyPrefix, json } = looking
     const leaseMs = wholeNumber(values['lease-ms'], '--lease-ms', 10)
     const pattern = patternOf(keyPrefix, values.pattern)

@@ -5,7 +5,7 @@ import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
 import { counted } from '../text/words.ts'
 import { byWeight, isBusy, lockTable, nameOf } from './lock-table.ts'
-import { LOOK_OPTIONS, LOOK_USAGE, patternOf, readLooking } from './options.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, patternOf, readCommonOptions } from './options.ts'
 import { costOf, isIncomplete, withDeployment } from './with-deployment.ts'
 
 const OPTIONS = {
@@ -49,7 +49,7 @@ export const list: Command = {
     const { values, positionals } = parsed(() =>
       parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
     )
-    const looking = readLooking(values, positionals, terminal.env)
+    const looking = readCommonOptions(values, positionals, terminal.env)
     const { keyPrefix, json } = looking
     const pattern = patternOf(keyPrefix, values.pattern)
     const given = values.limit === undefined ? undefined : wholeNumber(values.limit, '--limit', 0)

@@ -15,7 +15,7 @@ export const LOOK_USAGE = `  --key-prefix <text>        the keyPrefix of the cli
 `
 
 /** The options of a command that looks at locks, with the values that the user gave. */
-export interface Looking {
+export interface ReadOptions {
   readonly where: Where
   readonly keyPrefix: string
   readonly timeoutMs: number
@@ -23,7 +23,7 @@ export interface Looking {
 }
 
 /** @throws `InvalidArgumentError` for invalid options, with the given value */
-export function readLooking(
+export function readCommonOptions(
   values: Parameters<typeof readWhere>[0] & {
     'key-prefix': string
     'timeout-ms': string
@@ -31,7 +31,7 @@ export function readLooking(
   },
   urls: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-): Looking {
+): ReadOptions {
   return {
     where: readWhere(values, urls, env),
     keyPrefix: values['key-prefix'],

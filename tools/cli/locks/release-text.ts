@@ -2,7 +2,7 @@ import type { Forced, HolderRow, LockDetail } from '../../deployment/rows.ts'
 import { counted, duration, escaped } from '../text/words.ts'
 
 /** The outcome, as `--json` prints it. */
-export interface Released extends Forced {
+export interface ReleaseResult extends Forced {
   readonly name: string
   readonly key: string
   /** The holder that lost the lock. If no holder lost the lock, a current holder, or null. */
@@ -70,7 +70,7 @@ function consequences({ token, kind, holders }: LockDetail, { process }: HolderR
 }
 
 /** Returns the text after the release: the outcome, and what the user should do. */
-export function released({ key, outcome, fence, holder }: Released, address: string): string {
+export function released({ key, outcome, fence, holder }: ReleaseResult, address: string): string {
   const name = `"${escaped(key)}"`
   const who = holder === null ? 'its holder' : escaped(holder.process?.label ?? holder.owner)
   if (outcome === 'free') {
@@ -89,6 +89,6 @@ export function released({ key, outcome, fence, holder }: Released, address: str
       : `If your store keeps the last token, raise that token to ${fence + 1}. The store then refuses ${who} at once, and accepts all later holders.`,
   ].filter((step) => step !== undefined)
   const todo = steps.map((step, i) => `${i + 1}. ${step}\n`).join('')
-  const told = fence === null ? '' : `The fence is ${fence}.\n`
-  return `${name} was taken from ${who}. The next waiter was notified.\n${told}${todo}`
+  const fenceLine = fence === null ? '' : `The fence is ${fence}.\n`
+  return `${name} was taken from ${who}. The next waiter was notified.\n${fenceLine}${todo}`
 }

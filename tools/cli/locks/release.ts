@@ -7,9 +7,9 @@ import { WHERE_USAGE } from '../../servers/where.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
 import { escaped } from '../text/words.ts'
-import { askToRelease } from './ask.ts'
-import { LOOK_OPTIONS, LOOK_USAGE, readLooking, readName, splitName } from './options.ts'
-import { before, type Released, released } from './release-text.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, readName, splitName } from './options.ts'
+import { before, type ReleaseResult, released } from './release-text.ts'
+import { requestRelease } from './request-release.ts'
 import { withDeployment } from './with-deployment.ts'
 
 const OPTIONS = {
@@ -57,14 +57,14 @@ not be asked. With --ask and --wait-ms: 0 no asked holder holds the lock any mor
 confirmed; 1 an asked holder still holds the lock, even if it confirmed.
 `
 
-interface Wanted {
+interface WantedRelease {
   readonly name: string
   readonly key: string
   readonly owner: string | undefined
   readonly token: number | undefined
 }
 
-type Seen = Omit<Released, 'outcome' | 'fence'>
+type ReleaseTarget = Omit<ReleaseResult, 'outcome' | 'fence'>
 
 export const release: Command = {
   name: 'release',
@@ -76,9 +76,9 @@ export const release: Command = {
       parseArgs({ args: rest, options: OPTIONS, allowPositionals: true, strict: true }),
     )
     const [name, urls] = readName('release', given, positionals)
-    const looking = readLooking(values, urls, terminal.env)
+    const looking = readCommonOptions(values, urls, terminal.env)
     const { owner, token } = values
-    const wanted: Wanted = {
+    const wanted: WantedRelease = {
       name,
       key: looking.keyPrefix + name,
       owner,
@@ -87,7 +87,7 @@ export const release: Command = {
     if (values.ask) {
       const asking = { ...wanted, reason: values.reason, waitMs: waitMsOf(values) }
       return withDeployment(looking, terminal, (deployment) =>
-        askToRelease(deployment, asking, looking, terminal, whoami(terminal)),
+        requestRelease(deployment, asking, looking, terminal, whoami(terminal)),
       )
     }
     if (!values.force) {
@@ -100,26 +100,27 @@ export const release: Command = {
         '--reason and --wait-ms need --ask, which takes nothing; got --force.',
       )
     }
-    const { ask } = terminal
-    if (!values.yes && ask === undefined) {
+    const { prompt } = terminal
+    if (!values.yes && prompt === undefined) {
       throw new InvalidArgumentError(
         `release asks before it takes ${shown(name)}, and there is no terminal: add --yes.`,
       )
     }
     return withDeployment(looking, terminal, async (deployment) => {
-      const told = (done: Released, code: number) => {
+      const print = (done: ReleaseResult, code: number) => {
         terminal.out(
           looking.json ? `${JSON.stringify(done)}\n` : released(done, deployment.address),
         )
         return code
       }
-      const seen = await look(deployment, wanted)
-      if ('outcome' in seen) return told(seen, seen.outcome === 'changed' ? EXIT.findings : EXIT.ok)
+      const seen = await findHolder(deployment, wanted)
+      if ('outcome' in seen)
+        return print(seen, seen.outcome === 'changed' ? EXIT.findings : EXIT.ok)
       const permit = seen.holder.owner === owner ? undefined : owner
       terminal.err(before(seen.detail, seen.holder, deployment.address, permit))
       if (
         !values.yes &&
-        (await ask?.('Take the lock from this holder? Type yes to confirm: '))?.trim() !== 'yes'
+        (await prompt?.('Take the lock from this holder? Type yes to confirm: '))?.trim() !== 'yes'
       ) {
         terminal.err('Nothing was done.\n')
         return EXIT.findings
@@ -130,8 +131,8 @@ export const release: Command = {
         { owner: owner ?? holder.owner, token: detail.token },
         whoami(terminal),
       )
-      const facts: Seen = { name, key: wanted.key, holder, token: detail.token }
-      return told({ ...facts, outcome, fence }, outcome === 'changed' ? EXIT.findings : EXIT.ok)
+      const facts: ReleaseTarget = { name, key: wanted.key, holder, token: detail.token }
+      return print({ ...facts, outcome, fence }, outcome === 'changed' ? EXIT.findings : EXIT.ok)
     })
   },
 }
@@ -161,12 +162,12 @@ function waitMsOf(values: {
  * Returns the lock and the holder that will lose the lock. If no holder can lose the lock, returns
  * the outcome.
  */
-async function look(
+async function findHolder(
   deployment: Deployment,
-  { name, key, owner, token }: Wanted,
-): Promise<Released | { readonly detail: LockDetail; readonly holder: HolderRow }> {
+  { name, key, owner, token }: WantedRelease,
+): Promise<ReleaseResult | { readonly detail: LockDetail; readonly holder: HolderRow }> {
   const detail = await deployment.inspect(key)
-  const facts: Seen = { name, key, holder: null, token: detail?.token ?? null }
+  const facts: ReleaseTarget = { name, key, holder: null, token: detail?.token ?? null }
   if (detail !== null && viewOf(detail.kind).whyNoForce !== undefined) {
     // These kinds have no known holders, so `release` throws an error for users here.
     await deployment.release(key, { owner: '', token: null })

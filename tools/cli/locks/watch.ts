@@ -6,7 +6,7 @@ import { counted, escaped } from '../text/words.ts'
 import { changeJson, changes, changeText } from './changes.ts'
 import { follow, type View } from './follow.ts'
 import { byWeight, lockTable } from './lock-table.ts'
-import { isUrl, LOOK_OPTIONS, LOOK_USAGE, patternOf, readLooking } from './options.ts'
+import { isUrl, LOOK_OPTIONS, LOOK_USAGE, patternOf, readCommonOptions } from './options.ts'
 import { withDeployment } from './with-deployment.ts'
 
 const OPTIONS = { ...LOOK_OPTIONS, 'interval-ms': { type: 'string', default: '1000' } } as const
@@ -38,7 +38,7 @@ export const watch: Command = {
     const [first] = positionals
     const hasPattern = first !== undefined && !isUrl(first)
     const urls = hasPattern ? positionals.slice(1) : positionals
-    const looking = readLooking(values, urls, terminal.env)
+    const looking = readCommonOptions(values, urls, terminal.env)
     const { keyPrefix, json } = looking
     const intervalMs = wholeNumber(values['interval-ms'], '--interval-ms', 50)
     const pattern = patternOf(keyPrefix, hasPattern ? first : undefined)

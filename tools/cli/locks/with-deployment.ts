@@ -3,7 +3,7 @@ import type { Cost, Deployment } from '../../deployment/rows.ts'
 import { isReply } from '../../servers/open-server.ts'
 import { EXIT, type Terminal } from '../command/command.ts'
 import { counted, duration, escaped } from '../text/words.ts'
-import type { Looking } from './options.ts'
+import type { ReadOptions } from './options.ts'
 
 /**
  * Opens a deployment for `work`, and closes it afterwards.
@@ -12,7 +12,7 @@ import type { Looking } from './options.ts'
  * `EXIT.failed`
  */
 export async function withDeployment(
-  { where, timeoutMs }: Looking,
+  { where, timeoutMs }: ReadOptions,
   terminal: Terminal,
   work: (deployment: Deployment) => Promise<number>,
 ): Promise<number> {
@@ -33,7 +33,7 @@ export async function withDeployment(
  * True if the output may lack locks: a node of a cluster cannot be reached, and no other node has
  * its locks.
  */
-export function isIncomplete({ where }: Looking, { unreachable }: Deployment): boolean {
+export function isIncomplete({ where }: ReadOptions, { unreachable }: Deployment): boolean {
   return where.kind === 'cluster' && unreachable.length > 0
 }
 

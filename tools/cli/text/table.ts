@@ -32,7 +32,7 @@ export function table<Row>(
     if (last === undefined || isSpare(last) === 0) break
     kept.delete(last)
   }
-  for (let over = excess(); over > 0 && shrinkable() > 0; over--) {
+  for (let excessWidth = excess(); excessWidth > 0 && shrinkable() > 0; excessWidth--) {
     // The column that is furthest above its least width is cut first.
     const [widest] = [...kept].filter((i) => slack(i) > 0).sort((a, b) => slack(b) - slack(a))
     widths[widest as number] = (widths[widest as number] as number) - 1

@@ -1,13 +1,13 @@
-import type { Facts } from '../facts/facts.ts'
+import type { DeploymentFacts } from '../facts/facts.ts'
 import type { Check, Finding, Level } from './check.ts'
 import { clocks } from './clocks.ts'
 import { cluster } from './cluster.ts'
 import { connections } from './connections.ts'
+import { deployment } from './deployment.ts'
 import { keys } from './keys.ts'
 import { masters } from './masters.ts'
 import { memory } from './memory.ts'
 import { persistence } from './persistence.ts'
-import { place } from './place.ts'
 import { reached } from './reached.ts'
 import { replicas } from './replicas.ts'
 import { replication } from './replication.ts'
@@ -19,7 +19,7 @@ import { wireVersions } from './wire-versions.ts'
 
 const checks: readonly Check[] = [
   reached,
-  place,
+  deployment,
   version,
   masters,
   rights,
@@ -43,7 +43,7 @@ export const codes: ReadonlyMap<string, Level> = new Map(
 )
 
 /** Runs all checks on the facts. Returns the findings, the worst first. */
-export function examine(facts: Facts): Finding[] {
+export function examine(facts: DeploymentFacts): Finding[] {
   const found = checks.flatMap((check) =>
     [...check.run(facts)].map((one) => ({ level: check.codes[one.code] as Level, ...one })),
   )

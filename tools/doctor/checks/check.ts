@@ -1,4 +1,4 @@
-import type { Facts, ServerFacts } from '../facts/facts.ts'
+import type { DeploymentFacts, ServerFacts } from '../facts/facts.ts'
 
 /**
  * - `error`: locks do not work here, or are lost without any failure;
@@ -28,7 +28,7 @@ export interface Check {
    * releases.
    */
   readonly codes: Readonly<Record<string, Level>>
-  run(facts: Facts): Iterable<Sighting>
+  run(facts: DeploymentFacts): Iterable<Sighting>
 }
 
 export interface Finding extends Sighting {

@@ -7,7 +7,7 @@ const MOST_FROM_HERE_MS = 1_000
 /** Compares the clocks of the servers with one another, and with the local clock. */
 export const clocks: Check = {
   codes: { 'clocks-apart': 'warning', 'clock-from-here': 'note' },
-  *run({ servers, place }) {
+  *run({ servers, deployment }) {
     const known = servers.flatMap(({ address, clock }) => {
       const facts = answerOf(clock)
       return facts === undefined ? [] : [{ address, ...facts }]
@@ -23,7 +23,7 @@ export const clocks: Check = {
           at: undefined,
           seen: `The clock of ${last.address} is ${apartMs} ms (± ${boundMs}) ahead of the clock of ${first.address}.`,
           why:
-            place === 'cluster'
+            deployment === 'cluster'
               ? 'The deadline of a request is a time on the clock of one node. Another node may run the request after the deadline, late by this difference. If the counter of a fencing token was lost, the next token comes from the clock, and may be lower than an earlier token.'
               : 'If most masters lost the counter of a fencing token, the next token comes from their clocks, and may be lower than an earlier token.',
           fix: ['# On both machines: timedatectl set-ntp true'],

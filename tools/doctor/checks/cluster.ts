@@ -36,14 +36,17 @@ export const cluster: Check = {
     const { cluster_state: state } = info
     const numbers = { state: state ?? 'unknown', slots, nodes: nodes.length, down: down.length }
     const [first] = servers
-    const look = first === undefined ? [] : [`${first.cli} CLUSTER NODES`]
+    const suggestions = first === undefined ? [] : [`${first.cli} CLUSTER NODES`]
     if (state !== undefined && state !== 'ok') {
       yield {
         code: 'cluster-down',
         at: undefined,
         seen: `cluster_state is ${state}.`,
         why: 'Nodes answer CLUSTERDOWN: no lock can be acquired or renewed.',
-        fix: [...look, '# Restart the nodes that are down, or move their slots to other nodes.'],
+        fix: [
+          ...suggestions,
+          '# Restart the nodes that are down, or move their slots to other nodes.',
+        ],
         numbers,
       }
     }
@@ -54,7 +57,7 @@ export const cluster: Check = {
         seen: `${SLOTS - slots} of ${SLOTS} slots have no running master.`,
         why: 'Locks in those slots cannot be acquired or renewed.',
         fix: [
-          ...look,
+          ...suggestions,
           '# redis-cli --cluster fix <host:port> moves these slots to other nodes, but loses their data.',
         ],
         numbers,
@@ -66,7 +69,7 @@ export const cluster: Check = {
         at: undefined,
         seen: `${down.length} of ${nodes.length} nodes are down: ${down.map(({ address, flags }) => `${address} (${flags.join(', ')})`).join(', ')}.`,
         why: 'If such a node was a master, no lock of its slots can be acquired or renewed until a replica takes over. The replica may lack the latest locks.',
-        fix: [...look, '# Restart these nodes, or remove them with CLUSTER FORGET.'],
+        fix: [...suggestions, '# Restart these nodes, or remove them with CLUSTER FORGET.'],
         numbers,
       }
     }

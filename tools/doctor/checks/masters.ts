@@ -4,8 +4,8 @@ import type { Check } from './check.ts'
 /** Checks the number of independent masters, and if all masters are different servers. */
 export const masters: Check = {
   codes: { 'even-masters': 'warning', 'same-server': 'error' },
-  *run({ servers, place }) {
-    if (place !== 'masters') return
+  *run({ servers, deployment }) {
+    if (deployment !== 'masters') return
     const { length } = servers
     if (length % 2 === 0) {
       const most = length / 2 - 1

@@ -11,11 +11,11 @@ export const persistence: Check = {
     'fsync-pauses': 'warning',
     'restart-rests': 'note',
   },
-  *run({ servers, place, terms }) {
+  *run({ servers, deployment, terms }) {
     const masters = servers.filter(isMaster)
     // If one of three masters restarts, the other masters still have the locks. A master that may
     // have lost locks does not vote for a while.
-    const isQuorum = place === 'masters' && servers.length >= 3
+    const isQuorum = deployment === 'masters' && servers.length >= 3
     const resting: string[] = []
     for (const server of masters) {
       const at = server.address

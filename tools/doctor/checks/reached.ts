@@ -12,7 +12,7 @@ export const reached: Check = {
     'config-unknown': 'note',
     'looked-in-part': 'note',
   },
-  *run({ servers, sentinels, place }) {
+  *run({ servers, sentinels, deployment }) {
     for (const { address, unreachable } of [...servers, ...sentinels]) {
       if (unreachable === undefined) continue
       yield {
@@ -43,7 +43,7 @@ export const reached: Check = {
           at: address,
           seen: `INFO was refused: ${info.unknown}. Unknown: version, role, memory, persistence, replicas.`,
           why:
-            place === 'masters'
+            deployment === 'masters'
               ? 'A client cannot detect a restart without INFO, so such a master does not vote.'
               : 'Without INFO a client cannot detect a restart, and these checks cannot identify the server.',
           fix: ['# As a user with the right: ACL SETUSER <user> +info'],
@@ -56,7 +56,7 @@ export const reached: Check = {
           at: address,
           seen: `CONFIG GET was refused: ${config.unknown}. Unknown: appendfsync, min-replicas-to-write, timeout and others.`,
           why:
-            place === 'masters'
+            deployment === 'masters'
               ? 'A master with appendfsync always votes at once after a restart only if the login of the locks has this right.'
               : 'Locks do not need this right. But without it the doctor cannot check these settings.',
           fix: [
@@ -71,19 +71,19 @@ export const reached: Check = {
         ['the rights', rights],
         ['the keys', keys],
       ]
-      const told = parts.flatMap(([what, fact]) =>
+      const unknown = parts.flatMap(([what, fact]) =>
         'unknown' in fact && fact !== NOT_ASKED ? [`${what} (${fact.unknown})`] : [],
       )
       if (answerOf(rights)?.by === 'a lock') {
         const untried =
-          place === 'masters' ? 'the rights for masters' : 'the rights of other kinds of lock'
-        told.push(`${untried} (without ACL DRYRUN, only a getLock lock was tried on one server)`)
+          deployment === 'masters' ? 'the rights for masters' : 'the rights of other kinds of lock'
+        unknown.push(`${untried} (without ACL DRYRUN, only a getLock lock was tried on one server)`)
       }
-      if (told.length > 0) {
+      if (unknown.length > 0) {
         yield {
           code: 'looked-in-part',
           at: address,
-          seen: `Unknown: ${told.join(', ')}.`,
+          seen: `Unknown: ${unknown.join(', ')}.`,
           why: 'The doctor did not check the unknown parts. They may have problems.',
           fix: [
             '# Run it again as a user with the rights, or with a longer --timeout-ms. To give this user the rights:',

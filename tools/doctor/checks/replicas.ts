@@ -10,7 +10,7 @@ export const replicas: Check = {
     'min-replicas-unmet': 'error',
     'too-few-replicas': 'error',
   },
-  *run({ servers, place, terms }) {
+  *run({ servers, deployment, terms }) {
     const { durability } = terms
     for (const server of servers.filter(isMaster)) {
       const at = server.address
@@ -46,7 +46,7 @@ export const replicas: Check = {
         }
       }
       // A quorum never uses the replicas of its masters, so the other checks are skipped.
-      if (all.length === 0 || place === 'masters') continue
+      if (all.length === 0 || deployment === 'masters') continue
       if (durability === 0) {
         yield {
           code: 'failover-loses-locks',

@@ -4,12 +4,13 @@ import type { Check } from './check.ts'
 /** Compares the response times of the servers with the time limits of the clients. */
 export const roundTrips: Check = {
   codes: { 'answers-too-late': 'error', 'answers-slow': 'warning' },
-  *run({ servers, place, terms }) {
+  *run({ servers, deployment, terms }) {
     const { leaseMs, commandTimeoutMs } = terms
     // A request to one of several masters may take a tenth of the lease. If a tenth is less than
     // 100 ms, the request may take 100 ms.
     const shareMs = Math.max(100, leaseMs / 10)
-    const limitMs = place === 'masters' ? Math.min(commandTimeoutMs, shareMs) : commandTimeoutMs
+    const limitMs =
+      deployment === 'masters' ? Math.min(commandTimeoutMs, shareMs) : commandTimeoutMs
     for (const { address: at, clock } of servers) {
       const facts = answerOf(clock)
       if (facts === undefined) continue

@@ -1,6 +1,6 @@
 import { counted } from '../../cli/text/words.ts'
 import { answerOf } from '../facts/facts.ts'
-import { numberOf, placeOf } from '../facts/names.ts'
+import { hostAndPort, numberOf } from '../facts/names.ts'
 import type { Check } from './check.ts'
 
 /**
@@ -44,12 +44,12 @@ export const sentinels: Check = {
         numbers: {},
       }
     }
-    const places = [...new Set(known.map(({ names }) => placeOf(names)))]
+    const places = [...new Set(known.map(({ names }) => hostAndPort(names)))]
     if (places.length > 1) {
       yield {
         code: 'sentinels-disagree',
         at: undefined,
-        seen: `They name different masters: ${known.map(({ address, names }) => `${address} names ${placeOf(names)}`).join(', ')}.`,
+        seen: `They name different masters: ${known.map(({ address, names }) => `${address} names ${hostAndPort(names)}`).join(', ')}.`,
         why: 'Clients of two masters can hold the same lock at once. If a failover is in progress, the Sentinels agree within seconds.',
         fix: known.map(({ cli, names }) => `${cli} SENTINEL CKQUORUM ${names.name}`),
         numbers: { masters: places.length },
@@ -69,7 +69,7 @@ export const sentinels: Check = {
         yield {
           code: 'master-down',
           at,
-          seen: `It considers the master ${placeOf(names)} down (${names.flags}).`,
+          seen: `It considers the master ${hostAndPort(names)} down (${names.flags}).`,
           why: 'Until a replica takes over, no lock can be acquired or renewed.',
           fix: [`${cli} SENTINEL MASTER ${names.name}`],
           numbers,

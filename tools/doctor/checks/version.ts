@@ -4,7 +4,7 @@ import type { Check } from './check.ts'
 /** Checks if a server is too old, or lacks features because of its version. */
 export const version: Check = {
   codes: { 'too-old': 'error', 'old-version': 'note' },
-  *run({ servers, place }) {
+  *run({ servers, deployment }) {
     for (const server of servers) {
       const found = versionOf(server)
       if (found === undefined) continue
@@ -24,7 +24,7 @@ export const version: Check = {
         continue
       }
       const lacks = [
-        ...(isBefore(7, 0) && place === 'cluster'
+        ...(isBefore(7, 0) && deployment === 'cluster'
           ? ['sharded channels (since 7.0), so every node receives each release message']
           : []),
         ...(isBefore(7, 2)

@@ -12,12 +12,12 @@ export function answerOf<T>(fact: Fact<T>): T | undefined {
 }
 
 /**
- * Calls `ask`, and returns its answer as a fact. Never rejects: an error becomes an unknown fact,
+ * Calls `send`, and returns its answer as a fact. Never rejects: an error becomes an unknown fact,
  * because the report shows the reason.
  */
-export async function factOf<T>(ask: () => Promise<T>): Promise<Fact<T>> {
+export async function factOf<T>(send: () => Promise<T>): Promise<Fact<T>> {
   try {
-    return { value: await ask() }
+    return { value: await send() }
   } catch (error) {
     return { unknown: (error as Error).message }
   }
@@ -110,7 +110,7 @@ export interface ClusterFacts {
 }
 
 /** The options of the clients that use these servers. */
-export interface Terms {
+export interface ClientTerms {
   readonly leaseMs: number
   readonly longestLeaseMs: number
   readonly commandTimeoutMs: number
@@ -120,9 +120,9 @@ export interface Terms {
   readonly durability: number | 'all'
 }
 
-export interface Facts {
-  readonly place: 'server' | 'masters' | 'cluster' | 'sentinel'
-  readonly terms: Terms
+export interface DeploymentFacts {
+  readonly deployment: 'server' | 'masters' | 'cluster' | 'sentinel'
+  readonly terms: ClientTerms
   readonly servers: readonly ServerFacts[]
   readonly sentinels: readonly SentinelFacts[]
   readonly cluster: ClusterFacts | undefined

@@ -17,7 +17,7 @@ export function pairsOf(list: unknown): Names {
 }
 
 /** Returns the address of the master that a Sentinel names. */
-export function placeOf({ ip, port }: Names): string {
+export function hostAndPort({ ip, port }: Names): string {
   return `${ip}:${port}`
 }
 

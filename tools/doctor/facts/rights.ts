@@ -48,13 +48,13 @@ const REQUESTS: Needs = {
 /**
  * Returns the rights that all clients need, and the rights that only some kinds of lock need.
  *
- * @param place the kind of deployment
+ * @param deployment the kind of deployment
  * @param name the key of an unused lock, with its prefix
  * @param durability the number of replicas that each acquisition waits for. Unless the number is 0,
  * all locks need the rights for durability
  */
 export function needsOf(
-  place: 'server' | 'masters' | 'cluster' | 'sentinel',
+  deployment: 'server' | 'masters' | 'cluster' | 'sentinel',
   name: string,
   keyPrefix: string,
   durability: number | 'all' = 0,
@@ -75,7 +75,7 @@ export function needsOf(
     commands: LOCK(lock, channel, of('holdfast_queue')),
     patterns: first,
   }
-  if (place === 'masters') {
+  if (deployment === 'masters') {
     const commands = [
       ['HEXISTS', lock, 'f'],
       ['HLEN', lock],
@@ -104,7 +104,7 @@ export function needsOf(
   }
   const needed = durability === 0 ? [plain] : [plain, durable]
   if (durability === 0) optional.push(durable)
-  if (place !== 'cluster') return { needed, optional }
+  if (deployment !== 'cluster') return { needed, optional }
   const nodes = {
     kind: 'cluster',
     commands: [

@@ -30,7 +30,7 @@ export async function scanKeys(
   let cursor = '0'
   let looked = 0
   do {
-    const [next, keys] = (await client.ask('SCAN', cursor, 'COUNT', AT_A_TIME)) as [
+    const [next, keys] = (await client.send('SCAN', cursor, 'COUNT', AT_A_TIME)) as [
       string,
       string[],
     ]
@@ -55,12 +55,12 @@ export async function scanKeys(
  */
 async function formatsOf(client: ServerClient, keys: readonly string[]) {
   const clients = keys.filter((key) => clientIn(key) !== undefined)
-  const abouts = await Promise.all(clients.map((key) => client.ask('HGET', key, 'about')))
+  const abouts = await Promise.all(clients.map((key) => client.send('HGET', key, 'about')))
   return abouts.filter((about) => about !== null).map((about) => readWireFormat(String(about)))
 }
 
 async function withoutTtl(client: ServerClient, keys: readonly string[]): Promise<string[]> {
-  const ttls = await Promise.all(keys.map((key) => client.ask('PTTL', key)))
+  const ttls = await Promise.all(keys.map((key) => client.send('PTTL', key)))
   return keys.filter((_, i) => ttls[i] === -1)
 }
 
@@ -74,7 +74,7 @@ async function sortOf(
 }
 
 async function isLock(client: ServerClient, key: string): Promise<boolean> {
-  if ((await client.ask('TYPE', key)) !== 'hash') return false
-  if (Number(await client.ask('HLEN', key)) > AT_A_TIME) return false
-  return isHeldLock((await client.ask('HKEYS', key)) as string[])
+  if ((await client.send('TYPE', key)) !== 'hash') return false
+  if (Number(await client.send('HLEN', key)) > AT_A_TIME) return false
+  return isHeldLock((await client.send('HKEYS', key)) as string[])
 }

@@ -1,8 +1,8 @@
 import { EXIT } from '../../cli/command/command.ts'
 import { codes } from '../checks/all.ts'
 import type { Finding, Level } from '../checks/check.ts'
-import { answerOf, type Facts, type ServerFacts } from '../facts/facts.ts'
-import { infoOf, numberOf, placeOf, replicasOf, versionOf } from '../facts/names.ts'
+import { answerOf, type DeploymentFacts, type ServerFacts } from '../facts/facts.ts'
+import { hostAndPort, infoOf, numberOf, replicasOf, versionOf } from '../facts/names.ts'
 
 /** The facts about one server, which are reported even without findings. */
 export interface ServerLine {
@@ -35,7 +35,7 @@ export interface Report {
   readonly format: 1
   readonly verdict: 'ok' | 'findings' | 'incomplete'
   readonly exitCode: number
-  readonly place: Facts['place']
+  readonly place: DeploymentFacts['deployment']
   readonly counts: Readonly<Record<Level, number>>
   readonly servers: readonly ServerLine[]
   readonly sentinels: readonly SentinelLine[]
@@ -51,7 +51,7 @@ export interface Report {
  * @param ignored the codes of the findings to leave out
  */
 export function newReport(
-  facts: Facts,
+  facts: DeploymentFacts,
   all: readonly Finding[],
   { failOn, ignored }: { failOn: 'error' | 'warning'; ignored: ReadonlySet<string> },
 ): Report {
@@ -64,13 +64,13 @@ export function newReport(
     format: 1,
     verdict,
     exitCode: { ok: EXIT.ok, findings: EXIT.findings, incomplete: EXIT.failed }[verdict],
-    place: facts.place,
+    place: facts.deployment,
     counts,
     servers: facts.servers.map(serverLine),
     sentinels: facts.sentinels.map(({ address, unreachable, master }) => {
       const names = answerOf(master)
       const why = unreachable ?? null
-      return { address, reached: why === null, why, master: names ? placeOf(names) : null }
+      return { address, reached: why === null, why, master: names ? hostAndPort(names) : null }
     }),
     findings: findings.map((one) => ({ ...one, at: one.at ?? null })),
     ignored: [...codes.keys()].filter((code) =>
@@ -83,7 +83,10 @@ export function newReport(
  * True if a server could not be checked, or if there is no server. A node that the cluster itself
  * reports as down does not count, because the report has a finding about this node.
  */
-function isIncomplete({ servers, cluster }: Facts, findings: readonly Finding[]): boolean {
+function isIncomplete(
+  { servers, cluster }: DeploymentFacts,
+  findings: readonly Finding[],
+): boolean {
   const nodes = (cluster && answerOf(cluster.nodes)) ?? []
   const down = nodes.filter(({ flags }) => flags.some((flag) => /^fail\??$/.test(flag)))
   const isDown = (address: string | undefined) => down.some((one) => one.address === address)

@@ -2,12 +2,12 @@ import { counted, duration, escaped, wrapped } from '../../cli/text/words.ts'
 import type { Level } from '../checks/check.ts'
 import type { Report, SentinelLine, ServerLine } from './report.ts'
 
-interface Look {
+interface TextStyle {
   readonly columns: number
   readonly colours: boolean
 }
 
-type Found = Report['findings'][number]
+type ReportFinding = Report['findings'][number]
 
 /** The terminal codes of the colours red, yellow and cyan. */
 const COLOURS = { error: 31, warning: 33, note: 36 } as const
@@ -15,14 +15,14 @@ const BOLD = 1
 const WIDEST = 100
 
 /** Formats the report for users: the verdict, then the servers, then each finding with its fix. */
-export function textOf(report: Report, { columns, colours }: Look): string {
+export function textOf(report: Report, { columns, colours }: TextStyle): string {
   const width = Math.max(40, Math.min(columns, WIDEST))
   const paint = (level: Level, text: string) => (colours ? styled(COLOURS[level], text) : text)
   const strong = (text: string) => (colours ? styled(BOLD, text) : text)
   const looked = [...report.sentinels.map(sentinelText), ...report.servers.map(serverText)]
   const blocks = grouped(report.findings).map((group) => blockOf(group, width, paint))
-  const left = report.ignored.length === 0 ? [] : [`Left out: ${report.ignored.join(', ')}.`]
-  return `${[strong(verdictOf(report)), table(looked), ...blocks, ...left].join('\n\n')}\n`
+  const ignored = report.ignored.length === 0 ? [] : [`Left out: ${report.ignored.join(', ')}.`]
+  return `${[strong(verdictOf(report)), table(looked), ...blocks, ...ignored].join('\n\n')}\n`
 }
 
 const styled = (style: number, text: string): string => `\u001b[${style}m${text}\u001b[0m`
@@ -31,17 +31,17 @@ function verdictOf({ verdict, counts, servers, sentinels }: Report): string {
   const parts = (['error', 'warning', 'note'] as const)
     .filter((level) => counts[level] > 0)
     .map((level) => counted(counts[level], level))
-  const told = parts.length === 0 ? '' : ` ${parts.join(', ')}.`
+  const summary = parts.length === 0 ? '' : ` ${parts.join(', ')}.`
   const all = [...servers, ...sentinels]
   const missed = all.filter(({ reached }) => !reached).length
   if (verdict === 'incomplete') {
     return missed === 0
-      ? `No server was found.${told}`
-      : `${missed} of ${counted(all.length, 'server')} could not be checked.${told}`
+      ? `No server was found.${summary}`
+      : `${missed} of ${counted(all.length, 'server')} could not be checked.${summary}`
   }
-  if (counts.error > 0) return `Not fit for locks.${told}`
-  if (counts.warning > 0) return `Fit for locks while nothing fails.${told}`
-  return `Fit for locks.${told}`
+  if (counts.error > 0) return `Not fit for locks.${summary}`
+  if (counts.warning > 0) return `Fit for locks while nothing fails.${summary}`
+  return `Fit for locks.${summary}`
 }
 
 /** Returns one line for each server. The facts form a second column after the addresses. */
@@ -75,8 +75,8 @@ function serverText(line: ServerLine): [string, string] {
 /**
  * Groups findings with the same code and reason. Each group is printed once, with all its servers.
  */
-function grouped(findings: readonly Found[]): Found[][] {
-  const groups = new Map<string, Found[]>()
+function grouped(findings: readonly ReportFinding[]): ReportFinding[][] {
+  const groups = new Map<string, ReportFinding[]>()
   for (const finding of findings) {
     const key = `${finding.code} ${finding.why}`
     groups.set(key, [...(groups.get(key) ?? []), finding])
@@ -85,11 +85,11 @@ function grouped(findings: readonly Found[]): Found[][] {
 }
 
 function blockOf(
-  group: readonly Found[],
+  group: readonly ReportFinding[],
   width: number,
   paint: (level: Level, text: string) => string,
 ): string {
-  const [{ level, code, why }] = group as [Found]
+  const [{ level, code, why }] = group as [ReportFinding]
   const seen = whereSeen(group).flatMap((text) => wrapped(escaped(text), width - 8))
   const fixes = allOf(group.map(({ fix }) => fix))
   return [
@@ -104,7 +104,7 @@ function blockOf(
  * Returns each different observation once, after the addresses of the servers with this
  * observation.
  */
-function whereSeen(group: readonly Found[]): string[] {
+function whereSeen(group: readonly ReportFinding[]): string[] {
   const places = new Map<string, string[]>()
   for (const { at, seen } of group) {
     places.set(seen, [...(places.get(seen) ?? []), ...(at === null ? [] : [at])])
@@ -128,7 +128,9 @@ function allOf(fixes: readonly (readonly string[])[]): string[] {
           fix.slice(first).filter(isRemark),
         ]
   })
-  return [0, 1, 2].flatMap((place) => [...new Set(parts.flatMap((part) => part[place] ?? []))])
+  return [0, 1, 2].flatMap((deployment) => [
+    ...new Set(parts.flatMap((part) => part[deployment] ?? [])),
+  ])
 }
 
 function labelled(label: string, lines: readonly string[]): string[] {

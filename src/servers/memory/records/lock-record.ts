@@ -6,7 +6,7 @@ import { QueueRecord } from './queue-record.ts'
 import { ReadWriteRecord } from './read-write-record.ts'
 import { SemaphoreRecord } from './semaphore-record.ts'
 
-interface Holder {
+interface HolderRecord {
   readonly owner: string
   holds: number
   /**
@@ -22,7 +22,7 @@ interface Holder {
  */
 export class LockRecord {
   readonly rawName: string
-  holder: Holder | null = null
+  holder: HolderRecord | null = null
   /**
    * The last token that was issued, and until when the server remembers it; null if the server
    * remembers no token.
@@ -102,7 +102,7 @@ export class LockRecord {
     return parts.every((part) => part?.isForgotten ?? true)
   }
 
-  heldBy(owner: string): Holder | null {
+  heldBy(owner: string): HolderRecord | null {
     return this.holder?.owner === owner ? this.holder : null
   }
 
@@ -131,7 +131,7 @@ export class LockRecord {
     const { holder } = this
     if (holder === null || leftMs(holder.endsAt, now) >= leaseMs) return
     holder.endsAt = now + leaseMs
-    this.keepCounter(leaseMs, counterMs, now)
+    this.extendCounter(leaseMs, counterMs, now)
   }
 
   /**
@@ -146,7 +146,7 @@ export class LockRecord {
   }
 
   /** Called when a lease is renewed. Remembers the last token for longer. */
-  keepCounter(leaseMs: number, counterMs: number, now: number): void {
+  extendCounter(leaseMs: number, counterMs: number, now: number): void {
     const { counter } = this
     if (counter === null || counterMs === 0 || counter.endsAt === Infinity) return
     counter.endsAt = Math.max(counter.endsAt, now + Math.max(counterMs, leaseMs))

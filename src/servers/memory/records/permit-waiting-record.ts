@@ -1,7 +1,7 @@
 import { WAITING_MS } from '../../waiting-time.ts'
 
 /** The place of one client that waits for permits. */
-interface WaitingForPermits {
+interface PermitPlace {
   readonly client: string
   /** When the client began to wait, in µs of the server's time. */
   readonly sinceUs: number
@@ -16,7 +16,7 @@ interface WaitingForPermits {
  * that has waited longer comes first.
  */
 export class PermitWaitingRecord {
-  readonly #places = new Map<string, WaitingForPermits>()
+  readonly #places = new Map<string, PermitPlace>()
   #endsAt = Infinity
 
   expire(now: number): void {
@@ -28,7 +28,7 @@ export class PermitWaitingRecord {
   }
 
   /** Returns at most `most` places. The client that has waited longest is first. */
-  list(most: number): WaitingForPermits[] {
+  list(most: number): PermitPlace[] {
     const all = [...this.#places.values()]
     return all.sort((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, most)
   }
@@ -37,8 +37,8 @@ export class PermitWaitingRecord {
    * Returns the client that has waited longest and whose place still counts. Removes the places
    * before it.
    */
-  first(now: number): WaitingForPermits | undefined {
-    let first: WaitingForPermits | undefined
+  first(now: number): PermitPlace | undefined {
+    let first: PermitPlace | undefined
     for (const place of this.#places.values()) {
       if (first === undefined || isBefore(place, first)) first = place
     }
@@ -75,7 +75,7 @@ export class PermitWaitingRecord {
   }
 
   /** Removes the client's place. */
-  leave(client: string): void {
+  remove(client: string): void {
     this.#places.delete(client)
   }
 
@@ -85,11 +85,11 @@ export class PermitWaitingRecord {
    */
   goOn(client: string, isLast: boolean, now: number): void {
     const place = this.#places.get(client)
-    if (isLast) this.leave(client)
+    if (isLast) this.remove(client)
     else if (place) this.#places.set(client, { ...place, permits: 1, untilMs: now + WAITING_MS })
   }
 }
 
-function isBefore(a: WaitingForPermits, b: WaitingForPermits): boolean {
+function isBefore(a: PermitPlace, b: PermitPlace): boolean {
   return a.sinceUs < b.sinceUs || (a.sinceUs === b.sinceUs && a.client < b.client)
 }

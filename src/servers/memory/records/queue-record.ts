@@ -1,4 +1,4 @@
-interface Entry {
+interface QueuedOwner {
   readonly owner: string
   /**
    * When the owner joined the queue, in µs of the server's time. It decides the position in the
@@ -8,7 +8,7 @@ interface Entry {
 }
 
 /** A client that has places in the queue. */
-export interface Mark {
+export interface ClientMark {
   /** Until when the client's places count, in milliseconds of the server's time. */
   readonly untilMs: number
   /** True if the server counted the client as a listener of its inbox. */
@@ -19,9 +19,9 @@ export interface Mark {
 /** The waiters of one fair lock, and until when the places of each client count. */
 export class QueueRecord {
   /** The waiters, sorted by ticket, and by owner if tickets are equal. */
-  readonly #entries: Entry[] = []
-  readonly #byOwner = new Map<string, Entry>()
-  readonly #marks = new Map<string, Mark>()
+  readonly #entries: QueuedOwner[] = []
+  readonly #byOwner = new Map<string, QueuedOwner>()
+  readonly #marks = new Map<string, ClientMark>()
   /** The claim windows of owners that want less than `CLAIM_MS`, in milliseconds. */
   readonly #claims = new Map<string, number>()
   #endsAt = Infinity
@@ -35,20 +35,20 @@ export class QueueRecord {
     return this.size === 0 && this.#marks.size === 0 && this.#claims.size === 0
   }
 
-  get first(): Entry | undefined {
+  get first(): QueuedOwner | undefined {
     return this.#entries[0]
   }
 
-  get last(): Entry | undefined {
+  get last(): QueuedOwner | undefined {
     return this.#entries.at(-1)
   }
 
-  get(owner: string): Entry | undefined {
+  get(owner: string): QueuedOwner | undefined {
     return this.#byOwner.get(owner)
   }
 
   /** Returns the first waiters of the queue, at most `most`. */
-  head(most: number): readonly Entry[] {
+  head(most: number): readonly QueuedOwner[] {
     return this.#entries.slice(0, most)
   }
 
@@ -58,7 +58,7 @@ export class QueueRecord {
     const entry = { owner, ticket }
     let at = this.#entries.length
     // The search begins at the end, because a new owner usually belongs there.
-    while (at > 0 && isBefore(entry, this.#entries[at - 1] as Entry)) at -= 1
+    while (at > 0 && isBefore(entry, this.#entries[at - 1] as QueuedOwner)) at -= 1
     this.#entries.splice(at, 0, entry)
     this.#byOwner.set(owner, entry)
     return true
@@ -81,7 +81,7 @@ export class QueueRecord {
     this.#claims.set(owner, ms)
   }
 
-  mark(client: string): Mark | undefined {
+  mark(client: string): ClientMark | undefined {
     return this.#marks.get(client)
   }
 
@@ -89,7 +89,7 @@ export class QueueRecord {
    * Keeps the places of a client until `mark.untilMs`. Also removes the expired marks of other
    * clients.
    */
-  setMark(client: string, mark: Mark, now: number): void {
+  setMark(client: string, mark: ClientMark, now: number): void {
     this.#marks.set(client, mark)
     for (const [other, { untilMs }] of this.#marks) if (untilMs < now) this.#marks.delete(other)
     for (const owner of this.#claims.keys()) {
@@ -112,7 +112,7 @@ export class QueueRecord {
    * Sets when the whole queue expires, in milliseconds of the server's time. Unless `marks` is
    * false, the marks expire then too.
    */
-  keepUntil(endsAt: number, { marks = true } = {}): void {
+  extendUntil(endsAt: number, { marks = true } = {}): void {
     this.#endsAt = endsAt
     if (marks) this.#marksEndAt = endsAt
   }
@@ -128,6 +128,6 @@ export class QueueRecord {
   }
 }
 
-function isBefore(a: Entry, b: Entry): boolean {
+function isBefore(a: QueuedOwner, b: QueuedOwner): boolean {
   return a.ticket < b.ticket || (a.ticket === b.ticket && a.owner < b.owner)
 }

@@ -22,7 +22,7 @@ export class RequestRecord {
   }
 
   /** Remembers the request until `endsAt`, if the server has not forgotten it. */
-  keep(id: string, endsAt: number): void {
+  prolong(id: string, endsAt: number): void {
     const request = this.#all.get(id)
     if (request !== undefined) request.endsAt = endsAt
   }

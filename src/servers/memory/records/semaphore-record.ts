@@ -5,7 +5,7 @@ import { PermitWaitingRecord } from './permit-waiting-record.ts'
 import { RequestRecord } from './request-record.ts'
 
 /** The permits that one acquisition holds. */
-interface Taken {
+interface TakenPermits {
   endsAt: number
   /** When the owner acquired the permits, in µs of the server's time. */
   readonly sinceUs: number
@@ -25,7 +25,7 @@ export class SemaphoreRecord {
   /** When the number of permits expires; Infinity means never. */
   #endsAt = Infinity
   /** The permits that owners hold, by owner. */
-  readonly #taken = new Map<string, Taken>()
+  readonly #taken = new Map<string, TakenPermits>()
   /** When all taken permits expire because the semaphore expires; Infinity means never. */
   #takenEndsAt = Infinity
   /** The kind of semaphore that has set the number of permits. */
@@ -105,7 +105,7 @@ export class SemaphoreRecord {
   }
 
   /** The owners that hold permits. The owner whose lease ends first is first. */
-  get takers(): readonly (readonly [owner: string, taken: Readonly<Taken>])[] {
+  get takers(): readonly (readonly [owner: string, taken: Readonly<TakenPermits>])[] {
     return [...this.#taken].sort(([, a], [, b]) => a.endsAt - b.endsAt)
   }
 
@@ -131,7 +131,7 @@ export class SemaphoreRecord {
   }
 
   /** Gives the owner as many permits as its owner id says. */
-  take(owner: string, endsAt: number, sinceUs: number): void {
+  takePermits(owner: string, endsAt: number, sinceUs: number): void {
     this.#taken.set(owner, { endsAt, sinceUs, ids: permitIds(owner) })
     this.add(-permitsOf(owner))
     if (this.#endsAt !== Infinity) this.#takenEndsAt = this.#endsAt
@@ -167,10 +167,10 @@ export class SemaphoreRecord {
   giveBackIds(ids: ReadonlySet<string>): number {
     let given = 0
     for (const [owner, taken] of this.#taken) {
-      const left = taken.ids.filter((id) => !ids.has(id))
-      given += taken.ids.length - left.length
-      if (left.length === 0) this.#taken.delete(owner)
-      else if (left.length < taken.ids.length) this.#taken.set(owner, { ...taken, ids: left })
+      const kept = taken.ids.filter((id) => !ids.has(id))
+      given += taken.ids.length - kept.length
+      if (kept.length === 0) this.#taken.delete(owner)
+      else if (kept.length < taken.ids.length) this.#taken.set(owner, { ...taken, ids: kept })
     }
     if (given > 0) this.add(given)
     return given

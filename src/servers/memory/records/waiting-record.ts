@@ -10,13 +10,13 @@ export const GOES_ON = 3
  * The place of a waiter. All readers and writers of a client share one place, and its waiters for
  * the upgradable lock share another. An owner that waits for an upgrade has its own place.
  */
-export interface Place {
+export interface PlaceRecord {
   readonly member: string
   readonly client: string
   readonly wanted: 'read' | 'upgradable' | 'write' | 'upgrade'
 }
 
-export interface Waiting extends Place {
+export interface Waiting extends PlaceRecord {
   /** When the wait began, in µs of the server's time; {@link GOES_ON} for an upgrade. */
   readonly sinceUs: number
 }
@@ -93,7 +93,7 @@ export class WaitingRecord {
    * @param aliveMs how long the place counts, in milliseconds from now
    * @returns when the wait began, in µs of the server's time
    */
-  enter(place: Place, nowUs: number, now: number, aliveMs: number): number {
+  enter(place: PlaceRecord, nowUs: number, now: number, aliveMs: number): number {
     const { member, wanted } = place
     const queue = this.#queueOf(wanted)
     const fromUs = wanted === 'upgrade' ? GOES_ON : nowUs
@@ -111,7 +111,7 @@ export class WaitingRecord {
    *
    * @returns true if the queue had the place
    */
-  leave({ member, wanted }: Pick<Place, 'member' | 'wanted'>): boolean {
+  remove({ member, wanted }: Pick<PlaceRecord, 'member' | 'wanted'>): boolean {
     if (!this.#queueOf(wanted).members.delete(member)) return false
     this.#untilMs.delete(member)
     if (this.size('read') === 0) this.endPhase()
@@ -146,14 +146,14 @@ export class WaitingRecord {
    *
    * @param place the place of the reader
    */
-  isShut({ member, wanted }: Place, now: number): boolean {
+  isShut({ member, wanted }: PlaceRecord, now: number): boolean {
     const first = this.first('write', now)
     if (first === undefined) return false
     if (wanted === 'upgradable') return first.member !== member
     return first.wanted !== 'upgradable' && !this.isPhase
   }
 
-  #queueOf(wanted: Place['wanted']): Queue {
+  #queueOf(wanted: PlaceRecord['wanted']): Queue {
     return wanted === 'read' ? this.#readers : this.#writers
   }
 }
@@ -165,7 +165,7 @@ export class WaitingRecord {
  * @param beside the owner id with which the owner holds the lock as another kind; '' if it does not
  * hold the lock
  */
-export function placeOf(client: string, owner: string, beside: string): Place {
+export function placeOf(client: string, owner: string, beside: string): PlaceRecord {
   const wanted = isUpgradable(owner) ? 'upgradable' : isWriter(owner) ? 'write' : 'read'
   if (client !== '' && beside !== '') {
     return { member: owner, client, wanted: isUpgradable(beside) ? 'upgrade' : wanted }

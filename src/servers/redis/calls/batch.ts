@@ -17,7 +17,7 @@ interface Call {
 }
 
 /** Sends the batches, and the calls that are sent alone. */
-interface Sender<C extends Call> {
+interface BatchSender<C extends Call> {
   run<A>(request: Request<A>, reply: Reply<A>): void
   sendAlone(call: C): void
 }
@@ -65,7 +65,7 @@ const MOST = 64
  * time of the others are sent apart.
  */
 export class Batch<C extends Call> {
-  readonly #sender: Sender<C>
+  readonly #sender: BatchSender<C>
   readonly #onRefusal: (failure: CallFailure) => void
   #calls: C[] = []
   /**
@@ -75,7 +75,7 @@ export class Batch<C extends Call> {
   readonly #locks = new Set<string>()
 
   /** @param onRefusal receives the refusal of one call in a batch */
-  constructor(sender: Sender<C>, onRefusal: (failure: CallFailure) => void) {
+  constructor(sender: BatchSender<C>, onRefusal: (failure: CallFailure) => void) {
     this.#sender = sender
     this.#onRefusal = onRefusal
   }

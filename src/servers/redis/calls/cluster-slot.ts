@@ -6,8 +6,8 @@
  */
 export function slotOf(key: string): number {
   const open = key.indexOf('{')
-  const close = open === -1 ? -1 : key.indexOf('}', open + 1)
-  const tag = close > open + 1 ? key.slice(open + 1, close) : key
+  const closingBrace = open === -1 ? -1 : key.indexOf('}', open + 1)
+  const tag = closingBrace > open + 1 ? key.slice(open + 1, closingBrace) : key
   let crc = 0
   for (const byte of Buffer.from(tag)) {
     crc ^= byte << 8

@@ -8,8 +8,8 @@ import { type Renewing, renew } from './renew.ts'
 import type { ScriptServer } from './script-runner.ts'
 
 /** The parts of the server that a kind of lock uses. */
-export interface Server extends ScriptServer {
-  confirmWith(look: Renewing): Confirm | undefined
+export interface KindScriptServer extends ScriptServer {
+  confirmWith(renewing: Renewing): Confirm | undefined
   pendingReleases(rawName: string): PendingReleases
   groups(locks: readonly { readonly key: string }[]): number[][]
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
@@ -17,11 +17,11 @@ export interface Server extends ScriptServer {
 
 /** The locks of one kind on one server or cluster. The kind has its own script for renewals. */
 export abstract class KindServer {
-  protected readonly server: Server
+  protected readonly server: KindScriptServer
   protected readonly clientId: string
   readonly confirm: Confirm | undefined
 
-  constructor(server: Server, clientId: string) {
+  constructor(server: KindScriptServer, clientId: string) {
     this.server = server
     this.clientId = clientId
     this.confirm = server.confirmWith(this.renewing(0))

@@ -1,7 +1,7 @@
 import { ServerClock } from './server-clock.ts'
 
 /** The connection to one node of a cluster. */
-interface Node {
+interface NodeConnection {
   once(event: 'close', listener: () => void): unknown
 }
 
@@ -13,10 +13,10 @@ interface Node {
  * The first request to a node is refused as late, and the refusal contains the node's time.
  */
 export class NodeClocks {
-  readonly #clocks = new Map<Node, ServerClock>()
+  readonly #clocks = new Map<NodeConnection, ServerClock>()
   #lateAtMostMs = 0
 
-  of(node: Node): ServerClock {
+  of(node: NodeConnection): ServerClock {
     let clock = this.#clocks.get(node)
     if (clock === undefined) {
       const made = new ServerClock()

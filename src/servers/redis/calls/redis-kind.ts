@@ -4,7 +4,7 @@ import type { LockKeys } from './keys.ts'
 
 /** The parts of a server that such a kind uses. */
 export interface KindScripts {
-  readonly runner: { ask<A>(request: Request<A>): Promise<A> }
+  readonly runner: { request<A>(request: Request<A>): Promise<A> }
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 

@@ -28,7 +28,7 @@ export async function renew(
   { script, keysOf, args, read }: Renewing,
   callMs: number,
 ): Promise<(number | CallFailure)[]> {
-  const left: (number | CallFailure)[] = new Array(leases.length)
+  const remaining: (number | CallFailure)[] = new Array(leases.length)
   const renewGroup = async (indices: number[]) => {
     const group = indices.map((i) => leases[i] as LeaseToRenew)
     const asked = {
@@ -42,13 +42,13 @@ export async function renew(
       },
       callMs,
     }
-    const answers = await server.runner.ask(asked).catch((failure: CallFailure) => failure)
+    const answers = await server.runner.request(asked).catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
-      left[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
+      remaining[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
     }
   }
   await Promise.all(server.groups(leases).map(renewGroup))
-  return left
+  return remaining
 }
 
 /** Returns how the leases of plain and fair locks are renewed. */

@@ -3,7 +3,7 @@ import { CallFailure, OddAnswer } from '../../call-failure.ts'
 import type { Reply } from '../../reply.ts'
 import { DueCall } from '../connection/due-calls.ts'
 import { type OnWrite, watchWrites } from '../connection/node-writes.ts'
-import { type Client, isCluster } from '../connection/open-client.ts'
+import { isCluster, type RedisClient } from '../connection/open-client.ts'
 import { whole } from '../scripts/reading.ts'
 import type { Args, Request } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
@@ -11,7 +11,7 @@ import type { ServerClock } from './server-clock.ts'
 import { isWrongType } from './wrong-type.ts'
 
 /** The parts of the script runner that a call uses. */
-interface Sender {
+interface CallSender {
   send(call: ScriptCall<unknown>): void
   sendAlone(call: ScriptCall<unknown>): void
   /**
@@ -40,7 +40,7 @@ export class ScriptCall<A> extends DueCall {
   readonly request: Request<A>
   /** The deadline, on `performance.now()`. */
   readonly endsAt: number
-  readonly #sender: Sender
+  readonly #sender: CallSender
   readonly #reply: Reply<A>
   #startedAt: number
   /** The clock of the server to which the call was last sent. */
@@ -48,7 +48,7 @@ export class ScriptCall<A> extends DueCall {
   #bySource = false
   #wasLate = false
 
-  constructor(sender: Sender, request: Request<A>, reply: Reply<A>) {
+  constructor(sender: CallSender, request: Request<A>, reply: Reply<A>) {
     super()
     this.request = request
     this.#sender = sender
@@ -59,7 +59,7 @@ export class ScriptCall<A> extends DueCall {
   }
 
   /** Does what `client.evalsha()` does, but without its slow handling of arguments. */
-  send(client: Client): Promise<unknown> {
+  send(client: RedisClient): Promise<unknown> {
     const { script, keys } = this.request
     const name = this.#bySource ? 'eval' : 'evalsha'
     const all = [this.#bySource ? script.source : script.sha1, String(keys.length), ...keys]
@@ -114,7 +114,7 @@ export class ScriptCall<A> extends DueCall {
       this.#sender.sendAlone(this as ScriptCall<unknown>)
     } else if (kind === 'refused' && isWrongType(failure)) {
       const explained = this.#sender.explain(failure, this.request)
-      void explained.then((told) => this.#reply.failed(told))
+      void explained.then((explanation) => this.#reply.failed(explanation))
     } else if (kind !== 'refused' || isOfServer(message)) {
       this.#reply.failed(failure)
     } else {
@@ -130,7 +130,7 @@ export class ScriptCall<A> extends DueCall {
   #askAgain(reply: readonly unknown[]): void {
     const { script, asksAgain = true } = this.request
     const now = performance.now()
-    this.#clock.heard(whole(reply[1], 1), this.#startedAt)
+    this.#clock.update(whole(reply[1], 1), this.#startedAt)
     if (now >= this.endsAt || !asksAgain) {
       throw new CallFailure('unsent', 'the request arrived too late, so the server did not do it')
     }

@@ -3,7 +3,7 @@ import type { CallFailure } from '../../call-failure.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { masterOf } from '../connection/cluster-nodes.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { Client } from '../connection/open-client.ts'
+import type { RedisClient } from '../connection/open-client.ts'
 import type { Request } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
 import { Batch } from './batch.ts'
@@ -36,7 +36,7 @@ export class ScriptRunner {
   readonly #ofNodes = new NodeClocks()
   readonly #terms: ConnectionTerms
   readonly #batch = new Batch<ScriptCall<unknown>>(this, (failure) =>
-    this.#connection.heard(failure),
+    this.#connection.refused(failure),
   )
 
   /**
@@ -77,7 +77,7 @@ export class ScriptRunner {
   }
 
   /** Sends a command that is not a script. */
-  raw<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
+  raw<T>(timeoutMs: number, send: (client: RedisClient) => Promise<T>): Promise<T> {
     return this.#connection.call(timeoutMs, send)
   }
 
@@ -87,7 +87,7 @@ export class ScriptRunner {
   }
 
   /** @returns the answer; rejects only with a `CallFailure`, after at most `callMs` */
-  ask<A>(request: Request<A>): Promise<A> {
+  request<A>(request: Request<A>): Promise<A> {
     return promised((reply) => this.run(request, reply))
   }
 

@@ -57,7 +57,7 @@ export class ServerClock {
    * `sentAt` on `performance.now()`. If the time contradicts the estimate, the clock was set
    * forward or back, and the estimate begins again.
    */
-  heard(serverUs: number, sentAt: number): void {
+  update(serverUs: number, sentAt: number): void {
     const wayMs = performance.now() - sentAt
     const offsetMs = serverUs / 1_000 - sentAt
     const isKnown = offsetMs >= this.#offsetMs - this.#doubtMs && offsetMs - wayMs <= this.#offsetMs

@@ -3,7 +3,7 @@ import type { Terms } from '../scripts/terms.ts'
 import { BIRTH, INBOX } from './keys.ts'
 
 /** Values that are known only when the connection is up. */
-interface Connection {
+interface ConnectionState {
   readonly sharded: boolean
   readonly runId: string
 }
@@ -19,9 +19,9 @@ export class ConnectionTerms implements Terms {
   readonly claimMs = CLAIM_MS
   readonly aliveMs = ALIVE_MS
   readonly inbox = INBOX
-  readonly #connection: Connection
+  readonly #connection: ConnectionState
 
-  constructor(connection: Connection, counterMs: number) {
+  constructor(connection: ConnectionState, counterMs: number) {
     this.#connection = connection
     this.counterMs = counterMs
   }

@@ -1,12 +1,12 @@
 import type { CallFailure } from '../../call-failure.ts'
 import { hasThisName, type NumberKind, WHAT_HAS_IT } from '../../number-kind.ts'
 import { codeOf, refusal } from '../connection/failure-of.ts'
-import type { Client } from '../connection/open-client.ts'
+import type { RedisClient } from '../connection/open-client.ts'
 import { derived, kindKey } from './keys.ts'
 import type { RedisKinds } from './redis-kind.ts'
 
 /** Sends a command that is not a script. Rejects with a `CallFailure`. */
-type Ask = <T>(send: (client: Client) => Promise<T>) => Promise<T>
+type Send = <T>(send: (client: RedisClient) => Promise<T>) => Promise<T>
 
 /**
  * The words in error messages for the types of keys, if a key is not recognised as a lock or
@@ -45,7 +45,7 @@ export async function explained(
   failure: CallFailure,
   script: string,
   keys: readonly string[],
-  ask: Ask,
+  send: Send,
   kinds: RedisKinds,
 ): Promise<CallFailure> {
   const [folder = ''] = script.split('/')
@@ -54,9 +54,9 @@ export async function explained(
   const names = keys.filter(isRawName)
   try {
     for (const name of names) {
-      const type = await ask((client) => client.type(name))
+      const type = await send((client) => client.type(name))
       if (type === 'none' || type === wanted) continue
-      const what = await ask((client) => whatIs(client, name, type, kinds))
+      const what = await send((client) => whatIs(client, name, type, kinds))
       const reply = names.length === 1 ? hasThisName(what) : hasTheName(what, name)
       return refusal(reply, failure.cause ?? failure)
     }
@@ -78,7 +78,7 @@ const hasTheName = (what: string, name: string) =>
   `WRONGTYPE ${what} has the name ${JSON.stringify(name)}`
 
 async function whatIs(
-  client: Client,
+  client: RedisClient,
   name: string,
   type: string,
   kinds: RedisKinds,

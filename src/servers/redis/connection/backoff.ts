@@ -43,7 +43,7 @@ export class Backoff {
     this.#timer = setTimeout(connect, this.nextMs()).unref()
   }
 
-  close(): void {
+  stopTimer(): void {
     clearTimeout(this.#timer)
   }
 

@@ -19,17 +19,17 @@ export interface Channel {
 }
 
 /** Forgets a channel when its last listener stops. */
-interface Host {
+interface ChannelEvents {
   forget(channel: Channel): void
 }
 
 export class ChannelListener extends Linked<ChannelListener> implements Subscription {
   readonly onWake: (message?: string) => void
   readonly #channel: Channel
-  readonly #host: Host
+  readonly #host: ChannelEvents
   #isStopped = false
 
-  constructor(channel: Channel, onWake: (message?: string) => void, host: Host) {
+  constructor(channel: Channel, onWake: (message?: string) => void, host: ChannelEvents) {
     super()
     this.onWake = onWake
     this.#channel = channel

@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { outsideContexts } from '../../../kit/outside-contexts.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 import { connectionFailure, isNoNews } from './failure-of.ts'
-import { tellOfWrites } from './node-writes.ts'
+import { reportWrites } from './node-writes.ts'
 import { unrefShards, unrefSockets } from './sockets.ts'
 
 /**
@@ -43,9 +43,9 @@ export function watchNodes(
   // While a node fails, the cluster is asked for its nodes again: the node may be back, or may have
   // left the cluster. Maybe no other code asks for the nodes.
   const lookAgain = () => {
-    again ??= outsideContexts(() => setTimeout(look, LOOK_MS)).unref()
+    again ??= outsideContexts(() => setTimeout(refresh, LOOK_MS)).unref()
   }
-  const look = () => {
+  const refresh = () => {
     again = undefined
     if (failing.size > 0 && cluster.status === 'ready') cluster.refreshSlotsCache()
   }
@@ -53,7 +53,7 @@ export function watchNodes(
   cluster.on('+node', (node: Redis) => {
     const address = addressOf(node)
     unrefSockets(node)
-    tellOfWrites(node)
+    reportWrites(node)
     handleAsking(node)
     node.on('error', (error: Error) => {
       if (isNoNews(error)) return
@@ -109,18 +109,18 @@ function handleAsking(node: Redis): void {
 export function watchSubscriber(cluster: Cluster, onGap: () => void): void {
   const { subscriber } = cluster as unknown as { subscriber?: { getInstance(): Redis | null } }
   const seen = new WeakSet<Redis>()
-  const look = () => {
+  const watchCurrent = () => {
     const client = subscriber?.getInstance()
     if (client === null || client === undefined || seen.has(client)) return
     seen.add(client)
     unrefSockets(client)
     disconnectOnce(client)
     client.once('end', () => {
-      look()
+      watchCurrent()
       onGap()
     })
   }
-  for (const event of ['ready', '+node', '-node', 'refresh']) cluster.on(event, look)
+  for (const event of ['ready', '+node', '-node', 'refresh']) cluster.on(event, watchCurrent)
 }
 
 /**

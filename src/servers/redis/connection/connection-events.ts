@@ -1,7 +1,7 @@
 import type { CallFailure } from '../../call-failure.ts'
 
 /** The values that a new connection reads from its server. */
-export interface ServerFacts {
+export interface ServerDetails {
   /** The major version; NaN if unknown. */
   readonly major: number
   /** The id of the server's process; '' if the server does not report it. */
@@ -16,7 +16,7 @@ export interface ServerFacts {
 }
 
 export interface ConnectionEvents {
-  up(facts: ServerFacts): void
+  up(facts: ServerDetails): void
   /** Called in a cluster when some keys may be at another server, or at an emptied server. */
   moved?(): void
   down(): void

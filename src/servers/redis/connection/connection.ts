@@ -5,15 +5,15 @@ import { watchNodes } from './cluster-nodes.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 import { commandOf, type DueCall, DueCalls } from './due-calls.ts'
 import { connectionFailure, isNoNews, isNotReady, isWrongServer, unsent } from './failure-of.ts'
-import { askFacts } from './handshake.ts'
+import { readServerDetails } from './handshake.ts'
 import {
-  type Client,
   type ConnectionSettings,
   databaseOf,
   hasShards,
   isClient,
   isCluster,
   openClient,
+  type RedisClient,
 } from './open-client.ts'
 import { prepareClient } from './prepare-client.ts'
 import { Probe } from './probe.ts'
@@ -29,7 +29,7 @@ export class Connection {
   readonly clustered: boolean
   readonly #settings: ConnectionSettings
   readonly #events: ConnectionEvents
-  #client: Client | undefined
+  #client: RedisClient | undefined
   readonly #backoff = new Backoff()
   readonly trouble: Trouble
   readonly #due: DueCalls
@@ -37,7 +37,7 @@ export class Connection {
   #up = false
   #everUp = false
   /** True if the current attempt to connect has succeeded, or its failure was reported. */
-  #told = false
+  #isReported = false
   #sharded = false
   /** The number of connections that have ended. */
   #attempt = 0
@@ -98,7 +98,7 @@ export class Connection {
   }
 
   /** @returns the reply; rejects only with a {@link CallFailure} */
-  call<T>(timeoutMs: number, send: (client: Client) => Promise<T>): Promise<T> {
+  call<T>(timeoutMs: number, send: (client: RedisClient) => Promise<T>): Promise<T> {
     return commandOf(send, (call) => this.send(call, timeoutMs))
   }
 
@@ -107,24 +107,24 @@ export class Connection {
     return this.#everUp
   }
 
-  get client(): Client {
+  get client(): RedisClient {
     this.#client ??= this.#open()
     return this.#client
   }
 
-  close(): void {
+  disconnect(): void {
     this.#closed = true
     this.#up = false
-    this.#backoff.close()
-    this.trouble.close()
+    this.#backoff.stopTimer()
+    this.trouble.stopTimer()
     this.#probe.forget(this)
     this.#client?.disconnect()
     this.#lastError = new CallFailure('closed', 'the client was closed')
-    this.#untilUp.over(this.#lastError)
+    this.#untilUp.finish(this.#lastError)
   }
 
   /** Called when no answer came in time: the connection may be dead, or slots may have moved. */
-  suspect(client: Client): void {
+  suspect(client: RedisClient): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
   }
@@ -139,24 +139,24 @@ export class Connection {
   }
 
   /** Called for each refusal. Acts if the server is not ready, or is the wrong server. */
-  heard(failure: CallFailure): void {
+  refused(failure: CallFailure): void {
     if (isNotReady(failure)) this.trouble.notReady(failure)
     if (!isWrongServer(failure) || !this.#up) return // Acts once for many refusals.
     // A node that ioredis connected as a replica refuses a script, and does not name its master.
     if (this.clustered) this.suspect(this.client)
-    else this.leave(failure)
+    else this.reconnect(failure)
   }
 
   /** Leaves the current connection and opens another connection. */
-  leave(why: CallFailure): void {
+  reconnect(why: CallFailure): void {
     if (why.kind === 'refused') this.#backoff.refused()
     if (!this.#up) return
     if (why.kind === 'refused') this.#events.error(why)
-    this.#leave(this.client, why)
+    this.#replace(this.client, why)
   }
 
   /** Opens another connection. Calls that time out before the connection is up report `why`. */
-  #leave(client: Client, why: CallFailure): void {
+  #replace(client: RedisClient, why: CallFailure): void {
     if (!this.#closed) this.#lastError = why
     this.#down() // Nothing may be sent to a connection that is about to end.
     client.disconnect(true)
@@ -168,15 +168,15 @@ export class Connection {
     return this.#untilUp.wait(timeoutMs, () => this.#lastError)
   }
 
-  #open(): Client {
+  #open(): RedisClient {
     const client = openClient(this.#settings, () => this.#backoff.nextMs())
     client.on('error', (error: Error) => {
       if (!isNoNews(error)) this.#failed(error)
     })
     client.on('ready', () => void this.#greet(client))
-    client.on('close', () => this.#ended())
+    client.on('close', () => this.#attemptFailed())
     client.on('end', () => {
-      this.#told = false
+      this.#isReported = false
       // ioredis gives up if no Sentinel answers, or if the address is invalid.
       if (!this.#closed) this.#backoff.wait(() => client.connect().catch(() => {}))
     })
@@ -188,34 +188,34 @@ export class Connection {
   }
 
   /** Checks the database, and reads the values that are needed before the first command. */
-  async #greet(client: Client): Promise<void> {
+  async #greet(client: RedisClient): Promise<void> {
     const attempt = this.#attempt
     const { silenceMs, sharded, source } = this.#settings
     try {
       const submit = (call: DueCall) => this.#due.send(client, call, silenceMs)
-      const facts = await commandOf((to) => askFacts(to, source), submit)
+      const facts = await commandOf((to) => readServerDetails(to, source), submit)
       if (this.#closed || attempt !== this.#attempt) return
       // ioredis 5 is "ready" before the answer to its login, which may be a refusal.
       if (this.#hasFailed) throw this.#lastError
       this.#sharded = sharded && facts.major >= 7 && hasShards(client)
       this.#runId = facts.runId
-      this.#up = this.#everUp = this.#told = true
+      this.#up = this.#everUp = this.#isReported = true
       this.#backoff.up()
       this.#lastError = undefined
       this.#events.up(facts)
-      this.#untilUp.over()
+      this.#untilUp.finish()
     } catch (error) {
       if (attempt !== this.#attempt) return // The connection has ended.
       // If the attempt has failed before, the first failure is the cause.
       const failure = connectionFailure((this.#hasFailed && this.#lastError) || (error as Error))
       if (failure.kind !== 'unknown' && !this.#hasFailed) this.#failed(failure)
-      if (client.status === 'ready') this.#leave(client, unsent(failure))
+      if (client.status === 'ready') this.#replace(client, unsent(failure))
     }
   }
 
   /** True if the current attempt has failed, and the failure was reported. */
   get #hasFailed(): boolean {
-    return this.#told && !this.#up && !this.clustered
+    return this.#isReported && !this.#up && !this.clustered
   }
 
   #failed(error: Error): void {
@@ -223,20 +223,20 @@ export class Connection {
     const failure = connectionFailure(error)
     if (failure.kind === 'refused') this.#backoff.refused()
     this.#lastError = failure
-    this.#told = true
-    this.#untilUp.tellKnown()
+    this.#isReported = true
+    this.#untilUp.resolveKnown()
     if (!this.#up) this.#events.error(failure)
-    if (failure.permanent) this.#untilUp.over(failure)
+    if (failure.permanent) this.#untilUp.finish(failure)
   }
 
   /** Reports a failure that was not reported. A cluster itself reports that it has no node left. */
-  #ended(): void {
+  #attemptFailed(): void {
     this.#attempt += 1
-    const isUntold = !this.#told || (this.#up && this.#backoff.isFlapping)
+    const isUnreported = !this.#isReported || (this.#up && this.#backoff.isFlapping)
     this.#down()
-    if (isUntold && !this.#closed && !this.clustered)
+    if (isUnreported && !this.#closed && !this.clustered)
       this.#events.error(this.#lastError as CallFailure)
-    this.#told = false
+    this.#isReported = false
   }
 
   #down(): void {
@@ -244,7 +244,7 @@ export class Connection {
     this.#up = false
     this.#due.forget()
     this.#lastError ??= new CallFailure('unsent', 'the server closed the connection')
-    this.#untilUp.tellKnown()
+    this.#untilUp.resolveKnown()
     if (wasUp) this.#events.down()
   }
 }

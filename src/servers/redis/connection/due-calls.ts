@@ -3,35 +3,35 @@ import { LONGEST_TIMER_MS } from '../../../kit/timers.ts'
 import { CallFailure } from '../../call-failure.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { failureOf } from './failure-of.ts'
-import type { Client } from './open-client.ts'
+import type { RedisClient } from './open-client.ts'
 
 /** A request to one server, from its sending to its answer or its deadline. */
 export abstract class DueCall extends Linked<DueCall> {
   /** @internal The client to which it was sent. */
-  client: Client | undefined
+  client: RedisClient | undefined
   /** @internal How long the call may take, in milliseconds. */
   timeoutMs = 0
   /** @internal The deadline, on `performance.now()`. */
   givenUpAt = 0
 
   /** Writes the request to the connection. */
-  abstract send(client: Client): Promise<unknown>
+  abstract send(client: RedisClient): Promise<unknown>
   abstract answered(reply: unknown): void
   abstract failed(failure: CallFailure): void
 }
 
 /** A command that is not a script. */
 class CommandCall<T> extends DueCall {
-  readonly #send: (client: Client) => Promise<T>
+  readonly #send: (client: RedisClient) => Promise<T>
   readonly #reply: Reply<T>
 
-  constructor(send: (client: Client) => Promise<T>, reply: Reply<T>) {
+  constructor(send: (client: RedisClient) => Promise<T>, reply: Reply<T>) {
     super()
     this.#send = send
     this.#reply = reply
   }
 
-  send(client: Client): Promise<T> {
+  send(client: RedisClient): Promise<T> {
     return this.#send(client)
   }
 
@@ -46,20 +46,20 @@ class CommandCall<T> extends DueCall {
 
 /** @returns the reply to a command that is not a script */
 export function commandOf<T>(
-  send: (client: Client) => Promise<T>,
+  send: (client: RedisClient) => Promise<T>,
   submit: (call: DueCall) => void,
 ): Promise<T> {
   return promised((reply) => submit(new CommandCall(send, reply)))
 }
 
 /** The connection of the calls. */
-interface Host {
+interface CallEvents {
   /** The problem that lasts until the next answer. */
-  readonly trouble: { readonly isTold: boolean; answered(): void }
+  readonly trouble: { readonly isReported: boolean; answered(): void }
   /** Called when a call got no answer before its deadline. */
-  suspect(client: Client): void
+  suspect(client: RedisClient): void
   /** Called when the server answered with an error. */
-  heard(failure: CallFailure): void
+  refused(failure: CallFailure): void
 }
 
 /**
@@ -68,7 +68,7 @@ interface Host {
  */
 export class DueCalls {
   readonly #silenceMs: number
-  readonly #host: Host
+  readonly #host: CallEvents
   /** The calls before their deadline. */
   readonly #calls = new LinkedList<DueCall>()
   /** The number of calls without an answer, before or after their deadline. */
@@ -91,7 +91,7 @@ export class DueCalls {
    * @param silenceMs after a silence of at most twice this time, in milliseconds, the connection is
    * suspected
    */
-  constructor(silenceMs: number, host: Host) {
+  constructor(silenceMs: number, host: CallEvents) {
     this.#silenceMs = silenceMs
     this.#host = host
   }
@@ -117,7 +117,7 @@ export class DueCalls {
     if (this.#calls.size === 0) this.#rest()
   }
 
-  send(client: Client, call: DueCall, timeoutMs: number): void {
+  send(client: RedisClient, call: DueCall, timeoutMs: number): void {
     const now = performance.now()
     const sent = call.send(client)
     this.#silentSince ??= now
@@ -132,13 +132,13 @@ export class DueCalls {
     sent.then(
       (reply) => {
         const { trouble } = this.#host
-        if (trouble.isTold) trouble.answered()
+        if (trouble.isReported) trouble.answered()
         if (this.#isWaitedFor(call)) call.answered(reply)
       },
       (error: unknown) => {
         const isWaitedFor = this.#isWaitedFor(call)
         const failure = failureOf(error)
-        if (failure.kind === 'refused') this.#host.heard(failure)
+        if (failure.kind === 'refused') this.#host.refused(failure)
         if (isWaitedFor) call.failed(failure)
       },
     )
@@ -180,8 +180,8 @@ export class DueCalls {
     this.#timer = undefined
     this.#firesAt = Infinity
     const now = performance.now()
-    const silent = new Set<Client>()
-    const over: DueCall[] = []
+    const silent = new Set<RedisClient>()
+    const expired: DueCall[] = []
     let next = Infinity
     for (const call of [...this.#calls]) {
       const { client, givenUpAt } = call
@@ -190,29 +190,29 @@ export class DueCalls {
         continue
       }
       this.#calls.remove(call)
-      silent.add(client as Client)
-      over.push(call)
+      silent.add(client as RedisClient)
+      expired.push(call)
     }
     // A request that repairs a lost answer may still get through this connection, so this check
     // comes later.
     if (silent.size > 0) setImmediate(() => this.#afterSilence(silent))
     if (next !== Infinity) this.#arm(next, now)
-    for (const call of over) {
+    for (const call of expired) {
       call.failed(new CallFailure('unknown', `no answer within ${Math.round(call.timeoutMs)} ms`))
     }
   }
 
-  #afterSilence(clients: ReadonlySet<Client>): void {
+  #afterSilence(clients: ReadonlySet<RedisClient>): void {
     for (const client of clients) this.#host.suspect(client)
     const since = this.#silentSince
     if (since === undefined || this.#calls.size > 0) return
     // The silence may be too short to prove anything now. Maybe no later call is made, so a timer
     // checks again.
-    const look = () => {
+    const suspectAll = () => {
       if (this.#silentSince === since) for (const client of clients) this.#host.suspect(client)
     }
     clearTimeout(this.#longSilence)
     const ms = since + 2 * this.#silenceMs - performance.now()
-    this.#longSilence = setTimeout(look, Math.min(Math.max(ms, 1), LONGEST_TIMER_MS)).unref()
+    this.#longSilence = setTimeout(suspectAll, Math.min(Math.max(ms, 1), LONGEST_TIMER_MS)).unref()
   }
 }

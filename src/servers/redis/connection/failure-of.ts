@@ -108,8 +108,8 @@ export function connectionFailure(error: Error): CallFailure {
   const nested = 'lastNodeError' in error && error.lastNodeError
   const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
   // Holdfast does retry: see `openClient`.
-  const told = detail.replace(' and retry is disabled', '').trim()
-  return new CallFailure('unsent', told || error.name, error)
+  const reported = detail.replace(' and retry is disabled', '').trim()
+  return new CallFailure('unsent', reported || error.name, error)
 }
 
 /**

@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis'
 import { withoutFullStop } from '../../../kit/without-full-stop.ts'
 import { CallFailure } from '../../call-failure.ts'
-import type { ServerFacts } from './connection-events.ts'
+import type { ServerDetails } from './connection-events.ts'
 import { failureOf, refusal } from './failure-of.ts'
 import {
-  type Client,
   connectionNameOf,
   databaseOf,
   isCluster,
+  type RedisClient,
   type RedisSource,
 } from './open-client.ts'
 
@@ -21,7 +21,10 @@ const OLDEST = [6, 2] as const
  *
  * @returns the facts; rejects if the server is too old, or if it refuses the database
  */
-export async function askFacts(client: Client, source: RedisSource): Promise<ServerFacts> {
+export async function readServerDetails(
+  client: RedisClient,
+  source: RedisSource,
+): Promise<ServerDetails> {
   const sentAt = performance.now()
   const database = databaseOf(source)
   const name = connectionNameOf(source)

@@ -38,7 +38,7 @@ export function watchWrites<T>(name: string, onWrite: OnWrite, send: () => T): T
 }
 
 /** Makes a node call `onWrite` of its commands. Called before the first command of the node. */
-export function tellOfWrites(node: Redis): void {
+export function reportWrites(node: Redis): void {
   const inner = node as unknown as { sendCommand(command: Written, stream?: object): unknown }
   const send = inner.sendCommand
   inner.sendCommand = (command, stream) => {

@@ -6,16 +6,16 @@ const makeRedis = Redis as unknown as {
   new (options: RedisOptions): Redis
 }
 
-export type Client = Redis | Cluster
+export type RedisClient = Redis | Cluster
 
 /** The argument `redis` of users: a URL, ioredis options, or their own client. */
 export type RedisSource = string | RedisOptions | Redis | Cluster
 
-export function isClient(source: RedisSource): source is Client {
+export function isClient(source: RedisSource): source is RedisClient {
   return typeof source === 'object' && 'duplicate' in source
 }
 
-export function isCluster(client: Client): client is Cluster {
+export function isCluster(client: RedisClient): client is Cluster {
   return client.isCluster
 }
 
@@ -28,7 +28,7 @@ export interface ConnectionSettings {
 }
 
 /** True for a cluster client that can listen to sharded channels: ioredis 5.9 and later. */
-export function hasShards(client: Client): boolean {
+export function hasShards(client: RedisClient): boolean {
   return isCluster(client) && 'shardedSubscribers' in client
 }
 
@@ -81,7 +81,7 @@ const BY_SENTINEL: RedisOptions = {
 export function openClient(
   { source, silenceMs, sharded }: ConnectionSettings,
   retryMs: () => number | null,
-): Client {
+): RedisClient {
   const own: RedisOptions = {
     lazyConnect: true,
     keyPrefix: '',

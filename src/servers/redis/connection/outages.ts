@@ -83,9 +83,9 @@ export class Outages {
   }
 
   /** Ends all outages, because the client is closed. */
-  close(): void {
+  endAll(): void {
     this.#isClosed = true
-    for (const [address, one] of [...this.#ongoing]) this.#end(address, one, 'closed')
+    for (const [address, one] of [...this.#ongoing]) this.#finish(address, one, 'closed')
   }
 
   #failed(source: object, address: string, failure: CallFailure): void {
@@ -99,11 +99,11 @@ export class Outages {
     one.failure = failure
     if (known === undefined) {
       this.#ongoing.set(address, one)
-      this.#listener.outageBegan(this.#told(address, one, now))
+      this.#listener.outageBegan(this.#event(address, one, now))
     } else if (now >= one.remindAt) {
       one.remindInMs = Math.min(2 * one.remindInMs, REMINDER_MS.longest)
       one.remindAt = now + one.remindInMs
-      this.#listener.outageGoesOn(this.#told(address, one, now))
+      this.#listener.outageGoesOn(this.#event(address, one, now))
     }
   }
 
@@ -112,18 +112,18 @@ export class Outages {
     if (!one?.failing.delete(source) || one.failing.size > 0) return
     one.upAt = performance.now()
     const provenMs = this.#provenMs(address, one)
-    const end = () => {
+    const recovered = () => {
       this.#remember(address, provenMs)
-      this.#end(address, one, 'recovered')
+      this.#finish(address, one, 'recovered')
     }
-    one.proof = outsideContexts(() => setTimeout(end, provenMs)).unref()
+    one.proof = outsideContexts(() => setTimeout(recovered, provenMs)).unref()
   }
 
-  #end(address: string, one: Ongoing, how: 'recovered' | 'closed'): void {
+  #finish(address: string, one: Ongoing, how: 'recovered' | 'closed'): void {
     clearTimeout(one.proof)
     this.#ongoing.delete(address)
     const endedAt = how === 'recovered' ? one.upAt : performance.now()
-    this.#listener.outageEnded(this.#told(address, one, endedAt), how)
+    this.#listener.outageEnded(this.#event(address, one, endedAt), how)
   }
 
   /**
@@ -145,7 +145,7 @@ export class Outages {
       this.#recovered.delete(oldest)
   }
 
-  #told(address: string, { since, attempts, failure }: Ongoing, at: number) {
+  #event(address: string, { since, attempts, failure }: Ongoing, at: number) {
     return { address, failure, durationMs: Math.round(at - since), attempts }
   }
 }

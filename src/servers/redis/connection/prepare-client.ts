@@ -97,13 +97,13 @@ function listen(
   sentinel.on('ready', () => {
     const asked = sentinel.sentinel('get-master-addr-by-name', connector.options.name)
     subscribe.call(sentinel, '+switch-master').catch(() => {})
-    const heard = (reply: unknown) => {
+    const handle = (reply: unknown) => {
       if (!Array.isArray(reply)) return
       const [host, port] = reply
       answers.set(sentinel, show(connector.sentinelNatResolve({ host, port: Number(port) })))
       leaveUnlessSame(connector, answers, named())
     }
-    asked.then(heard).catch(() => {})
+    asked.then(handle).catch(() => {})
   })
 }
 

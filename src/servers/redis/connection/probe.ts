@@ -1,13 +1,13 @@
 import { CallFailure } from '../../call-failure.ts'
 import { failureOf } from './failure-of.ts'
-import { type Client, type ConnectionSettings, openClient } from './open-client.ts'
+import { type ConnectionSettings, openClient, type RedisClient } from './open-client.ts'
 import { prepareClient } from './prepare-client.ts'
 
 /** A connection that owes answers. */
-interface Suspect {
+interface SilentConnection {
   readonly isSilent: boolean
   readonly trouble: { silent(): void }
-  leave(why: CallFailure): void
+  reconnect(why: CallFailure): void
 }
 
 /**
@@ -31,8 +31,8 @@ const PAUSE_MS = 150
  */
 export class Probe {
   readonly #settings: ConnectionSettings
-  readonly #suspects = new Set<Suspect>()
-  #client: Client | undefined
+  readonly #suspects = new Set<SilentConnection>()
+  #client: RedisClient | undefined
   #timer: NodeJS.Timeout | undefined
   #waitMs = 0
 
@@ -40,7 +40,7 @@ export class Probe {
     this.#settings = settings
   }
 
-  suspect(connection: Suspect): void {
+  suspect(connection: SilentConnection): void {
     connection.trouble.silent()
     this.#suspects.add(connection)
     if (this.#timer !== undefined) return
@@ -49,9 +49,9 @@ export class Probe {
   }
 
   /** Called when a connection is closed. */
-  forget(connection: Suspect): void {
+  forget(connection: SilentConnection): void {
     this.#suspects.delete(connection)
-    if (this.#suspects.size === 0) this.#end()
+    if (this.#suspects.size === 0) this.#finish()
   }
 
   #open(): void {
@@ -75,7 +75,7 @@ export class Probe {
    * Called when the probe got an answer. A server that recovers answers many requests at once, so
    * the older connections get some time for their answers.
    */
-  #isAnswered(client: Client): void {
+  #isAnswered(client: RedisClient): void {
     if (client !== this.#client) return
     clearTimeout(this.#timer)
     const ms = this.#settings.silenceMs / 4
@@ -85,10 +85,10 @@ export class Probe {
   #leaveSilent(): void {
     const suspects = [...this.#suspects]
     this.#suspects.clear()
-    this.#end()
+    this.#finish()
     const { silenceMs } = this.#settings
     for (const one of suspects) {
-      if (one.isSilent) one.leave(new CallFailure('unsent', `no answer within ${silenceMs} ms`))
+      if (one.isSilent) one.reconnect(new CallFailure('unsent', `no answer within ${silenceMs} ms`))
     }
   }
 
@@ -97,7 +97,7 @@ export class Probe {
    * the probe itself may be dead.
    */
   #again(): void {
-    this.#end()
+    this.#finish()
     for (const one of this.#suspects) {
       if (one.isSilent) one.trouble.silent()
       else this.#suspects.delete(one)
@@ -107,7 +107,7 @@ export class Probe {
     this.#timer = setTimeout(() => this.#open(), PAUSE_MS).unref()
   }
 
-  #end(): void {
+  #finish(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#client?.disconnect()

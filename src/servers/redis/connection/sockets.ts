@@ -1,12 +1,12 @@
-interface Inner {
+interface IoredisClient {
   on(event: string, listener: () => void): void
-  stream?: Socket
-  connector?: { connect(tell: unknown): Promise<Socket> }
+  stream?: IdleSocket
+  connector?: { connect(done: unknown): Promise<IdleSocket> }
   reconnectTimeout?: { unref?(): void } | null
   socketTimeoutTimer?: NodeJS.Timeout | undefined
 }
 
-interface Socket {
+interface IdleSocket {
   on(event: string, listener: () => void): void
   unref?(): void
 }
@@ -20,7 +20,7 @@ interface Socket {
  * destroy the next socket.
  */
 export function unrefSockets(client: object): void {
-  const inner = client as Inner
+  const inner = client as IoredisClient
   inner.on('close', () => {
     clearTimeout(inner.socketTimeoutTimer)
     inner.socketTimeoutTimer = undefined
@@ -35,14 +35,14 @@ export function unrefSockets(client: object): void {
  * the certificate is not trusted, and the server closed the connection. Because ioredis handles
  * only the first error, the second would end the process.
  */
-function handleErrors(inner: Inner): void {
-  const listen = (socket: Socket) => socket.on('error', () => {})
+function handleErrors(inner: IoredisClient): void {
+  const listen = (socket: IdleSocket) => socket.on('error', () => {})
   if (inner.stream) listen(inner.stream)
   const { connector } = inner
   const connect = connector?.connect
   if (connector === undefined || connect === undefined) return
-  connector.connect = async (tell) => {
-    const socket = await connect.call(connector, tell)
+  connector.connect = async (done) => {
+    const socket = await connect.call(connector, done)
     listen(socket)
     return socket
   }

@@ -5,7 +5,7 @@ import { type Channel, ChannelListener } from './channel.ts'
 import { watchSubscriber } from './cluster-nodes.ts'
 import { Connection } from './connection.ts'
 import type { ConnectionEvents } from './connection-events.ts'
-import { type Client, type ConnectionSettings, isCluster } from './open-client.ts'
+import { type ConnectionSettings, isCluster, type RedisClient } from './open-client.ts'
 import type { Probe } from './probe.ts'
 
 /** The interval at which the connection is tested while there are listeners, in milliseconds. */
@@ -75,7 +75,7 @@ export class Subscriptions {
     if (channel === undefined) {
       channel = { name, isShardable, isOptional, confirmed: false, listeners: new LinkedList() }
       this.#channels.set(name, channel)
-      this.#hear()
+      this.#startListening()
       // If the connection is not up yet, it subscribes to all channels later, when it is up.
       if (this.#connection.up) this.#subscribe([name])
       else this.#connection.connect()
@@ -92,7 +92,7 @@ export class Subscriptions {
     if (this.#channels.get(name) !== channel) return
     this.#channels.delete(name)
     if (!this.#connection.up) return
-    const unsubscribe = (client: Client) =>
+    const unsubscribe = (client: RedisClient) =>
       this.#isSharded(channel) ? client.sunsubscribe(name) : client.unsubscribe(name)
     this.#connection.call(this.#timeoutMs, unsubscribe).catch(() => {})
   }
@@ -105,7 +105,7 @@ export class Subscriptions {
    */
   follow(runId: string): void {
     this.#server = runId
-    if (this.#connection.up && (runId === '' || this.#connection.runId === '')) this.#leave()
+    if (this.#connection.up && (runId === '' || this.#connection.runId === '')) this.#reconnect()
     else this.#follows()
   }
 
@@ -117,23 +117,23 @@ export class Subscriptions {
     // The connection is replaced only once. Otherwise the client might replace connections forever,
     // because a proxy may send each connection to another server.
     this.#server = ''
-    this.#leave()
+    this.#reconnect()
     return true
   }
 
-  #leave(): void {
+  #reconnect(): void {
     if (this.#connection.clustered) return
-    this.#connection.leave(new CallFailure('unsent', 'the commands go to another server'))
+    this.#connection.reconnect(new CallFailure('unsent', 'the commands go to another server'))
   }
 
-  close(): void {
+  stopListening(): void {
     this.#closed = true
     clearInterval(this.#pings)
     clearTimeout(this.#again)
-    this.#connection.close()
+    this.#connection.disconnect()
   }
 
-  #hear(): void {
+  #startListening(): void {
     this.#pings ??= setInterval(() => this.#ping(), PING_MS).unref()
     if (this.#hears) return
     this.#hears = true
@@ -180,16 +180,16 @@ export class Subscriptions {
     const plain = channels.filter((one) => !goesAlone(one)).map(({ name }) => name)
     for (let from = 0; from < plain.length; from += CHUNK) {
       const some = plain.slice(from, from + CHUNK)
-      this.#ask(some, (client) => client.subscribe(...some))
+      this.#request(some, (client) => client.subscribe(...some))
     }
     for (const channel of channels.filter(goesAlone)) {
-      this.#ask([channel.name], (client) =>
+      this.#request([channel.name], (client) =>
         this.#isSharded(channel) ? client.ssubscribe(channel.name) : client.subscribe(channel.name),
       )
     }
   }
 
-  #ask(names: string[], subscribe: (client: Client) => Promise<unknown>): void {
+  #request(names: string[], subscribe: (client: RedisClient) => Promise<unknown>): void {
     const asked = names.map((name) => this.#channels.get(name))
     this.#connection
       .call(this.#timeoutMs, subscribe)

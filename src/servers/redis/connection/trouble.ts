@@ -11,7 +11,7 @@ export class Trouble {
   readonly #ping: () => void
   #timer: NodeJS.Timeout | undefined
   /** True if a problem was reported. The next answer ends the problem. */
-  isTold = false
+  isReported = false
 
   /** @param ping asks the server for any answer */
   constructor(events: ConnectionEvents, silenceMs: number, ping: () => void) {
@@ -21,7 +21,7 @@ export class Trouble {
   }
 
   silent(): void {
-    this.#tell(new CallFailure('unknown', `no answer within ${this.#silenceMs} ms`))
+    this.#report(new CallFailure('unknown', `no answer within ${this.#silenceMs} ms`))
   }
 
   /**
@@ -29,7 +29,7 @@ export class Trouble {
    * because maybe no other call does.
    */
   notReady(failure: CallFailure): void {
-    this.#tell(failure)
+    this.#report(failure)
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       this.#ping()
@@ -37,16 +37,16 @@ export class Trouble {
   }
 
   answered(): void {
-    this.isTold = false
+    this.isReported = false
     this.#events.answered?.()
   }
 
-  close(): void {
+  stopTimer(): void {
     clearTimeout(this.#timer)
   }
 
-  #tell(failure: CallFailure): void {
-    this.isTold = true
+  #report(failure: CallFailure): void {
+    this.isReported = true
     this.#events.error(failure)
   }
 }

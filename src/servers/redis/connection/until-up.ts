@@ -5,11 +5,11 @@ export class UntilUp {
   readonly #waiting = new Set<(failure?: CallFailure) => void>()
   /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly known: Promise<void>
-  tellKnown!: () => void
+  resolveKnown!: () => void
 
   constructor() {
     this.known = new Promise((resolve) => {
-      this.tellKnown = resolve
+      this.resolveKnown = resolve
     })
   }
 
@@ -40,8 +40,8 @@ export class UntilUp {
    *
    * @param failure why the connection will not be up; left out if it is up
    */
-  over(failure?: CallFailure): void {
-    this.tellKnown()
+  finish(failure?: CallFailure): void {
+    this.resolveKnown()
     for (const done of [...this.#waiting]) done(failure)
   }
 }

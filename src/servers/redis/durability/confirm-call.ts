@@ -5,12 +5,12 @@ import { groupBySlot, slotOf } from '../calls/cluster-slot.ts'
 import { confirmKey } from '../calls/keys.ts'
 import type { Renewing } from '../calls/renew.ts'
 import { masterOf } from '../connection/cluster-nodes.ts'
-import { type Client, isCluster } from '../connection/open-client.ts'
+import { isCluster, type RedisClient } from '../connection/open-client.ts'
 import type { Terms } from '../scripts/terms.ts'
 
 /** A grant, and how to check if its owner still holds it. */
-export interface Granted {
-  readonly look: Renewing
+export interface UnconfirmedGrant {
+  readonly renewing: Renewing
   readonly lease: LeaseToRenew
 }
 
@@ -22,7 +22,7 @@ export interface Confirmed {
   readonly replicas: number
   /** True if the master has the writes on disk; undefined if that was not asked. */
   readonly fsynced: boolean | undefined
-  readonly left: readonly (number | CallFailure)[]
+  readonly remaining: readonly (number | CallFailure)[]
 }
 
 /** Which copies the call waits for. */
@@ -41,31 +41,31 @@ interface Copies {
  * repeated.
  */
 export async function confirm(
-  client: Client,
-  all: readonly Granted[],
+  client: RedisClient,
+  all: readonly UnconfirmedGrant[],
   { replicas, timeoutMs, fsync }: Copies,
   terms: Terms,
 ): Promise<Confirmed> {
-  const { key } = (all[0] as Granted).lease
+  const { key } = (all[0] as UnconfirmedGrant).lease
   const node = nodeOf(client, key)
   const groups = together(all, isCluster(client))
   const written = node.set(confirmKey(key), '', 'PX', 1)
   const acknowledged = fsync
     ? (node.call('WAITAOF', 1, replicas, timeoutMs) as Promise<[number, number]>)
     : node.wait(replicas, timeoutMs).then((count) => [undefined, count] as const)
-  const looks = groups.map(({ look, indices }) => {
-    const leases = indices.map((i) => (all[i] as Granted).lease)
-    const keys = leases.flatMap((lease) => look.keysOf(lease.key))
-    const args = look.args(leases, terms)
-    return node.eval(look.script.source, keys.length, ...keys, ...args)
+  const reads = groups.map(({ renewing, indices }) => {
+    const leases = indices.map((i) => (all[i] as UnconfirmedGrant).lease)
+    const keys = leases.flatMap((lease) => renewing.keysOf(lease.key))
+    const args = renewing.args(leases, terms)
+    return node.eval(renewing.script.source, keys.length, ...keys, ...args)
   })
-  const [, [local, count], ...replies] = await Promise.all([written, acknowledged, ...looks])
-  const left: (number | CallFailure)[] = new Array(all.length)
-  for (const [n, { look, indices }] of groups.entries()) {
-    const answers = readLeft(look, replies[n], indices.length)
-    for (const [at, i] of indices.entries()) left[i] = answers[at] as number | CallFailure
+  const [, [local, count], ...replies] = await Promise.all([written, acknowledged, ...reads])
+  const remaining: (number | CallFailure)[] = new Array(all.length)
+  for (const [n, { renewing, indices }] of groups.entries()) {
+    const answers = readRemaining(renewing, replies[n], indices.length)
+    for (const [at, i] of indices.entries()) remaining[i] = answers[at] as number | CallFailure
   }
-  return { replicas: count, fsynced: local === undefined ? undefined : local > 0, left }
+  return { replicas: count, fsynced: local === undefined ? undefined : local > 0, remaining }
 }
 
 /**
@@ -73,7 +73,10 @@ export async function confirm(
  * not report them. Rejects if the server has become a replica: it lists no replicas, and may lack
  * the grants.
  */
-export async function connectedReplicas(client: Client, key: string): Promise<number | undefined> {
+export async function connectedReplicas(
+  client: RedisClient,
+  key: string,
+): Promise<number | undefined> {
   const info = await nodeOf(client, key).info('replication')
   if (info.includes('role:slave')) throw moved(client, 'the server has become a replica')
   const [, count] = /connected_slaves:(\d+)/.exec(info) ?? []
@@ -84,11 +87,11 @@ export async function connectedReplicas(client: Client, key: string): Promise<nu
  * Returns the address of the cluster node that has the slot of the key, as far as the client knows.
  * Returns '' for a single server.
  */
-export function nodeKeyOf(client: Client, key: string): string {
+export function nodeKeyOf(client: RedisClient, key: string): string {
   return isCluster(client) ? (client.slots[slotOf(key)]?.[0] ?? '') : ''
 }
 
-function nodeOf(client: Client, key: string): Redis {
+function nodeOf(client: RedisClient, key: string): Redis {
   if (!isCluster(client)) return client
   const node = masterOf(client, slotOf(key))
   if (node === undefined) throw moved(client, `the cluster has no master for the key ${key}`)
@@ -96,39 +99,39 @@ function nodeOf(client: Client, key: string): Redis {
 }
 
 /** Makes the failure for a node that does not have the key. The next attempt asks another node. */
-export function moved(client: Client, message: string, cause?: unknown): CallFailure {
+export function moved(client: RedisClient, message: string, cause?: unknown): CallFailure {
   if (isCluster(client)) client.refreshSlotsCache()
   return new CallFailure('refused', message, cause, false)
 }
 
 /** Groups the grants so that one script can check each group. */
 function together(
-  all: readonly Granted[],
+  all: readonly UnconfirmedGrant[],
   clustered: boolean,
-): { look: Renewing; indices: number[] }[] {
-  const byLook = new Map<Renewing, number[]>()
-  for (const [i, { look }] of all.entries()) {
-    const indices = byLook.get(look)
-    if (indices === undefined) byLook.set(look, [i])
+): { renewing: Renewing; indices: number[] }[] {
+  const byRenewing = new Map<Renewing, number[]>()
+  for (const [i, { renewing }] of all.entries()) {
+    const indices = byRenewing.get(renewing)
+    if (indices === undefined) byRenewing.set(renewing, [i])
     else indices.push(i)
   }
-  return [...byLook].flatMap(([look, indices]) => {
-    if (!clustered) return [{ look, indices }]
-    const slots = groupBySlot(indices.map((i) => (all[i] as Granted).lease))
-    return slots.map((some) => ({ look, indices: some.map((n) => indices[n] as number) }))
+  return [...byRenewing].flatMap(([renewing, indices]) => {
+    if (!clustered) return [{ renewing, indices }]
+    const slots = groupBySlot(indices.map((i) => (all[i] as UnconfirmedGrant).lease))
+    return slots.map((some) => ({ renewing, indices: some.map((n) => indices[n] as number) }))
   })
 }
 
-function readLeft({ script, read }: Renewing, reply: unknown, size: number) {
-  let left: (number | undefined)[] = []
+function readRemaining({ script, read }: Renewing, reply: unknown, size: number) {
+  let remaining: (number | undefined)[] = []
   try {
-    left = read(reply)
+    remaining = read(reply)
   } catch {
     // The code below handles the empty list like a list with the wrong length.
   }
-  const isOdd = left.length !== size
+  const isOdd = remaining.length !== size
   return Array.from({ length: size }, (_, i) => {
     if (isOdd) return new OddAnswer(script.name, reply)
-    return left[i] ?? new OddAnswer(script.name, (reply as unknown[])[i])
+    return remaining[i] ?? new OddAnswer(script.name, (reply as unknown[])[i])
   })
 }

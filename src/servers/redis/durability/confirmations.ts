@@ -5,18 +5,18 @@ import type { Confirmation } from '../../durability.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { ConnectionTerms } from '../calls/terms.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { Client } from '../connection/open-client.ts'
+import type { RedisClient } from '../connection/open-client.ts'
 import type { Terms } from '../scripts/terms.ts'
 import {
   type Confirmed,
   confirm,
   connectedReplicas,
-  type Granted,
   moved,
   nodeKeyOf,
+  type UnconfirmedGrant,
 } from './confirm-call.ts'
 
-interface Open extends Granted {
+interface OpenConfirmation extends UnconfirmedGrant {
   readonly reply: Reply<Confirmation>
 }
 
@@ -31,7 +31,7 @@ export class Confirmations {
   readonly #commandTimeoutMs: number
   readonly #terms: Terms
   /** The grants that wait for the next WAIT, by node. */
-  readonly #open = new Map<string, Open[]>()
+  readonly #open = new Map<string, OpenConfirmation[]>()
   /** The id of the server process that gets the commands; '' if it is unknown. */
   #server = ''
 
@@ -46,7 +46,7 @@ export class Confirmations {
     this.#terms = new ConnectionTerms(this.#connection, 0)
   }
 
-  async confirm(granted: Granted): Promise<Confirmation> {
+  async confirm(granted: UnconfirmedGrant): Promise<Confirmation> {
     // The node is known only after the connection is up.
     if (!this.#connection.up) await this.#call(async () => {})
     return promised((reply) => this.#add({ ...granted, reply }))
@@ -62,7 +62,7 @@ export class Confirmations {
     this.#server = runId
     this.#connection.connect()
     const { runId: own } = this.#connection
-    if (runId === '' || own === '') this.#leave()
+    if (runId === '' || own === '') this.#reconnect()
     else this.isUp()
   }
 
@@ -76,19 +76,19 @@ export class Confirmations {
     // The connection is replaced only once. Otherwise the client might replace connections forever,
     // because a proxy may send each connection to another server.
     this.#server = ''
-    this.#leave()
+    this.#reconnect()
   }
 
-  #leave(): void {
+  #reconnect(): void {
     if (this.#connection.clustered) return
-    this.#connection.leave(new CallFailure('unsent', 'the commands go to another server'))
+    this.#connection.reconnect(new CallFailure('unsent', 'the commands go to another server'))
   }
 
-  close(): void {
-    this.#connection.close()
+  disconnect(): void {
+    this.#connection.disconnect()
   }
 
-  #add(one: Open): void {
+  #add(one: OpenConfirmation): void {
     const node = nodeKeyOf(this.#connection.client, one.lease.key)
     const others = this.#open.get(node)
     if (others !== undefined) {
@@ -109,28 +109,29 @@ export class Confirmations {
     this.#open.delete(node)
   }
 
-  async #confirm(all: readonly Open[]): Promise<void> {
+  async #confirm(all: readonly OpenConfirmation[]): Promise<void> {
     const { replicas: wanted, timeoutMs } = this.#durability
-    const { key } = (all[0] as Open).lease
+    const { key } = (all[0] as OpenConfirmation).lease
     try {
       const listed = wanted === 'all' ? await this.#listed(key) : undefined
       // If no replica is connected, 'all' must not mean 0 replicas. So at least one replica is
       // needed.
       const least = wanted === 'all' ? Math.max(listed ?? 0, 1) : wanted
-      const { replicas, fsynced, left } = listed === 0 ? NONE : await this.#wait(all, least)
+      const { replicas, fsynced, remaining } = listed === 0 ? NONE : await this.#wait(all, least)
       if (replicas < least || fsynced === false) {
         const connected = listed ?? (await this.#connected(key).catch(() => undefined))
         const found = { wanted, confirmed: replicas, connected, fsynced, timeoutMs }
         for (const { reply } of all) reply.answered({ kind: 'short', ...found })
         return
       }
-      for (const [i, { reply }] of all.entries()) tell(reply, left[i] as number | CallFailure)
+      for (const [i, { reply }] of all.entries())
+        answerWith(reply, remaining[i] as number | CallFailure)
     } catch (failure) {
       for (const { reply } of all) reply.failed(failure as CallFailure)
     }
   }
 
-  #wait(all: readonly Open[], least: number): Promise<Confirmed> {
+  #wait(all: readonly OpenConfirmation[], least: number): Promise<Confirmed> {
     const { timeoutMs } = this.#durability
     const copies = { ...this.#durability, replicas: least }
     return this.#call(
@@ -153,7 +154,7 @@ export class Confirmations {
     return this.#call((client) => connectedReplicas(client, key))
   }
 
-  #call<T>(send: (client: Client) => Promise<T>, callMs = this.#commandTimeoutMs): Promise<T> {
+  #call<T>(send: (client: RedisClient) => Promise<T>, callMs = this.#commandTimeoutMs): Promise<T> {
     return this.#connection.call(callMs, (client) =>
       send(client).catch((error: Error) => {
         if (!/^(MOVED|ASK) /.test(error.message)) throw error
@@ -163,10 +164,10 @@ export class Confirmations {
   }
 }
 
-const NONE: Confirmed = { replicas: 0, fsynced: undefined, left: [] }
+const NONE: Confirmed = { replicas: 0, fsynced: undefined, remaining: [] }
 
-/** @param left the remaining time of the lease, read after the replicas have confirmed the grant */
-function tell(reply: Reply<Confirmation>, left: number | CallFailure): void {
-  if (left instanceof CallFailure) reply.failed(left)
-  else reply.answered({ kind: left === -2 ? 'gone' : 'confirmed' })
+/** @param remaining the remaining time of the lease, read after the replicas have confirmed the grant */
+function answerWith(reply: Reply<Confirmation>, remaining: number | CallFailure): void {
+  if (remaining instanceof CallFailure) reply.failed(remaining)
+  else reply.answered({ kind: remaining === -2 ? 'gone' : 'confirmed' })
 }

@@ -53,7 +53,7 @@ export class ClientNotes {
     this.#wakeIn(TOGETHER_MS)
   }
 
-  takeAway(owner: string): void {
+  removeNote(owner: string): void {
     const note = this.#notes.get(owner)
     if (note === undefined) return
     if (note.isThere) {
@@ -66,7 +66,7 @@ export class ClientNotes {
   }
 
   /** Returns the changes to send now, and marks them as sent. */
-  take(): NoteChange[] {
+  takeChanges(): NoteChange[] {
     const changes = [...this.#changes].map(([owner, note]) => ({ owner, note }))
     this.#changes = new Map()
     for (const { owner, note } of changes) {
@@ -89,7 +89,7 @@ export class ClientNotes {
   }
 
   /** Forgets all notes, so that nothing more is sent. */
-  close(): void {
+  stopSending(): void {
     clearTimeout(this.#timer)
     this.#notes.clear()
     this.#changes.clear()

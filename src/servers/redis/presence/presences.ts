@@ -44,7 +44,7 @@ export class Presences {
     for (const presence of this.#all.values()) presence.touch(now)
   }
 
-  close(): void {
-    for (const presence of this.#all.values()) presence.close()
+  withdrawAll(): void {
+    for (const presence of this.#all.values()) presence.withdraw()
   }
 }

@@ -6,7 +6,7 @@ import { WIRE_FORMAT, warnOfConflict } from '../../wire-version.ts'
 import { clientKey } from '../calls/keys.ts'
 import type { Connection } from '../connection/connection.ts'
 import { failureOf } from '../connection/failure-of.ts'
-import type { Client } from '../connection/open-client.ts'
+import type { RedisClient } from '../connection/open-client.ts'
 import { touch, touchArgs } from '../scripts/presence.generated.ts'
 import { ClientNotes, type NoteChange } from './client-notes.ts'
 
@@ -82,7 +82,7 @@ export class RedisPresence implements Presence {
 
   set(owner: string, text: string | undefined): void {
     if (this.#isOver) return
-    if (text === undefined) this.#notes.takeAway(owner)
+    if (text === undefined) this.#notes.removeNote(owner)
     else this.#notes.set(owner, text)
   }
 
@@ -106,11 +106,11 @@ export class RedisPresence implements Presence {
   }
 
   /** Deletes the entry of this client with one last request. */
-  close(): void {
+  withdraw(): void {
     const connection = this.#connection
     if (this.#isThere && connection.up) connection.client.del(this.#key).catch(() => {})
     this.#isThere = false
-    this.#end()
+    this.#stop()
     this.#closed()
   }
 
@@ -122,7 +122,7 @@ export class RedisPresence implements Presence {
     if (this.#isOver || !this.#connection.up) return
     this.#dueAt = now + TOUCH_MS
     this.#isThere = true
-    const notes = this.#notes.take()
+    const notes = this.#notes.takeChanges()
     const clockMs = Date.now()
     const args = touchArgs({ leaseMs: this.#keptMs, about: this.#about, clockMs, notes }).map(
       String,
@@ -145,12 +145,12 @@ export class RedisPresence implements Presence {
     }
     // A client without the right to report must not fill the log of the server.
     this.#isThere = false
-    this.#end()
+    this.#stop()
   }
 
-  #end(): void {
+  #stop(): void {
     this.#isOver = true
-    this.#notes.close()
+    this.#notes.stopSending()
   }
 
   get #keptMs(): number {
@@ -159,7 +159,7 @@ export class RedisPresence implements Presence {
 }
 
 function runOn(
-  client: Client,
+  client: RedisClient,
   name: 'eval' | 'evalsha',
   script: string,
   key: string,

@@ -16,7 +16,7 @@ import { promised, type Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
 import { countsForMs } from '../../waiting-time.ts'
 import { readWriteKeys } from '../calls/keys.ts'
-import { KindServer, type Server } from '../calls/kind-server.ts'
+import { type KindScriptServer, KindServer } from '../calls/kind-server.ts'
 import type { Renewing } from '../calls/renew.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import {
@@ -56,12 +56,12 @@ export class RedisReadWriteServer extends KindServer implements ReadWriteServer 
 }
 
 class RedisReadWriteLock implements RemoteReadWriteLock {
-  readonly #server: Server
+  readonly #server: KindScriptServer
   readonly #clientId: string
   readonly #rawName: string
   readonly #keys: Keys
 
-  constructor(server: Server, clientId: string, rawName: string) {
+  constructor(server: KindScriptServer, clientId: string, rawName: string) {
     this.#server = server
     this.#clientId = clientId
     this.#rawName = rawName
@@ -135,7 +135,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     )
   }
 
-  release({ owner, holds, token, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
+  lower({ owner, holds, token, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
     const keys = this.#keys
     const client = isLast ? this.#clientId : ''
     const asked = { owner, token, prefix: keys.prefix, client, holds }
@@ -156,19 +156,19 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const pending = this.#server.pendingReleases(this.#rawName)
     pending.abandon({ key: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
-      this.release(ending, isLast(), reply),
+      this.lower(ending, isLast(), reply),
     )
   }
 
   async forceRelease(owner: string, callMs: number): Promise<boolean> {
     const ending = { owner, holds: 0, token: '', callMs } as const
-    const { kind } = await promised<Released>((reply) => this.release(ending, false, reply))
+    const { kind } = await promised<Released>((reply) => this.lower(ending, false, reply))
     return kind === 'freed'
   }
 
   inspect(callMs: number): Promise<ReadWriteFacts> {
     const { prefix, five } = this.#keys
-    return this.#server.runner.ask({
+    return this.#server.runner.request({
       script: scripts.inspect,
       keys: five,
       args: () => scripts.inspectArgs({ prefix, most: MOST_LISTED }),

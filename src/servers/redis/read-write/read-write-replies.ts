@@ -62,14 +62,14 @@ export function rewritingOf(reply: unknown): ReenterAnswer {
 export function readWriteFacts(reply: unknown): ReadWriteFacts {
   const { mode, token, nowUs, readers, writers, ...found } = scripts.readInspect(reply)
   if (mode !== null && mode !== 'read' && mode !== 'write') throw odd()
-  const [left, since] = [new Map(found.leftMs), new Map(found.sinceUs)]
+  const [remaining, since] = [new Map(found.leftMs), new Map(found.sinceUs)]
   const agoMs = (sinceUs: number) => Math.max(0, Math.round((nowUs - sinceUs) / 1_000))
   const ageMsOf = (owner: string) => {
     const sinceUs = isWriter(owner) ? (token ?? 0) : Number(since.get(owner) ?? 0)
     return sinceUs < LEAST_TIME_US || OF_REDISSON.test(owner) ? null : agoMs(sinceUs)
   }
   const holders = found.holds.map(([owner, count]) => {
-    const ttlMs = Number(left.get(owner) ?? -1)
+    const ttlMs = Number(remaining.get(owner) ?? -1)
     const holdCount = Number(count)
     return { owner, holdCount, ttlMs: ttlMs < 0 ? null : ttlMs, ageMs: ageMsOf(owner) }
   })

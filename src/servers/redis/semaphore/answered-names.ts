@@ -31,11 +31,11 @@ export class AnsweredNames {
     const those = this.#all.get(rawName)
     if (those === undefined) this.#all.set(rawName, { keys: [key], isNew: true })
     else those.keys.push(key)
-    this.#timer ??= setInterval(() => this.#look(), UNUSED_MS).unref()
+    this.#timer ??= setInterval(() => this.#forgetOld(), UNUSED_MS).unref()
   }
 
   /** Removes and returns the keys for a request that is about to be sent. */
-  take(rawName: string, most = AT_ONCE): readonly string[] {
+  takeNext(rawName: string, most = AT_ONCE): readonly string[] {
     const those = this.#all.get(rawName)
     if (those === undefined) return []
     if (those.keys.length > most) return those.keys.splice(0, most)
@@ -48,13 +48,13 @@ export class AnsweredNames {
     await Promise.all([...this.#all.keys()].map((rawName) => this.#forgetThose(rawName)))
   }
 
-  close(): void {
+  stopTimer(): void {
     this.#closed = true
     clearInterval(this.#timer)
     this.#all.clear()
   }
 
-  #look(): void {
+  #forgetOld(): void {
     for (const [rawName, those] of this.#all) {
       if (!those.isNew) void this.#forgetThose(rawName)
       those.isNew = false
@@ -65,7 +65,7 @@ export class AnsweredNames {
   }
 
   async #forgetThose(rawName: string): Promise<void> {
-    const keys = this.take(rawName, Infinity)
+    const keys = this.takeNext(rawName, Infinity)
     if (keys.length > 0) await this.#forget(keys).catch(() => {})
   }
 }

@@ -1,25 +1,25 @@
 import { isMeant } from '../../permit-pool.ts'
 import type { Subscription } from '../../subscription.ts'
 
-interface Server {
+interface ListeningServer {
   listen(keys: { readonly channel: string }, onWake: (message?: string) => void): Subscription
 }
 
 /** The channels that wake waiters: `tickets` for Holdfast, `channel` for Redisson. */
-interface Channels {
+interface PermitChannels {
   readonly channel: string
   readonly tickets: string
 }
 
 /** Listens on both channels for the messages that are meant for one client. */
 export function listenToBoth(
-  server: Server,
-  { channel, tickets }: Channels,
+  server: ListeningServer,
+  { channel, tickets }: PermitChannels,
   clientId: string,
   onWake: (message?: string) => void,
 ): Subscription {
   let both: readonly Subscription[] = []
-  const heard = (message?: string) => {
+  const handle = (message?: string) => {
     if (message !== undefined) {
       if (isMeant(message, clientId)) onWake(message)
       return
@@ -29,7 +29,7 @@ export function listenToBoth(
     const confirmed = both.filter((one) => one.confirmed).length
     if (confirmed !== 1) onWake()
   }
-  both = [tickets, channel].map((name) => server.listen({ channel: name }, heard))
+  both = [tickets, channel].map((name) => server.listen({ channel: name }, handle))
   return {
     get confirmed() {
       return both.every((one) => one.confirmed)

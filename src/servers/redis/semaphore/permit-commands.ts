@@ -11,7 +11,7 @@ import type {
 import type { Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
 import { permitKeys } from '../calls/keys.ts'
-import { KindServer, type Server } from '../calls/kind-server.ts'
+import { type KindScriptServer, KindServer } from '../calls/kind-server.ts'
 import type { Renewing } from '../calls/renew.ts'
 import * as scripts from '../scripts/permits.generated.ts'
 import { listenToBoth } from './listen-to-both.ts'
@@ -41,12 +41,12 @@ export class RedisPermitServer extends KindServer implements PermitServer {
 }
 
 class RedisPermits implements RemotePermits {
-  readonly #server: Server
+  readonly #server: KindScriptServer
   readonly #clientId: string
   readonly #rawName: string
   readonly #keys: ReturnType<typeof permitKeys>
 
-  constructor(server: Server, clientId: string, rawName: string) {
+  constructor(server: KindScriptServer, clientId: string, rawName: string) {
     this.#server = server
     this.#clientId = clientId
     this.#rawName = rawName
@@ -74,7 +74,7 @@ class RedisPermits implements RemotePermits {
     )
   }
 
-  release({ owner, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
+  giveBack({ owner, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
     const keys = this.#keys
     const asked = { owner, tickets: keys.tickets, client: isLast ? this.#clientId : '' }
     this.#server.runner.run(
@@ -89,22 +89,22 @@ class RedisPermits implements RemotePermits {
     )
   }
 
-  leave(): void {
+  stopWaiting(): void {
     const nobody: Ending = { owner: '', holds: 0, token: '', callMs: LEAVE_MS }
-    this.release(nobody, true, { answered: () => {}, failed: () => {} })
+    this.giveBack(nobody, true, { answered: () => {}, failed: () => {} })
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
     const pending = this.#server.pendingReleases(this.#rawName)
     pending.abandon({ key: this.#rawName, owner }, untilMs, leaseMs, (ending, reply) =>
-      this.release(ending, isLast(), reply),
+      this.giveBack(ending, isLast(), reply),
     )
   }
 
   async change({ how, permits, request, keptMs }: PermitChange, callMs: number): Promise<number> {
     const keys = this.#keys
     const asked = { how, permits, tickets: keys.tickets, keptMs }
-    const done = await this.#server.runner.ask({
+    const done = await this.#server.runner.request({
       script: scripts.set,
       keys: keys.sevenFor(request),
       args: (terms) => scripts.setArgs(asked, terms, keys),
@@ -121,7 +121,7 @@ class RedisPermits implements RemotePermits {
   ): Promise<boolean> {
     const keys = this.#keys
     const asked = { tickets: keys.tickets, keptMs, ids }
-    return this.#server.runner.ask({
+    return this.#server.runner.request({
       script: scripts.releaseIds,
       keys: keys.sevenFor(request),
       args: (terms) => scripts.releaseIdsArgs(asked, terms, keys),
@@ -131,7 +131,7 @@ class RedisPermits implements RemotePermits {
   }
 
   inspect(most: number, callMs: number): Promise<PermitFacts> {
-    return this.#server.runner.ask({
+    return this.#server.runner.request({
       script: scripts.inspect,
       keys: this.#keys.six,
       args: () => scripts.inspectArgs({ most }),

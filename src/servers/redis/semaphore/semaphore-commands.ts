@@ -3,7 +3,7 @@ import type { CallFailure } from '../../call-failure.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import { promised, type Reply } from '../../reply.ts'
-import type { Ending } from '../../requests.ts'
+import type { LoweredHold } from '../../requests.ts'
 import {
   type Addition,
   GIVING_BACK_MS,
@@ -28,17 +28,17 @@ import { additionOf, semaphoreFacts, takingOf } from './semaphore-replies.ts'
 const MARGIN_MS = 60_000
 
 /** The parts of the server that semaphores use. */
-interface Server extends ScriptServer {
+interface ServerOfSemaphores extends ScriptServer {
   pendingReleases(rawName: string): PendingReleases
   listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
 }
 
 /** A request whose result is stored under its id. The keys are added at the sending. */
-type Named<A> = Omit<Request<A>, 'keys'>
+type StoredRequest<A> = Omit<Request<A>, 'keys'>
 
 /** The semaphores on one server or cluster, for one client. */
 export class RedisSemaphoreServer implements SemaphoreServer {
-  readonly server: Server
+  readonly server: ServerOfSemaphores
   readonly clientId: string
   /** How long the server stores a result, in milliseconds. */
   readonly keptMs: number
@@ -48,7 +48,7 @@ export class RedisSemaphoreServer implements SemaphoreServer {
    * @param timeoutMs the time limit of a background call, in milliseconds
    * @param outageMs for how long a request is sent again, in milliseconds
    */
-  constructor(server: Server, clientId: string, timeoutMs: number, outageMs: number) {
+  constructor(server: ServerOfSemaphores, clientId: string, timeoutMs: number, outageMs: number) {
     this.server = server
     this.clientId = clientId
     this.keptMs = GIVING_BACK_MS + outageMs + MARGIN_MS
@@ -66,8 +66,8 @@ export class RedisSemaphoreServer implements SemaphoreServer {
     return this.answered.quiet()
   }
 
-  close(): void {
-    this.answered.close()
+  stopTimer(): void {
+    this.answered.stopTimer()
   }
 }
 
@@ -100,7 +100,7 @@ class RedisSemaphore implements RemoteSemaphore {
     const { tickets } = this.#keys
     const client = waits ? clientId : ''
     const given = { owner, client, last: isLast, waitingMs: WAITING_MS, since, keptMs, tickets }
-    const asked: Named<PermitAnswer> = {
+    const asked: StoredRequest<PermitAnswer> = {
       script: scripts.acquire,
       args: (terms) => scripts.acquireArgs({ ...given, waitedMs: waitedMsFrom(beganAt) }, terms),
       read: takingOf,
@@ -114,7 +114,7 @@ class RedisSemaphore implements RemoteSemaphore {
         // permits are given back by the stored result. So the server may forget the result only if
         // the caller keeps the grant.
         reply.answered(answer)
-        if (this.#undecided.delete(owner)) this.#heard(owner)
+        if (this.#undecided.delete(owner)) this.#acknowledge(owner)
       },
       failed: (failure) => {
         if (failure.kind === 'unknown') this.#doubtfulOwners.add(owner)
@@ -123,7 +123,7 @@ class RedisSemaphore implements RemoteSemaphore {
     })
   }
 
-  release({ owner, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
+  giveBack({ owner, callMs }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
     this.#giveBack(owner, isLast, 0, callMs, reply)
   }
 
@@ -133,19 +133,19 @@ class RedisSemaphore implements RemoteSemaphore {
     // If a request may still run, the server stores 'returned' under the owner name. So the late
     // request takes no permits.
     const keptMs = untilMs > performance.now() ? this.#host.keptMs : 0
-    const release = (callMs: number) =>
+    const send = (callMs: number) =>
       promised<Released>((reply) => this.#giveBack(owner, isLast(), keptMs, callMs, reply))
     const of = { key: this.#rawName, owner }
-    const pending = { release, of, untilMs, leaseMs: GIVING_BACK_MS }
+    const pending = { send, of, untilMs, leaseMs: GIVING_BACK_MS }
     this.#host.server.pendingReleases(this.#rawName).add(pending)
   }
 
-  leave(isLast: () => boolean): void {
+  stopWaiting(isLast: () => boolean): void {
     const { tickets } = this.#keys
     const { server, clientId } = this.#host
-    const release = async (callMs: number) => {
+    const send = async (callMs: number) => {
       if (!isLast()) return
-      await server.runner.ask({
+      await server.runner.request({
         script: scripts.leave,
         keys: this.#four,
         args: (terms) => scripts.leaveArgs({ client: clientId, tickets }, terms),
@@ -153,14 +153,14 @@ class RedisSemaphore implements RemoteSemaphore {
         callMs,
       })
     }
-    server.pendingReleases(this.#rawName).add({ release, untilMs: 0, leaseMs: WAITING_MS })
+    server.pendingReleases(this.#rawName).add({ send, untilMs: 0, leaseMs: WAITING_MS })
   }
 
   add(change: Addition, callMs: number): Promise<boolean> {
     const { keptMs } = this.#host
     const { permits, ifExists } = change
     const given = { permits, ifExists, keptMs, tickets: this.#keys.tickets }
-    return this.#ask(change, {
+    return this.#request(change, {
       script: scripts.release,
       args: (terms) => scripts.releaseArgs(given, terms, this.#keys),
       read: additionOf,
@@ -169,8 +169,8 @@ class RedisSemaphore implements RemoteSemaphore {
   }
 
   addLater(change: Addition): void {
-    const release = (callMs: number) => this.add(change, callMs)
-    const pending = { release, untilMs: 0, leaseMs: GIVING_BACK_MS }
+    const send = (callMs: number) => this.add(change, callMs)
+    const pending = { send, untilMs: 0, leaseMs: GIVING_BACK_MS }
     this.#host.server.pendingReleases(this.#rawName).add(pending)
   }
 
@@ -178,7 +178,7 @@ class RedisSemaphore implements RemoteSemaphore {
     const { keptMs } = this.#host
     const { what, permits, ttlMs } = change
     const given = { what, permits, ttlMs, keptMs, tickets: this.#keys.tickets }
-    return this.#ask(change, {
+    return this.#request(change, {
       script: scripts.set,
       args: (terms) => scripts.setArgs(given, terms, this.#keys),
       read: (reply) => scripts.readSet(reply).result,
@@ -187,7 +187,7 @@ class RedisSemaphore implements RemoteSemaphore {
   }
 
   inspect(most: number, callMs: number): Promise<SemaphoreFacts> {
-    return this.#host.server.runner.ask({
+    return this.#host.server.runner.request({
       script: scripts.inspect,
       keys: this.#four,
       args: () => scripts.inspectArgs({ most }),
@@ -210,7 +210,7 @@ class RedisSemaphore implements RemoteSemaphore {
   ): void {
     const client = isLast ? this.#host.clientId : ''
     const given = { client, keptMs, tickets: this.#keys.tickets }
-    const asked: Named<Released> = {
+    const asked: StoredRequest<Released> = {
       script: scripts.giveBack,
       args: (terms) => scripts.giveBackArgs(given, terms, this.#keys),
       read: (answer) =>
@@ -220,11 +220,11 @@ class RedisSemaphore implements RemoteSemaphore {
     this.#run(owner, asked, reply)
   }
 
-  async #ask<A>(change: Addition | SemaphoreChange, asked: Named<A>): Promise<A> {
+  async #request<A>(change: Addition | SemaphoreChange, asked: StoredRequest<A>): Promise<A> {
     try {
       const answer = await promised<A>((reply) => this.#run(change.id, asked, reply))
       // If an earlier copy of the request may still arrive, it must find the result.
-      if (!this.#doubtful.has(change)) this.#heard(change.id)
+      if (!this.#doubtful.has(change)) this.#acknowledge(change.id)
       return answer
     } catch (failure) {
       if ((failure as CallFailure).kind === 'unknown') this.#doubtful.add(change)
@@ -233,15 +233,15 @@ class RedisSemaphore implements RemoteSemaphore {
   }
 
   /** Called when the client has the answer to a request, so the server may forget the result. */
-  #heard(id: string): void {
+  #acknowledge(id: string): void {
     this.#host.answered.add(this.#rawName, requestKey(this.#rawName, id))
   }
 
-  #run<A>(id: string, asked: Named<A>, reply: Reply<A>): void {
+  #run<A>(id: string, asked: StoredRequest<A>, reply: Reply<A>): void {
     const { server, answered } = this.#host
     const key = requestKey(this.#rawName, id)
     server.runner.run(
-      { ...asked, keys: [...this.#four, key, ...answered.take(this.#rawName)] },
+      { ...asked, keys: [...this.#four, key, ...answered.takeNext(this.#rawName)] },
       reply,
     )
   }

@@ -1,5 +1,5 @@
 /** A moment on both clocks, in milliseconds. The monotonic clock belongs to the main thread. */
-export interface Moment {
+export interface ProofMoment {
   readonly monotonic: number
   readonly wall: number
 }
@@ -29,7 +29,7 @@ export class ProofTable {
     return this.#blocks.length * SLOTS
   }
 
-  read(slot: number): Moment {
+  read(slot: number): ProofMoment {
     const block = this.#blocks[Math.floor(slot / SLOTS)]
     const i = (slot % SLOTS) * 2
     return { monotonic: block?.[i] ?? 0, wall: block?.[i + 1] ?? 0 }
@@ -37,7 +37,7 @@ export class ProofTable {
 
   // Between the two writes, a reader may see the new time on one clock and the old time on the
   // other. The reader uses the older of both.
-  write(slot: number, at: Moment): void {
+  write(slot: number, at: ProofMoment): void {
     const block = this.#blocks[Math.floor(slot / SLOTS)]
     if (block === undefined) return
     const i = (slot % SLOTS) * 2

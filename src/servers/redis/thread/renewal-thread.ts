@@ -4,7 +4,7 @@ import { withoutFullStop } from '../../../kit/without-full-stop.ts'
 import type { LeaseToRenew } from '../../answers.ts'
 import type { RedisSource } from '../connection/open-client.ts'
 import { type PlainSource, plainSource } from './plain-source.ts'
-import { type Moment, ProofTable } from './proof-table.ts'
+import { type ProofMoment, ProofTable } from './proof-table.ts'
 import { newWorker, whenUp } from './start-worker.ts'
 
 /** A lease that the worker renews if the main thread is late. */
@@ -97,7 +97,7 @@ export class RenewalThread {
    * Lets the worker renew this lease if the main thread is late, until the caller calls `forget()`
    * of the result.
    */
-  keep(lease: LeaseToRenew, provedAt: Moment, leaseMs: number, limitAt: number) {
+  add(lease: LeaseToRenew, provedAt: ProofMoment, leaseMs: number, limitAt: number) {
     const kept = { lease, leaseMs, limitAt }
     const slot = this.#free.pop() ?? this.#newSlot()
     const table = this.#table
@@ -109,14 +109,14 @@ export class RenewalThread {
       Math.min(this.#data.silenceLimitMs / 4, 1_000),
     ).unref()
     if (this.#worker === undefined) this.#start().catch(this.#onError)
-    this.#tell({ kind: 'keep', slot, kept })
+    this.#post({ kind: 'keep', slot, kept })
     return {
       provedAt: () => table.read(slot),
-      proved: (at: Moment) => table.write(slot, at),
+      proved: (at: ProofMoment) => table.write(slot, at),
       forget: () => {
         this.#leases.delete(slot)
         if (this.#running.size === 0) this.#free.push(slot)
-        else this.#tell({ kind: 'forget', slot })
+        else this.#post({ kind: 'forget', slot })
         if (this.#leases.size > 0) return
         clearInterval(this.#beats)
         this.#beats = undefined
@@ -124,7 +124,7 @@ export class RenewalThread {
     }
   }
 
-  async close(): Promise<void> {
+  async terminate(): Promise<void> {
     clearInterval(this.#beats)
     const worker = this.#worker
     this.#worker = undefined
@@ -139,7 +139,7 @@ export class RenewalThread {
     if (this.#used === this.#table.slots) {
       const memory = this.#table.grow()
       this.#memory.push(memory)
-      this.#tell({ kind: 'block', memory })
+      this.#post({ kind: 'block', memory })
     }
     this.#used += 1
     return this.#used - 1
@@ -154,7 +154,7 @@ export class RenewalThread {
     this.#free = slots.filter((slot) => !this.#leases.has(slot))
   }
 
-  #tell(message: ToWorker): void {
+  #post(message: ToWorker): void {
     this.#worker?.postMessage(message)
   }
 

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { leftUntil } from '../../../kit/left-until.ts'
+import { remainingUntil } from '../../../kit/remaining-until.ts'
 import { connectionFailure } from '../connection/failure-of.ts'
 import { RedisServer } from '../redis-server.ts'
 import { sourceOf } from './plain-source.ts'
-import { type Moment, ProofTable } from './proof-table.ts'
+import { type ProofMoment, ProofTable } from './proof-table.ts'
 import type { FromWorker, KeptLease, ToWorker, WorkerData } from './renewal-thread.ts'
 
 /** If the last proof of a lease is older than this share of the lease, the main thread is late. */
@@ -18,15 +18,15 @@ if (parentPort === null)
 const { source, commandTimeoutMs, silenceLimitMs, heartbeat, hrtimeOffsetMs } =
   workerData as WorkerData
 /** True if the main thread was informed that the worker has no connection. */
-let told = false
+let isReported = false
 const node = new RedisServer(sourceOf(source), commandTimeoutMs, (error) => {
-  if (told) return
-  told = true
+  if (isReported) return
+  isReported = true
   const { message, kind } = connectionFailure(error)
   say({ kind: 'away', reason: message, refused: kind === 'refused' })
 })
 node.onUp(() => {
-  told = false
+  isReported = false
 })
 node.connect() // A blocked main thread leaves no time to connect later.
 const table = new ProofTable()
@@ -39,28 +39,28 @@ parentPort?.on('message', (message: ToWorker) => {
   if (message.kind === 'block') table.adopt(message.memory)
   else if (message.kind === 'keep') {
     leases.set(message.slot, message.kept)
-    lookWithin(message.kept.leaseMs * LOOK_EVERY)
+    checkWithin(message.kept.leaseMs * LOOK_EVERY)
   } else {
     leases.delete(message.slot)
     say({ kind: 'freed', slot: message.slot })
   }
 })
 
-let looks: NodeJS.Timeout | undefined
-let nextLookAt = Infinity
+let checks: NodeJS.Timeout | undefined
+let nextCheckAt = Infinity
 
 /**
  * Checks for late leases after `ms` milliseconds, unless a check comes sooner. Repeats the checks
  * while leases are kept.
  */
-function lookWithin(ms: number): void {
-  if (performance.now() + ms >= nextLookAt) return
-  nextLookAt = performance.now() + ms
-  clearTimeout(looks)
-  looks = setTimeout(() => {
-    nextLookAt = Infinity
+function checkWithin(ms: number): void {
+  if (performance.now() + ms >= nextCheckAt) return
+  nextCheckAt = performance.now() + ms
+  clearTimeout(checks)
+  checks = setTimeout(() => {
+    nextCheckAt = Infinity
     renewWhatIsLate()
-    if (leases.size > 0) lookWithin(LOOK_EVERY * shortestMs())
+    if (leases.size > 0) checkWithin(LOOK_EVERY * shortestMs())
   }, ms)
 }
 
@@ -81,7 +81,7 @@ function renewWhatIsLate(): void {
     return now - provedAt > leaseMs * LATE_AFTER && provedAt + leaseMs < limitAt
   })
   const sentAt = { monotonic: now, wall: Date.now() }
-  const wanted = ({ leaseMs, limitAt }: KeptLease) => leftUntil(limitAt, now, leaseMs)
+  const wanted = ({ leaseMs, limitAt }: KeptLease) => remainingUntil(limitAt, now, leaseMs)
   const lengths = new Set(late.map(([, kept]) => wanted(kept)))
   for (const leaseMs of lengths) {
     const some = late.filter(([, kept]) => wanted(kept) === leaseMs)
@@ -89,14 +89,14 @@ function renewWhatIsLate(): void {
   }
 }
 
-async function renew(late: readonly [number, KeptLease][], leaseMs: number, sentAt: Moment) {
+async function renew(late: readonly [number, KeptLease][], leaseMs: number, sentAt: ProofMoment) {
   for (const [, kept] of late) asked.add(kept)
   const group = late.map(([, { lease }]) => lease)
-  const left = await node.renew(group, leaseMs, Math.min(commandTimeoutMs, leaseMs / 4))
+  const remaining = await node.renew(group, leaseMs, Math.min(commandTimeoutMs, leaseMs / 4))
   for (const [i, [slot, kept]] of late.entries()) {
     asked.delete(kept)
     // The slot of a lease that was forgotten meanwhile may belong to another lease now.
-    if (Number(left[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
+    if (Number(remaining[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
   }
 }
 

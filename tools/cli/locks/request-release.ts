@@ -5,9 +5,9 @@ import { viewOf } from '../../kinds/all.ts'
 import { clientOf } from '../../servers/redis-of.ts'
 import { EXIT, type Terminal } from '../command/command.ts'
 import { duration, escaped } from '../text/words.ts'
-import type { Looking } from './options.ts'
+import type { ReadOptions } from './options.ts'
 
-export interface Asking {
+export interface ReleaseQuestion {
   readonly name: string
   readonly key: string
   /** The only owner to ask. Undefined to ask all holders. */
@@ -18,7 +18,7 @@ export interface Asking {
 }
 
 /** The outcome, as `--json` prints it. */
-interface Asked {
+interface ReleaseAnswer {
   readonly name: string
   readonly key: string
   /**
@@ -36,10 +36,10 @@ interface Asked {
 const LOOK_MS = { first: 50, longest: 1_000 }
 
 /** Asks the holders of a lock to release it. @returns the exit code */
-export async function askToRelease(
+export async function requestRelease(
   deployment: Deployment,
-  asking: Asking,
-  looking: Looking,
+  asking: ReleaseQuestion,
+  looking: ReadOptions,
   terminal: Terminal,
   whoami: string,
 ): Promise<number> {
@@ -52,32 +52,32 @@ export async function askToRelease(
   const holders = (detail?.holders ?? []).filter(
     (one) => owner === undefined || one.owner === owner,
   )
-  const told = ({ outcome, holders }: Omit<Asked, 'name' | 'key'>) => {
-    const asked: Asked = { name, key, outcome, holders }
+  const print = ({ outcome, holders }: Omit<ReleaseAnswer, 'name' | 'key'>) => {
+    const asked: ReleaseAnswer = { name, key, outcome, holders }
     terminal.out(
       looking.json ? `${JSON.stringify(asked)}\n` : textOf(asked, asking, deployment.address),
     )
   }
   if (detail === null || holders.length === 0) {
-    told({ outcome: 'free', holders: [] })
+    print({ outcome: 'free', holders: [] })
     return EXIT.ok
   }
-  const asked = await askEach(holders, asking, looking, whoami)
+  const asked = await requestEach(holders, asking, looking, whoami)
   const allHeard = asked.every(({ heard }) => heard)
   // With several masters, each master has its own token counter. Then only the owner identifies a
   // hold.
   const token = looking.where.kind === 'masters' ? null : detail.token
   const hasEnded = await waitForEnd(deployment, { ...detail, token }, holders, asking)
-  told({ outcome: hasEnded ? 'ended' : allHeard ? 'heard' : 'not-heard', holders: asked })
+  print({ outcome: hasEnded ? 'ended' : allHeard ? 'heard' : 'not-heard', holders: asked })
   return hasEnded || (allHeard && asking.waitMs === undefined) ? EXIT.ok : EXIT.findings
 }
 
-async function askEach(
+async function requestEach(
   holders: readonly HolderRow[],
-  { key, reason }: Asking,
-  { where, timeoutMs }: Looking,
+  { key, reason }: ReleaseQuestion,
+  { where, timeoutMs }: ReadOptions,
   whoami: string,
-): Promise<Asked['holders']> {
+): Promise<ReleaseAnswer['holders']> {
   const client = new Holdfast({
     ...clientOf(where),
     label: `${whoami} (npx holdfast)`,
@@ -114,7 +114,7 @@ async function waitForEnd(
   deployment: Deployment,
   { key, token, kind }: LockDetail,
   holders: readonly HolderRow[],
-  { waitMs }: Asking,
+  { waitMs }: ReleaseQuestion,
 ): Promise<boolean> {
   if (waitMs === undefined) return false
   const endsAt = performance.now() + waitMs
@@ -129,7 +129,11 @@ async function waitForEnd(
   }
 }
 
-function textOf({ key, outcome, holders }: Asked, asking: Asking, address: string): string {
+function textOf(
+  { key, outcome, holders }: ReleaseAnswer,
+  asking: ReleaseQuestion,
+  address: string,
+): string {
   const name = `"${escaped(key)}"`
   if (outcome === 'free') {
     const { owner } = asking

@@ -11,10 +11,10 @@ import { OpenRequest } from '../waiting/server-health.ts'
 import type { Waiter } from '../waiting/waiter.ts'
 import type { LocalLock } from './local-lock.ts'
 
-export type Answer = AcquireAnswer | HandOverAnswer | QueueAnswer | ReenterAnswer
+export type WaiterAnswer = AcquireAnswer | HandOverAnswer | QueueAnswer | ReenterAnswer
 
 /** The result of one request: the answer of the server, or no answer. */
-export interface Asked<A extends Answer> {
+export interface RequestOutcome<A extends WaiterAnswer> {
   /** The answer of the server. Null if no valid answer arrived. */
   readonly grant: A | null
   /** The moment just before the request was sent. The lease counts from this moment. */
@@ -50,7 +50,7 @@ export function nameOf(waiter: Waiter): string {
  * One request of a waiter. If a failure uses up the retry budget, the waiter is rejected. If the
  * outcome stays unknown, `abandonName` later releases the owner id in the background.
  */
-export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
+export class WaiterRequest<A extends WaiterAnswer> extends OpenRequest implements Reply<A> {
   readonly #lock: LocalLock
   readonly #waiter: Waiter
   readonly #callMs: number
@@ -59,7 +59,7 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
    * known when the client sent the request.
    */
   readonly #lateMs: number
-  readonly #then: (asked: Asked<A>) => void
+  readonly #then: (asked: RequestOutcome<A>) => void
 
   /**
    * The caller must send the request immediately after the construction, because the construction
@@ -68,7 +68,12 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
    * @param callMs the time limit of the request, in milliseconds
    * @param then called once, with the result
    */
-  constructor(lock: LocalLock, waiter: Waiter, callMs: number, then: (asked: Asked<A>) => void) {
+  constructor(
+    lock: LocalLock,
+    waiter: Waiter,
+    callMs: number,
+    then: (asked: RequestOutcome<A>) => void,
+  ) {
     super(lock.services.clock.now())
     this.#lock = lock
     this.#waiter = waiter
@@ -92,7 +97,7 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
       // owner id, and the next request uses a new id.
       abandonName(this.#lock, waiter)
     }
-    this.#settle({ grant, sentAt, pauseMs: 0, unknown: false })
+    this.#finish({ grant, sentAt, pauseMs: 0, unknown: false })
   }
 
   failed(failure: CallFailure): void {
@@ -111,11 +116,11 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
     const pauseMs = saysNothing ? 0 : waiter.retryBudget.failed(failure, sentAt.monotonic)
     if (pauseMs === null) waiter.reject(waiter.retryBudget.error('not acquired'))
     waiter.asking = false
-    this.#settle({ grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown })
+    this.#finish({ grant: null, sentAt, pauseMs: pauseMs ?? 0, unknown })
   }
 
-  #settle(asked: Asked<A>): void {
-    this.close()
+  #finish(asked: RequestOutcome<A>): void {
+    this.finish()
     this.#then(asked)
   }
 
@@ -129,16 +134,16 @@ export class Asking<A extends Answer> extends OpenRequest implements Reply<A> {
 }
 
 /**
- * Sends one request for a waiter, and resolves with the result. {@link Asking} describes failures.
+ * Sends one request for a waiter, and resolves with the result. {@link WaiterRequest} describes failures.
  */
-export function ask<A extends Answer>(
+export function sendFor<A extends WaiterAnswer>(
   lock: LocalLock,
   waiter: Waiter,
   callMs: number,
   send: (reply: Reply<A>) => void,
-): Promise<Asked<A>> {
+): Promise<RequestOutcome<A>> {
   return new Promise((resolve) => {
-    send(new Asking(lock, waiter, callMs, resolve))
+    send(new WaiterRequest(lock, waiter, callMs, resolve))
   })
 }
 

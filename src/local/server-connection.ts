@@ -3,7 +3,7 @@ import type { StandIn } from '../lease/stand-in.ts'
 import type { LockServer } from '../servers/lock-server.ts'
 
 /** The server or quorum that stores the locks of a client. */
-export interface Place {
+export interface ServerConnection {
   readonly server: LockServer
   /**
    * The longest lease that clients may request, in milliseconds. Undefined if there is no limit.
@@ -23,7 +23,7 @@ export interface Place {
 }
 
 /** A server or quorum that only one client uses. */
-export interface ClientPlace extends Place {
+export interface ClientConnection extends ServerConnection {
   /** The prefix of every lock name, unless the client has its own `keyPrefix`. */
   readonly keyPrefix: string
   /** True if all keys of one lock must be in the same slot of a cluster. */
@@ -34,5 +34,5 @@ export interface ClientPlace extends Place {
    */
   readonly address?: string
   /** Closes all connections and other parts that were created for the client. */
-  close(): Promise<void>
+  disconnect(): Promise<void>
 }

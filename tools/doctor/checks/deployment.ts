@@ -4,9 +4,9 @@ import type { Check } from './check.ts'
 /**
  * Checks if each server is of the kind that the user gave: a single server, or a node of a cluster.
  */
-export const place: Check = {
+export const deployment: Check = {
   codes: { 'is-cluster': 'error', 'is-sentinel': 'error', 'not-a-cluster': 'error' },
-  *run({ servers, place }) {
+  *run({ servers, deployment }) {
     for (const server of servers) {
       const at = server.address
       const mode = infoOf(server, 'redis_mode')
@@ -20,7 +20,7 @@ export const place: Check = {
           fix: [`npx holdfast doctor --sentinel ${at} --master-name <name>`],
           numbers: {},
         }
-      } else if (isCluster && place !== 'cluster') {
+      } else if (isCluster && deployment !== 'cluster') {
         yield {
           code: 'is-cluster',
           at,
@@ -29,7 +29,7 @@ export const place: Check = {
           fix: [`npx holdfast doctor --cluster ${at}`],
           numbers: {},
         }
-      } else if (mode !== undefined && !isCluster && place === 'cluster') {
+      } else if (mode !== undefined && !isCluster && deployment === 'cluster') {
         yield {
           code: 'not-a-cluster',
           at,

@@ -21,9 +21,9 @@ const SETTINGS = [
  * Sends a request for each setting, because hosted services refuse some settings. The result lacks
  * the refused settings. If the server refuses all settings, the result is the first refusal.
  */
-export async function askConfig(client: ServerClient): Promise<Fact<Names>> {
+export async function readConfig(client: ServerClient): Promise<Fact<Names>> {
   const facts = await Promise.all(
-    SETTINGS.map((name) => factOf(async () => pairsOf(await client.ask('CONFIG', 'GET', name)))),
+    SETTINGS.map((name) => factOf(async () => pairsOf(await client.send('CONFIG', 'GET', name)))),
   )
   const known = facts.flatMap((fact) => ('value' in fact ? [fact.value] : []))
   const [first] = facts

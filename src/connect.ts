@@ -1,5 +1,5 @@
-import type { ClientPlace } from './local/place.ts'
-import type { PlaceEvents } from './local/place-events.ts'
+import type { ClientConnection } from './local/server-connection.ts'
+import type { ServerEvents } from './local/server-events.ts'
 import { LEAST_LEASE_MS } from './local/short-leases.ts'
 import type { Settings } from './options/settings.ts'
 import type { LockServer } from './servers/lock-server.ts'
@@ -17,14 +17,18 @@ import { RedisServer } from './servers/redis/redis-server.ts'
 import { RenewalThread } from './servers/redis/thread/renewal-thread.ts'
 
 /** Connects a client to the server or the quorum where its locks are stored. */
-export type NewPlace = (settings: Settings, events: PlaceEvents, kinds: RedisKinds) => ClientPlace
+export type Connect = (
+  settings: Settings,
+  events: ServerEvents,
+  kinds: RedisKinds,
+) => ClientConnection
 
 /** Connects to the server, the cluster or the masters that the options name. */
-export const newRedisPlace: NewPlace = (settings, events, kinds) =>
+export const connectToRedis: Connect = (settings, events, kinds) =>
   settings.isQuorum ? majority(settings, events) : oneServer(settings, events, kinds)
 
 /** Connects to one server or one cluster. */
-function oneServer(settings: Settings, events: PlaceEvents, kinds: RedisKinds): ClientPlace {
+function oneServer(settings: Settings, events: ServerEvents, kinds: RedisKinds): ClientConnection {
   const [source] = sourcesOf(settings) as [RedisSource]
   const server = redisServer(source, settings, events, kinds)
   const thread = threadFor(source, settings, events)
@@ -33,15 +37,15 @@ function oneServer(settings: Settings, events: PlaceEvents, kinds: RedisKinds): 
     leastLeaseMs: LEAST_LEASE_MS,
     standIn: thread,
     ...namingOf([source]),
-    async close() {
-      server.close()
-      await thread?.close()
+    async disconnect() {
+      server.disconnect()
+      await thread?.terminate()
     },
   }
 }
 
 /** Connects to several independent masters. A majority of them holds each lock. */
-function majority(settings: Settings, events: PlaceEvents): ClientPlace {
+function majority(settings: Settings, events: ServerEvents): ClientConnection {
   const sources = sourcesOf(settings)
   const servers = sources.map((source) => redisServer(source, settings, events))
   const quorum = quorumOf(servers, quorumSettings(settings))
@@ -50,9 +54,9 @@ function majority(settings: Settings, events: PlaceEvents): ClientPlace {
     leastLeaseMs: LEAST_LEASE_MS,
     longestLeaseMs: settings.longestLeaseMs,
     ...namingOf(sources),
-    async close() {
-      quorum.close()
-      for (const server of servers) server.close()
+    async disconnect() {
+      quorum.disconnect()
+      for (const server of servers) server.disconnect()
     },
   }
 }
@@ -77,7 +81,7 @@ const sourcesOf = ({ sources }: Settings): RedisSource[] => sources.map(sourceOf
 function redisServer(
   source: RedisSource,
   { commandTimeoutMs, counterTtlMs, sharded, durability, label }: Settings,
-  events: PlaceEvents,
+  events: ServerEvents,
   kinds?: RedisKinds,
 ): RedisServer {
   const options = {
@@ -89,7 +93,7 @@ function redisServer(
 
 function namingOf(
   sources: readonly RedisSource[],
-): Pick<ClientPlace, 'keyPrefix' | 'clustered' | 'address'> {
+): Pick<ClientConnection, 'keyPrefix' | 'clustered' | 'address'> {
   return {
     keyPrefix: keyPrefixOf(sources[0] as RedisSource),
     clustered: sources.some((one) => isClient(one) && isCluster(one)),
@@ -100,7 +104,7 @@ function namingOf(
 function threadFor(
   source: RedisSource,
   { commandTimeoutMs, silenceLimitMs, workerUrl }: Settings,
-  events: PlaceEvents,
+  events: ServerEvents,
 ): RenewalThread | undefined {
   if (silenceLimitMs === undefined) return undefined
   const limits = { commandTimeoutMs, silenceLimitMs }

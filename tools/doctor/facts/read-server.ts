@@ -1,10 +1,16 @@
 import { addressOf, type Endpoint, redisCli } from '../../servers/endpoint.ts'
 import { openServer, type ServerClient } from '../../servers/open-server.ts'
-import { askClock } from './ask-clock.ts'
-import { askConfig } from './ask-config.ts'
-import { askRights } from './ask-rights.ts'
-import { type Facts, factOf, NOT_ASKED, type ServerFacts, type Terms } from './facts.ts'
+import {
+  type ClientTerms,
+  type DeploymentFacts,
+  factOf,
+  NOT_ASKED,
+  type ServerFacts,
+} from './facts.ts'
 import { namesOf } from './names.ts'
+import { readClock } from './read-clock.ts'
+import { readConfig } from './read-config.ts'
+import { readRights } from './read-rights.ts'
 import { scanKeys } from './scan-keys.ts'
 
 /** The limits of the requests to one server. */
@@ -15,15 +21,18 @@ export interface Budget {
   readonly scanKeys: number
 }
 
-export interface Question {
-  readonly place: Facts['place']
-  readonly terms: Terms
+export interface ServerQuestion {
+  readonly deployment: DeploymentFacts['deployment']
+  readonly terms: ClientTerms
   readonly budget: Budget
   readonly as?: ServerFacts['as']
 }
 
 /** Gathers all facts about one server. Never rejects: an unknown fact states the reason. */
-export async function askServer(endpoint: Endpoint, question: Question): Promise<ServerFacts> {
+export async function readServer(
+  endpoint: Endpoint,
+  question: ServerQuestion,
+): Promise<ServerFacts> {
   const { timeoutMs } = question.budget
   let client: ServerClient
   try {
@@ -32,23 +41,23 @@ export async function askServer(endpoint: Endpoint, question: Question): Promise
     return unreachable(endpoint, question, (error as Error).message)
   }
   try {
-    return await ask(client, question)
+    return await readFacts(client, question)
   } finally {
     client.close()
   }
 }
 
 /** Sends the quick requests first. The scan of keys gets the remaining time. */
-async function ask(client: ServerClient, question: Question): Promise<ServerFacts> {
-  const { place, terms, budget, as = 'master' } = question
+async function readFacts(client: ServerClient, question: ServerQuestion): Promise<ServerFacts> {
+  const { deployment, terms, budget, as = 'master' } = question
   const [info, config] = await Promise.all([
-    factOf(async () => namesOf(await client.ask('INFO'))),
-    askConfig(client),
+    factOf(async () => namesOf(await client.send('INFO'))),
+    readConfig(client),
   ])
   const { role, redis_mode: mode } = 'value' in info ? info.value : {}
   const hasLocks = as === 'master' && role !== 'slave' && mode !== 'sentinel'
-  const clock = hasLocks ? await factOf(() => askClock(client)) : NOT_ASKED
-  const rights = hasLocks ? await factOf(() => askRights(client, place, terms)) : NOT_ASKED
+  const clock = hasLocks ? await factOf(() => readClock(client)) : NOT_ASKED
+  const rights = hasLocks ? await factOf(() => readRights(client, deployment, terms)) : NOT_ASKED
   const keys =
     hasLocks && budget.scanKeys > 0
       ? await factOf(() => scanKeys(client, terms.keyPrefix, budget.scanKeys))
@@ -68,7 +77,11 @@ function named(endpoint: Endpoint, as: ServerFacts['as']) {
   return { address: addressOf(endpoint), cli: redisCli(endpoint), as }
 }
 
-function unreachable(endpoint: Endpoint, { as = 'master' }: Question, why: string): ServerFacts {
+function unreachable(
+  endpoint: Endpoint,
+  { as = 'master' }: ServerQuestion,
+  why: string,
+): ServerFacts {
   const none = { unknown: why }
   const facts = { info: none, config: none, clock: none, rights: none, keys: none }
   return { ...named(endpoint, as), unreachable: why, ...facts }

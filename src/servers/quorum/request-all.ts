@@ -26,9 +26,9 @@ const GRACE_MS = { least: 3, most: 250 }
  * @param graceFactor multiplies the wait after `nearly`
  * @returns the votes that arrived before the decision; all votes if they never decided
  */
-export function askAll<M, T>(
+export function requestAll<M, T>(
   members: readonly M[],
-  ask: (member: M) => Promise<T>,
+  request: (member: M) => Promise<T>,
   isDecided: (votes: readonly Vote<M, T | CallFailure>[]) => Decided,
   late: (vote: Vote<M, T | CallFailure>) => void = () => {},
   graceFactor = 1,
@@ -36,29 +36,29 @@ export function askAll<M, T>(
   return new Promise((resolve) => {
     const votes: Vote<M, T | CallFailure>[] = []
     const startedAt = performance.now()
-    let over = false
+    let isFinished = false
     let grace: NodeJS.Timeout | undefined
-    const end = () => {
-      over = true
+    const finish = () => {
+      isFinished = true
       clearTimeout(grace)
       resolve([...votes])
     }
     for (const member of members) {
-      const heard = (answer: T | CallFailure) => {
-        if (over) {
+      const handle = (answer: T | CallFailure) => {
+        if (isFinished) {
           late({ member, answer })
           return
         }
         votes.push({ member, answer })
         const decided = votes.length === members.length || isDecided(votes)
-        if (decided === true) end()
+        if (decided === true) finish()
         else if (decided === 'nearly') {
           const tookMs = performance.now() - startedAt
           const graceMs = Math.min(Math.max(tookMs, GRACE_MS.least), GRACE_MS.most)
-          grace ??= setTimeout(end, graceMs * graceFactor)
+          grace ??= setTimeout(finish, graceMs * graceFactor)
         }
       }
-      ask(member).then(heard, heard)
+      request(member).then(handle, handle)
     }
   })
 }

@@ -13,7 +13,7 @@ const LONGEST_MS = 1_000
  * Asks for the server time several times, one request after the other. The fastest answer gives the
  * clock difference, because its error is the smallest.
  */
-export async function askClock(client: ServerClient): Promise<ClockFacts> {
+export async function readClock(client: ServerClient): Promise<ClockFacts> {
   const trips: number[] = []
   let best = { tripMs: Infinity, aheadMs: 0 }
   const startedAt = performance.now()
@@ -22,7 +22,7 @@ export async function askClock(client: ServerClient): Promise<ClockFacts> {
     (trips.length >= FEWEST_SAMPLES && performance.now() - startedAt > LONGEST_MS)
   while (!isEnough()) {
     const sentAt = performance.now()
-    const [seconds, micros] = (await client.ask('TIME')) as [string, string]
+    const [seconds, micros] = (await client.send('TIME')) as [string, string]
     const receivedAt = performance.now()
     const tripMs = receivedAt - sentAt
     trips.push(tripMs)

@@ -1,7 +1,7 @@
 import { type Linked, LinkedList } from '../kit/linked-list.ts'
 
 /** A lease of one lock or of several locks, as it is stored for `unlock()`. */
-export interface Kept extends Linked<Kept> {
+export interface StoredLease extends Linked<StoredLease> {
   /** True if `unlock()` must not release the lease, because other code of Holdfast does. */
   readonly scoped: boolean
   /** True if the lease is neither released nor lost. */
@@ -25,21 +25,21 @@ interface Keeper {
 }
 
 /** The leases that one holder has on one lock, in the order of their acquisition. */
-export class LeaseList extends LinkedList<Kept> {
-  readonly holder: Holder
+export class LeaseList extends LinkedList<StoredLease> {
+  readonly holder: LeaseHolder
   readonly keeper: Keeper
   readonly lock: string
   /** True if sweeps check the list, even if the list is empty. */
   isLookedAfter = false
 
-  constructor(holder: Holder, keeper: Keeper, lock: string) {
+  constructor(holder: LeaseHolder, keeper: Keeper, lock: string) {
     super()
     this.holder = holder
     this.keeper = keeper
     this.lock = lock
   }
 
-  override remove(lease: Kept): void {
+  override remove(lease: StoredLease): void {
     super.remove(lease)
     if (this.size === 0) this.holder.dropEmpty(this)
   }
@@ -54,7 +54,7 @@ export class LeaseList extends LinkedList<Kept> {
 }
 
 /** Stores the leases of one owner or one lock object, so that `unlock()` finds them. */
-export abstract class Holder {
+export abstract class LeaseHolder {
   // The lists are fields, because the garbage collector would spend more time on a `WeakMap` of
   // holders than on all other steps of an acquisition. Most holders use only one lock, so one field
   // is enough for them.
@@ -73,7 +73,7 @@ export abstract class Holder {
    *
    * @internal
    */
-  ended(_gotLease: boolean): void {}
+  callEnded(_gotLease: boolean): void {}
 
   /** @internal */
   leasesOf(keeper: Keeper, lock: string): LeaseList | undefined {

@@ -1,16 +1,16 @@
 import type { Endpoint } from '../../servers/endpoint.ts'
 import { openServer } from '../../servers/open-server.ts'
-import { askServer, type Question } from './ask-server.ts'
 import { answerOf, type ClusterFacts, type ClusterNode, factOf, type ServerFacts } from './facts.ts'
 import { namesOf } from './names.ts'
+import { readServer, type ServerQuestion } from './read-server.ts'
 
 /**
  * Reads the nodes of the cluster from the first start node that knows several nodes. Then asks each
  * node of the cluster.
  */
-export async function askCluster(
+export async function readCluster(
   starts: readonly Endpoint[],
-  question: Question,
+  question: ServerQuestion,
 ): Promise<{ cluster: ClusterFacts; servers: ServerFacts[] }> {
   const [first] = starts as [Endpoint]
   const views = await Promise.all(starts.map((start) => viewOf(start, question)))
@@ -18,24 +18,24 @@ export async function askCluster(
   const nodes = answerOf((cluster as ClusterFacts).nodes) ?? []
   // Without a cluster, or if no node answers, only the given servers are checked.
   if (nodes.length < 2) {
-    const servers = await Promise.all(starts.map((start) => askServer(start, question)))
+    const servers = await Promise.all(starts.map((start) => readServer(start, question)))
     return { cluster: cluster as ClusterFacts, servers }
   }
   const known = nodes.filter(({ flags }) => !flags.some((flag) => /noaddr|handshake/.test(flag)))
   const servers = known.map((node) => {
     const as = node.flags.includes('slave') ? 'replica' : 'master'
-    return askServer(endpointOf(node, first), { ...question, as })
+    return readServer(endpointOf(node, first), { ...question, as })
   })
   return { cluster: cluster as ClusterFacts, servers: await Promise.all(servers) }
 }
 
-async function viewOf(endpoint: Endpoint, { budget }: Question): Promise<ClusterFacts> {
+async function viewOf(endpoint: Endpoint, { budget }: ServerQuestion): Promise<ClusterFacts> {
   try {
     const client = await openServer(endpoint, budget.timeoutMs)
     try {
       const [info, nodes] = await Promise.all([
-        factOf(async () => namesOf(await client.ask('CLUSTER', 'INFO'))),
-        factOf(async () => nodesOf(String(await client.ask('CLUSTER', 'NODES')), endpoint)),
+        factOf(async () => namesOf(await client.send('CLUSTER', 'INFO'))),
+        factOf(async () => nodesOf(String(await client.send('CLUSTER', 'NODES')), endpoint)),
       ])
       return { info, nodes }
     } finally {
@@ -56,9 +56,9 @@ function nodesOf(text: string, { host }: Pick<Endpoint, 'host'>): ClusterNode[] 
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => {
-      const [id = '', place = '', flags = '', , , , , , ...ranges] = line.split(' ')
+      const [id = '', position = '', flags = '', , , , , , ...ranges] = line.split(' ')
       // A node that has not met another node does not know its own host. Then `host` is used.
-      const address = place.replace(/@.*/, '').replace(/^(?=:)/, host)
+      const address = position.replace(/@.*/, '').replace(/^(?=:)/, host)
       const slots = ranges.map((range) => /^(\d+)(?:-(\d+))?$/.exec(range))
       const count = slots.reduce(
         (sum, range) => sum + (range ? Number(range[2] ?? range[1]) - Number(range[1]) + 1 : 0),

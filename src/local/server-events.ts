@@ -1,4 +1,4 @@
-import { isTraced, type OutageFact, outageTrace, tellEnd } from '../diagnostics.ts'
+import { isTraced, type OutageFact, outageTrace, publishEnd } from '../diagnostics.ts'
 import { RedisUnavailableError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { withoutFullStop } from '../kit/without-full-stop.ts'
@@ -16,7 +16,7 @@ const WRONG = {
   unsupported: ['cannot be used', 'could not be used'],
 } as const
 
-interface Client {
+interface ReportingClient {
   readonly owners: { readonly clientId: string }
   readonly settings: { readonly label: string }
   readonly emit: Emit
@@ -26,15 +26,15 @@ interface Client {
  * Reports outages and background errors of a client's servers, as events and in a diagnostics
  * channel.
  */
-export class PlaceEvents implements OutageListener {
-  readonly #client: Client
+export class ServerEvents implements OutageListener {
+  readonly #client: ReportingClient
   /**
    * The facts of the outages under way, by address of the server. An outage has a fact only if the
    * channel had a listener when the outage began.
    */
   readonly #facts = new Map<string, OutageFact>()
 
-  constructor(client: Client) {
+  constructor(client: ReportingClient) {
     this.#client = client
   }
 
@@ -77,7 +77,7 @@ export class PlaceEvents implements OutageListener {
     fact.outageMs = durationMs
     fact.attempts = attempts
     fact.error = errorOf(outage)
-    tellEnd(outageTrace, fact)
+    publishEnd(outageTrace, fact)
   }
 }
 

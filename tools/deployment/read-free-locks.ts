@@ -11,12 +11,12 @@ import { stateOf } from './state.ts'
  * @returns `free`: the free locks. `others`: the keys that the caller must read in full, because
  * more than a counter may exist
  */
-export async function lookAtFree(
+export async function readFreeLocks(
   server: ServerClient,
   keys: readonly string[],
 ): Promise<{ free: LockRow[]; others: readonly string[] }> {
   const counters = keys.map((key) => derived('redisson_lock_token', key))
-  const [tokens, values, existing] = await server.askAll([
+  const [tokens, values, existing] = await server.sendAll([
     ['MGET', ...counters],
     ['MGET', ...keys],
     ['EXISTS', ...keys],

@@ -2,24 +2,24 @@ import { randomUUID } from 'node:crypto'
 import { Holdfast, NotDurableError } from '../../../src/index.ts'
 import type { Endpoint } from '../../servers/endpoint.ts'
 import { isReply, type ServerClient } from '../../servers/open-server.ts'
-import type { MissingRights, RightsFacts, Terms } from './facts.ts'
+import type { ClientTerms, MissingRights, RightsFacts } from './facts.ts'
 import { type Needs, needsOf } from './rights.ts'
 
-type Place = 'server' | 'masters' | 'cluster' | 'sentinel'
+type DeploymentKind = 'server' | 'masters' | 'cluster' | 'sentinel'
 
-type Command = readonly string[]
+type RightsCommand = readonly string[]
 
 /**
  * Commands that test if the login may use a key. The first command needs both the right to read and
  * the right to write. If the login may not run a command at all, the next command is tried.
  */
-const TOUCHES: readonly ((key: string) => Command)[] = [
+const TOUCHES: readonly ((key: string) => RightsCommand)[] = [
   (key) => ['HINCRBY', key, 'f', '1'],
   (key) => ['SET', key, '1'],
   (key) => ['HGET', key, 'f'],
   (key) => ['EXISTS', key],
 ]
-const TELLS: readonly ((channel: string) => Command)[] = [
+const TELLS: readonly ((channel: string) => RightsCommand)[] = [
   (channel) => ['PUBLISH', channel, '0'],
   (channel) => ['SUBSCRIBE', channel],
 ]
@@ -29,21 +29,21 @@ const TELLS: readonly ((channel: string) => Command)[] = [
  * refuses `ACL DRYRUN`, acquires a test lock and reports only the result. For a cluster, rejects
  * instead.
  */
-export async function askRights(
+export async function readRights(
   client: ServerClient,
-  place: Place,
-  terms: Terms,
+  deployment: DeploymentKind,
+  terms: ClientTerms,
 ): Promise<RightsFacts> {
   const { login } = client.endpoint
   const { keyPrefix, durability } = terms
-  const user = await client.ask('ACL', 'WHOAMI').then(String, () => login.user ?? 'default')
+  const user = await client.send('ACL', 'WHOAMI').then(String, () => login.user ?? 'default')
   const name = `${keyPrefix}holdfast-doctor`
-  const { needed, optional } = needsOf(place, name, keyPrefix, durability)
-  const denied = (command: Command) => isDenied(client, user, command)
+  const { needed, optional } = needsOf(deployment, name, keyPrefix, durability)
+  const denied = (command: RightsCommand) => isDenied(client, user, command)
   try {
     await denied(['PING'])
   } catch (error) {
-    if (place === 'cluster' || !isReply(error)) throw error
+    if (deployment === 'cluster' || !isReply(error)) throw error
     const refusal = await tryLock(client.endpoint, terms)
     return { user, by: 'a lock', missing: [], refusal }
   }
@@ -61,15 +61,15 @@ export async function askRights(
 async function isDenied(
   client: ServerClient,
   user: string,
-  command: Command,
+  command: RightsCommand,
 ): Promise<string | undefined> {
-  const answer = await client.ask('ACL', 'DRYRUN', user, ...command)
+  const answer = await client.send('ACL', 'DRYRUN', user, ...command)
   return answer === 'OK' ? undefined : String(answer)
 }
 
 async function missingOf(
   { kind, commands, patterns }: Needs,
-  denied: (command: Command) => Promise<string | undefined>,
+  denied: (command: RightsCommand) => Promise<string | undefined>,
 ): Promise<MissingRights> {
   const refused = await Promise.all(
     commands.map(async (command) => {
@@ -97,7 +97,7 @@ async function missingOf(
  */
 async function isOutside(
   pattern: string,
-  denied: (command: Command) => Promise<string | undefined>,
+  denied: (command: RightsCommand) => Promise<string | undefined>,
 ): Promise<boolean> {
   const name = pattern.slice(1).replace(/\*$/, 'holdfast-doctor')
   for (const command of pattern.startsWith('&') ? TELLS : TOUCHES) {
@@ -123,7 +123,7 @@ function nameOf([command, second]: readonly string[]): string {
  */
 async function tryLock(
   endpoint: Endpoint,
-  { keyPrefix, durability }: Terms,
+  { keyPrefix, durability }: ClientTerms,
 ): Promise<string | undefined> {
   const { host, port, path, database, login, tls } = endpoint
   const redis = {
