@@ -41,7 +41,7 @@ function passesOn(version) {
   const path = `${dirname(node)}${delimiter}${process.env.PATH}`
   const env = { ...process.env, PATH: path, HOLDFAST_WORLDS: 'few' }
   console.log(`\nNode.js ${spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout}`)
-  const others = ['package', 'lua', 'fair/lua', 'memory', 'repo'].map(
+  const others = ['package', '(.*/)?lua', 'memory', 'repo'].map(
     (folder) => `<rootDir>/test/${folder}/`,
   )
   const only = options.only?.split(',').map((folder) => `/test/${folder}/`) ?? []

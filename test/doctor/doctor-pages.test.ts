@@ -25,8 +25,8 @@ describe('the page of reference', () => {
     const { codes: _, ...fields } = report
     const names = (words: string) => tableBelow(words).map((row) => plain(row.field))
     expect(names('`--json` prints')).toEqual(Object.keys(fields))
-    expect(names('Each of `servers`')).toEqual(Object.keys(report.servers[0] ?? {}))
-    expect(names('Each of `findings`')).toEqual(Object.keys(report.findings[0] ?? {}))
+    expect(names('Fields of each server')).toEqual(Object.keys(report.servers[0] ?? {}))
+    expect(names('Fields of each finding')).toEqual(Object.keys(report.findings[0] ?? {}))
   })
 })
 

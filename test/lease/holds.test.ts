@@ -20,7 +20,7 @@ function granted(clock: TestClock, leaseMs: number, blockMs: number) {
   const lock = {
     name: 'it',
     rawName: 'it',
-    services: { clock, shortLeases: { granted() {} } },
+    services: { clock, shortLeases: { check() {} } },
   } as unknown as LocalLock
   const holds = new Holds(lock)
   const sentAt = clock.now()

@@ -38,7 +38,7 @@ function answeredByHand() {
     acquire: ({ owner }: Attempt, reply: Reply<never>) => ask(`acquire ${owner}`, reply),
     handOver: ({ from, to }: Passing, reply: Reply<never>) =>
       ask(`hand over ${from.owner} to ${to.owner}`, reply),
-    release: ({ owner, holds }: Ending, reply: Reply<Released>) => {
+    lower: ({ owner, holds }: Ending, reply: Reply<Released>) => {
       asked.push(`release ${owner}${holds === 0 ? '' : ` to ${holds}`}`)
       const failure = failures.shift()
       setImmediate(() => {
@@ -62,10 +62,10 @@ function answeredByHand() {
       whyDown: nothing,
     },
     emit: nothing,
-    shortLeases: { granted: nothing },
-    freeWatches: { hears: () => false },
-    revocations: { began: nothing },
-    waitReports: { began: nothing, ended: nothing },
+    shortLeases: { check: nothing },
+    freeWatches: { listens: () => false },
+    revocations: { started: nothing },
+    waitReports: { began: nothing, waitEnded: nothing },
     leases: new HeldLeases(),
   } as unknown as Services
   const answer = (what: string, given: Answer) => {
