@@ -12,7 +12,7 @@ const NOT_EXPORTED = [
   'AnyRegistry', // The register of prom-client, whichever version it is.
   'EVENTS', // The list that HistoryEvent is made of.
   'LockFacts', // LockInfo has its members.
-  'Shortfall', // The constructor of NotDurableError, which no user calls.
+  'ShortfallNumbers', // The constructor of NotDurableError, which no user calls.
   'Words', // The same.
 ]
 
@@ -23,7 +23,7 @@ function entryPoints() {
     .map(([name, entry]) => ({
       name: name.replace(/^\./, manifest.name),
       source: entry.import.types
-        .replace(/^\.\/dist\/esm/, join(root, 'src'))
+        .replace(/^\.\/dist\/esm/, root.replace(/\/$/, ''))
         .replace(/\.d\.ts$/, '.ts'),
     }))
 }

@@ -59,7 +59,7 @@ async function ask(visit: Visit, release: boolean): Promise<void> {
     for (const name of visit.names) {
       const key = visit.keyPrefix + name
       const { lock } = await fetch(`lock?key=${encodeURIComponent(key)}`)
-      if (/latch|semaphore/.test(lock.kind)) continue
+      if (/latch|barrier|semaphore/.test(lock.kind)) continue
       const [holder] = lock.holders
       if (holder === undefined) continue
       const asked = new URLSearchParams({ key, owner: holder.owner, token: lock.token ?? '' })
@@ -158,6 +158,10 @@ export async function inhabit(newClient: () => Holdfast, before = ''): Promise<s
     .getCountDownLatch(`${before}latch`)
     .await()
     .catch(() => undefined)
+  void waiter
+    .getCyclicBarrier(`${before}barrier`)
+    .await({ parties: 2 })
+    .catch(() => undefined)
   for (const acquire of Object.values(kinds)) {
     await acquire(holder)
     void Promise.resolve(acquire(waiter)).catch(() => undefined)
@@ -178,6 +182,7 @@ export async function inhabit(newClient: () => Holdfast, before = ''): Promise<s
     'permits',
     'semaphore',
     'latch',
+    'barrier',
     'election',
     'free',
   ].map((name) => before + name)

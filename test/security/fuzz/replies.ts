@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as readWrite from '../../../src/servers/redis/read-write/read-write-replies.ts'
 import * as replies from '../../../src/servers/redis/replies.ts'
+import * as barrier from '../../../src/servers/redis/scripts/barrier.generated.ts'
 import * as fair from '../../../src/servers/redis/scripts/fair.generated.ts'
 import * as latch from '../../../src/servers/redis/scripts/latch.generated.ts'
 import * as lock from '../../../src/servers/redis/scripts/lock.generated.ts'
@@ -26,6 +27,7 @@ function readersOf(modules: Readonly<Record<string, object>>, which: RegExp): [s
 
 const SCRIPTS = {
   fair,
+  barrier,
   latch,
   lock,
   permits,
