@@ -1,7 +1,6 @@
-import type { Timer } from '../kit/clock.ts'
-import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { AbortWatch } from './abort-watch.ts'
 import type { RetryBudget } from './retry-budget.ts'
+import { WaitTimer } from './wait-timer.ts'
 
 /** The longest wait of one call, and the signal that ends the wait earlier. */
 export interface WaitLimits {
@@ -18,25 +17,26 @@ export abstract class TimedWait<T> {
   readonly promise: Promise<T | null>
   readonly retryBudget: RetryBudget
   readonly #waitMs: number
-  readonly #startedAt: number
   readonly #settled: () => void
   readonly #abort: AbortWatch | undefined
+  readonly #timer: WaitTimer
   #isSettled = false
-  #deadline: Timer | undefined
   #resolve!: (result: T | null) => void
   #reject!: (reason: unknown) => void
 
   constructor({ waitMs, signal }: WaitLimits, retryBudget: RetryBudget, settled: () => void) {
     this.retryBudget = retryBudget
     this.#waitMs = waitMs
-    this.#startedAt = retryBudget.clock.monotonic()
     this.#settled = settled
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
     this.#abort = signal && new AbortWatch(signal, this)
-    if (waitMs !== Infinity) this.#armDeadline()
+    const { clock } = retryBudget
+    // If the event loop was blocked, an answer may have arrived that was not read yet. The next
+    // turn reads the answer first.
+    this.#timer = new WaitTimer(clock, waitMs, () => clock.nextTurn(() => this.#timeIsUp()))
   }
 
   /** True if at least one check was answered. */
@@ -56,24 +56,10 @@ export abstract class TimedWait<T> {
   #finish(deliver: () => void): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.retryBudget.clock.clear(this.#deadline)
+    this.#timer.stop()
     this.#abort?.stop()
     this.#settled()
     deliver()
-  }
-
-  get #leftMs(): number {
-    return this.#waitMs - (this.retryBudget.clock.monotonic() - this.#startedAt)
-  }
-
-  #armDeadline(): void {
-    const { clock } = this.retryBudget
-    this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
-      if (this.#leftMs > 1) this.#armDeadline()
-      // If the event loop was blocked, an answer may have arrived that was not read yet. The next
-      // turn reads the answer first.
-      else clock.nextTurn(() => this.#timeIsUp())
-    })
   }
 
   /** Resolves with null. During an outage the state of the lock is unknown, so the call rejects. */

@@ -1,14 +1,13 @@
 import { InvalidArgumentError, LeaseLostError } from '../../errors.ts'
 import type { BackgroundTasks } from '../../kit/background-tasks.ts'
-import type { Timer } from '../../kit/clock.ts'
 import { show } from '../../kit/show.ts'
-import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
 import { WakeEvent } from '../../kit/wake-event.ts'
 import type { Arrived, RemoteBarrier } from '../../servers/barrier-server.ts'
 import { CallFailure } from '../../servers/call-failure.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import { ReleaseListener } from '../../waiting/release-listener.ts'
 import type { RetryBudget } from '../../waiting/retry-budget.ts'
+import { WaitTimer } from '../../waiting/wait-timer.ts'
 import type { BarrierAwaitOptions } from './await-arguments.ts'
 
 interface PartyTerms {
@@ -34,17 +33,16 @@ export class Party {
   readonly name: string
   readonly id: string
   readonly waitMs: number
-  readonly beganAt: number
   readonly #terms: PartyTerms
   readonly #budget: RetryBudget
   readonly #wakeEvent: WakeEvent
   readonly #listener: ReleaseListener
   readonly #abort: AbortWatch | undefined
+  readonly #timer: WaitTimer
   /** The round in which the party has arrived. */
   #round: number | undefined
   /** Until when the server certainly counts the arrival, on the monotonic clock. */
   #countsUntil = 0
-  #deadline: Timer | undefined
   #state: 'waits' | 'leaves' | 'settled' = 'waits'
   /** True if an unanswered request to arrive may still reach the server. */
   #mayArriveLate = false
@@ -59,7 +57,6 @@ export class Party {
     this.waitMs = options.waitMs ?? Infinity
     this.#budget = terms.budget(this.waitMs)
     const { clock } = this.#budget
-    this.beganAt = clock.monotonic()
     this.#wakeEvent = new WakeEvent(clock)
     this.#listener = new ReleaseListener({ mayBeFree: (message) => this.#heard(message) })
     this.promise = new Promise((resolve, reject) => {
@@ -67,7 +64,12 @@ export class Party {
       this.#reject = reject
     })
     this.#abort = options.signal && new AbortWatch(options.signal, this)
-    if (this.waitMs !== Infinity) this.#armDeadline()
+    this.#timer = new WaitTimer(clock, this.waitMs, () => void this.#timeIsUp())
+  }
+
+  /** When the call began, on the monotonic clock, in milliseconds. */
+  get beganAt(): number {
+    return this.#timer.startedAt
   }
 
   /** True if the outcome is known, and no request to arrive is under way. Then the server may forget it. */
@@ -160,23 +162,11 @@ export class Party {
   #finish(deliver: () => void): void {
     if (this.#state === 'settled') return
     this.#state = 'settled'
-    this.#budget.clock.clear(this.#deadline)
+    this.#timer.stop()
     this.#abort?.stop()
     this.#listener.stopListening()
     this.#wakeEvent.set()
     deliver()
-  }
-
-  get #leftMs(): number {
-    return this.waitMs - (this.#budget.clock.monotonic() - this.beganAt)
-  }
-
-  #armDeadline(): void {
-    const { clock } = this.#budget
-    this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
-      if (this.#leftMs > 1) this.#armDeadline()
-      else void this.#timeIsUp()
-    })
   }
 
   /** The answer to the request to leave decides: only then it is certain if the arrival was counted. */

@@ -1,10 +1,9 @@
-import type { Timer } from '../../kit/clock.ts'
 import { Linked } from '../../kit/linked-list.ts'
-import { LONGEST_TIMER_MS } from '../../kit/timers.ts'
 import type { AwaitOptions } from '../../options/options.ts'
 import type { LatchState } from '../../servers/latch-server.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { RetryBudget } from '../../waiting/retry-budget.ts'
+import { WaitTimer } from '../../waiting/wait-timer.ts'
 
 /**
  * One call of `await` of a latch. It settles when the latch opens, `waitMs` ends, the caller
@@ -14,11 +13,11 @@ export class Awaiter extends Linked<Awaiter> {
   readonly promise: Promise<boolean>
   readonly retryBudget: RetryBudget
   readonly #waitMs: number
-  readonly #startedAt: number
   /** How many changes of latches the client had requested when this call began. */
   readonly #requests: number
   readonly #host: { settled(awaiter: Awaiter): void }
   readonly #abort: AbortWatch | undefined
+  readonly #timer: WaitTimer
   /**
    * The number of the round that the call awaits. Null if the server does not know the round,
    * undefined before the first check.
@@ -31,7 +30,6 @@ export class Awaiter extends Linked<Awaiter> {
   #counted: number | undefined
   #isAnswered = false
   #settled = false
-  #deadline: Timer | undefined
   #resolve!: (isOpen: boolean) => void
   #reject!: (reason: unknown) => void
 
@@ -50,14 +48,16 @@ export class Awaiter extends Linked<Awaiter> {
     this.#requests = requests
     this.retryBudget = retryBudget
     this.#waitMs = waitMs
-    this.#startedAt = retryBudget.clock.monotonic()
     this.#host = host
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
     this.#abort = signal && new AbortWatch(signal, this)
-    if (waitMs !== Infinity) this.#armDeadline()
+    const { clock } = retryBudget
+    // After a blocked event loop, the client may have received an answer that no code has read yet.
+    // The next turn of the event loop reads this answer first.
+    this.#timer = new WaitTimer(clock, waitMs, () => clock.nextTurn(() => this.#timeIsUp()))
   }
 
   /**
@@ -69,7 +69,7 @@ export class Awaiter extends Linked<Awaiter> {
     const known = this.#round === undefined ? this.#counted : this.#round
     const isOther =
       (known !== undefined && round !== null && round !== known) ||
-      (this.#round === undefined && setAt > this.#startedAt)
+      (this.#round === undefined && setAt > this.#timer.startedAt)
     if (count === 0 || isOther) this.#finish(() => this.#resolve(true))
     // If the server does not know the round, the known round continues.
     else this.#round = round ?? this.#round ?? null
@@ -99,24 +99,10 @@ export class Awaiter extends Linked<Awaiter> {
   #finish(deliver: () => void): void {
     if (this.#settled) return
     this.#settled = true
-    this.retryBudget.clock.clear(this.#deadline)
+    this.#timer.stop()
     this.#abort?.stop()
     this.#host.settled(this)
     deliver()
-  }
-
-  get #leftMs(): number {
-    return this.#waitMs - (this.retryBudget.clock.monotonic() - this.#startedAt)
-  }
-
-  #armDeadline(): void {
-    const { clock } = this.retryBudget
-    this.#deadline = clock.after(Math.min(Math.max(this.#leftMs, 1), LONGEST_TIMER_MS), () => {
-      if (this.#leftMs > 1) this.#armDeadline()
-      // After a blocked event loop, the client may have received an answer that no code has read
-      // yet. The next turn of the event loop reads this answer first.
-      else clock.nextTurn(() => this.#timeIsUp())
-    })
   }
 
   // Resolves with false, because the latch did not open in time. Rejects if the state is unknown,
