@@ -2,7 +2,7 @@ import { refuseDetached } from '../kit/handle.ts'
 import { show } from '../kit/show.ts'
 import { Barriers } from '../locks/barrier/barriers.ts'
 import { type CyclicBarrier, HoldfastCyclicBarrier } from '../locks/barrier/cyclic-barrier.ts'
-import { BARRIER } from '../servers/barrier-server.ts'
+import { BARRIER } from '../servers/barrier-record.ts'
 import { redisBarrier } from '../servers/redis/barrier-commands.ts'
 import { assertAlone, type KindDescriptor, refused } from './kind.ts'
 

@@ -1,22 +1,14 @@
-import type { KindRecord, ServerMoment } from './server-kind.ts'
+import type { Arrival, Arrived, BarrierFacts, RemoteBarrier } from './barrier-server.ts'
+import type { KindRecord, ServerKind, ServerMoment } from './server-kind.ts'
 
 /** How long the outcome of an arrival is stored, in milliseconds. */
 const SETTLED_MS = 600_000
 
-interface StoredArrival {
-  readonly id: string
-  readonly parties: number
-  readonly leaseMs: number
-  readonly round: number | ''
-  readonly answered: readonly string[]
+/** The answer to an arrival, and the round that the arrival has ended, if it was the last one. */
+interface Outcome {
+  readonly arrived: Arrived
+  readonly ended?: number
 }
-
-type Outcome =
-  | { readonly kind: 'waiting'; readonly round: number; readonly ended?: undefined }
-  /** `ended` is the round that this arrival has ended. */
-  | { readonly kind: 'passed'; readonly ended?: number }
-  | { readonly kind: 'gone'; readonly ended?: undefined }
-  | { readonly kind: 'other'; readonly parties: number; readonly ended?: undefined }
 
 /** The state of one barrier, on a server without scripts. It changes as `lua/barrier/` changes Redis. */
 export class BarrierRecord implements KindRecord {
@@ -42,23 +34,25 @@ export class BarrierRecord implements KindRecord {
     return this.#arrivals.size + this.#settled.size === 0
   }
 
-  arrive(arrival: StoredArrival, { nowMs, uniqueUs }: ServerMoment): Outcome {
+  arrive(arrival: Arrival, { nowMs, uniqueUs }: ServerMoment): Outcome {
     const { id, parties, leaseMs, round, answered } = arrival
     const outcome = this.#settled.get(id)
     for (const one of answered) this.#settled.delete(one)
-    if (outcome !== undefined) return { kind: outcome.how === 'passed' ? 'passed' : 'gone' }
+    if (outcome !== undefined)
+      return { arrived: { kind: outcome.how === 'passed' ? 'passed' : 'gone' } }
     const isOpen = this.#arrivals.size > 0
-    if (round !== '' && (!isOpen || round !== this.#round)) return { kind: 'gone' }
-    if (isOpen && parties !== this.#parties) return { kind: 'other', parties: this.#parties }
+    if (round !== '' && (!isOpen || round !== this.#round)) return { arrived: { kind: 'gone' } }
+    if (isOpen && parties !== this.#parties)
+      return { arrived: { kind: 'other', parties: this.#parties } }
     if (!isOpen) {
       this.#round = uniqueUs()
       this.#parties = parties
     }
     this.#arrivals.set(id, nowMs + leaseMs)
-    if (this.#arrivals.size < parties) return { kind: 'waiting', round: this.#round }
+    if (this.#arrivals.size < parties) return { arrived: { kind: 'waiting', round: this.#round } }
     for (const one of this.#arrivals.keys()) this.#finish(one, 'passed', nowMs)
     this.#arrivals.clear()
-    return { kind: 'passed', ended: this.#round }
+    return { arrived: { kind: 'passed' }, ended: this.#round }
   }
 
   withdraw(id: string, nowMs: number): 'left' | 'passed' {
@@ -69,7 +63,7 @@ export class BarrierRecord implements KindRecord {
     return 'left'
   }
 
-  get facts() {
+  get facts(): BarrierFacts {
     const arrived = this.#arrivals.size
     if (arrived === 0) return { arrived, parties: null, round: null }
     return { arrived, parties: this.#parties, round: this.#round }
@@ -78,4 +72,26 @@ export class BarrierRecord implements KindRecord {
   #finish(id: string, how: 'left' | 'passed', nowMs: number): void {
     this.#settled.set(id, { how, untilMs: nowMs + SETTLED_MS })
   }
+}
+
+export const BARRIER: ServerKind<RemoteBarrier> = {
+  name: 'barrier',
+  what: 'a cyclic barrier',
+  onRecords(store, rawName) {
+    const newRecord = () => new BarrierRecord()
+    return {
+      arrive: (arrival) =>
+        store.transact(BARRIER, rawName, newRecord, (record, moment) => {
+          const { arrived, ended } = record.arrive(arrival, moment)
+          if (ended !== undefined) store.publish(BARRIER, rawName, String(ended))
+          return arrived
+        }),
+      withdraw: (id) =>
+        store.transact(BARRIER, rawName, newRecord, (record, { nowMs }) =>
+          record.withdraw(id, nowMs),
+        ),
+      inspect: () => store.transact(BARRIER, rawName, newRecord, (record) => record.facts),
+      listen: (onWake) => store.listen(BARRIER, rawName, onWake),
+    }
+  },
 }

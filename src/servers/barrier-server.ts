@@ -1,5 +1,3 @@
-import { BarrierRecord } from './barrier-record.ts'
-import type { ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 /** One cyclic barrier of a server. A failed call rejects with a `CallFailure`, within its `callMs`. */
@@ -47,26 +45,4 @@ export interface BarrierFacts {
    * with each round, but does not count the rounds. Null if no party has arrived.
    */
   readonly round: number | null
-}
-
-export const BARRIER: ServerKind<RemoteBarrier> = {
-  name: 'barrier',
-  what: 'a cyclic barrier',
-  onRecords(store, rawName) {
-    const newRecord = () => new BarrierRecord()
-    return {
-      arrive: (arrival) =>
-        store.transact(BARRIER, rawName, newRecord, (record, moment) => {
-          const { ended, ...arrived } = record.arrive(arrival, moment)
-          if (ended !== undefined) store.publish(BARRIER, rawName, String(ended))
-          return arrived as Arrived
-        }),
-      withdraw: (id) =>
-        store.transact(BARRIER, rawName, newRecord, (record, { nowMs }) =>
-          record.withdraw(id, nowMs),
-        ),
-      inspect: () => store.transact(BARRIER, rawName, newRecord, (record) => record.facts),
-      listen: (onWake) => store.listen(BARRIER, rawName, onWake),
-    }
-  },
 }
