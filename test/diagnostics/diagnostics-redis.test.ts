@@ -58,9 +58,9 @@ test('a release whose reply is lost emits one fact, when it is confirmed', async
 test('each fact has one end, and each grant has one hold unless it re-enters, while connections are cut', async () => {
   const random = randomOf(17)
   const options = {
-    leaseMs: Math.round(atLoad(1_000)),
-    commandTimeoutMs: Math.round(atLoad(200)),
-    outageMs: Math.round(atLoad(600)),
+    leaseMs: atLoad(1_000),
+    commandTimeoutMs: atLoad(200),
+    outageMs: atLoad(600),
   }
   const clients = [rig.client(options), rig.client(options), rig.witness(options)]
   let [tries, reentered] = [0, 0]
@@ -88,7 +88,7 @@ test('each fact has one end, and each grant has one hold unless it re-enters, wh
         : client[form](name, { owner })
     const abort = new AbortController()
     if (random.below(5) === 0) setTimeout(() => abort.abort(), random.below(60))
-    const waitMs = Math.round(atLoad(random.of([1, 30, 400])))
+    const waitMs = atLoad(random.of([1, 30, 400]))
     const { result, facts } = told.as(() => lock.tryLock({ waitMs, signal: abort.signal }))
     const got = await result.then(
       (lease) => lease,

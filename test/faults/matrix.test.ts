@@ -39,7 +39,7 @@ interface Operation {
 const rig = faultRig()
 
 /** A busy machine must renew in time. */
-const RENEWED_LEASE_MS = Math.round(atLoad(1_200))
+const RENEWED_LEASE_MS = atLoad(1_200)
 
 const operations: Operation[] = [
   {

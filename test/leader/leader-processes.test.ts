@@ -6,7 +6,7 @@ import { faultRig } from '../support/fault-rig.ts'
 /** Leaders whose process is killed, or stopped and continued. */
 const rig = faultRig()
 
-const LEASE_MS = Math.round(atLoad(1_300))
+const LEASE_MS = atLoad(1_300)
 /** The extra time of a busy machine, in milliseconds. */
 const NOISE_MS = 2_500
 

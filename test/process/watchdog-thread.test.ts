@@ -8,7 +8,7 @@ import { sharedServer } from '../support/redis-server.ts'
 const server = sharedServer()
 
 /** On a busy machine all times of a test are longer, so that the thread has the time to renew. */
-const SCALE = Math.min(atLoad(1), 4)
+const SCALE = Math.min(atLoad(1_000) / 1_000, 4)
 const scaled = (ms: number) => Math.round(ms * SCALE)
 
 function startBlockable(options: Record<string, unknown>) {

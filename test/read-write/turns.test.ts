@@ -116,7 +116,7 @@ test('a waiting writer that gives up wakes the readers behind it, in its client 
 test('the place of a waiter with a limited time expires soon if its client falls silent', async () => {
   const reading = await newLock().readLock().lock()
   // A busy machine may need more than 400 ms until it has read the place.
-  const waitMs = Math.min(Math.round(atLoad(400)), 1_500)
+  const waitMs = Math.min(atLoad(400), 1_500)
   const first = outcome(newLock().writeLock().tryLock(waitMs))
   await waiting(0, 1)
   rig.proxy.blackHole()

@@ -57,7 +57,7 @@ test.each<[string, (client: Holdfast) => Promise<unknown>, RegExp]>([
 ])(
   'the error of a request that the server refused does not say that it possibly happened: %s',
   async (_, call, words) => {
-    const outageMs = Math.round(atLoad(1_000))
+    const outageMs = atLoad(1_000)
     const client = rig.client({ outageMs, commandTimeoutMs: outageMs })
     // It takes no writes for a while, which passes.
     atEnd(() => rig.server.admin.config('SET', 'min-replicas-to-write', '0'), { beforeCheck: true })

@@ -12,9 +12,10 @@ import {
   readWriteKeys,
 } from '../../../src/servers/redis/calls/keys.ts'
 import { matcherOf } from '../../../tools/deployment/glob.ts'
-import { derived, lockOf } from '../../../tools/deployment/key-names.ts'
+import { lockOf } from '../../../tools/deployment/key-names.ts'
 import { shellWord } from '../../../tools/deployment/shell-word.ts'
 import { fieldsOf, type NewEntry, readEntry } from '../../../tools/history/entry.ts'
+import { derived } from '../../../tools/kinds/names.ts'
 import { anything, orRefusal, type Target, target, texts } from './target.ts'
 
 function same(a: unknown, b: unknown, what: string): void {
