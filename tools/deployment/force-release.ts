@@ -1,14 +1,14 @@
 import { InvalidArgumentError } from '../../src/index.ts'
-import { viewOf } from '../kinds/all.ts'
+import { type RowKind, viewOf } from '../kinds/all.ts'
 import type { Taking } from '../kinds/kind.ts'
+import { derived } from '../kinds/names.ts'
 import { addressOf } from '../servers/endpoint.ts'
 import type { ServerClient } from '../servers/open-server.ts'
 import { type BareDetail, conclude } from './conclude.ts'
-import { derived } from './key-names.ts'
 import type { Masters } from './masters.ts'
 import { readKeys } from './read-keys.ts'
 import { reply } from './reply.ts'
-import type { Forced, RowKind, SeenHolder } from './rows.ts'
+import type { Forced, SeenHolder } from './rows.ts'
 import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
 
 const SCRIPTS = { takeLock, takePermit, takeReadWrite }

@@ -1,7 +1,5 @@
 import { KINDS } from '../kinds/all.ts'
 
-export { derived, leasesOf } from '../kinds/names.ts'
-
 const anyOf = (prefixes: readonly string[]) => [...new Set(prefixes)].join('|')
 
 /**

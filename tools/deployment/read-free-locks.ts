@@ -1,5 +1,5 @@
+import { derived } from '../kinds/names.ts'
 import type { ServerClient } from '../servers/open-server.ts'
-import { derived } from './key-names.ts'
 import { reply } from './reply.ts'
 import type { LockRow } from './rows.ts'
 import { stateOf } from './state.ts'

@@ -64,8 +64,6 @@ export interface WaiterRow {
   readonly wants: string | null
 }
 
-export type { CountFacts, RowKind }
-
 /** One lock, semaphore, latch or election, as the servers report it. */
 export interface LockRow extends State {
   /** The key of the lock, with its `keyPrefix`. */

@@ -1,6 +1,6 @@
-import { viewOf } from '../kinds/all.ts'
+import { type RowKind, viewOf } from '../kinds/all.ts'
 import { NO_NUMBER, NO_PERMITS } from '../kinds/permits.ts'
-import type { HolderRow, LockDetail, ProcessFacts, RowKind, WaiterRow } from './rows.ts'
+import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from './rows.ts'
 import { shellWord } from './shell-word.ts'
 
 /**

@@ -15,9 +15,7 @@ export const semaphore: KindView<'semaphore'> = {
   questions: waitersOfPermits,
   stateOf: permitState,
   toFree({ stateText }) {
-    if (stateText === NO_PERMITS) {
-      return [NO_NUMBER]
-    }
+    if (stateText === NO_PERMITS) return [NO_NUMBER]
     return [
       'Permits without leases have no known holder.',
       'If a process has ended with permits, give them back with addPermits(n).',

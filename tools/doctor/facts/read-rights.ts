@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Holdfast, NotDurableError } from '../../../src/index.ts'
+import type { Needs } from '../../kinds/kind.ts'
 import type { Endpoint } from '../../servers/endpoint.ts'
 import { isReply, type ServerClient } from '../../servers/open-server.ts'
 import type { ClientTerms, MissingRights, RightsFacts } from './facts.ts'
-import { type Needs, needsOf } from './rights.ts'
+import { needsOf } from './rights.ts'
 
 type DeploymentKind = 'server' | 'masters' | 'cluster' | 'sentinel'
 

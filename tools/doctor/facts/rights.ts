@@ -1,8 +1,6 @@
 import { KINDS } from '../../kinds/all.ts'
 import type { Needs } from '../../kinds/kind.ts'
 
-export type { Needs }
-
 /** The names with which the test commands use an unused lock, its other keys and its channel. */
 interface ProbeNames {
   readonly lock: string
