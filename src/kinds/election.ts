@@ -7,10 +7,10 @@ import type { KindDescriptor } from './kind.ts'
 
 export interface ElectionMethods {
   /**
-   * Returns a candidate of an election. The holder of the fair lock of that name leads.
+   * Returns a candidate of an election. The candidate that holds the fair lock of this name leads.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for invalid input, and if a majority of masters holds the locks: it has no queue
+   * @throws `InvalidArgumentError` for invalid input, and with a majority of masters, because it has no queue
    */
   getLeaderElection(name: string, options?: LeaderElectionOptions): LeaderElection
 }

@@ -1,5 +1,4 @@
 import { show } from '../kit/show.ts'
-import type { LockKind } from '../local/lock-kind.ts'
 import { FairLocks } from '../locks/fair/fair-locks.ts'
 import { HoldfastLock, handleOf, type Lock } from '../locks/lock/holdfast-lock.ts'
 import type { GetLockOptions } from '../options/options.ts'
@@ -8,8 +7,8 @@ import { type KindDescriptor, refused } from './kind.ts'
 
 export interface FairMethods {
   /**
-   * Returns a re-entrant FIFO lock: all clients acquire it in the order of their calls. It excludes `getLock` of the
-   * same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free.
+   * Returns a re-entrant FIFO lock: all clients acquire the lock in the order of their calls. It excludes `getLock` of
+   * the same name. Callers of `getLock`, and of Redisson, do not queue: they may acquire the lock when it is free.
    *
    * A process keeps its place in the queue while it runs. If it crashes, the queue skips it. If the process at the head
    * of the queue is frozen, it delays the queue by 1.5 s and keeps its place.
@@ -32,17 +31,16 @@ export const fair: KindDescriptor<Methods> = {
     const { server, clock } = registry
     const remote = server.fairFor?.(clientId, label)
     const locks = remote && new FairLocks(server, remote, clock)
-    const kind: LockKind | undefined = locks
     const fairLock = (name: string, options: GetLockOptions = {}, what?: string) => {
       const key = rawName(name, what)
-      if (kind === undefined) {
+      if (locks === undefined) {
         throw refused(
           `Fair lock ${show(name)}: its queue needs one server`,
           'Use getLock() here, or a',
           name,
         )
       }
-      return new HoldfastLock(name, key, ownerOf(options, clientId), registry, kind)
+      return new HoldfastLock(name, key, ownerOf(options, clientId), registry, locks)
     }
     return {
       methods: { fairLock, getFairLock: (name, options) => handleOf(fairLock(name, options)) },

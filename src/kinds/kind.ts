@@ -32,7 +32,7 @@ export interface OpenKind<M extends object> {
   drain?(): Promise<void> | void
   /** Closes the parts that are not locks. The locks are closed later. */
   shutDown?(): Promise<void> | void
-  /** Called when all locks have been released. */
+  /** Called when all locks are released. */
   stopHeartbeat?(): void
 }
 
@@ -48,7 +48,8 @@ export interface KindDescriptor<M extends object> {
 }
 
 /**
- * Refuses arguments after the name. Similar methods accept them, but here they would be ignored.
+ * Throws if arguments follow the name. Similar methods accept such arguments, but here they would
+ * have no effect.
  */
 export function assertAlone(get: string, others: readonly unknown[], how: string): void {
   if (others.length === 0) return

@@ -6,7 +6,7 @@ import { assertAlone, type KindDescriptor, refused } from './kind.ts'
 
 export interface LatchMethods {
   /**
-   * Returns a latch that many callers await. It opens when its count reaches zero.
+   * Returns a latch that many callers await. The latch opens when its count reaches zero.
    *
    * @param name as for {@link getLock}
    * @throws `InvalidArgumentError` for an invalid name, and with `masters`: one server must hold the count

@@ -55,7 +55,7 @@ export class OpenKinds {
     await Promise.all(this.#open.map((kind) => kind.shutDown?.()))
   }
 
-  /** Called when all locks have been released. */
+  /** Called when all locks are released. */
   stopHeartbeat(): void {
     for (const kind of this.#open) kind.stopHeartbeat?.()
   }
