@@ -134,8 +134,8 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
 function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact): Promise<boolean> {
   const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
-  // The subscription of this client also serves its waiters in the server's queue. For the server,
-  // these waiters are other waiters, because the queue decides who is next.
+  // The server subtracts the listener of this client from all listeners. It must count this
+  // listener if the client has waiters in the server's queue, because the queue chooses the next one.
   const others = queued?.isEmpty === false ? 1 : 0
   const listening = handOverBudget.isUsedUp ? lock.listeners - others : null
   const { callMs } = lock.newBudget(hold.kind)

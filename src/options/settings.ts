@@ -61,8 +61,8 @@ const COUNTER_MS = 3_600_000
 
 /**
  * How long a call of a client without `outageMs` retries in an outage, in milliseconds. A call with
- * a `waitMs` retries for `waitMs`, but for at least 5 s and at most for `most`. A call without a
- * limit retries for `without`, which is longer than a usual failover.
+ * `waitMs` retries for that time, but for no less than 5 s and no more than `most`. A call without
+ * `waitMs` retries for `without`, which is longer than a usual failover.
  */
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
 

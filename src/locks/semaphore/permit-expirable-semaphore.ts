@@ -133,7 +133,7 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Releases permits by their ids, no matter who holds them: another process, or Redisson. The work of the holder
+   * Releases permits by their ids, even if another process or Redisson holds them. The work of the holder
    * continues. A holder in this client is notified at once: its `signal` aborts, with the reason `forced`. A holder in
    * another client notices the release at its next renewal. With a fixed lease, it notices the release at its next
    * check, or when the lease ends.
