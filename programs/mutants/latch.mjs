@@ -166,9 +166,9 @@ export const latch = [
   {
     id: 'done-twice-in-memory',
     mistake: 'In memory a count-down whose answer was lost in an outage counts twice.',
-    file: 'src/servers/memory/memory-latch.ts',
-    search: 'if (!this.#answers.has(request)) this.#answers',
-    replace: 'this.#answers',
+    file: 'src/servers/records/latch.ts',
+    search: 'const [latch, earlier] = resume<LatchState>(record, request)',
+    replace: 'const [latch, earlier] = [record.part(PART), undefined]',
     test: MEMORY,
     name: 'whose answer is lost in an outage is done once',
   },

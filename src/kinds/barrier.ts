@@ -2,7 +2,7 @@ import { refuseDetached } from '../kit/handle.ts'
 import { show } from '../kit/show.ts'
 import { Barriers } from '../locks/barrier/barriers.ts'
 import { type CyclicBarrier, HoldfastCyclicBarrier } from '../locks/barrier/cyclic-barrier.ts'
-import { BARRIER } from '../servers/barrier-record.ts'
+import { BARRIER } from '../servers/records/barrier.ts'
 import { redisBarrier } from '../servers/redis/barrier-commands.ts'
 import { assertAlone, type KindDescriptor, refused } from './kind.ts'
 
@@ -22,16 +22,16 @@ export const barrier: KindDescriptor<BarrierMethods> = {
   names: ['getCyclicBarrier'],
   requests: BARRIER,
   onRedis: redisBarrier,
-  open({ owners: { clientId }, backend: { registry }, rawName }) {
+  open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
+    const remoteOf = requests(BARRIER)
     const barriers = new Barriers(clientId, registry.leaseMs, registry.limits)
     const getCyclicBarrier = (name: string, ...others: unknown[]) => {
       const key = rawName(name, 'barrier')
       assertAlone('getCyclicBarrier', others, 'await({ parties }) has the number of parties.')
-      const remote = registry.server.kind?.(BARRIER, key)
-      if (remote === undefined) {
+      if (remoteOf === undefined) {
         throw refused(`Barrier ${show(name)}: its parties need one server`, 'Use a', name)
       }
-      return new HoldfastCyclicBarrier(name, remote, barriers)
+      return new HoldfastCyclicBarrier(name, remoteOf(key), barriers)
     }
     return {
       methods: { getCyclicBarrier },

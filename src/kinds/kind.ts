@@ -12,6 +12,8 @@ export interface KindHost {
   readonly backend: Backend
   readonly label: string
   readonly outageMs: number
+  /** Returns the requests of a kind. Undefined if the server does not have the kind. */
+  requests<R extends object>(kind: ServerKind<R>): R | undefined
   /**
    * Returns the key of a lock, or of another object with a name.
    *

@@ -2,6 +2,8 @@ import { refuseDetached } from '../kit/handle.ts'
 import { show } from '../kit/show.ts'
 import { type CountDownLatch, HoldfastCountDownLatch } from '../locks/latch/count-down-latch.ts'
 import { Latches } from '../locks/latch/latches.ts'
+import { LATCH } from '../servers/records/latch.ts'
+import { redisLatch } from '../servers/redis/latch-commands.ts'
 import { assertAlone, type KindDescriptor, refused } from './kind.ts'
 
 export interface LatchMethods {
@@ -17,16 +19,18 @@ export interface LatchMethods {
 /** @internal */
 export const latch: KindDescriptor<LatchMethods> = {
   names: ['getCountDownLatch'],
-  open({ owners: { clientId }, backend: { registry }, rawName }) {
+  requests: LATCH,
+  onRedis: redisLatch,
+  open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
+    const remoteOf = requests(LATCH)
     const latches = new Latches(clientId, registry.limits)
     const getCountDownLatch = (name: string, ...others: unknown[]) => {
       const key = rawName(name, 'latch')
       assertAlone('getCountDownLatch', others, 'trySetCount() sets its count.')
-      const remote = registry.server.latch?.(key)
-      if (remote === undefined) {
+      if (remoteOf === undefined) {
         throw refused(`Latch ${show(name)}: its count needs one server`, 'Use a', name)
       }
-      return new HoldfastCountDownLatch(name, key, remote, latches)
+      return new HoldfastCountDownLatch(name, key, remoteOf(key), latches)
     }
     return {
       methods: { getCountDownLatch },

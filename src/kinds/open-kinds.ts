@@ -19,11 +19,15 @@ export class OpenKinds {
     client: ClientOfKinds,
     settings: { readonly label: string; readonly outageMs: number },
   ) {
+    const { owners, backend } = client
+    const { label, outageMs } = settings
+    const ofClient = { clientId: owners.clientId, label, outageMs }
     const host: KindHost = {
-      owners: client.owners,
-      backend: client.backend,
-      label: settings.label,
-      outageMs: settings.outageMs,
+      owners,
+      backend,
+      label,
+      outageMs,
+      requests: (kind) => backend.registry.server.kind?.(kind, ofClient),
       rawName: (name, what) => client.rawName(name, what),
       call: (name, ...args) => this.call(name, args),
     }

@@ -13,7 +13,6 @@ import type { CallFailure } from './call-failure.ts'
 import type { Confirm } from './durability.ts'
 import type { ElectionChannel } from './election-channel.ts'
 import type { FairServer } from './fair-server.ts'
-import type { RemoteLatch } from './latch-server.ts'
 import type { MasterHealth } from './master-health.ts'
 import type { PermitServer } from './permit-server.ts'
 import type { OwnInfo, Presence } from './presence.ts'
@@ -22,7 +21,7 @@ import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
 import type { SemaphoreServer } from './semaphore-server.ts'
-import type { ServerKind } from './server-kind.ts'
+import type { KindClient, ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
 export type { Attempt, LoweredHold as Ending, Reentry } from './requests.ts'
@@ -81,10 +80,11 @@ export interface LockServer {
    * The read-write locks as one client uses them. Left out if the server has no read-write locks.
    */
   readWriteFor?(clientId: string): ReadWriteServer
-  /** Returns one count-down latch. Left out if the server has no latches. */
-  latch?(rawName: string): RemoteLatch
-  /** Returns the requests of another kind for one name. Left out if the server has no other kinds. */
-  kind?<R extends object>(kind: ServerKind<R>, rawName: string): R | undefined
+  /**
+   * Returns the requests of another kind, as one client uses them. Left out if the server has no
+   * other kinds.
+   */
+  kind?<R extends object>(kind: ServerKind<R>, client: KindClient): R | undefined
   /** Returns the announcements of one election. Left out if the server has no fair locks. */
   electionChannel?(rawName: string): ElectionChannel
   /**

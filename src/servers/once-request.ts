@@ -17,10 +17,24 @@ export class OnceRequest {
   mayHaveRun = false
   /** The deadline of the last copy, in µs of the server's time; undefined before the first copy. */
   untilUs: number | undefined
+  /** The same deadline, in ms on the client's monotonic clock. */
+  #untilMs: number | undefined
 
   constructor(id: string, keptMs: number, clock: Clock) {
     this.id = id
     this.keptMs = keptMs
     this.askedAt = clock.monotonic()
+  }
+
+  /**
+   * Called before a copy is sent to a server that refuses no late copies.
+   *
+   * @returns false if the copy is too late, because the server may forget the result of an earlier
+   * copy
+   */
+  startCopy(now: number): boolean {
+    if (!this.mayHaveRun) this.#untilMs = undefined
+    this.#untilMs ??= now + this.keptMs
+    return now <= this.#untilMs
   }
 }

@@ -1,8 +1,9 @@
-import type { Subscription } from './subscription.ts'
+import type { PendingReleases } from './pending-releases.ts'
+import type { RecordStore } from './record-store.ts'
 
 /**
- * A kind whose requests are no members of `LockServer`. `R` is the interface of its requests for
- * one name.
+ * A kind whose requests are no members of `LockServer`. `R` is the interface of its requests, as
+ * one client uses them.
  */
 export interface ServerKind<R extends object> {
   /** The folder of its scripts. */
@@ -10,43 +11,21 @@ export interface ServerKind<R extends object> {
   /** The words in errors for a name that the kind uses. */
   readonly what: string
   /** Makes the requests on a server without scripts, which stores records. */
-  onRecords(store: RecordStore, rawName: string): R
+  onRecords(client: RecordClient): R
 }
 
-/** The state of one name on a server without scripts. */
-export interface KindRecord {
-  /** Forgets all that has expired. */
-  expire(nowMs: number): void
-  /** True if no other kind may use the name now. */
-  readonly usesName: boolean
-  readonly isForgotten: boolean
+/** The client that uses a kind. */
+export interface KindClient {
+  readonly clientId: string
+  readonly label: string
+  /** For how long the client sends a request again after failures, in milliseconds. */
+  readonly outageMs: number
 }
 
-/** The time of the server during one change. */
-export interface ServerMoment {
-  readonly nowMs: number
-  /** Returns the server time in µs, raised if necessary, so that each call returns a new value. */
-  uniqueUs(): number
-}
-
-/** A server that stores records and changes each record all or nothing. */
-export interface RecordStore {
-  /**
-   * Changes the record of a name. Refuses the request if another kind uses the name.
-   *
-   * @param newRecord makes the record if there is none
-   */
-  transact<S extends KindRecord, T>(
-    kind: ServerKind<object>,
-    rawName: string,
-    newRecord: () => S,
-    change: (record: S, moment: ServerMoment) => T,
-  ): Promise<T>
-  publish(kind: ServerKind<object>, rawName: string, message: string): void
-  /** Calls `onWake` with each message, and once at first without a message. */
-  listen(
-    kind: ServerKind<object>,
-    rawName: string,
-    onWake: (message?: string) => void,
-  ): Subscription
+/** A client of a server that stores records. */
+export interface RecordClient extends KindClient {
+  readonly store: RecordStore
+  /** How long the server remembers a token after its last use, in milliseconds; 0 means forever. */
+  readonly counterMs: number
+  readonly pendingReleases: PendingReleases
 }

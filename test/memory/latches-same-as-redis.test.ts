@@ -4,7 +4,9 @@ import { OPEN, type RemoteLatch } from '../../src/servers/latch-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
+import { LATCH } from '../../src/servers/records/latch.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import { redisKinds, requestsOfKind } from '../support/kinds.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
@@ -102,9 +104,10 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
   async (seed) => {
     const random = randomOf(seed)
     const { host, port } = redis
-    const there = new RedisServer({ host, port }, CALL_MS, () => {})
+    const there = new RedisServer({ host, port }, CALL_MS, () => {}, { kinds: redisKinds })
     const here = new MemoryConnection(new MemoryLockServer(), 0)
-    const stages = [new Stage(there.latch('it')), new Stage(here.latch('it'))] as const
+    const [one, other] = [there, here].map((server) => requestsOfKind(server, LATCH)('it'))
+    const stages = [new Stage(one as RemoteLatch), new Stage(other as RemoteLatch)] as const
     const steps: string[] = []
     try {
       for (let n = 0; n < 60; n++) {

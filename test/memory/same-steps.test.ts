@@ -6,9 +6,11 @@ import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
 import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
+import { LATCH } from '../../src/servers/records/latch.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { promised, type Reply } from '../../src/servers/reply.ts'
 import { eventually } from '../support/eventually.ts'
+import { redisKinds, requestsOfKind } from '../support/kinds.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 /** The steps that random sequences reach seldom, on a server of Redis and in memory. */
@@ -28,7 +30,8 @@ const places: [string, () => () => LockServer][] = [
     'Redis',
     () => {
       const { host, port } = redis
-      return () => new RedisServer({ host, port }, CALL_MS, () => {}, { counterMs: LEASE_MS })
+      const options = { counterMs: LEASE_MS, kinds: redisKinds }
+      return () => new RedisServer({ host, port }, CALL_MS, () => {}, options)
     },
   ],
   [
@@ -276,8 +279,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
   })
 
   test('a latch publishes a message when its round begins and when it opens', async () => {
-    const latch = clientOf('a').latch?.('it')
-    if (latch === undefined) throw new Error('There is no latch')
+    const latch = requestsOfKind(clientOf('a'), LATCH)('it')
     let told = 0
     const subscription = latch.listen(() => {
       told += 1

@@ -23,7 +23,7 @@ const engineMayImport: Record<string, string[]> = {
   'client-emitter': ['kit', 'eventemitter3'],
   'client-parts': ['client-emitter', 'locks/red', ...engine],
   // The file of a kind connects the kind with its requests on Redis.
-  kinds: [...kinds, ...engine, 'servers/redis', 'servers/redis/calls'],
+  kinds: [...kinds, ...engine, 'servers/records', 'servers/redis', 'servers/redis/calls'],
   connect: ['local', 'servers', 'servers/redis/calls', ...places],
   ...Object.fromEntries(kinds.map((kind) => [kind, engine])),
   'locks/fair': ['locks/lock', ...engine],
@@ -37,6 +37,8 @@ const engineMayImport: Record<string, string[]> = {
   lease: ['owner', 'kit'],
   owner: ['kit'],
   servers: ['kit'],
+  // The protocols of all servers without scripts.
+  'servers/records': ['servers', 'kit'],
   'servers/redis': [
     'servers/redis/calls',
     'servers/redis/connection',

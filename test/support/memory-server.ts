@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import type { LockRecord } from '../../src/servers/memory/records/lock-record.ts'
 import { isWriter } from '../../src/servers/read-write-server.ts'
+import { FOREVER } from '../../src/servers/record-store.ts'
 import {
   INBOX,
   latchKeys,
@@ -65,6 +66,15 @@ interface Key {
   ttlMs(): number
   expireIn(ms: number): void
   delete(): void
+}
+
+/** The channel in Redis for one in memory, such as `latch it`. */
+function channelOf(channel: string): string {
+  const [kind, rawName = ''] = [
+    channel.slice(0, channel.indexOf(' ')),
+    channel.slice(channel.indexOf(' ') + 1),
+  ]
+  return kind === 'latch' ? latchKeys(rawName, false).channel : channel
 }
 
 /** Answers what the suites ask of a server of Redis by its admin connection, as far as they do. */
@@ -131,7 +141,7 @@ class MemoryAdmin {
     return [
       ...this.#server.releases.names.map((rawName) => lockKeys(rawName).channel),
       ...this.#server.readWriteReleases.names.map((rawName) => readWriteKeys(rawName).channel),
-      ...this.#server.latchMessages.names.map((rawName) => latchKeys(rawName, false).channel),
+      ...this.#server.messages.names.map(channelOf),
       ...this.#server.grants.names.map((client) => INBOX + client),
       ...this.#server.revocations.names.map(requestsOf),
     ]
@@ -182,9 +192,10 @@ class MemoryAdmin {
         }
         all.set(counter, this.#key(record, record.counter, forget))
       }
-      if (record.latch !== null) {
+      const { latch } = record.plain.parts
+      if (latch?.untilMs === FOREVER) {
         const open = () => {
-          record.latch = null
+          delete record.plain.parts.latch
         }
         all.set(lock, this.#key(record, { endsAt: Infinity }, open))
       }

@@ -1,6 +1,7 @@
 import { CallFailure } from '../call-failure.ts'
 import { hasThisName, type NumberKind, WHAT_HAS_IT } from '../number-kind.ts'
-import type { LockRecord } from './records/lock-record.ts'
+import { FOREVER } from '../record-store.ts'
+import { type LockRecord, OTHERS } from './records/lock-record.ts'
 
 const OTHER_LOCK = hasThisName('a lock that is no read-write lock')
 
@@ -39,16 +40,13 @@ export function refuseOtherKinds(record: LockRecord, own: NumberKind): void {
   if (what !== undefined) throw refusal(hasThisName(what))
 }
 
-/**
- * Refuses a name that any other kind uses.
- *
- * @param own the words for a name that the own kind uses
- */
-export function refuseAllOthers(record: LockRecord, own: string): void {
-  if (record.userOfName === own) return
-  const why = whyNoPlainLock(record)
-  if (why !== null) throw refusal(why)
-  if (record.holder !== null) throw refusal(hasThisName(WHAT_HAS_IT.lock))
+/** Notes in the plain record if one of the other parts uses the name. */
+export function useOf(record: LockRecord): void {
+  const { plain, numberKind, isReadWrite, holder } = record
+  if (plain.use !== undefined && plain.use.part !== OTHERS) return
+  delete plain.use
+  const kind = numberKind ?? (isReadWrite ? 'readWrite' : holder === null ? null : 'lock')
+  if (kind !== null) plain.use = { part: OTHERS, what: WHAT_HAS_IT[kind], untilMs: FOREVER }
 }
 
 function whyNoLock({ numberKind, userOfName }: LockRecord): string | null {

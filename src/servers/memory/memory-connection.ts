@@ -2,7 +2,6 @@ import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { ElectionChannel } from '../election-channel.ts'
 import type { FairServer } from '../fair-server.ts'
-import type { RemoteLatch } from '../latch-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import type { Outage, OutageListener } from '../outage.ts'
 import { PendingReleases } from '../pending-releases.ts'
@@ -11,13 +10,12 @@ import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
-import type { ServerKind } from '../server-kind.ts'
+import type { KindClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import type { Channels } from './channels.ts'
 import { later } from './later.ts'
 import { MemoryFairServer } from './memory-fair-server.ts'
-import { MemoryLatch } from './memory-latch.ts'
 import { MemoryLock } from './memory-lock.ts'
 import { MemoryPermitServer } from './memory-permit-server.ts'
 import { MemoryPresence } from './memory-presence.ts'
@@ -105,12 +103,10 @@ export class MemoryConnection implements LockServer {
     return new MemoryReadWriteServer(this, clientId)
   }
 
-  latch(rawName: string): RemoteLatch {
-    return new MemoryLatch(this, rawName)
-  }
-
-  kind<R extends object>(kind: ServerKind<R>, rawName: string): R {
-    return kind.onRecords(new MemoryRecordStore(this), rawName)
+  kind<R extends object>(kind: ServerKind<R>, client: KindClient): R {
+    const { counterMs, pendingReleases } = this
+    const store = new MemoryRecordStore(this)
+    return kind.onRecords({ ...client, store, counterMs, pendingReleases })
   }
 
   electionChannel(rawName: string): ElectionChannel {

@@ -54,10 +54,8 @@ export class MemoryLockServer {
    * Messages about released read-write locks. The name of a channel is the raw name of the lock.
    */
   readonly readWriteReleases: Channels<string>
-  /** Messages to the awaiters of latches. The name of a channel is the raw name of the latch. */
-  readonly latchMessages: Channels<string>
-  /** Messages of other kinds. A channel has the name of the kind and the raw name. */
-  readonly kindMessages: Channels<string>
+  /** Messages of other kinds. The name of a channel begins with the name of the kind. */
+  readonly messages: Channels<string>
   /** The identities of the clients, by client id. */
   readonly clients = new Map<string, ClientInfo>()
   readonly notes = new Map<string, string>()
@@ -93,8 +91,7 @@ export class MemoryLockServer {
     this.clock = clock
     this.releases = new Channels(clock)
     this.readWriteReleases = new Channels(clock)
-    this.latchMessages = new Channels(clock)
-    this.kindMessages = new Channels(clock)
+    this.messages = new Channels(clock)
     this.tickets = new Channels(clock)
     this.grants = new Channels(clock)
     this.elections = new Channels(clock)
@@ -185,8 +182,7 @@ export class MemoryLockServer {
     for (const connection of [...this.#connections]) connection.lookAgain()
     this.releases.callAll()
     this.readWriteReleases.callAll()
-    this.latchMessages.callAll()
-    this.kindMessages.callAll()
+    this.messages.callAll()
     this.tickets.callAll()
     this.grants.callAll()
     this.elections.callAll()
@@ -216,8 +212,7 @@ export class MemoryLockServer {
     this.#connections.delete(connection)
     this.releases.removeAll(connection)
     this.readWriteReleases.removeAll(connection)
-    this.latchMessages.removeAll(connection)
-    this.kindMessages.removeAll(connection)
+    this.messages.removeAll(connection)
     this.tickets.removeAll(connection)
     this.grants.removeAll(connection)
     this.elections.removeAll(connection)

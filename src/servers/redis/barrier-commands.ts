@@ -62,5 +62,5 @@ class RedisBarrier implements RemoteBarrier {
 export const redisBarrier: Omit<RedisKind, 'what'> = {
   type: 'zset',
   mark: 'holdfast_barrier',
-  open: (server, rawName) => new RedisBarrier(server, rawName),
+  open: (server) => (rawName: string) => new RedisBarrier(server, rawName),
 }

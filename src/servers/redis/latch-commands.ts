@@ -3,16 +3,11 @@ import { CallFailure } from '../call-failure.ts'
 import type { LatchState, RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
-import { type LockKeys, latchKeys } from './calls/keys.ts'
-import type { ScriptServer } from './calls/script-runner.ts'
+import { latchKeys } from './calls/keys.ts'
+import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
 import type { ServerClock } from './calls/server-clock.ts'
 import * as scripts from './scripts/latch.generated.ts'
 import type { Args, Script } from './scripts/script.ts'
-
-/** The parts of the server that latches use. */
-interface LatchScriptServer extends ScriptServer {
-  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
-}
 
 /** The arguments that are computed when the request is sent. */
 interface LatchTerms {
@@ -38,11 +33,11 @@ interface Forgotten {
 }
 
 /** One count-down latch on one server, or in a cluster. */
-export class RedisLatch implements RemoteLatch {
-  readonly #server: LatchScriptServer
+class RedisLatch implements RemoteLatch {
+  readonly #server: KindScripts
   readonly #keys: ReturnType<typeof latchKeys>
 
-  constructor(server: LatchScriptServer, rawName: string) {
+  constructor(server: KindScripts, rawName: string) {
     this.#server = server
     this.#keys = latchKeys(rawName, server.runner.clustered)
   }
@@ -182,4 +177,9 @@ function isForgotten(answer: { readonly kind: string }): answer is Forgotten {
 
 function isOver(answer: { readonly kind: string }): answer is RoundOver {
   return answer.kind === 'over'
+}
+
+export const redisLatch: Omit<RedisKind, 'what'> = {
+  type: 'string',
+  open: (server) => (rawName: string) => new RedisLatch(server, rawName),
 }

@@ -9,11 +9,12 @@ import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
-import type { ServerKind } from '../server-kind.ts'
+import type { KindClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './calls/cluster-slot.ts'
 import type { LockKeys } from './calls/keys.ts'
+import type { RedisKinds } from './calls/redis-kind.ts'
 import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
@@ -26,7 +27,6 @@ import { Subscriptions } from './connection/subscriptions.ts'
 import { Confirmations } from './durability/confirmations.ts'
 import { electionChannel } from './election-channel.ts'
 import { RedisFairServer } from './fair-commands.ts'
-import { RedisLatch } from './latch-commands.ts'
 import { PendingReleasesBySlot } from './pending-releases-by-slot.ts'
 import { Presences } from './presence/presences.ts'
 import { RedisReadWriteServer } from './read-write/read-write-commands.ts'
@@ -49,6 +49,7 @@ export class RedisServer implements LockServer {
   readonly #onUp = new Set<() => void>()
   readonly #timeoutMs: number
   readonly #pendingReleases: PendingReleasesBySlot
+  readonly #kinds: RedisKinds | undefined
   #semaphores: RedisSemaphoreServer | undefined
   readonly source: RedisSource
   /** The address of the server, for messages. Left out for a cluster, which has several nodes. */
@@ -65,6 +66,7 @@ export class RedisServer implements LockServer {
   ) {
     this.source = source
     this.#timeoutMs = timeoutMs
+    this.#kinds = kinds
     this.#pendingReleases = new PendingReleasesBySlot(timeoutMs, label)
     const settings = { source, silenceMs: timeoutMs, sharded }
     const probe = new Probe(settings)
@@ -146,12 +148,8 @@ export class RedisServer implements LockServer {
     return new RedisReadWriteServer(this, clientId)
   }
 
-  latch(rawName: string): RedisLatch {
-    return new RedisLatch(this, rawName)
-  }
-
-  kind<R extends object>({ name }: ServerKind<R>, rawName: string): R | undefined {
-    return this.runner.kinds.get(name)?.open(this, rawName) as R | undefined
+  kind<R extends object>({ name }: ServerKind<R>, client: KindClient): R | undefined {
+    return this.#kinds?.get(name)?.open(this, client) as R | undefined
   }
 
   electionChannel(rawName: string): ElectionChannel {

@@ -1,10 +1,13 @@
 import { clientOf, type QueueEntry } from '../../answers.ts'
 import type { NumberKind } from '../../number-kind.ts'
-import type { KindRecord } from '../../server-kind.ts'
+import type { NameRecord } from '../../record-store.ts'
 import { leftMs, timeUs } from './moments.ts'
 import { QueueRecord } from './queue-record.ts'
 import { ReadWriteRecord } from './read-write-record.ts'
 import { SemaphoreRecord } from './semaphore-record.ts'
+
+/** The use of a name by a part that is no plain data. */
+export const OTHERS = 'others'
 
 interface HolderRecord {
   readonly owner: string
@@ -28,16 +31,11 @@ export class LockRecord {
    * remembers no token.
    */
   counter: { readonly token: number; endsAt: number } | null = null
-  /**
-   * The latch of this name, with its count and round; null if the latch is open. `setAt` is when
-   * the count was set, on the clients' monotonic clock.
-   */
-  latch: { count: number; readonly round: number; readonly setAt: number } | null = null
   #queue: QueueRecord | undefined
   #readWrite: ReadWriteRecord | undefined
   #semaphore: SemaphoreRecord | undefined
-  /** The state as other kinds, by the words for a name that the kind uses. */
-  readonly #parts = new Map<string, KindRecord>()
+  /** The parts that are plain data. */
+  readonly plain: NameRecord = { parts: {} }
 
   constructor(rawName: string) {
     this.rawName = rawName
@@ -70,20 +68,13 @@ export class LockRecord {
    * number.
    */
   get numberKind(): NumberKind | null {
-    if (this.latch !== null) return 'latch'
     return this.#semaphore?.isSet ? this.#semaphore.kind : null
   }
 
-  /** Returns the state of this name as another kind. Creates the state if there is none. */
-  partOf<S extends KindRecord>(what: string, newRecord: () => S): S {
-    const part = this.#parts.get(what) ?? newRecord()
-    this.#parts.set(what, part)
-    return part as S
-  }
-
-  /** The words for the kind of `partOf` that uses the name. Undefined if no such kind uses it. */
+  /** The words for the kind whose plain part uses the name. Undefined if no such kind uses it. */
   get userOfName(): string | undefined {
-    return [...this.#parts].find(([, part]) => part.usesName)?.[0]
+    const { use } = this.plain
+    return use?.part === OTHERS ? undefined : use?.what
   }
 
   /** Deletes all parts of the state that have expired. */
@@ -93,12 +84,17 @@ export class LockRecord {
     this.#queue?.expire(now)
     this.#readWrite?.expire(now)
     this.#semaphore?.expire(now)
-    for (const part of this.#parts.values()) part.expire(now)
+    const { plain } = this
+    for (const [name, { untilMs }] of Object.entries(plain.parts)) {
+      if (untilMs < now) delete plain.parts[name]
+    }
+    if (plain.use !== undefined && plain.use.untilMs < now) delete plain.use
   }
 
   get isForgotten(): boolean {
-    if (this.holder !== null || this.counter !== null || this.latch !== null) return false
-    const parts = [this.#queue, this.#readWrite, this.#semaphore, ...this.#parts.values()]
+    if (this.holder !== null || this.counter !== null) return false
+    if (Object.keys(this.plain.parts).length > 0) return false
+    const parts = [this.#queue, this.#readWrite, this.#semaphore]
     return parts.every((part) => part?.isForgotten ?? true)
   }
 

@@ -9,11 +9,10 @@ import type { Terms } from '../scripts/terms.ts'
 import { Batch } from './batch.ts'
 import { slotOf } from './cluster-slot.ts'
 import { NodeClocks } from './node-clocks.ts'
-import type { RedisKinds } from './redis-kind.ts'
 import { ScriptCall } from './script-call.ts'
 import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
-import { explained } from './wrong-type.ts'
+import { explained, type KeysOfKinds } from './wrong-type.ts'
 
 /** The longest time to find out what already has a refused name, in milliseconds. */
 const EXPLAIN_MS = 500
@@ -28,8 +27,7 @@ interface OnSend {
  * given up.
  */
 export class ScriptRunner {
-  /** The kinds that have scripts of their own. */
-  readonly kinds: RedisKinds
+  readonly #kinds: KeysOfKinds
   readonly #connection: Connection
   readonly #clock: ServerClock
   readonly #onSend: OnSend
@@ -47,9 +45,9 @@ export class ScriptRunner {
     connection: Connection,
     clock: ServerClock,
     onSend: OnSend,
-    { counterMs, kinds = new Map() }: { counterMs: number; kinds?: RedisKinds | undefined },
+    { counterMs, kinds = new Map() }: { counterMs: number; kinds?: KeysOfKinds | undefined },
   ) {
-    this.kinds = kinds
+    this.#kinds = kinds
     this.#connection = connection
     this.#onSend = onSend
     this.#clock = clock
@@ -108,7 +106,7 @@ export class ScriptRunner {
 
   /** @internal */
   explain(failure: CallFailure, { script, keys }: Request<unknown>): Promise<CallFailure> {
-    return explained(failure, script.name, keys, (send) => this.raw(EXPLAIN_MS, send), this.kinds)
+    return explained(failure, script.name, keys, (send) => this.raw(EXPLAIN_MS, send), this.#kinds)
   }
 
   /** @internal */

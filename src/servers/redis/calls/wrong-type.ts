@@ -3,7 +3,22 @@ import { hasThisName, type NumberKind, WHAT_HAS_IT } from '../../number-kind.ts'
 import { codeOf, refusal } from '../connection/failure-of.ts'
 import type { RedisClient } from '../connection/open-client.ts'
 import { derived, kindKey } from './keys.ts'
-import type { RedisKinds } from './redis-kind.ts'
+
+/** The key of a kind, whose name is the raw name. */
+export interface KeyOfKind {
+  /** The type of the key. */
+  readonly type: string
+  /**
+   * The prefix of a second key, which exists while the first key has this kind. Left out if the
+   * first key is a number.
+   */
+  readonly mark?: string
+  /** The words in errors for a name that the kind uses. */
+  readonly what: string
+}
+
+/** These keys by the folders of the scripts. */
+export type KeysOfKinds = ReadonlyMap<string, KeyOfKind>
 
 /** Sends a command that is not a script. Rejects with a `CallFailure`. */
 type Send = <T>(send: (client: RedisClient) => Promise<T>) => Promise<T>
@@ -46,7 +61,7 @@ export async function explained(
   script: string,
   keys: readonly string[],
   send: Send,
-  kinds: RedisKinds,
+  kinds: KeysOfKinds,
 ): Promise<CallFailure> {
   const [folder = ''] = script.split('/')
   const ofNumber = /^(permits|semaphore|latch)$/.test(folder) ? 'string' : 'hash'
@@ -81,7 +96,7 @@ async function whatIs(
   client: RedisClient,
   name: string,
   type: string,
-  kinds: RedisKinds,
+  kinds: KeysOfKinds,
 ): Promise<string> {
   const unknown = `${OF_OTHERS[type] ?? `a key of type "${type}"`} that Holdfast does not know`
   if (type === 'string') {
@@ -91,8 +106,8 @@ async function whatIs(
     return WHAT_HAS_IT[kind as NumberKind] ?? 'a semaphore or latch (a string)'
   }
   for (const kind of kinds.values()) {
-    const isMarked = kind.type === type && (await client.exists(derived(kind.mark, name))) > 0
-    if (isMarked) return kind.what
+    if (kind.type !== type || kind.mark === undefined) continue
+    if ((await client.exists(derived(kind.mark, name))) > 0) return kind.what
   }
   if (type !== 'hash') return unknown
   const scanned = client.hscan(name, 0, 'COUNT', 10).catch(() => null)

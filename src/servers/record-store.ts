@@ -1,0 +1,85 @@
+import type { Clock } from '../kit/clock.ts'
+import type { Subscription } from './subscription.ts'
+
+/** A time that never comes. Unlike Infinity, it survives JSON. */
+export const FOREVER = Number.MAX_SAFE_INTEGER
+
+/**
+ * A server without scripts, as one client uses it. It stores one record for each name. The
+ * protocols are in `records/`. They are the same for each store.
+ */
+export interface RecordStore {
+  /** The clock of the client. */
+  readonly clock: Clock
+  /**
+   * Changes the records of several names, all or nothing. `change` changes the records in place. If
+   * `change` throws, nothing is stored. If another client changes a record at the same time, the
+   * store calls `change` again with new records.
+   *
+   * @param names different names
+   * @param change receives one record for each name, without parts if the store has none. It
+   * returns the answer, and the messages that the store publishes after the change
+   */
+  transact<T>(
+    names: readonly string[],
+    change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
+  ): Promise<T>
+  /** @returns how many clients receive the message; null if the store cannot count them */
+  publish(channel: string, message: string): Promise<number | null>
+  /**
+   * Calls `onMessage` with each message. Calls `onMessage` without a message when messages may have
+   * been missed, and once after the subscription begins.
+   */
+  listen(channel: string, onMessage: (message?: string) => void): Subscription
+}
+
+/** The state of one name. It is plain data, which survives JSON. */
+export interface NameRecord {
+  /** The use of the name. While it lasts, no other kind may use the name. */
+  use?: NameUse
+  /** The parts of the state. Each kind has a part, and kinds may share a part. */
+  readonly parts: { [name: string]: StoredPart }
+}
+
+export interface NameUse {
+  /** The part of the kind that uses the name. */
+  readonly part: string
+  /** The words in errors for a name that the kind uses. */
+  readonly what: string
+  /** In ms of the server's time. */
+  readonly untilMs: number
+}
+
+interface StoredPart {
+  /** The store may delete the part after this moment, in ms of the server's time. */
+  readonly untilMs: number
+  readonly state: object
+}
+
+/** The time of the server during one change. */
+export interface ServerMoment {
+  /** The server's time, in ms since 1970. */
+  readonly nowMs: number
+  /** Now on a clock of the server that is never set, in milliseconds. */
+  readonly steadyMs: number
+  /** How far the steady clock is ahead of the client's monotonic clock at most, in milliseconds. */
+  readonly aheadMs: number
+  /**
+   * Returns the server time in µs, raised if necessary, so that each call returns a new value.
+   *
+   * @param reserve how many values above the result also belong to this call
+   */
+  uniqueUs(reserve?: number): number
+  /** Returns how many clients listen to a channel; null if the server cannot count them. */
+  listeners(channel: string): number | null
+}
+
+export interface Changed<T> {
+  readonly answer: T
+  readonly messages: readonly StoreMessage[]
+}
+
+export interface StoreMessage {
+  readonly channel: string
+  readonly message: string
+}

@@ -1,0 +1,108 @@
+import type { Arrival, Arrived, BarrierFacts, RemoteBarrier } from '../barrier-server.ts'
+import type { ServerKind } from '../server-kind.ts'
+import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
+import { isEmpty, sizeOf } from './plain-data.ts'
+import {
+  expireResults,
+  forgetResults,
+  newResults,
+  resultOf,
+  resultsUntilMs,
+  type StoredResults,
+  storeResult,
+} from './stored-results.ts'
+
+/** How long the outcome of an arrival is stored, in milliseconds. */
+const OUTCOME_MS = 600_000
+
+/** The state of one barrier. It changes as `lua/barrier/` changes Redis. */
+interface BarrierState {
+  /** When the lease of each arrival of the current round ends, by the id of the arrival. */
+  arrivals: { [id: string]: number }
+  round: number
+  parties: number
+  readonly outcomes: StoredResults<'left' | 'passed'>
+}
+
+const WHAT = 'a cyclic barrier'
+
+const PART: RecordPart<BarrierState> = {
+  name: 'barrier',
+  newState: () => ({ arrivals: {}, round: 0, parties: 0, outcomes: newResults() }),
+  expire({ arrivals, outcomes }, nowMs) {
+    for (const [id, endsMs] of Object.entries(arrivals)) if (endsMs < nowMs) delete arrivals[id]
+    expireResults(outcomes, nowMs)
+  },
+  untilMs: (barrier) => Math.max(arrivalsUntilMs(barrier), resultsUntilMs(barrier.outcomes)),
+  use(barrier) {
+    if (isEmpty(barrier.arrivals)) return undefined
+    return { what: WHAT, untilMs: arrivalsUntilMs(barrier) }
+  },
+}
+
+function arrivalsUntilMs({ arrivals }: BarrierState): number {
+  return Math.max(0, ...Object.values(arrivals))
+}
+
+/** Counts an arrival, or renews its lease. The last arrival ends the round. */
+export function arrive(record: OpenRecord, arrival: Arrival): Arrived {
+  record.refuseOthers(WHAT)
+  const { id, parties, leaseMs, round, answered } = arrival
+  const barrier = record.part(PART)
+  const outcome = resultOf(barrier.outcomes, id)
+  forgetResults(barrier.outcomes, answered)
+  if (outcome !== undefined) return { kind: outcome === 'passed' ? 'passed' : 'gone' }
+  const isOpen = !isEmpty(barrier.arrivals)
+  if (round !== '' && (!isOpen || round !== barrier.round)) return { kind: 'gone' }
+  if (isOpen && parties !== barrier.parties) return { kind: 'other', parties: barrier.parties }
+  if (!isOpen) {
+    barrier.round = record.moment.uniqueUs()
+    barrier.parties = parties
+  }
+  barrier.arrivals[id] = record.nowMs + leaseMs
+  const arrived = Object.keys(barrier.arrivals)
+  if (arrived.length < parties) return { kind: 'waiting', round: barrier.round }
+  for (const one of arrived) storeOutcome(record, one, 'passed')
+  barrier.arrivals = {}
+  record.publish(channelOf(record.rawName), String(barrier.round))
+  return { kind: 'passed' }
+}
+
+export function withdraw(record: OpenRecord, id: string): 'left' | 'passed' {
+  record.refuseOthers(WHAT)
+  const { arrivals, outcomes } = record.part(PART)
+  const outcome = resultOf(outcomes, id)
+  if (outcome !== undefined) return outcome
+  delete arrivals[id]
+  storeOutcome(record, id, 'left')
+  return 'left'
+}
+
+function inspect(record: OpenRecord): BarrierFacts {
+  record.refuseOthers(WHAT)
+  const { arrivals, parties, round } = record.part(PART)
+  const arrived = sizeOf(arrivals)
+  return arrived === 0 ? { arrived, parties: null, round: null } : { arrived, parties, round }
+}
+
+function storeOutcome(record: OpenRecord, id: string, outcome: 'left' | 'passed'): void {
+  storeResult(record.part(PART).outcomes, id, outcome, record.nowMs + OUTCOME_MS)
+}
+
+const channelOf = (rawName: string) => `barrier ${rawName}`
+
+export const BARRIER: ServerKind<(rawName: string) => RemoteBarrier> = {
+  name: 'barrier',
+  what: WHAT,
+  onRecords({ store }) {
+    return (rawName) => {
+      const change = <T>(verb: (record: OpenRecord) => T) => changeRecord(store, rawName, verb)
+      return {
+        arrive: (arrival) => change((record) => arrive(record, arrival)),
+        withdraw: (id) => change((record) => withdraw(record, id)),
+        inspect: () => change(inspect),
+        listen: (onWake) => store.listen(channelOf(rawName), onWake),
+      }
+    }
+  },
+}

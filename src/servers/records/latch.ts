@@ -1,0 +1,170 @@
+import type { LatchFacts } from '../answers.ts'
+import { CallFailure } from '../call-failure.ts'
+import { type LatchState, OPEN, type RemoteLatch } from '../latch-server.ts'
+import { WHAT_HAS_IT } from '../number-kind.ts'
+import type { OnceRequest } from '../once-request.ts'
+import { FOREVER } from '../record-store.ts'
+import type { ServerKind } from '../server-kind.ts'
+import { changeRecord, type OpenRecord, type RecordPart } from './open-record.ts'
+import {
+  expireResults,
+  newResults,
+  resultOf,
+  resultsUntilMs,
+  type StoredResults,
+  storeResult,
+} from './stored-results.ts'
+
+/**
+ * After a request can no longer be sent again, its result is stored for this time, in milliseconds.
+ */
+const MARGIN_MS = 60_000
+
+/** The message of the failure if the server may have forgotten the result of an earlier copy. */
+const TOO_LATE =
+  'the server answers again, but it is too late to repeat the request, which may have run'
+
+/** The state of one latch. It changes as `lua/latch/` changes Redis. */
+interface StoredLatch {
+  /** The count; 0 if the latch is open. */
+  count: number
+  /** The id of the round; 0 if the latch is open. */
+  round: number
+  /** When the count was set, on the steady clock of the server, in milliseconds. */
+  setAt: number
+  readonly results: StoredResults<boolean | LatchState>
+}
+
+/** A change of a latch that counts once. */
+interface OnceInRound {
+  readonly request: OnceRequest
+  /** The only round in which the change counts. Left out for the round at the time of the call. */
+  readonly round?: number | undefined
+}
+
+const WHAT = WHAT_HAS_IT.latch
+
+const PART: RecordPart<StoredLatch> = {
+  name: 'latch',
+  newState: () => ({ count: 0, round: 0, setAt: 0, results: newResults() }),
+  expire: ({ results }, nowMs) => expireResults(results, nowMs),
+  untilMs: ({ count, results }) => (count > 0 ? FOREVER : resultsUntilMs(results)),
+  use: ({ count }) => (count > 0 ? { what: WHAT, untilMs: FOREVER } : undefined),
+}
+
+export function trySetCount(record: OpenRecord, count: number, request: OnceRequest): boolean {
+  const [latch, earlier] = resume<boolean>(record, request)
+  if (earlier !== undefined) return earlier
+  const isOpen = latch.count === 0
+  if (isOpen) {
+    Object.assign(latch, {
+      count,
+      round: record.moment.uniqueUs(),
+      setAt: record.moment.steadyMs,
+    })
+    record.publish(channelOf(record.rawName), '1')
+  }
+  return stored(record, request, isOpen)
+}
+
+/** @returns null if the round of the call is over */
+export function countDown(record: OpenRecord, { request, round }: OnceInRound): LatchState | null {
+  const [latch, earlier] = resume<LatchState>(record, request)
+  if (earlier !== undefined) return earlier
+  if (isOfOtherRound(record, { request, round })) return null
+  // Nothing is counted, so no result is stored.
+  if (latch.count === 0) return OPEN
+  latch.count -= 1
+  if (latch.count > 0) return stored(record, request, { count: latch.count, round: latch.round })
+  openLatch(latch)
+  record.publish(channelOf(record.rawName), '0')
+  return stored(record, request, OPEN)
+}
+
+export function deleteCount(record: OpenRecord, { request, round }: OnceInRound): boolean {
+  const [latch, earlier] = resume<boolean>(record, request)
+  if (earlier !== undefined) return earlier
+  if (isOfOtherRound(record, { request, round })) return false
+  const isSet = latch.count > 0
+  if (isSet) {
+    openLatch(latch)
+    record.publish(channelOf(record.rawName), '1')
+  }
+  // The result is stored even if there was no count. A late copy must not delete a later count.
+  return stored(record, request, isSet)
+}
+
+function read(record: OpenRecord): LatchState {
+  record.refuseOthers(WHAT)
+  const { count, round, setAt } = record.part(PART)
+  return count === 0 ? OPEN : { count, round, setAt: setAt - record.moment.aheadMs }
+}
+
+function inspect(record: OpenRecord): LatchFacts {
+  record.refuseOthers(WHAT)
+  const { count, round } = record.part(PART)
+  const waiters = record.moment.listeners(channelOf(record.rawName)) ?? 0
+  return { count, waiters, round: count === 0 ? null : round }
+}
+
+/** Returns the latch, and the result of an earlier copy of the request, if there is one. */
+function resume<T extends boolean | LatchState>(
+  record: OpenRecord,
+  { id }: OnceRequest,
+): [StoredLatch, T | undefined] {
+  record.refuseOthers(WHAT)
+  const latch = record.part(PART)
+  return [latch, resultOf(latch.results, id) as T | undefined]
+}
+
+function stored<T extends boolean | LatchState>(
+  record: OpenRecord,
+  { id, keptMs }: OnceRequest,
+  result: T,
+): T {
+  storeResult(record.part(PART).results, id, result, record.nowMs + keptMs + MARGIN_MS)
+  return result
+}
+
+function openLatch(latch: StoredLatch): void {
+  latch.count = 0
+  latch.round = 0
+}
+
+/**
+ * True if the call is about another round than the current one. With `round`, the call names its
+ * round. Without it, the call must have been made after the current round began.
+ */
+function isOfOtherRound(record: OpenRecord, { request, round }: OnceInRound): boolean {
+  const latch = record.part(PART)
+  if (round !== undefined) return latch.round !== round
+  return latch.count > 0 && latch.setAt > request.askedAt + record.moment.aheadMs
+}
+
+const channelOf = (rawName: string) => `latch ${rawName}`
+
+export const LATCH: ServerKind<(rawName: string) => RemoteLatch> = {
+  name: 'latch',
+  what: WHAT,
+  onRecords({ store }) {
+    return (rawName) => {
+      const change = <T>(verb: (record: OpenRecord) => T) => changeRecord(store, rawName, verb)
+      const once = async <T>(request: OnceRequest, verb: (record: OpenRecord) => T) => {
+        const isInTime = request.startCopy(store.clock.monotonic())
+        if (!isInTime) throw new CallFailure('unknown', TOO_LATE, undefined, true)
+        return change(verb)
+      }
+      return {
+        trySetCount: (count, request) =>
+          once(request, (record) => trySetCount(record, count, request)),
+        countDown: (request, _callMs, round) =>
+          once(request, (record) => countDown(record, { request, round })),
+        delete: (request, _callMs, round) =>
+          once(request, (record) => deleteCount(record, { request, round })),
+        read: () => change(read),
+        inspect: () => change(inspect),
+        listen: (onWake) => store.listen(channelOf(rawName), () => onWake()),
+      }
+    }
+  },
+}

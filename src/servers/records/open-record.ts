@@ -1,0 +1,120 @@
+import { CallFailure } from '../call-failure.ts'
+import { hasThisName } from '../number-kind.ts'
+import type { NameRecord, RecordStore, ServerMoment, StoreMessage } from '../record-store.ts'
+
+/** One part of the records. `S` is its state as plain data. */
+export interface RecordPart<S extends object> {
+  readonly name: string
+  newState(): S
+  /** Forgets all that has expired. */
+  expire(state: S, nowMs: number): void
+  /** Returns until when the state counts, in ms of the server's time; 0 if it can be deleted now. */
+  untilMs(state: S): number
+  /** Returns the kind that uses the name, and until when. Undefined if no kind uses the name. */
+  use?(state: S): { readonly what: string; readonly untilMs: number } | undefined
+}
+
+/** The record of one name during one change. */
+export class OpenRecord {
+  readonly rawName: string
+  readonly moment: ServerMoment
+  readonly #record: NameRecord
+  readonly #messages: StoreMessage[]
+  readonly #states = new Map<RecordPart<object>, object>()
+
+  constructor(
+    rawName: string,
+    record: NameRecord,
+    moment: ServerMoment,
+    messages: StoreMessage[] = [],
+  ) {
+    this.rawName = rawName
+    this.#record = record
+    this.moment = moment
+    this.#messages = messages
+  }
+
+  get nowMs(): number {
+    return this.moment.nowMs
+  }
+
+  /** Returns the state of a part, without all that has expired. */
+  part<S extends object>(part: RecordPart<S>): S {
+    const opened = this.#states.get(part) as S | undefined
+    if (opened !== undefined) return opened
+    const state = (this.#record.parts[part.name]?.state as S | undefined) ?? part.newState()
+    part.expire(state, this.nowMs)
+    this.#states.set(part, state)
+    return state
+  }
+
+  /** Publishes a message after the change. */
+  publish(channel: string, message: string): void {
+    this.#messages.push({ channel, message })
+  }
+
+  /** The words for the kind that uses the name. Undefined if no kind uses it. */
+  get what(): string | undefined {
+    const { use } = this.#record
+    return use === undefined || use.untilMs < this.nowMs ? undefined : use.what
+  }
+
+  /**
+   * Throws if another kind uses the name.
+   *
+   * @param own the words for the kinds that may use the name
+   */
+  refuseOthers(...own: string[]): void {
+    const { what } = this
+    if (what !== undefined && !own.includes(what)) throw refusal(what)
+  }
+
+  /** Writes the parts back to the record. */
+  save(): void {
+    const record = this.#record
+    for (const [part, state] of this.#states) {
+      const { name } = part
+      const untilMs = part.untilMs(state)
+      if (untilMs < this.nowMs) delete record.parts[name]
+      else record.parts[name] = { untilMs, state }
+      const use = part.use?.(state)
+      if (use !== undefined) record.use = { part: name, ...use }
+      else if (record.use?.part === name) delete record.use
+    }
+  }
+}
+
+/** The error for a name that another kind uses. */
+export function refusal(what: string): CallFailure {
+  return new CallFailure('refused', hasThisName(what), undefined, true)
+}
+
+/** Changes the record of one name. */
+export function changeRecord<T>(
+  store: RecordStore,
+  rawName: string,
+  change: (record: OpenRecord) => T,
+): Promise<T> {
+  return changeRecords(store, [rawName], ([record]) => change(record as OpenRecord))
+}
+
+/**
+ * Changes the records of several names, all or nothing.
+ *
+ * @param names different names
+ */
+export function changeRecords<T>(
+  store: RecordStore,
+  names: readonly string[],
+  change: (records: readonly OpenRecord[]) => T,
+): Promise<T> {
+  return store.transact(names, (records, moment) => {
+    const messages: StoreMessage[] = []
+    const opened = records.map(
+      (record, n) => new OpenRecord(names[n] as string, record, moment, messages),
+    )
+    const answer = change(opened)
+    for (const record of opened) record.save()
+    return { answer, messages }
+  })
+}

@@ -1,0 +1,18 @@
+import { KINDS } from '../../src/kinds/all.ts'
+import { redisKindsOf } from '../../src/kinds/open-kinds.ts'
+import type { LockServer } from '../../src/servers/lock-server.ts'
+import type { ServerKind } from '../../src/servers/server-kind.ts'
+
+/** The kinds on Redis, for a `RedisServer` that a test makes. */
+export const redisKinds = redisKindsOf(KINDS)
+
+/** The requests of a kind, as a client uses them. */
+export function requestsOfKind<R extends object>(
+  server: LockServer,
+  kind: ServerKind<R>,
+  clientId = 'c',
+): R {
+  const requests = server.kind?.(kind, { clientId, label: clientId, outageMs: 5_000 })
+  if (requests === undefined) throw new Error(`The server has no ${kind.name}`)
+  return requests
+}
