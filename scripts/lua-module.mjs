@@ -1,6 +1,9 @@
 // Writes the module for the scripts of one folder: each with a way to give its arguments by name, and one
 // to read its reply.
 
+/** The least values of fields that are an answer of PTTL. */
+const [FOREVER, GONE] = ['-1', '-2']
+
 const HEAD = '// Generated from the headers of lua/ by `npm run lua`. Do not edit.\n'
 
 /** @param named the scripts of all folders, by their names */
@@ -15,8 +18,11 @@ export function moduleOf(scripts, named) {
     'listOf',
     'odd',
     'pairs',
+    'remaining',
+    'remainingOrNone',
     'sized',
     'text',
+    'ttlMs',
     'whole',
     'wholeOrNone',
   ]
@@ -24,6 +30,7 @@ export function moduleOf(scripts, named) {
   const imports = [
     ...(used.length > 0 ? [`import { ${used.join(', ')} } from './reading.ts'`] : []),
     "import type { Args, Script, Value } from './script.ts'",
+    ...(text.includes('Remaining') ? ["import type { Remaining } from '../../remaining.ts'"] : []),
     ...(text.includes('Terms') ? ["import type { Terms } from './terms.ts'"] : []),
   ]
   return `${HEAD}${imports.join('\n')}\n${text}`
@@ -153,8 +160,15 @@ function readerOf({ constant, replies }, named) {
   if (only.literal !== undefined) return declared('boolean') + reader('  return flag(reply)\n')
   if (only.value?.isList) {
     // What makes no sense in one place is nothing to the others.
-    const body = `  return listOf(reply).map((one) => wholeOrNone(one, ${only.value.least ?? 0}))\n`
-    return declared('(number | undefined)[]') + reader(body)
+    const { least = 0 } = only.value
+    const [element, call] =
+      least === GONE
+        ? ['Remaining', 'remainingOrNone(one)']
+        : ['number', `wholeOrNone(one, ${least})`]
+    return (
+      declared(`(${element} | undefined)[]`) +
+      reader(`  return listOf(reply).map((one) => ${call})\n`)
+    )
   }
   if (only.value !== undefined)
     return declared(fieldType(only.value)) + reader(`  return ${read('reply', only.value)}\n`)
@@ -184,7 +198,7 @@ const memberType = (field) => `readonly ${field.name}: ${fieldType(field)}`
 function fieldType({ isList, elements, alternatives }) {
   if (isList) return elements.length === 0 ? 'number[]' : `(${untaggedType(elements)})[]`
   const types = {
-    number: 'number',
+    number: alternatives.some(({ least }) => least === GONE) ? 'Remaining' : 'number',
     digits: 'string',
     text: 'string',
     flag: 'boolean',
@@ -242,6 +256,12 @@ function property(field, at, last) {
     : `${field.name}: list.length > ${at} ? ${value} : ${field.initial}`
 }
 
+/** A number of at least -1 or -2 is an answer of PTTL, whose codes get a meaning here. */
+function number(path, least = 0) {
+  if (least === FOREVER) return `ttlMs(${path})`
+  return least === GONE ? `remaining(${path})` : `whole(${path}, ${least})`
+}
+
 function read(path, { isList, elements, alternatives }) {
   if (isList)
     return `listOf(${path}).map((one) => {\n${untagged('one', elements, '        ')}      })`
@@ -249,7 +269,7 @@ function read(path, { isList, elements, alternatives }) {
     .toSorted((a, b) => Number(b.word === "''") - Number(a.word === "''"))
     .map(({ word, least, as }) => {
       if (word === "''") return `${path} === '' ? ${as ?? "''"} : `
-      if (word === 'number') return `whole(${path}, ${least ?? 0})`
+      if (word === 'number') return number(path, least)
       return `${word}(${path})`
     })
     .join('')

@@ -50,7 +50,7 @@ export const durability = [
     id: 'confirmed-but-not-held',
     mistake: 'What the replicas have counts, although somebody else has the lock by now.',
     file: CONFIRMATIONS,
-    search: "remaining === -2 ? 'gone' : 'confirmed'",
+    search: "remaining === 'gone' ? 'gone' : 'confirmed'",
     replace: "'confirmed'",
     test: UNKNOWN,
     name: 'a lock that another client holds at the end of WAIT is not acquired',

@@ -47,8 +47,8 @@ export const held = [
     mistake:
       'whenFree() does not look when the lease of the holder ends: one that crashed sends no message.',
     file: 'src/waiting/free-watch.ts',
-    search: 'ttls.length === 0 ? -1 : Math.min(...ttls)',
-    replace: '-1',
+    search: 'this }, Math.min(...ttls))',
+    replace: 'this }, Infinity)',
     test: FREE,
     name: 'whenFree() resolves at the end of the lease if no release comes',
   },

@@ -53,9 +53,9 @@ export const waiting = [
     mistake:
       'Who waits does not look when the lease of the holder ends: one that crashed sends no message.',
     file: 'src/waiting/release-listener.ts',
-    search: 'Math.min(ttlMs >= 0 ? this.#untilFree(ttlMs) : Infinity, untilCheckMs())',
+    search: 'Math.min(ttlMs === Infinity ? ttlMs : this.#untilFree(ttlMs), untilCheckMs())',
     replace:
-      'Math.min(ttlMs >= 0 ? 2 * this.#untilFree(ttlMs) + 60_000 : Infinity, untilCheckMs())',
+      'Math.min(ttlMs === Infinity ? ttlMs : 2 * this.#untilFree(ttlMs) + 60_000, untilCheckMs())',
     test: WAITERS,
     name: 'a waiter that misses a message checks at the end of the holder’s lease',
   },
@@ -63,8 +63,8 @@ export const waiting = [
     id: 'deleted-key-not-seen',
     mistake: 'Who waits for a key that is deleted sleeps to the end of the lease that it saw.',
     file: 'src/waiting/release-listener.ts',
-    search: ': Infinity, untilCheckMs())',
-    replace: ': untilCheckMs())',
+    search: ', untilCheckMs())',
+    replace: ')',
     test: 'test/lock/deleted-key.test.ts',
     name: 'every kind of waiter finds within six seconds that a key was deleted',
   },

@@ -38,7 +38,7 @@ export async function lengthen(
     const [remaining] = await renewalOf(hold, server).renew([toRenew(hold)], wantedMs, callMs)
     if (remaining instanceof CallFailure) {
       await retryBudget.pauseAfter(remaining, sentAt.monotonic, 'its lease was not extended')
-    } else if (remaining === -2) {
+    } else if (remaining === 'gone') {
       if (hold.live) hold.loseGone()
     } else {
       hold.proved(wantedMs, sentAt)

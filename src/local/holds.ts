@@ -4,7 +4,8 @@ import type { HoldEvent } from '../events.ts'
 import type { Moment } from '../kit/clock.ts'
 import { Hold } from '../lease/hold.ts'
 import type { Granted, SeenHold } from '../servers/answers.ts'
-import { type CallFailure, LateGrant } from '../servers/call-failure.ts'
+import { LateGrant } from '../servers/call-failure.ts'
+import type { RenewedLease } from '../servers/remaining.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import { HoldSet } from './hold-set.ts'
 import { type KindVerbs, renewalOf, toRenew } from './kind-verbs.ts'
@@ -106,14 +107,11 @@ export class Holds extends HoldSet {
     this.#laterCallers.check()
   }
 
-  /**
-   * Asks the server for the remaining lease, in milliseconds. -1 means no expiry, and -2 means that
-   * the owner does not hold the lock.
-   */
-  async readRemaining(hold: Hold): Promise<number | CallFailure> {
+  /** Asks the server for the remaining lease. */
+  async readRemaining(hold: Hold): Promise<RenewedLease> {
     const { server, limits } = this.#services
     const asked = renewalOf(hold, server).renew([hold.id], 0, limits.commandTimeoutMs)
-    return (await asked)[0] as number | CallFailure
+    return (await asked)[0] as RenewedLease
   }
 
   /**

@@ -2,14 +2,12 @@ import type { Clock } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldId } from '../lease/stand-in.ts'
 import { CallFailure } from '../servers/call-failure.ts'
+import type { RenewedLease } from '../servers/remaining.ts'
 
 interface CheckedHolds {
   readonly exclusive: Hold | undefined
-  /**
-   * Asks the server for the remaining lease, in milliseconds. -2 means that the owner does not hold
-   * the lock.
-   */
-  readRemaining(hold: Hold): Promise<number | CallFailure>
+  /** Asks the server for the remaining lease. */
+  readRemaining(hold: Hold): Promise<RenewedLease>
 }
 
 /** The pause before the next check if a check was not answered, in milliseconds. */
@@ -56,7 +54,7 @@ export class LaterCallers {
       if (remaining instanceof CallFailure) {
         if (remaining.permanent) break
         await new Promise<void>((resolve) => void this.#clock.after(LOOK_AGAIN_MS, resolve).unref())
-      } else if (remaining === -2) {
+      } else if (remaining === 'gone') {
         const { current } = hold
         if (!current.live) continue
         current.loseGone()

@@ -37,10 +37,11 @@ export class ServerRenewer implements Renewer<Hold> {
     if (first === undefined) return []
     const renewal = renewalOf(first, this.#server)
     const remaining = await renewal.renew(holds.map(toRenew), leaseMs, timeoutMs)
-    return remaining.map((ms): RenewalAnswer => {
-      if (typeof ms !== 'number') return { kind: 'unknown', cause: ms }
-      if (ms === -2) return { kind: 'lost' }
-      return { kind: leaseMs > 0 ? 'renewed' : 'held', leaseMs: Math.max(ms, 0) }
+    return remaining.map((one): RenewalAnswer => {
+      if (one === 'gone') return { kind: 'lost' }
+      if (typeof one !== 'number') return { kind: 'unknown', cause: one }
+      // A lease without an expiry proves nothing.
+      return { kind: leaseMs > 0 ? 'renewed' : 'held', leaseMs: one === Infinity ? 0 : one }
     })
   }
 }

@@ -38,7 +38,7 @@ export interface LastHolder {
   readonly holder?: string
   /** How long the holder has held the lock, in milliseconds; null if that is unknown. */
   readonly ageMs?: number | null
-  /** The remaining time of the holder's lease, in milliseconds; -1 if the lease never expires. */
+  /** When the holder's lease ends, in milliseconds from now; Infinity if never or unknown. */
   readonly ttlMs?: number
   /** The number of waiters in the queue of a fair lock that the request did not join. */
   readonly length?: number
@@ -51,6 +51,7 @@ export interface LastHolder {
 /** The refusal of a request, usually because another owner holds the lock. */
 export interface Held extends LastHolder {
   readonly kind: 'held'
+  /** When the lock may be free, in milliseconds from now; Infinity if that is unknown. */
   readonly ttlMs: number
   /** Set if the client gave this answer itself, and sent no request to the server. */
   readonly unasked?: true
@@ -71,7 +72,7 @@ export interface Queued extends LastHolder {
   readonly ticket: string
   /** The last token that the server issued for the lock; 0 if the server remembers none. */
   readonly lastToken: number
-  /** The remaining time of the holder's lease, in milliseconds; -1 if the lease never expires. */
+  /** When the holder's lease ends, in milliseconds from now; Infinity if never. */
   readonly ttlMs: number
   /** True if the owner is at the head of the queue. */
   readonly first: boolean
@@ -79,6 +80,7 @@ export interface Queued extends LastHolder {
 
 /** The answer to the heartbeat of one client for one fair lock. */
 export interface HeartbeatAnswer {
+  /** When the holder's lease ends, in milliseconds from now; Infinity if no lease ends. */
   readonly ttlMs: number
   readonly lastToken: number
   /** The owner at the head of the queue; '' if the queue is empty. */

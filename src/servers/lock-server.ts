@@ -17,6 +17,7 @@ import type { MasterHealth } from './master-health.ts'
 import type { PermitServer } from './permit-server.ts'
 import type { OwnInfo, Presence } from './presence.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
+import type { RenewedLease } from './remaining.ts'
 import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
@@ -40,14 +41,9 @@ export interface LockServer {
    * Renews several leases. With a `leaseMs` of 0, the call changes nothing and only reads the
    * remaining times.
    *
-   * @returns for each lease the remaining time in milliseconds. -1 means that the lease never
-   * expires, -2 that the owner does not hold the lock. Leases of a failed request get the failure
+   * @returns for each lease its remaining time. Leases of a failed request get the failure
    */
-  renew(
-    leases: readonly LeaseToRenew[],
-    leaseMs: number,
-    callMs: number,
-  ): Promise<(number | CallFailure)[]>
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
   /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
   readonly confirm?: Confirm | undefined
   /**

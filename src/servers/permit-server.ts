@@ -1,17 +1,13 @@
 import type { LeaseToRenew, WaitingForPermits } from './answers.ts'
-import type { CallFailure } from './call-failure.ts'
 import type { Confirm } from './durability.ts'
 import type { RemotePool } from './permit-pool.ts'
+import type { RenewedLease } from './remaining.ts'
 
 /** The semaphores with leases, as one client uses them. */
 export interface PermitServer {
   pool(rawName: string): RemotePermits
   /** As in `LockServer`. Each lease is the lease of all permits of one hold. */
-  renew(
-    leases: readonly LeaseToRenew[],
-    leaseMs: number,
-    callMs: number,
-  ): Promise<(number | CallFailure)[]>
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
   /** As in `LockServer`. */
   readonly confirm?: Confirm | undefined
   /** As in `LockServer`. */

@@ -6,8 +6,8 @@ import type {
   ReenterAnswer,
   Released,
 } from './answers.ts'
-import type { CallFailure } from './call-failure.ts'
 import type { Confirm } from './durability.ts'
+import type { RenewedLease } from './remaining.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
@@ -37,11 +37,7 @@ export function isUpgradable(name: string): boolean {
 export interface ReadWriteServer {
   lock(rawName: string): RemoteReadWriteLock
   /** As in `LockServer`. Each lease belongs to a reader or a writer. */
-  renew(
-    leases: readonly LeaseToRenew[],
-    leaseMs: number,
-    callMs: number,
-  ): Promise<(number | CallFailure)[]>
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
   /** As in `LockServer`. */
   readonly confirm?: Confirm | undefined
   /** As in `LockServer`. */

@@ -161,8 +161,7 @@ export class FreeWatch<S> {
         if (message !== undefined) this.#messages.add(message)
         onWake()
       })
-    const ttls = seen.flatMap(({ isFree, ttlMs }) => (isFree || ttlMs < 0 ? [] : [ttlMs]))
-    const ttlMs = ttls.length === 0 ? -1 : Math.min(...ttls)
-    return this.#listener.listen({ listen, listensWith: this }, ttlMs)
+    const ttls = seen.map(({ isFree, ttlMs }) => (isFree ? Infinity : ttlMs))
+    return this.#listener.listen({ listen, listensWith: this }, Math.min(...ttls))
   }
 }

@@ -6,7 +6,7 @@ import { TimedWait, type WaitLimits } from './timed-wait.ts'
 /** The result of one check for one watcher. */
 export interface FreeCheck {
   readonly isFree: boolean
-  /** The milliseconds until the lock is free if no client renews the lease; -1 if unknown. */
+  /** The milliseconds until the lock is free if no client renews the lease; Infinity if unknown. */
   readonly ttlMs: number
 }
 

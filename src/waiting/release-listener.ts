@@ -55,7 +55,7 @@ export class ReleaseListener {
    * release.
    *
    * @param remote the requests of the next waiter's kind, because kinds may use different channels
-   * @param ttlMs the remaining lease of the holder in milliseconds; -1 if the lease has no expiry
+   * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease has no expiry
    * @returns how long to wait for a message before the next check, in milliseconds
    */
   listen(remote: Listenable, ttlMs: number): number {
@@ -66,7 +66,7 @@ export class ReleaseListener {
       this.#source = source
     }
     this.#listening ??= remote.listen((message) => this.#host.mayBeFree(message))
-    const freeMs = Math.min(ttlMs >= 0 ? this.#untilFree(ttlMs) : Infinity, untilCheckMs())
+    const freeMs = Math.min(ttlMs === Infinity ? ttlMs : this.#untilFree(ttlMs), untilCheckMs())
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)
   }

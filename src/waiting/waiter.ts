@@ -187,7 +187,7 @@ export abstract class Waiter extends Linked<Waiter> {
   saw(seen: LastHolder): void {
     this.queuePosition = seen.position ?? this.queuePosition
     this.isForAnother = seen.isOther === true
-    const { holder, ageMs = null, ttlMs = -1, length } = seen
+    const { holder, ageMs = null, ttlMs = Infinity, length } = seen
     if (!holder) return
     const at = this.retryBudget.clock.now()
     // An answer may lack the age, the expiry or the queue length. Then the earlier value for the
@@ -197,7 +197,7 @@ export abstract class Waiter extends Linked<Waiter> {
       holder,
       at,
       heldSince: ageMs === null ? (before?.heldSince ?? null) : at.monotonic - ageMs,
-      endsAt: ttlMs < 0 ? (before?.endsAt ?? null) : at.monotonic + ttlMs,
+      endsAt: ttlMs === Infinity ? (before?.endsAt ?? null) : at.monotonic + ttlMs,
       queueLength: length ?? before?.queueLength ?? null,
     }
     const { fact, askedBy } = this.request

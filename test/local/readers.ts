@@ -4,6 +4,7 @@ import { RacingWaiter } from '../../src/local/racing-waiter.ts'
 import type { AcquireAnswer, ReenterAnswer, Released } from '../../src/servers/answers.ts'
 import type { RemoteLock } from '../../src/servers/lock-server.ts'
 import type { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import { endsInMs } from '../../src/servers/remaining.ts'
 import { type Reply, replyWith } from '../../src/servers/reply.ts'
 
 interface Reader {
@@ -49,7 +50,7 @@ function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remot
     acquire: ({ owner, leaseMs }, reply) =>
       on(reply, (readers, now): AcquireAnswer => {
         const record = there.server.record(rawName, now)
-        if (record.holder !== null) return { kind: 'held', ttlMs: record.ttlMs(now) }
+        if (record.holder !== null) return { kind: 'held', ttlMs: endsInMs(record.ttlMs(now)) }
         readers.set(owner, { holds: 1, endsAt: now + leaseMs })
         const token = there.server.mint(record, now, { leaseMs, counterMs: there.counterMs })
         return { kind: 'granted', token }
@@ -94,7 +95,7 @@ export function readKind(all: Readers, there: MemoryConnection): LockKind {
         return there.request((now) =>
           leases.map(({ key, wireOwner }) => {
             const reader = all.of(key, now).get(wireOwner)
-            if (reader === undefined) return -2
+            if (reader === undefined) return 'gone'
             reader.endsAt = Math.max(reader.endsAt, now + leaseMs)
             return Math.max(0, reader.endsAt - now)
           }),

@@ -83,7 +83,7 @@ describe('a reply', () => {
     expect(lock.readAcquire(['granted', ''])).toEqual({ kind: 'granted', token: 0, reserved: 0 })
     expect(lock.readAcquire(['held', -1, 'c:1', 9])).toEqual({
       kind: 'held',
-      ttlMs: -1,
+      ttlMs: Infinity,
       holder: 'c:1',
       ageMs: 9,
     })
@@ -93,7 +93,7 @@ describe('a reply', () => {
       kind: 'queued',
       ticket: '9',
       lastToken: 0,
-      ttlMs: -1,
+      ttlMs: Infinity,
       first: true,
       holder: '',
       ageMs: null,
@@ -101,16 +101,22 @@ describe('a reply', () => {
     })
     const answers = [[-2, '', '', 'c:1', 0, 'c:1'], ['WRONGTYPE']]
     expect(fair.readHeartbeat(['done', answers]).answers).toEqual([
-      { ttlMs: -2, lastToken: 0, first: '', granted: 'c:1', missing: 0, holder: 'c:1' },
+      { ttlMs: 'gone', lastToken: 0, first: '', granted: 'c:1', missing: 0, holder: 'c:1' },
       'WRONGTYPE',
     ])
     expect(lock.readPeek(['', '0', -2, ''])).toEqual({
       holder: null,
       holds: 0,
-      ttlMs: -2,
+      ttlMs: 'gone',
       token: null,
     })
-    expect(lock.readRenew([7, -2, 'x', -3])).toEqual([7, -2, undefined, undefined])
+    expect(lock.readRenew([7, -1, -2, 'x', -3])).toEqual([
+      7,
+      Infinity,
+      'gone',
+      undefined,
+      undefined,
+    ])
     expect(quorum.readAgree(1)).toBe(true)
   })
 

@@ -10,6 +10,7 @@ import {
   WRITE_SUFFIX,
 } from '../../src/servers/read-write-server.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import type { Remaining } from '../../src/servers/remaining.ts'
 import { promised, type Reply } from '../../src/servers/reply.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { WAITING_MS } from '../../src/servers/waiting-time.ts'
@@ -116,8 +117,8 @@ function byOwner(a: { owner: string }, b: { owner: string }): number {
 }
 
 /** The lease that it is a part of: little time has passed. */
-function aboutMs(ttlMs: number | null): string | number | null {
-  if (ttlMs === null || ttlMs < 0) return ttlMs
+function aboutMs(ttlMs: Remaining | null): string | number | null {
+  if (typeof ttlMs !== 'number' || ttlMs === Infinity) return ttlMs
   const most = [0, CLAIM_MS, LEASE_MS, LONGER_MS].find((ms) => ttlMs <= ms) ?? 'too much'
   return `of ${most} ms`
 }
@@ -199,7 +200,7 @@ function newStep(random: Random): [what: string, step: Step] {
       const leases = [name, upgradable, writer].map((wireOwner) => ({ key: 'it', wireOwner }))
       const server = stage.readWrite[client] as ReadWriteServer
       const left = await server.renew(leases, isLast ? LONGER_MS : 0, CALL_MS)
-      return left.map((ms) => aboutMs(ms as number))
+      return left.map((ms) => aboutMs(ms as Remaining))
     },
     listen: (stage) => stage.listen(client),
     'acquire another kind': (stage) =>
@@ -209,7 +210,7 @@ function newStep(random: Random): [what: string, step: Step] {
     'renew another kind': async (stage) => {
       const leases = [{ key: 'it', wireOwner: other }]
       const left = await (stage.servers[client] as LockServer).renew(leases, LEASE_MS, CALL_MS)
-      return left.map((ms) => aboutMs(ms as number))
+      return left.map((ms) => aboutMs(ms as Remaining))
     },
     'peek at another kind': (stage) => plain(stage).peek(CALL_MS),
   }

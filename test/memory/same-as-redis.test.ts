@@ -10,6 +10,7 @@ import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { INBOX } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
+import type { Remaining } from '../../src/servers/remaining.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Random, randomOf } from '../support/random.ts'
@@ -138,8 +139,8 @@ async function eventuallyListened(stage: Stage, rawName: string, count: number):
 }
 
 /** The lease that it is a part of: little time has passed. */
-function aboutMs(ttlMs: number | null): string | number | null {
-  if (ttlMs === null || ttlMs < 0) return ttlMs
+function aboutMs(ttlMs: Remaining | null): string | number | null {
+  if (typeof ttlMs !== 'number' || ttlMs === Infinity) return ttlMs
   const leaseMs = [CLAIM_MS, LEASE_MS, LONGER_MS].find((ms) => ttlMs <= ms) ?? 'too much'
   return leaseMs === LEASE_MS || leaseMs === LONGER_MS ? `of ${leaseMs} ms` : 'of a claim'
 }
@@ -210,7 +211,7 @@ function newStep(random: Random): [what: string, step: Step] {
       const leases = LOCKS.map((key) => ({ key, wireOwner: owner }))
       const server = stage.servers[client] as LockServer
       const left = await server.renew(leases, isBlank ? 0 : LONGER_MS, CALL_MS)
-      return left.map((ms) => aboutMs(ms as number))
+      return left.map((ms) => aboutMs(ms as Remaining))
     },
     'acquire all': (stage) => {
       const locks = [

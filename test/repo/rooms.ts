@@ -76,7 +76,7 @@ const engineMayImport: Record<string, string[]> = {
   'servers/redis/read-write': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
   'servers/redis/semaphore': ['servers/redis/calls', 'servers/redis/scripts', 'servers', 'kit'],
   'servers/redis/connection': ['servers', 'kit', 'ioredis'],
-  'servers/redis/scripts': [],
+  'servers/redis/scripts': ['type servers'],
   'servers/redis/thread': [
     'servers/redis',
     'servers/redis/connection',

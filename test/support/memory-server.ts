@@ -227,7 +227,7 @@ class MemoryAdmin {
     }
     for (const owner of readWrite.owners) {
       const hold = readWrite.heldBy(owner)
-      const isAlive = readWrite.ttlMsOf(owner, this.#server.now) !== -2
+      const isAlive = readWrite.ttlMsOf(owner, this.#server.now) !== 'gone'
       if (hold === null || isWriter(owner) || !isAlive) continue
       all.set(`${prefix}:${owner}:rwlock_timeout:1`, this.#key(record, hold))
     }

@@ -127,7 +127,7 @@ export class Party {
     if (arrived.kind === 'waiting') {
       this.#round = arrived.round
       this.#countsUntil = sentAt + leaseMs
-      const pollMs = this.#listener.listen(remote, -1)
+      const pollMs = this.#listener.listen(remote, Infinity)
       // A confirmed subscription misses no message. Then only the lease needs requests.
       return this.#listener.isConfirmed ? leaseMs / 3 : Math.min(pollMs, leaseMs / 3)
     }

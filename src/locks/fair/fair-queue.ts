@@ -240,7 +240,7 @@ export class FairQueue implements QueuedWaiters {
       this.#lock.announce(waiter)
       // If a grant arrived or the wait ended during the request, the wake event is already set. The
       // wait then returns at once.
-      await waiter.wakeEvent.wait(grant.ttlMs < 0 ? untilCheckMs() : undefined)
+      await waiter.wakeEvent.wait(grant.ttlMs === Infinity ? untilCheckMs() : undefined)
     } else {
       await waiter.wakeEvent.wait(pauseMs)
     }

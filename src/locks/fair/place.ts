@@ -64,7 +64,7 @@ export class Place {
     this.waiter.retryBudget.clock.clear(this.#checkTimer)
     // If the holder's lease ends soon, the head of the queue checks the lock at that time. The
     // other waiters do not check the lock.
-    if (first && ttlMs >= 0 && ttlMs <= 2 * CLAIM_MS) {
+    if (first && ttlMs <= 2 * CLAIM_MS) {
       const { retryBudget, wakeEvent } = this.waiter
       this.#checkTimer = retryBudget.clock.after(ttlMs + 1, () => wakeEvent.set()).unref()
     }

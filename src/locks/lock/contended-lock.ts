@@ -104,7 +104,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
       read: (callMs) => remote.peek(callMs),
       listen: (onWake) => remote.listen(onWake),
       isRelease: () => true,
-      readFree: ({ holder, ttlMs }) => ({ isFree: holder === null, ttlMs: ttlMs ?? -1 }),
+      readFree: ({ holder, ttlMs }) => ({ isFree: holder === null, ttlMs: ttlMs ?? Infinity }),
     }
     return watchable as Watchable<unknown>
   }

@@ -163,7 +163,7 @@ class Side extends HoldfastLock {
 
   /**
    * Returns if this side is free for a new owner. If not, `ttlMs` is the longest lease that keeps
-   * the owner out, in milliseconds; -1 if a lease never ends.
+   * the owner out, in milliseconds; Infinity if a lease never ends.
    */
   #keptOutBy({ holders }: ReadWriteFacts): FreeCheck {
     const { reading, writing } = this.#kinds
@@ -171,7 +171,7 @@ class Side extends HoldfastLock {
       this.kind === writing || isWriter(owner) || (this.kind !== reading && isUpgradable(owner))
     const those = holders.filter(keepsOut)
     const longestMs = Math.max(...those.map(({ ttlMs }) => ttlMs ?? Infinity))
-    return { isFree: those.length === 0, ttlMs: longestMs === Infinity ? -1 : longestMs }
+    return { isFree: those.length === 0, ttlMs: longestMs }
   }
 
   #facts(failed = 'not inspected'): Promise<ReadWriteFacts> {

@@ -167,7 +167,7 @@ export class ReadWriteVerbs {
     this.#asking += 1
     return {
       answered: (answer) => {
-        const isLong = answer.kind === 'held' && (answer.ttlMs < 0 || answer.ttlMs > ASK_AGAIN_MS)
+        const isLong = answer.kind === 'held' && answer.ttlMs > ASK_AGAIN_MS
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
         // The answer tells the waiter since when it waits. With this time, the waiter recognises
         // the early messages that are for it.

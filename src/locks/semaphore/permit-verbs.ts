@@ -130,10 +130,10 @@ export class PermitVerbs {
           if (isHeld) this.#since = answer.since ?? ''
         }
         if (answer.kind === 'tooMany') {
-          reply.answered({ kind: 'held', ttlMs: -1, never: this.#never(owner, answer) })
+          reply.answered({ kind: 'held', ttlMs: Infinity, never: this.#never(owner, answer) })
           return
         }
-        const isLong = isHeld && (answer.ttlMs < 0 || answer.ttlMs > ASK_AGAIN_MS)
+        const isLong = isHeld && answer.ttlMs > ASK_AGAIN_MS
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
       },
       failed: (failure) => reply.failed(failure),

@@ -1,4 +1,5 @@
 import type { JointAnswer } from '../answers.ts'
+import { endsInMs } from '../remaining.ts'
 import { refuseReadWrite } from './kind-of-lock.ts'
 import type { MemoryLockServer } from './memory-server.ts'
 
@@ -19,12 +20,15 @@ export function acquireAll(
     return record.holder !== null && !isOwn[n]
   })
   if (taken !== -1) {
-    return { kind: 'held', ttlMs: all[taken]?.record.ttlMs(now) ?? 0, index: taken }
+    const ttlMs = endsInMs(all[taken]?.record.ttlMs(now) ?? 0)
+    return { kind: 'held', ttlMs, index: taken }
   }
   const missing = isOwn.indexOf(false)
   // The owners hold only some of the locks, from an earlier request. A new token would end these
   // holds, so the request is refused.
-  if (missing !== -1 && isOwn.includes(true)) return { kind: 'held', ttlMs: -2, index: missing }
+  if (missing !== -1 && isOwn.includes(true)) {
+    return { kind: 'held', ttlMs: Infinity, index: missing }
+  }
 
   const last = Math.max(...all.map(({ record }) => record.lastToken))
   const isRepeat = missing === -1 && last > 0

@@ -8,6 +8,7 @@ import { PendingReleases } from '../pending-releases.ts'
 import type { PermitServer } from '../permit-server.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
+import type { RenewedLease } from '../remaining.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { KindClient, ServerKind } from '../server-kind.ts'
@@ -143,11 +144,11 @@ export class MemoryConnection implements LockServer {
     return this.#presence
   }
 
-  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {
+  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<RenewedLease[]> {
     return this.request((now) =>
       leases.map(({ key, wireOwner }) => {
         const record = this.server.record(key, now)
-        if (record.heldBy(wireOwner) === null) return -2
+        if (record.heldBy(wireOwner) === null) return 'gone'
         if (leaseMs > 0) {
           record.lengthen(leaseMs, this.counterMs, now)
           record.extendCounter(leaseMs, this.counterMs, now)

@@ -9,6 +9,7 @@ import {
   type RemoteFairLock,
 } from '../fair-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
+import { endsInMs } from '../remaining.ts'
 import { replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
@@ -94,8 +95,7 @@ export class MemoryFairServer implements FairServer {
       // is the head, or if the queue is empty.
       const next = record.holder === null ? grants.giveToNext({ asker: { owner, leaseMs } }) : null
       if (next?.owner === owner) return { kind: 'granted', token: next.token }
-      const ttlMs = next === null ? record.ttlMs(now) : Math.max(record.ttlMs(now), 0)
-      const held = { ...heldBy(record, now), ttlMs }
+      const held = heldBy(record, now)
       if (ticket === null) return { ...held, length: queue.size }
 
       const last = queue.last
@@ -155,10 +155,10 @@ export class MemoryFairServer implements FairServer {
     if (asked.length > 0) grants.stayAlive(this.#clientId, listens, this.#label)
     if (record.holder === null) grants.giveToNext({ own: this.#clientId })
     const holder = record.holder?.owner ?? ''
-    const ttlMs = record.ttlMs(now)
+    const ttlMs = endsInMs(record.ttlMs(now))
     // When a claim window ends, the client of the first owner checks the lock. So this client must
     // be alive.
-    const isClaim = ttlMs >= 0 && ttlMs <= CLAIM_MS
+    const isClaim = ttlMs <= CLAIM_MS
     return {
       ttlMs,
       lastToken: record.lastToken,

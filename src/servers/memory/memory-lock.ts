@@ -12,6 +12,7 @@ import {
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
+import { endsInMs, shownTtlMs } from '../remaining.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import type { Channels } from './channels.ts'
@@ -164,7 +165,12 @@ export class MemoryLock implements RemoteLock {
 export function heldBy(record: LockRecord, now: number): Held {
   const { holder, counter } = record
   const heldMs = counter && ageMs(counter.token, now)
-  return { kind: 'held', ttlMs: record.ttlMs(now), holder: holder?.owner ?? '', ageMs: heldMs }
+  return {
+    kind: 'held',
+    ttlMs: endsInMs(record.ttlMs(now)),
+    holder: holder?.owner ?? '',
+    ageMs: heldMs,
+  }
 }
 
 function holderFacts(record: LockRecord, now: number): HolderFacts {
@@ -173,7 +179,7 @@ function holderFacts(record: LockRecord, now: number): HolderFacts {
   return {
     holder: holder?.owner ?? null,
     holdCount: holder?.holds ?? 0,
-    ttlMs: ttlMs < 0 ? null : ttlMs,
+    ttlMs: shownTtlMs(ttlMs),
     token: counter?.token ?? null,
   }
 }

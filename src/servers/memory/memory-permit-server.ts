@@ -9,6 +9,7 @@ import type {
   Remembered,
   RemotePermits,
 } from '../permit-server.ts'
+import type { RenewedLease } from '../remaining.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { LoweredHold } from '../requests.ts'
 import type { Subscription } from '../subscription.ts'
@@ -39,7 +40,7 @@ export class MemoryPermitServer implements PermitServer {
     return this.#connection.groups(locks)
   }
 
-  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {
+  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<RenewedLease[]> {
     const { server, counterMs } = this.#connection
     return this.#connection
       .request((now) =>
@@ -47,7 +48,7 @@ export class MemoryPermitServer implements PermitServer {
           const record = server.record(key, now)
           const untilMs = record.semaphore.takenUntil(wireOwner) ?? 0
           const [nowMs, leftMs] = [Math.floor(now), untilMs - Math.floor(now)]
-          if (leftMs <= 0) return -2
+          if (leftMs <= 0) return 'gone'
           if (leaseMs === 0) return leftMs
           record.semaphore.lengthen(wireOwner, nowMs + leaseMs)
           record.extendCounter(leaseMs, counterMs, now)

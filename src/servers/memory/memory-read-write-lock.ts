@@ -7,6 +7,7 @@ import {
   type RemoteReadWriteLock,
   type WaitingAttempt,
 } from '../read-write-server.ts'
+import { endsInMs } from '../remaining.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { countsForMs } from '../waiting-time.ts'
@@ -62,7 +63,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       if (!isHeld && (isShut || (wanted === 'upgradable' && readWrite.hasUpgradable(now)))) {
         const sinceUs = waits && this.#waits(record, place, now, countsForMs(attempt))
         const since = sinceUs && wanted === 'upgradable' ? String(sinceUs) : ''
-        const ttlMs = Math.max(readWrite.ttlMs(now), -1)
+        const ttlMs = endsInMs(readWrite.ttlMs(now))
         return { kind: 'held', ttlMs, since, ...holderOf(record, '', now) } as const
       }
       readWrite.give(owner, 1, leaseMs, now)
@@ -95,7 +96,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
       } else {
         const isUpgrade = isUpgradable(beside)
         // The owner has lost the upgradable lock. Another owner may have written since then.
-        if (isUpgrade && readWrite.ttlMsOf(beside, now) === -2) return GONE
+        if (isUpgrade && readWrite.ttlMsOf(beside, now) === 'gone') return GONE
         const remaining = readWrite.mode === 'read' ? readWrite.dropDead(now) : readWrite.size
         // All readers and writers of a client share one place. Now a writer uses it, so the place
         // leaves the queue of the readers.
@@ -112,7 +113,11 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
           const since = waits ? String(this.#waits(record, place, now, ms)) : ''
           const held = { kind: 'held', since } as const
           if (!isFree)
-            return { ...held, ttlMs: readWrite.ttlMs(now), ...holderOf(record, beside, now) }
+            return {
+              ...held,
+              ttlMs: endsInMs(readWrite.ttlMs(now)),
+              ...holderOf(record, beside, now),
+            }
           // The lock is free, but readers of the current phase, or a client that has waited longer,
           // come first.
           const firstForMs = isNext ? 0 : waiting.countsForMs(first, now)
@@ -220,7 +225,7 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
 
 /** Removes the owner's hold if its lease has expired. */
 function dropIfDead({ readWrite }: LockRecord, owner: string, now: number): void {
-  if (readWrite.heldBy(owner) !== null && readWrite.ttlMsOf(owner, now) === -2) {
+  if (readWrite.heldBy(owner) !== null && readWrite.ttlMsOf(owner, now) === 'gone') {
     readWrite.dropDead(now)
   }
 }

@@ -1,6 +1,7 @@
 import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { ReadWriteServer, RemoteReadWriteLock } from '../read-write-server.ts'
+import type { RenewedLease } from '../remaining.ts'
 import { MemoryReadWriteLock, type ReadWriteConnection } from './memory-read-write-lock.ts'
 
 interface ReadWriteMemoryConnection extends ReadWriteConnection {
@@ -25,14 +26,14 @@ export class MemoryReadWriteServer implements ReadWriteServer {
     return this.#connection.groups(locks)
   }
 
-  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<(number | CallFailure)[]> {
+  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<RenewedLease[]> {
     const { server, counterMs } = this.#connection
     return this.#connection
       .request((now) =>
         leases.map(({ key, wireOwner }) => {
           const record = server.record(key, now)
           const { readWrite } = record
-          if (leaseMs > 0 && readWrite.ttlMsOf(wireOwner, now) !== -2) {
+          if (leaseMs > 0 && readWrite.ttlMsOf(wireOwner, now) !== 'gone') {
             readWrite.lengthen(wireOwner, leaseMs, now)
             record.extendCounter(leaseMs, counterMs, now)
           }

@@ -47,7 +47,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       const { waiting, requests, isSet, available } = semaphore
       const seen: PermitsSeen = { isSet, available, taken: null, holders: [] }
       const [permits, endsAt] = [permitsOf(owner), now + this.#host.keptMs]
-      if (done === 'returned') return { kind: 'held', ttlMs: -1, seen }
+      if (done === 'returned') return { kind: 'held', ttlMs: Infinity, seen }
       if (done !== undefined) {
         requests.prolong(owner, endsAt)
         return { kind: 'granted', token: 0 }
@@ -61,7 +61,7 @@ export class MemorySemaphore implements RemoteSemaphore {
         pool.wakeNext(semaphore, now, isLast ? undefined : client)
         return { kind: 'granted', token: 0 }
       }
-      if (!waits) return { kind: 'held', ttlMs: -1, seen }
+      if (!waits) return { kind: 'held', ttlMs: Infinity, seen }
       waiting.enter(client, sinceUs, permits, now)
       const first = waiting.first(now)
       const isOther = first !== undefined && first.client !== client

@@ -10,14 +10,14 @@ const TOLD = 4
 
 /**
  * Returns when a waiting client must check again, in milliseconds from now. If another client is
- * next, its place may expire then; otherwise the first lease ends. -1 means that no such time is
+ * next, its place may expire then; otherwise the first lease ends. Infinity means that no such time is
  * known.
  */
 export function checkAgainMs(semaphore: SemaphoreRecord, client: string, now: number): number {
   const first = semaphore.waiting.first(now)
   const isOther = first !== undefined && first.client !== client
   const endsAt = isOther ? first.untilMs + 1 : semaphore.firstEndsAt
-  return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - Math.floor(now)))
+  return Math.max(0, Math.ceil(endsAt - Math.floor(now)))
 }
 
 /** Returns the permits of these owners, at most `most` permits. */

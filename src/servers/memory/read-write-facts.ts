@@ -5,6 +5,7 @@ import {
   type WaitingClient,
 } from '../answers.ts'
 import { isWriter } from '../read-write-server.ts'
+import { shownTtlMs } from '../remaining.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import { ageMs, timeUs } from './records/moments.ts'
 import { GOES_ON, type Waiting } from './records/waiting-record.ts'
@@ -13,14 +14,14 @@ import { GOES_ON, type Waiting } from './records/waiting-record.ts'
 export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts {
   const { readWrite, counter } = record
   const { waiting } = readWrite
-  const alive = readWrite.owners.filter((owner) => readWrite.ttlMsOf(owner, now) !== -2)
+  const alive = readWrite.owners.filter((owner) => readWrite.ttlMsOf(owner, now) !== 'gone')
   const holders = alive.map((owner) => {
     const ttlMs = readWrite.ttlMsOf(owner, now)
     const holdCount = readWrite.heldBy(owner)?.holds ?? 0
     return {
       owner,
       holdCount,
-      ttlMs: ttlMs < 0 ? null : ttlMs,
+      ttlMs: shownTtlMs(ttlMs),
       ageMs: ageMsOf(record, owner, now),
     }
   })
@@ -49,7 +50,7 @@ export function readWriteFacts(record: LockRecord, now: number): ReadWriteFacts 
 export function holderOf(record: LockRecord, but: string, now: number): LastHolder {
   const { readWrite } = record
   const owners = readWrite.owners.filter((owner) => owner !== but)
-  const alive = owners.find((owner) => readWrite.ttlMsOf(owner, now) !== -2)
+  const alive = owners.find((owner) => readWrite.ttlMsOf(owner, now) !== 'gone')
   if (alive === undefined) return { holder: owners[0] ?? '', ageMs: null }
   return { holder: alive, ageMs: ageMsOf(record, alive, now) }
 }

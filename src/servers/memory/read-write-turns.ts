@@ -1,5 +1,6 @@
 import { CLAIM_MS } from '../fair-server.ts'
 import { isUpgradable, isWriter } from '../read-write-server.ts'
+import { endsInMs } from '../remaining.ts'
 import type { ReadWriteRecord } from './records/read-write-record.ts'
 import { GOES_ON } from './records/waiting-record.ts'
 
@@ -25,8 +26,9 @@ export class ReadWriteTurns {
     const { mode } = this.#readWrite
     // If the longest lease has ended, the lease of the lock must become as short as the longest
     // lease of the other readers.
-    const lockMs = this.#readWrite.ttlMs(this.#now)
-    const wasLongest = lockMs - this.#readWrite.ttlMsOf(owner, this.#now) < 100
+    const lockMs = endsInMs(this.#readWrite.ttlMs(this.#now))
+    const ownMs = this.#readWrite.ttlMsOf(owner, this.#now)
+    const wasLongest = lockMs === ownMs || lockMs - (ownMs === 'gone' ? 0 : ownMs) < 100
     this.#readWrite.remove(owner)
     if (isWriter(owner)) return this.#wake(true)
     return mode === 'read' ? this.#readerLeft(owner, wasLongest) : 0

@@ -219,7 +219,7 @@ async function requestAlone(
  */
 function checkAfterMs({ ttlMs }: Held): number {
   const ms = LOOK_MS.least + Math.random() * LOOK_MS.spread
-  return ttlMs < 0 ? ms : Math.min(ms, ttlMs)
+  return Math.min(ms, ttlMs)
 }
 
 /** Returns the result of the work; undefined if the work fails, or takes longer than `ms`. */

@@ -15,7 +15,7 @@ export async function healthOf(
       master.mark(timeoutMs),
       leases.length === 0 ? [] : master.renew(leases, 0, timeoutMs),
     ])
-    const missingLeases = missing.filter((ms) => ms === -2).length
+    const missingLeases = missing.filter((one) => one === 'gone').length
     const found = { address, restsForMs, missingLeases, reason: null }
     if (!isOwn) return { ...found, state: 'unmarked' }
     if (restsForMs > 0) return { ...found, state: 'rests' }

@@ -1,5 +1,6 @@
 import type { Granted, HolderFacts, LockFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
+import type { RenewedLease } from '../remaining.ts'
 import type { Vote } from './request-all.ts'
 
 interface Voter {
@@ -18,7 +19,7 @@ interface VoteAnswer {
  * The answer of one master to a renewal: for each lease its remaining time or its failure. If the
  * whole request failed, one failure.
  */
-export type Renewals = (number | CallFailure)[] | CallFailure
+export type Renewals = RenewedLease[] | CallFailure
 
 export function isAnswer<T>(answer: T | CallFailure): answer is T {
   return !(answer instanceof CallFailure)
@@ -115,22 +116,20 @@ export class Majority {
   }
 
   /**
-   * Returns for how long a majority still grants the lease at index `i`, in milliseconds. The value
-   * -1 means no expiry, and -2 means that no majority can have the lease. Returns a failure if too
-   * few masters answered.
+   * Returns for how long a majority still grants the lease at index `i`; `gone` if no majority can
+   * have the lease. Returns a failure if too few masters answered.
    */
-  leftOf(votes: readonly Vote<Voter, Renewals>[], i: number): number | CallFailure {
+  leftOf(votes: readonly Vote<Voter, Renewals>[], i: number): RenewedLease {
     const each = votes.map(({ member, answer }) => ({
       member,
-      answer: answer instanceof CallFailure ? answer : (answer[i] as number | CallFailure),
+      answer: answer instanceof CallFailure ? answer : (answer[i] as RenewedLease),
     }))
-    const numbers = answersOf(each)
-    const remaining = numbers.filter((ms) => ms !== -2).map((ms) => (ms === -1 ? Infinity : ms))
+    const answers = answersOf(each)
+    const remaining = answers.filter((one) => one !== 'gone')
     if (remaining.length >= this.majority) {
-      const sure = remaining.sort((a, b) => b - a)[this.majority - 1] as number
-      return sure === Infinity ? -1 : sure
+      return remaining.sort((a, b) => b - a)[this.majority - 1] as number
     }
-    if (numbers.length - remaining.length > this.spare) return -2
+    if (answers.length - remaining.length > this.spare) return 'gone'
     return this.failure(each, true)
   }
 

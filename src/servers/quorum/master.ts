@@ -14,6 +14,7 @@ import { labelOf } from '../redis/connection/open-client.ts'
 import { forceRelease } from '../redis/force-release.ts'
 import { handOver, type LockRead, lower } from '../redis/lock-commands.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
+import type { RenewedLease } from '../remaining.ts'
 import { promised } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { Attempts } from './attempts.ts'
@@ -131,7 +132,7 @@ export class Master {
     leases: readonly LeaseToRenew[],
     leaseMs: number,
     timeoutMs: number,
-  ): Promise<(number | CallFailure)[]> {
+  ): Promise<RenewedLease[]> {
     const here = leases.map(({ key, wireOwner }) => ({
       key: this.#nameOf?.(key) ?? key,
       wireOwner,

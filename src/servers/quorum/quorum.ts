@@ -5,6 +5,7 @@ import type { MasterHealth } from '../master-health.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
 import { orderBySlot } from '../redis/calls/cluster-slot.ts'
 import { lockKeys } from '../redis/calls/keys.ts'
+import type { RenewedLease } from '../remaining.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import { healthOf } from './health.ts'
 import { identifyAll } from './inspect.ts'
@@ -58,11 +59,7 @@ export class Quorum extends Members implements LockServer {
     return new QuorumLock(this, lockKeys(rawName))
   }
 
-  renew(
-    leases: readonly LeaseToRenew[],
-    leaseMs: number,
-    callMs: number,
-  ): Promise<(number | CallFailure)[]> {
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
     return this.#renew(leases, leaseMs, callMs, ({ key, wireOwner }) =>
       this.agreement.abandon(lockKeys(key), wireOwner),
     )

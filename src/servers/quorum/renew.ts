@@ -1,6 +1,7 @@
 import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import { lockKeys } from '../redis/calls/keys.ts'
+import type { RenewedLease } from '../remaining.ts'
 import { isAnswer, type Majority, type Renewals } from './majority.ts'
 import type { Master } from './master.ts'
 import { isWorthChecking } from './repairs.ts'
@@ -30,14 +31,14 @@ export async function renewOnMost(
   leaseMs: number,
   timeoutMs: number,
   outcomes: Outcomes,
-): Promise<(number | CallFailure)[]> {
-  let remaining: (number | CallFailure)[] | undefined
+): Promise<RenewedLease[]> {
+  let remaining: RenewedLease[] | undefined
   const repair = ({ member, answer }: Vote<Master, Renewals>) => {
     for (const [i, lease] of leases.entries()) {
       const sure = remaining?.[i]
-      if (typeof sure !== 'number' || sure < 0) continue
-      const there = isAnswer(answer) ? (answer[i] as number | CallFailure) : answer
-      if (there === -2) {
+      if (typeof sure !== 'number' || sure === Infinity) continue
+      const there = isAnswer(answer) ? (answer[i] as RenewedLease) : answer
+      if (there === 'gone') {
         restore(member, lease, leaseMs || sure, timeoutMs, () => outcomes.missing(lease))
       } else if (!isAnswer(there) && isWorthChecking(member, there)) outcomes.missing(lease)
     }
@@ -51,7 +52,7 @@ export async function renewOnMost(
   )
   remaining = leases.map((lease, i) => {
     const sure = size.leftOf(votes, i)
-    if (sure === -2) outcomes.lost(lease)
+    if (sure === 'gone') outcomes.lost(lease)
     return sure
   })
   // The caller receives the result first, and the repairs follow.

@@ -27,11 +27,11 @@ export class SplitVotes {
    */
   held(votes: Votes<AcquireAnswer>): Held {
     const all = answersOf(votes).filter((answer): answer is Held => answer.kind === 'held')
-    const ttls = all.map(({ ttlMs }) => (ttlMs < 0 ? Infinity : ttlMs)).sort((a, b) => a - b)
+    const ttls = all.map(({ ttlMs }) => ttlMs).sort((a, b) => a - b)
     // A majority is free when enough leases have expired: at most `spare` masters still refuse.
     const ttlMs = ttls[Math.max(0, ttls.length - this.#size.spare - 1)] ?? 0
     const holder = mostOften(all.map(({ holder = '' }) => holder))?.value ?? ''
-    const held = { kind: 'held', ttlMs: ttlMs === Infinity ? -1 : ttlMs, holder } as const
+    const held = { kind: 'held', ttlMs, holder } as const
     if (votes.some(isGranted)) {
       return { ...held, split: { pauseMs: this.#pauseMs() } }
     }

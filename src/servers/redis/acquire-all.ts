@@ -1,4 +1,5 @@
 import type { JointAnswer } from '../answers.ts'
+import { endsInMs } from '../remaining.ts'
 import { lockKeys } from './calls/keys.ts'
 import type { ScriptServer } from './calls/script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
@@ -22,7 +23,7 @@ export function acquireAll(
       if (answer.kind === 'granted') return answer
       const { kind, ttlMs, n } = answer
       if (n > locks.length) throw odd()
-      return { kind, ttlMs, index: n - 1 }
+      return { kind, ttlMs: endsInMs(ttlMs), index: n - 1 }
     },
     callMs,
   })

@@ -7,6 +7,7 @@ import type { LockServer } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
+import type { RenewedLease } from '../remaining.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { KindClient, ServerKind } from '../server-kind.ts'
@@ -118,11 +119,7 @@ export class RedisServer implements LockServer {
     return acquireAll(this, locks, leaseMs, callMs)
   }
 
-  renew(
-    leases: readonly LeaseToRenew[],
-    leaseMs: number,
-    callMs: number,
-  ): Promise<(number | CallFailure)[]> {
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
     return renew(this, leases, renewingLocks(leaseMs), callMs)
   }
 

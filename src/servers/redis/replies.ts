@@ -11,6 +11,7 @@ import {
   type ReenterAnswer,
   type Released,
 } from '../answers.ts'
+import { endsInMs, shownTtlMs } from '../remaining.ts'
 import * as fair from './scripts/fair.generated.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { readVote } from './scripts/quorum.generated.ts'
@@ -85,7 +86,9 @@ export function fairGrantOf(reply: unknown): QueueAnswer {
 export function beatsOf(reply: unknown, locks: number): (HeartbeatAnswer | string)[] {
   const { answers } = fair.readHeartbeat(reply)
   if (answers.length !== locks) throw odd()
-  return answers
+  return answers.map((one) =>
+    typeof one === 'string' ? one : { ...one, ttlMs: endsInMs(one.ttlMs) },
+  )
 }
 
 /** Reads the answer of `release` that frees the lock. */
@@ -116,7 +119,7 @@ export function holderFacts(reply: unknown): HolderFacts {
 }
 
 function factsOf({ holder, holds, ttlMs, token }: lock.PeekReply): HolderFacts {
-  return { holder, holdCount: holds, ttlMs: ttlMs < 0 ? null : ttlMs, token }
+  return { holder, holdCount: holds, ttlMs: shownTtlMs(ttlMs), token }
 }
 
 export function lockFacts(reply: unknown): LockFacts {

@@ -1,6 +1,7 @@
 import { clientOf, type QueueEntry } from '../../answers.ts'
 import type { NumberKind } from '../../number-kind.ts'
 import type { NameRecord } from '../../record-store.ts'
+import type { Remaining } from '../../remaining.ts'
 import { leftMs, timeUs } from './moments.ts'
 import { QueueRecord } from './queue-record.ts'
 import { ReadWriteRecord } from './read-write-record.ts'
@@ -102,12 +103,9 @@ export class LockRecord {
     return this.holder?.owner === owner ? this.holder : null
   }
 
-  /**
-   * Returns the remaining time of the lease, in milliseconds. -1 means that the lease never
-   * expires, and -2 that the lock is free.
-   */
-  ttlMs(now: number): number {
-    return this.holder === null ? -2 : leftMs(this.holder.endsAt, now)
+  /** Returns the remaining time of the lease; `gone` if the lock is free. */
+  ttlMs(now: number): Remaining {
+    return this.holder === null ? 'gone' : leftMs(this.holder.endsAt, now)
   }
 
   /** The last token that was issued; 0 if the server remembers no token. */
@@ -125,7 +123,8 @@ export class LockRecord {
    */
   lengthen(leaseMs: number, counterMs: number, now: number): void {
     const { holder } = this
-    if (holder === null || leftMs(holder.endsAt, now) >= leaseMs) return
+    if (holder === null) return
+    if (holder.endsAt !== Infinity && leftMs(holder.endsAt, now) >= leaseMs) return
     holder.endsAt = now + leaseMs
     this.extendCounter(leaseMs, counterMs, now)
   }

@@ -3,12 +3,9 @@ export function timeUs(now: number): number {
   return Math.floor(now * 1_000)
 }
 
-/**
- * Returns the time until `endsAt`, in milliseconds; 0 if `endsAt` has passed, -1 if `endsAt` is
- * Infinity.
- */
+/** Returns the time until `endsAt`, in milliseconds; 0 if `endsAt` has passed. */
 export function leftMs(endsAt: number, now: number): number {
-  return endsAt === Infinity ? -1 : Math.max(0, Math.ceil(endsAt - now))
+  return Math.max(0, Math.ceil(endsAt - now))
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isUpgradable, isWriter } from '../../read-write-server.ts'
+import type { Remaining } from '../../remaining.ts'
 import { leftMs } from './moments.ts'
 import { WaitingRecord } from './waiting-record.ts'
 
@@ -49,28 +50,22 @@ export class ReadWriteRecord {
     return this.#holds.get(owner) ?? null
   }
 
-  /**
-   * Returns the remaining time of the whole lock's lease, in milliseconds. -1 means that the lease
-   * never expires, and -2 that the lock is free.
-   */
-  ttlMs(now: number): number {
-    return this.mode === null ? -2 : leftMs(this.endsAt, now)
+  /** Returns the remaining time of the whole lock's lease; `gone` if the lock is free. */
+  ttlMs(now: number): Remaining {
+    return this.mode === null ? 'gone' : leftMs(this.endsAt, now)
   }
 
-  /**
-   * Returns the remaining time of one owner's lease, in milliseconds. -1 means that the lease never
-   * expires, and -2 that the owner holds nothing.
-   */
-  ttlMsOf(owner: string, now: number): number {
+  /** Returns the remaining time of one owner's lease; `gone` if the owner holds nothing. */
+  ttlMsOf(owner: string, now: number): Remaining {
     const hold = this.heldBy(owner)
-    if (hold === null) return -2
+    if (hold === null) return 'gone'
     if (isWriter(owner)) return this.ttlMs(now)
-    return now > hold.endsAt ? -2 : leftMs(hold.endsAt, now)
+    return now > hold.endsAt ? 'gone' : leftMs(hold.endsAt, now)
   }
 
   /** True if an owner holds the upgradable lock, and its lease has not expired. */
   hasUpgradable(now: number): boolean {
-    return this.owners.some((owner) => isUpgradable(owner) && this.ttlMsOf(owner, now) !== -2)
+    return this.owners.some((owner) => isUpgradable(owner) && this.ttlMsOf(owner, now) !== 'gone')
   }
 
   /**

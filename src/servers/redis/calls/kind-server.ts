@@ -1,7 +1,7 @@
 import type { LeaseToRenew } from '../../answers.ts'
-import type { CallFailure } from '../../call-failure.ts'
 import type { Confirm } from '../../durability.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
+import type { RenewedLease } from '../../remaining.ts'
 import type { Subscription } from '../../subscription.ts'
 import type { LockKeys } from './keys.ts'
 import { type Renewing, renew } from './renew.ts'
@@ -33,11 +33,7 @@ export abstract class KindServer {
     return this.server.groups(locks)
   }
 
-  renew(
-    leases: readonly LeaseToRenew[],
-    leaseMs: number,
-    callMs: number,
-  ): Promise<(number | CallFailure)[]> {
+  renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
     return renew(this.server, leases, this.renewing(leaseMs), callMs)
   }
 }

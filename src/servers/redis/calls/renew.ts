@@ -1,5 +1,6 @@
 import type { LeaseToRenew } from '../../answers.ts'
 import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import type { Remaining, RenewedLease } from '../../remaining.ts'
 import * as lock from '../scripts/lock.generated.ts'
 import { odd } from '../scripts/reading.ts'
 import type { Args, Script } from '../scripts/script.ts'
@@ -12,8 +13,8 @@ export interface Renewing {
   readonly script: Script
   keysOf(rawName: string): readonly string[]
   args(group: readonly LeaseToRenew[], terms: Terms): Args
-  /** Reads the remaining time of each lease in milliseconds; undefined for an invalid value. */
-  read(reply: unknown): (number | undefined)[]
+  /** Reads the remaining time of each lease; undefined for an invalid value. */
+  read(reply: unknown): (Remaining | undefined)[]
 }
 
 interface RenewingServer extends ScriptServer {
@@ -21,14 +22,14 @@ interface RenewingServer extends ScriptServer {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
-/** @returns for each lease its remaining time in milliseconds, or the failure of its request */
+/** @returns for each lease its remaining time, or the failure of its request */
 export async function renew(
   server: RenewingServer,
   leases: readonly LeaseToRenew[],
   { script, keysOf, args, read }: Renewing,
   callMs: number,
-): Promise<(number | CallFailure)[]> {
-  const remaining: (number | CallFailure)[] = new Array(leases.length)
+): Promise<RenewedLease[]> {
+  const remaining: RenewedLease[] = new Array(leases.length)
   const renewGroup = async (indices: number[]) => {
     const group = indices.map((i) => leases[i] as LeaseToRenew)
     const asked = {
@@ -44,7 +45,7 @@ export async function renew(
     }
     const answers = await server.runner.request(asked).catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
-      remaining[i] = answers instanceof CallFailure ? answers : (answers[n] as number | CallFailure)
+      remaining[i] = answers instanceof CallFailure ? answers : (answers[n] as RenewedLease)
     }
   }
   await Promise.all(server.groups(leases).map(renewGroup))

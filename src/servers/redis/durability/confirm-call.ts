@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { LeaseToRenew } from '../../answers.ts'
 import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import type { Remaining, RenewedLease } from '../../remaining.ts'
 import { groupBySlot, slotOf } from '../calls/cluster-slot.ts'
 import { confirmKey } from '../calls/keys.ts'
 import type { Renewing } from '../calls/renew.ts'
@@ -22,7 +23,7 @@ export interface Confirmed {
   readonly replicas: number
   /** True if the master has the writes on disk; undefined if that was not asked. */
   readonly fsynced: boolean | undefined
-  readonly remaining: readonly (number | CallFailure)[]
+  readonly remaining: readonly RenewedLease[]
 }
 
 /** Which copies the call waits for. */
@@ -60,10 +61,10 @@ export async function confirm(
     return node.eval(renewing.script.source, keys.length, ...keys, ...args)
   })
   const [, [local, count], ...replies] = await Promise.all([written, acknowledged, ...reads])
-  const remaining: (number | CallFailure)[] = new Array(all.length)
+  const remaining: RenewedLease[] = new Array(all.length)
   for (const [n, { renewing, indices }] of groups.entries()) {
     const answers = readRemaining(renewing, replies[n], indices.length)
-    for (const [at, i] of indices.entries()) remaining[i] = answers[at] as number | CallFailure
+    for (const [at, i] of indices.entries()) remaining[i] = answers[at] as RenewedLease
   }
   return { replicas: count, fsynced: local === undefined ? undefined : local > 0, remaining }
 }
@@ -123,7 +124,7 @@ function together(
 }
 
 function readRemaining({ script, read }: Renewing, reply: unknown, size: number) {
-  let remaining: (number | undefined)[] = []
+  let remaining: (Remaining | undefined)[] = []
   try {
     remaining = read(reply)
   } catch {

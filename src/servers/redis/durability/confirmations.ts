@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Durability } from '../../../options/durability.ts'
 import { CallFailure } from '../../call-failure.ts'
 import type { Confirmation } from '../../durability.ts'
+import type { RenewedLease } from '../../remaining.ts'
 import { promised, type Reply } from '../../reply.ts'
 import { ConnectionTerms } from '../calls/terms.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -124,8 +125,7 @@ export class Confirmations {
         for (const { reply } of all) reply.answered({ kind: 'short', ...found })
         return
       }
-      for (const [i, { reply }] of all.entries())
-        answerWith(reply, remaining[i] as number | CallFailure)
+      for (const [i, { reply }] of all.entries()) answerWith(reply, remaining[i] as RenewedLease)
     } catch (failure) {
       for (const { reply } of all) reply.failed(failure as CallFailure)
     }
@@ -167,7 +167,7 @@ export class Confirmations {
 const NONE: Confirmed = { replicas: 0, fsynced: undefined, remaining: [] }
 
 /** @param remaining the remaining time of the lease, read after the replicas have confirmed the grant */
-function answerWith(reply: Reply<Confirmation>, remaining: number | CallFailure): void {
+function answerWith(reply: Reply<Confirmation>, remaining: RenewedLease): void {
   if (remaining instanceof CallFailure) reply.failed(remaining)
-  else reply.answered({ kind: remaining === -2 ? 'gone' : 'confirmed' })
+  else reply.answered({ kind: remaining === 'gone' ? 'gone' : 'confirmed' })
 }

@@ -1,6 +1,7 @@
 // Generated from the headers of lua/ by `npm run lua`. Do not edit.
-import { digits, flag, listOf, odd, sized, text, whole } from './reading.ts'
+import { digits, flag, listOf, odd, remaining, sized, text, ttlMs, whole } from './reading.ts'
 import type { Args, Script, Value } from './script.ts'
+import type { Remaining } from '../../remaining.ts'
 import type { Terms } from './terms.ts'
 
 export const acquire: Script<'owner' | 'leaseMs' | 'ticket' | 'notAfterUs' | 'listens' | 'label' | 'counterMs' | 'claimMs' | 'aliveMs' | 'inbox'> = {
@@ -37,10 +38,10 @@ export function readAcquire(reply: unknown): AcquireReply {
       return { kind: 'granted', token: whole(list[1], 1) }
     case 'held':
       sized(list, 5)
-      return { kind: 'held', ttlMs: whole(list[1], -1), holder: list[2] === '' ? '' : text(list[2]), ageMs: list[3] === '' ? null : whole(list[3], 0), length: whole(list[4], 0) }
+      return { kind: 'held', ttlMs: ttlMs(list[1]), holder: list[2] === '' ? '' : text(list[2]), ageMs: list[3] === '' ? null : whole(list[3], 0), length: whole(list[4], 0) }
     case 'queued':
       sized(list, 8)
-      return { kind: 'queued', ticket: digits(list[1]), lastToken: list[2] === '' ? 0 : whole(list[2], 0), ttlMs: whole(list[3], -1), first: flag(list[4]), holder: list[5] === '' ? '' : text(list[5]), ageMs: list[6] === '' ? null : whole(list[6], 0), position: list[7] === '' ? null : whole(list[7], 0) }
+      return { kind: 'queued', ticket: digits(list[1]), lastToken: list[2] === '' ? 0 : whole(list[2], 0), ttlMs: ttlMs(list[3]), first: flag(list[4]), holder: list[5] === '' ? '' : text(list[5]), ageMs: list[6] === '' ? null : whole(list[6], 0), position: list[7] === '' ? null : whole(list[7], 0) }
     default:
       throw odd()
   }
@@ -71,7 +72,7 @@ export function heartbeatArgs(given: HeartbeatArgs, terms: Pick<Terms, 'notAfter
 }
 
 export type HeartbeatReply = 
-  | { readonly kind: 'done'; readonly answers: ({ readonly ttlMs: number; readonly lastToken: number; readonly first: string; readonly granted: string; readonly missing: number; readonly holder: string } | string)[] }
+  | { readonly kind: 'done'; readonly answers: ({ readonly ttlMs: Remaining; readonly lastToken: number; readonly first: string; readonly granted: string; readonly missing: number; readonly holder: string } | string)[] }
 
 export function readHeartbeat(reply: unknown): HeartbeatReply {
   const list = listOf(reply)
@@ -80,7 +81,7 @@ export function readHeartbeat(reply: unknown): HeartbeatReply {
       sized(list, 2)
       return { kind: 'done', answers: listOf(list[1]).map((one) => {
         const parts = listOf(one)
-        if (parts.length === 6) return { ttlMs: whole(parts[0], -2), lastToken: parts[1] === '' ? 0 : whole(parts[1], 0), first: parts[2] === '' ? '' : text(parts[2]), granted: parts[3] === '' ? '' : text(parts[3]), missing: whole(parts[4], 0), holder: parts[5] === '' ? '' : text(parts[5]) }
+        if (parts.length === 6) return { ttlMs: remaining(parts[0]), lastToken: parts[1] === '' ? 0 : whole(parts[1], 0), first: parts[2] === '' ? '' : text(parts[2]), granted: parts[3] === '' ? '' : text(parts[3]), missing: whole(parts[4], 0), holder: parts[5] === '' ? '' : text(parts[5]) }
         sized(parts, 1)
         return text(parts[0])
       }) }

@@ -1,6 +1,7 @@
 // Generated from the headers of lua/ by `npm run lua`. Do not edit.
-import { flag, listOf, odd, pairs, sized, text, whole, wholeOrNone } from './reading.ts'
+import { flag, listOf, odd, pairs, remaining, remainingOrNone, sized, text, ttlMs, whole } from './reading.ts'
 import type { Args, Script, Value } from './script.ts'
+import type { Remaining } from '../../remaining.ts'
 import type { Terms } from './terms.ts'
 
 export const acquireAll: Script<'leaseMs' | 'notAfterUs' | 'counterMs' | 'owners'> = {
@@ -24,7 +25,7 @@ export function acquireAllArgs(given: AcquireAllArgs, terms: Pick<Terms, 'notAft
 
 export type AcquireAllReply = 
   | { readonly kind: 'granted'; readonly token: number }
-  | { readonly kind: 'held'; readonly ttlMs: number; readonly n: number }
+  | { readonly kind: 'held'; readonly ttlMs: Remaining; readonly n: number }
 
 export function readAcquireAll(reply: unknown): AcquireAllReply {
   const list = listOf(reply)
@@ -34,7 +35,7 @@ export function readAcquireAll(reply: unknown): AcquireAllReply {
       return { kind: 'granted', token: whole(list[1], 1) }
     case 'held':
       sized(list, 3)
-      return { kind: 'held', ttlMs: whole(list[1], -2), n: whole(list[2], 1) }
+      return { kind: 'held', ttlMs: remaining(list[1]), n: whole(list[2], 1) }
     default:
       throw odd()
   }
@@ -77,7 +78,7 @@ export function readAcquire(reply: unknown): AcquireReply {
       return { kind: 'granted', token: list[1] === '' ? 0 : whole(list[1], 1), reserved: list.length > 2 ? whole(list[2], 0) : 0 }
     case 'held':
       sized(list, 4)
-      return { kind: 'held', ttlMs: whole(list[1], -1), holder: text(list[2]), ageMs: list[3] === '' ? null : whole(list[3], 0) }
+      return { kind: 'held', ttlMs: ttlMs(list[1]), holder: text(list[2]), ageMs: list[3] === '' ? null : whole(list[3], 0) }
     case 'gone':
       sized(list, 1)
       return { kind: 'gone' }
@@ -194,12 +195,12 @@ export function inspectArgs(given: InspectArgs, terms: Pick<Terms, 'publish'>, n
   return args
 }
 
-export type InspectReply = { readonly holder: string | null; readonly holds: number; readonly ttlMs: number; readonly token: number | null; readonly listeners: number; readonly nowUs: number; readonly queue: [string, string][]; readonly waiting: [string, string][]; readonly length: number }
+export type InspectReply = { readonly holder: string | null; readonly holds: number; readonly ttlMs: Remaining; readonly token: number | null; readonly listeners: number; readonly nowUs: number; readonly queue: [string, string][]; readonly waiting: [string, string][]; readonly length: number }
 
 export function readInspect(reply: unknown): InspectReply {
   const parts = listOf(reply)
   sized(parts, 9)
-  return { holder: parts[0] === '' ? null : text(parts[0]), holds: whole(parts[1], 0), ttlMs: whole(parts[2], -2), token: parts[3] === '' ? null : whole(parts[3], 0), listeners: whole(parts[4], 0), nowUs: whole(parts[5], 0), queue: pairs(parts[6]), waiting: pairs(parts[7]), length: whole(parts[8], 0) }
+  return { holder: parts[0] === '' ? null : text(parts[0]), holds: whole(parts[1], 0), ttlMs: remaining(parts[2]), token: parts[3] === '' ? null : whole(parts[3], 0), listeners: whole(parts[4], 0), nowUs: whole(parts[5], 0), queue: pairs(parts[6]), waiting: pairs(parts[7]), length: whole(parts[8], 0) }
 }
 
 export const peek: Script<never> = {
@@ -210,12 +211,12 @@ export const peek: Script<never> = {
   source: "local READ_WRITE = 'WRONGTYPE a read-write lock has this name'\nlocal function peek(lock, counter)\n  local fields = redis.call('HGETALL', lock)\n  for i = 1, #fields, 2 do\n    if fields[i] == 'mode' then\n      return redis.error_reply(READ_WRITE)\n    end\n  end\n  return {\n    fields[1] or '',\n    fields[2] or '0',\n    redis.call('PTTL', lock),\n    redis.call('GET', counter) or '',\n  }\nend\nreturn peek(KEYS[1], KEYS[2])\n",
 }
 
-export type PeekReply = { readonly holder: string | null; readonly holds: number; readonly ttlMs: number; readonly token: number | null }
+export type PeekReply = { readonly holder: string | null; readonly holds: number; readonly ttlMs: Remaining; readonly token: number | null }
 
 export function readPeek(reply: unknown): PeekReply {
   const parts = listOf(reply)
   sized(parts, 4)
-  return { holder: parts[0] === '' ? null : text(parts[0]), holds: whole(parts[1], 0), ttlMs: whole(parts[2], -2), token: parts[3] === '' ? null : whole(parts[3], 0) }
+  return { holder: parts[0] === '' ? null : text(parts[0]), holds: whole(parts[1], 0), ttlMs: remaining(parts[2]), token: parts[3] === '' ? null : whole(parts[3], 0) }
 }
 
 export const release: Script<'owner' | 'token' | 'channel' | 'publish' | 'holds' | 'notAfterUs'> = {
@@ -279,8 +280,8 @@ export function renewArgs(given: RenewArgs, terms: Pick<Terms, 'counterMs'>): Ar
   return args
 }
 
-export type RenewReply = (number | undefined)[]
+export type RenewReply = (Remaining | undefined)[]
 
 export function readRenew(reply: unknown): RenewReply {
-  return listOf(reply).map((one) => wholeOrNone(one, -2))
+  return listOf(reply).map((one) => remainingOrNone(one))
 }

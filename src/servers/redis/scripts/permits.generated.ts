@@ -1,6 +1,7 @@
 // Generated from the headers of lua/ by `npm run lua`. Do not edit.
-import { digits, flag, listOf, odd, pairs, sized, whole, wholeOrNone } from './reading.ts'
+import { digits, flag, listOf, odd, pairs, remainingOrNone, sized, ttlMs, whole } from './reading.ts'
 import type { Args, Script, Value } from './script.ts'
+import type { Remaining } from '../../remaining.ts'
 import type { Terms } from './terms.ts'
 
 export const acquire: Script<'owner' | 'leaseMs' | 'notAfterUs' | 'counterMs' | 'channel' | 'publish' | 'tickets' | 'client' | 'last' | 'waitedMs' | 'since' | 'aliveMs' | 'limit'> = {
@@ -41,7 +42,7 @@ export function readAcquire(reply: unknown): AcquireReply {
       return { kind: 'granted', token: whole(list[1], 1), inAll: list.length > 2 ? whole(list[2], 0) : 0 }
     case 'held':
       sized(list, 8)
-      return { kind: 'held', ttlMs: whole(list[1], -1), since: list[2] === '' ? '' : digits(list[2]), isSet: flag(list[3]), available: whole(list[4], -9007199254740991), taken: whole(list[5], 0), nowUs: whole(list[6], 0), holders: pairs(list[7]) }
+      return { kind: 'held', ttlMs: ttlMs(list[1]), since: list[2] === '' ? '' : digits(list[2]), isSet: flag(list[3]), available: whole(list[4], -9007199254740991), taken: whole(list[5], 0), nowUs: whole(list[6], 0), holders: pairs(list[7]) }
     case 'too-many':
       sized(list, 3)
       return { kind: 'too-many', available: whole(list[1], -9007199254740991), taken: whole(list[2], 0) }
@@ -157,10 +158,10 @@ export function renewArgs(given: RenewArgs, terms: Pick<Terms, 'counterMs'>): Ar
   return args
 }
 
-export type RenewReply = (number | undefined)[]
+export type RenewReply = (Remaining | undefined)[]
 
 export function readRenew(reply: unknown): RenewReply {
-  return listOf(reply).map((one) => wholeOrNone(one, -2))
+  return listOf(reply).map((one) => remainingOrNone(one))
 }
 
 export const set: Script<'how' | 'permits' | 'notAfterUs' | 'channel' | 'publish' | 'tickets' | 'keptMs'> = {

@@ -1,5 +1,5 @@
 // Generated from the headers of lua/ by `npm run lua`. Do not edit.
-import { flag, listOf, odd, sized, text, whole } from './reading.ts'
+import { flag, listOf, odd, sized, text, ttlMs, whole } from './reading.ts'
 import type { Args, Script, Value } from './script.ts'
 import type { Terms } from './terms.ts'
 
@@ -192,7 +192,7 @@ export function readVote(reply: unknown): VoteReply {
       return { kind: 'granted', token: list[1] === '' ? 0 : whole(list[1], 1), reserved: list.length > 2 ? whole(list[2], 0) : 0 }
     case 'held':
       sized(list, 4)
-      return { kind: 'held', ttlMs: whole(list[1], -1), holder: text(list[2]), ageMs: list[3] === '' ? null : whole(list[3], 0) }
+      return { kind: 'held', ttlMs: ttlMs(list[1]), holder: text(list[2]), ageMs: list[3] === '' ? null : whole(list[3], 0) }
     case 'gone':
       sized(list, 1)
       return { kind: 'gone' }

@@ -1,6 +1,7 @@
 // Generated from the headers of lua/ by `npm run lua`. Do not edit.
-import { digits, listOf, odd, pairs, sized, text, whole, wholeOrNone } from './reading.ts'
+import { digits, listOf, odd, pairs, remaining, remainingOrNone, sized, text, ttlMs, whole } from './reading.ts'
 import type { Args, Script, Value } from './script.ts'
+import type { Remaining } from '../../remaining.ts'
 import type { Terms } from './terms.ts'
 
 export const acquireRead: Script<'owner' | 'leaseMs' | 'notAfterUs' | 'counterMs' | 'prefix' | 'beside' | 'client' | 'last' | 'waitingMs' | 'holds'> = {
@@ -41,7 +42,7 @@ export function readAcquireRead(reply: unknown): AcquireReadReply {
       return { kind: 'granted', token: whole(list[1], 1) }
     case 'held':
       sized(list, 5)
-      return { kind: 'held', ttlMs: whole(list[1], -1), sinceUs: list[2] === '' ? '' : digits(list[2]), holder: list[3] === '' ? '' : text(list[3]), ageMs: list[4] === '' ? null : whole(list[4], 0) }
+      return { kind: 'held', ttlMs: ttlMs(list[1]), sinceUs: list[2] === '' ? '' : digits(list[2]), holder: list[3] === '' ? '' : text(list[3]), ageMs: list[4] === '' ? null : whole(list[4], 0) }
     case 'gone':
       sized(list, 1)
       return { kind: 'gone' }
@@ -89,7 +90,7 @@ export function readAcquireWrite(reply: unknown): AcquireWriteReply {
       return { kind: 'granted', token: list[1] === '' ? 0 : whole(list[1], 1) }
     case 'held':
       sized(list, 5)
-      return { kind: 'held', ttlMs: whole(list[1], -1), sinceUs: list[2] === '' ? '' : digits(list[2]), holder: list[3] === '' ? '' : text(list[3]), ageMs: list[4] === '' ? null : whole(list[4], 0) }
+      return { kind: 'held', ttlMs: ttlMs(list[1]), sinceUs: list[2] === '' ? '' : digits(list[2]), holder: list[3] === '' ? '' : text(list[3]), ageMs: list[4] === '' ? null : whole(list[4], 0) }
     case 'gone':
       sized(list, 1)
       return { kind: 'gone' }
@@ -116,12 +117,12 @@ export function inspectArgs(given: InspectArgs): Args {
   return args
 }
 
-export type InspectReply = { readonly mode: string | null; readonly ttlMs: number; readonly token: number | null; readonly nowUs: number; readonly holds: [string, string][]; readonly leftMs: [string, string][]; readonly sinceUs: [string, string][]; readonly readers: [string, string][]; readonly writers: [string, string][] }
+export type InspectReply = { readonly mode: string | null; readonly ttlMs: Remaining; readonly token: number | null; readonly nowUs: number; readonly holds: [string, string][]; readonly leftMs: [string, string][]; readonly sinceUs: [string, string][]; readonly readers: [string, string][]; readonly writers: [string, string][] }
 
 export function readInspect(reply: unknown): InspectReply {
   const parts = listOf(reply)
   sized(parts, 9)
-  return { mode: parts[0] === '' ? null : text(parts[0]), ttlMs: whole(parts[1], -2), token: parts[2] === '' ? null : whole(parts[2], 0), nowUs: whole(parts[3], 0), holds: pairs(parts[4]), leftMs: pairs(parts[5]), sinceUs: pairs(parts[6]), readers: pairs(parts[7]), writers: pairs(parts[8]) }
+  return { mode: parts[0] === '' ? null : text(parts[0]), ttlMs: remaining(parts[1]), token: parts[2] === '' ? null : whole(parts[2], 0), nowUs: whole(parts[3], 0), holds: pairs(parts[4]), leftMs: pairs(parts[5]), sinceUs: pairs(parts[6]), readers: pairs(parts[7]), writers: pairs(parts[8]) }
 }
 
 export const release: Script<'owner' | 'token' | 'channel' | 'publish' | 'prefix' | 'client' | 'claimMs' | 'holds' | 'notAfterUs'> = {
@@ -187,8 +188,8 @@ export function renewArgs(given: RenewArgs, terms: Pick<Terms, 'counterMs'>): Ar
   return args
 }
 
-export type RenewReply = (number | undefined)[]
+export type RenewReply = (Remaining | undefined)[]
 
 export function readRenew(reply: unknown): RenewReply {
-  return listOf(reply).map((one) => wholeOrNone(one, -2))
+  return listOf(reply).map((one) => remainingOrNone(one))
 }

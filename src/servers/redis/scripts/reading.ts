@@ -1,3 +1,5 @@
+import type { Remaining } from '../../remaining.ts'
+
 /*
  * The functions with which the generated readers check answers. Each throws at an invalid value,
  * because a proxy or another server may answer anything. The script may have run even then.
@@ -25,6 +27,22 @@ export function whole(value: unknown, least: number): number {
 
 export function wholeOrNone(value: unknown, least: number): number | undefined {
   return isWhole(value) && Number(value) >= least ? Number(value) : undefined
+}
+
+/** Reads the answer of PTTL for a key that exists. PTTL answers -1 if the key never expires. */
+export function ttlMs(value: unknown): number {
+  const ms = whole(value, -1)
+  return ms === -1 ? Infinity : ms
+}
+
+/** Reads the answer of PTTL, or of a script that answers -2 if an owner holds nothing. */
+export function remaining(value: unknown): Remaining {
+  const ms = whole(value, -2)
+  return ms === -2 ? 'gone' : ttlMs(ms)
+}
+
+export function remainingOrNone(value: unknown): Remaining | undefined {
+  return wholeOrNone(value, -2) === undefined ? undefined : remaining(value)
 }
 
 /**

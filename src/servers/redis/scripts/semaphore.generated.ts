@@ -1,5 +1,5 @@
 // Generated from the headers of lua/ by `npm run lua`. Do not edit.
-import { digits, flag, listOf, odd, pairs, sized, whole } from './reading.ts'
+import { digits, flag, listOf, odd, pairs, sized, ttlMs, whole } from './reading.ts'
 import type { Args, Script, Value } from './script.ts'
 import type { Terms } from './terms.ts'
 
@@ -39,7 +39,7 @@ export function readAcquire(reply: unknown): AcquireReply {
       return { kind: 'granted' }
     case 'held':
       sized(list, 5)
-      return { kind: 'held', ttlMs: whole(list[1], -1), since: list[2] === '' ? '' : digits(list[2]), isSet: flag(list[3]), available: whole(list[4], -9007199254740991) }
+      return { kind: 'held', ttlMs: ttlMs(list[1]), since: list[2] === '' ? '' : digits(list[2]), isSet: flag(list[3]), available: whole(list[4], -9007199254740991) }
     default:
       throw odd()
   }
