@@ -120,7 +120,7 @@ export class LatchWatch {
   }
 
   #listen(): number {
-    const mostMs = this.#listener.listen(this.#remote, -1)
+    const mostMs = this.#listener.listen(this.#remote, Infinity)
     if (!this.#listener.isConfirmed) return mostMs
     const waitMs = this.#fallbackMs * (0.75 + Math.random() / 4)
     this.#fallbackMs = Math.min(2 * this.#fallbackMs, LONGEST_FALLBACK_MS)
