@@ -68,7 +68,7 @@ export class MemorySemaphore implements RemoteSemaphore {
       // The client's place belonged to a waiter that began to wait earlier. The place has moved
       // back, so another client may be next.
       if (wasFirst && isOther) pool.wakeNext(semaphore, now)
-      const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - now)) : -1
+      const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - now)) : Infinity
       return { kind: 'held', ttlMs, since: String(sinceUs), seen }
     })
     replyWith(acquired, {
