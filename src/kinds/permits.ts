@@ -6,6 +6,8 @@ import {
   type PermitExpirableSemaphore,
 } from '../locks/semaphore/permit-expirable-semaphore.ts'
 import { limitGiven, type PermitSemaphoreOptions } from '../locks/semaphore/permit-options.ts'
+import { PERMITS } from '../servers/records/permit-requests.ts'
+import { redisPermits } from '../servers/redis/semaphore/permit-commands.ts'
 import type { KindDescriptor } from './kind.ts'
 
 export interface PermitMethods {
@@ -26,8 +28,10 @@ export interface PermitMethods {
 /** @internal */
 export const permits: KindDescriptor<PermitMethods> = {
   names: ['getPermitExpirableSemaphore'],
-  open({ owners: { clientId }, backend: { registry }, rawName }) {
-    const remote = registry.server.permitsFor?.(clientId)
+  requests: PERMITS,
+  onRedis: redisPermits,
+  open({ backend: { registry }, requests, rawName }) {
+    const remote = requests(PERMITS)
     const all = remote && new ExpirablePermits(registry, remote)
     const getPermitExpirableSemaphore = (name: string, options?: unknown) => {
       const key = rawName(name, 'semaphore')

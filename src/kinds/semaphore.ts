@@ -2,6 +2,8 @@ import { refuseDetached } from '../kit/handle.ts'
 import { needsOneServer } from '../locks/semaphore/needs-one-server.ts'
 import { HoldfastSemaphore, type Semaphore } from '../locks/semaphore/semaphore.ts'
 import { Semaphores } from '../locks/semaphore/semaphores.ts'
+import { SEMAPHORE } from '../servers/records/semaphore-requests.ts'
+import { redisSemaphore } from '../servers/redis/semaphore/semaphore-commands.ts'
 import { assertAlone, type KindDescriptor } from './kind.ts'
 
 export interface SemaphoreMethods {
@@ -20,8 +22,10 @@ const SETS_PERMITS =
 /** @internal */
 export const semaphore: KindDescriptor<SemaphoreMethods> = {
   names: ['getSemaphore'],
-  open({ owners: { clientId }, backend: { registry }, outageMs, rawName }) {
-    const remote = registry.server.semaphoresFor?.(clientId, outageMs)
+  requests: SEMAPHORE,
+  onRedis: redisSemaphore,
+  open({ backend: { registry }, requests, rawName }) {
+    const remote = requests(SEMAPHORE)
     const all = remote && new Semaphores(registry, remote)
     const getSemaphore = (name: string, ...others: unknown[]) => {
       const key = rawName(name, 'semaphore')

@@ -14,14 +14,12 @@ import type { Confirm } from './durability.ts'
 import type { ElectionChannel } from './election-channel.ts'
 import type { FairServer } from './fair-server.ts'
 import type { MasterHealth } from './master-health.ts'
-import type { PermitServer } from './permit-server.ts'
 import type { OwnInfo, Presence } from './presence.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
 import type { RenewedLease } from './remaining.ts'
 import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
-import type { SemaphoreServer } from './semaphore-server.ts'
 import type { KindClient, ServerKind } from './server-kind.ts'
 import type { Subscription } from './subscription.ts'
 
@@ -83,18 +81,6 @@ export interface LockServer {
   kind?<R extends object>(kind: ServerKind<R>, client: KindClient): R | undefined
   /** Returns the announcements of one election. Left out if the server has no fair locks. */
   electionChannel?(rawName: string): ElectionChannel
-  /**
-   * The semaphores without leases, as one client uses them. Left out if the server has no
-   * semaphores.
-   *
-   * @param outageMs for how long the client sends a request again after failures, in milliseconds
-   */
-  semaphoresFor?(clientId: string, outageMs: number): SemaphoreServer
-  /**
-   * The semaphores whose permits have leases, as one client uses them. Left out if the server has
-   * no semaphores.
-   */
-  permitsFor?(clientId: string): PermitServer
   /** Carries messages between clients. With them, a client asks a holder to release a lock. */
   readonly requests: RequestChannel
   /** Reports one client to other clients, and reads what other clients report. */

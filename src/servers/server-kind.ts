@@ -28,4 +28,6 @@ export interface RecordClient extends KindClient {
   /** How long the server remembers a token after its last use, in milliseconds; 0 means forever. */
   readonly counterMs: number
   readonly pendingReleases: PendingReleases
+  /** Calls `work` when the client closes. The client waits for the promise. */
+  beforeClose(work: () => Promise<void>): void
 }

@@ -7,6 +7,8 @@ import { OnceRequest } from '../../src/servers/once-request.ts'
 import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
 import { LATCH } from '../../src/servers/records/latch.ts'
+import { PERMITS } from '../../src/servers/records/permit-requests.ts'
+import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { promised, type Reply } from '../../src/servers/reply.ts'
 import { eventually } from '../support/eventually.ts'
@@ -176,9 +178,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
 
   describe('a semaphore', () => {
     const semaphoreOf = (owner: string) => {
-      const semaphore = clientOf(owner).semaphoresFor?.(idOf(owner), CALL_MS).semaphore('it')
-      if (semaphore === undefined) throw new Error('There is no semaphore')
-      return semaphore
+      return requestsOfKind(clientOf(owner), SEMAPHORE, idOf(owner)).semaphore('it')
     }
     const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: true, isLast: true }
     const acquire = (owner: string, given = {}) => {
@@ -255,8 +255,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
   })
 
   test('after a release by id, the owner loses its permits, and each permit is freed once', async () => {
-    const [permits, owner] = [clientOf('a').permitsFor?.('a'), 'a:101:2']
-    if (permits === undefined) throw new Error('There are no permits')
+    const [permits, owner] = [requestsOfKind(clientOf('a'), PERMITS, 'a'), 'a:101:2']
     const pool = permits.pool('it')
     const attempt = { owner, leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: false }
     const begun = { isLast: true, beganAt: systemClock.monotonic(), since: '' }

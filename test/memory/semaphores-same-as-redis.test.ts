@@ -8,11 +8,14 @@ import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAttempt, RemotePool } from '../../src/servers/permit-pool.ts'
 import type { PermitServer } from '../../src/servers/permit-server.ts'
 import type { ReadWriteServer } from '../../src/servers/read-write-server.ts'
+import { PERMITS } from '../../src/servers/records/permit-requests.ts'
+import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { promised, type Reply } from '../../src/servers/reply.ts'
 import type { SemaphoreServer } from '../../src/servers/semaphore-server.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'
+import { redisKinds, requestsOfKind } from '../support/kinds.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
@@ -86,8 +89,8 @@ class Stage {
   constructor(newServer: () => LockServer) {
     this.servers = CLIENTS.map(newServer)
     const id = (n: number) => CLIENTS[n] as string
-    this.permits = this.servers.map((one, n) => one.permitsFor?.(id(n)) as PermitServer)
-    this.plain = this.servers.map((one, n) => one.semaphoresFor?.(id(n), 5_000) as SemaphoreServer)
+    this.permits = this.servers.map((one, n) => requestsOfKind(one, PERMITS, id(n)))
+    this.plain = this.servers.map((one, n) => requestsOfKind(one, SEMAPHORE, id(n)))
     this.readWrite = this.servers.map((one, n) => one.readWriteFor?.(id(n)) as ReadWriteServer)
   }
 
@@ -368,7 +371,7 @@ async function compared(seed: number): Promise<number> {
   const leaning = LEANINGS[seed % LEANINGS.length] as (typeof LEANINGS)[number]
   let aheadMs = 0
   const memory = new MemoryLockServer(() => Date.now() + aheadMs)
-  const options = { counterMs: COUNTER_MS }
+  const options = { counterMs: COUNTER_MS, kinds: redisKinds }
   const { host, port } = redis
   const stages = [
     new Stage(() => new RedisServer({ host, port }, CALL_MS, () => {}, options)),

@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Holdfast, type Permit, RedisRefusedError } from '../../src/index.ts'
 import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
+import { enterQueue } from '../../src/servers/records/permit-queue.ts'
+import { sizeOf } from '../../src/servers/records/plain-data.ts'
+import { POOL } from '../../src/servers/records/pool.ts'
 import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, outcome, within } from '../support/fault-rig.ts'
-import { CountingServer } from '../support/memory-server.ts'
+import { CountingServer, partOf } from '../support/memory-server.ts'
 
 let server: CountingServer
 let clients: Holdfast[]
@@ -18,8 +21,11 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(clients.map((client) => client.close()))
   expect(server.connections).toBe(0)
-  expect(server.tickets.names).toEqual([])
-  const left = server.records.map(({ semaphore }) => [semaphore.taken, semaphore.waiting.size])
+  expect(server.messages.names).toEqual([])
+  const left = server.records.map((record) => {
+    const { taken, queue } = partOf(record, POOL)
+    return [sizeOf(taken), sizeOf(queue.places)]
+  })
   expect(left).toEqual(server.records.map(() => [0, 0]))
 })
 
@@ -89,7 +95,8 @@ function verbsOf(semaphore: Either) {
 const waiting = (count: number) =>
   eventually(() => {
     const [record] = server.records
-    return record?.semaphore.waiting.size === count && server.tickets.count('it') === count
+    const { queue } = partOf(record, POOL)
+    return sizeOf(queue.places) === count && server.messages.count('permits it') === count
   })
 
 describe.each(Object.entries(kinds))('%s', (_name, of) => {
@@ -233,10 +240,10 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     await one.set(1)
     const release = await one.acquire(1)
     // Nobody asks for it again.
-    const { semaphore } = server.record('it', server.now)
-    semaphore.waiting.enter('dead', 0, 1, server.now)
+    const { queue } = partOf(server.record('it', server.now), POOL)
+    enterQueue(queue, { client: 'dead', sinceUs: 0, permits: 1 }, server.now)
     const acquiring = next.acquire(1)
-    await eventually(() => semaphore.waiting.size === 2)
+    await eventually(() => sizeOf(queue.places) === 2)
     await release()
     expect(await one.tryAcquire(1)).toBeNull()
     aheadMs += 3_001
@@ -384,9 +391,9 @@ describe('permits without leases', () => {
     const client = newClient()
     await of(client).trySetPermits(1)
     for (let n = 0; n < 20; n++) await of(client).using(() => undefined)
-    expect(server.records[0]?.semaphore.requests.size).toBeLessThanOrEqual(2)
+    expect(sizeOf(partOf(server.records[0], POOL).results.byId)).toBeLessThanOrEqual(2)
     await client.close()
-    expect(server.records[0]?.semaphore.requests.size).toBe(0)
+    expect(sizeOf(partOf(server.records[0], POOL).results.byId)).toBe(0)
     server.clear()
     expect(server.records).toEqual([])
   })

@@ -23,7 +23,14 @@ const engineMayImport: Record<string, string[]> = {
   'client-emitter': ['kit', 'eventemitter3'],
   'client-parts': ['client-emitter', 'locks/red', ...engine],
   // The file of a kind connects the kind with its requests on Redis.
-  kinds: [...kinds, ...engine, 'servers/records', 'servers/redis', 'servers/redis/calls'],
+  kinds: [
+    ...kinds,
+    ...engine,
+    'servers/records',
+    'servers/redis',
+    'servers/redis/calls',
+    'servers/redis/semaphore',
+  ],
   connect: ['local', 'servers', 'servers/redis/calls', ...places],
   ...Object.fromEntries(kinds.map((kind) => [kind, engine])),
   'locks/fair': ['locks/lock', ...engine],
@@ -92,8 +99,8 @@ const engineMayImport: Record<string, string[]> = {
     'servers',
     'kit',
   ],
-  'servers/memory': ['servers/memory/records', 'servers', 'kit'],
-  'servers/memory/records': ['servers', 'kit'],
+  'servers/memory': ['servers/memory/records', 'servers/records', 'servers', 'kit'],
+  'servers/memory/records': ['servers/records', 'servers', 'kit'],
   kit: [],
   // Subscribers of facts inside a service import only the public door.
   'observe/facts': ['index'],

@@ -1,15 +1,17 @@
+import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
 import { kindKey, requestKey } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { RedisSemaphoreServer } from '../../src/servers/redis/semaphore/semaphore-commands.ts'
 import { eventually } from '../support/eventually.ts'
+import { redisKinds, requestsOfKind } from '../support/kinds.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 const redis = sharedServer()
 
 test('a request works after 9,000 answered requests, and the server then forgets all of them', async () => {
   const { host, port } = redis
-  const server = new RedisServer({ host, port }, 5_000, () => {})
-  const semaphores = server.semaphoresFor('c', 5_000) as RedisSemaphoreServer
+  const server = new RedisServer({ host, port }, 5_000, () => {}, { kinds: redisKinds })
+  const semaphores = requestsOfKind(server, SEMAPHORE) as RedisSemaphoreServer
   try {
     const keys = Array.from({ length: 9_000 }, (_, n) => requestKey('it', `c:${n}`))
     await redis.admin.mset(keys.flatMap((key) => [key, '1']))
@@ -29,9 +31,9 @@ test('a request works after 9,000 answered requests, and the server then forgets
 
 test('a grant that its caller abandons is given back, even if another request is sent in between', async () => {
   const { host, port } = redis
-  const server = new RedisServer({ host, port }, 5_000, () => {})
+  const server = new RedisServer({ host, port }, 5_000, () => {}, { kinds: redisKinds })
   try {
-    const semaphore = server.semaphoresFor('c', 5_000).semaphore('it')
+    const semaphore = requestsOfKind(server, SEMAPHORE).semaphore('it')
     const change = (id: string) => ({ id, permits: 3, ifExists: false })
     await semaphore.add(change('c:first'), 5_000)
     const owner = 'c:owner:2'

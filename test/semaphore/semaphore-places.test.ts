@@ -1,10 +1,12 @@
 import type { Holdfast } from '../../src/index.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
+import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { leave } from '../../src/servers/redis/scripts/semaphore.generated.ts'
 import { promised } from '../../src/servers/reply.ts'
 import { eventually } from '../support/eventually.ts'
 import { outcome } from '../support/fault-rig.ts'
+import { redisKinds, requestsOfKind } from '../support/kinds.ts'
 import { atEnd } from '../support/lifetime.ts'
 import type { ProxyRequest } from '../support/proxy.ts'
 import { acquirePermits, acquireSemaphore } from '../support/scripts.ts'
@@ -54,9 +56,9 @@ describe.each(kinds)('permits $kind', ({ of, script }) => {
 test('the request to leave is not repeated if the client has a new waiter', async () => {
   await rig.server.admin.set('it', 0)
   await rig.server.admin.script('LOAD', leave.source)
-  const server = new RedisServer(rig.proxy.url, 5_000, () => undefined)
+  const server = new RedisServer(rig.proxy.url, 5_000, () => undefined, { kinds: redisKinds })
   atEnd(async () => server.disconnect(), { beforeCheck: true })
-  const semaphore = server.semaphoresFor('c', 5_000).semaphore('it')
+  const semaphore = requestsOfKind(server, SEMAPHORE).semaphore('it')
   const attempt = { leaseMs: 10_000, reserve: 0, callMs: 5_000, waits: true, isLast: true }
   const waits = (owner: string) =>
     promised<PermitAnswer>((reply) =>

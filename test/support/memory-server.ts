@@ -3,6 +3,7 @@ import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import type { LockRecord } from '../../src/servers/memory/records/lock-record.ts'
 import { isWriter } from '../../src/servers/read-write-server.ts'
 import { FOREVER } from '../../src/servers/record-store.ts'
+import type { RecordPart } from '../../src/servers/records/open-record.ts'
 import {
   INBOX,
   latchKeys,
@@ -14,6 +15,11 @@ import {
 import { atEnd } from './lifetime.ts'
 import type { WorldServer } from './masters.ts'
 import { runningServers, type WatchedServer } from './redis-server.ts'
+
+/** The state of a part of a record, as it is stored. */
+export function partOf<S extends object>(record: LockRecord | undefined, part: RecordPart<S>): S {
+  return (record?.plain.parts[part.name]?.state as S | undefined) ?? part.newState()
+}
 
 /** A server in memory that counts what it is asked. */
 export class CountingServer extends MemoryLockServer {
@@ -123,9 +129,9 @@ class MemoryAdmin {
   async hset(key: string, owner: string, holds: number | string): Promise<void> {
     const { now } = this.#server
     const record = this.#server.record(key, now)
-    if (isWriter(owner)) record.readWrite.give(owner, Number(holds), Infinity, now)
+    if (isWriter(owner)) record.readWrite.give(owner, Number(holds), FOREVER, now)
     // Its mode is that of whoever has it.
-    else if (owner !== 'mode') record.holder = { owner, holds: Number(holds), endsAt: Infinity }
+    else if (owner !== 'mode') record.holder = { owner, holds: Number(holds), endsAt: FOREVER }
   }
 
   /** Sets the counter of a lock. */
@@ -190,14 +196,21 @@ class MemoryAdmin {
         const forget = () => {
           record.counter = null
         }
-        all.set(counter, this.#key(record, record.counter, forget))
+        const { endsAt } = record.counter
+        const expiry = {
+          endsAt,
+          set: (until: number) => {
+            if (record.counter !== null) record.counter = { ...record.counter, endsAt: until }
+          },
+        }
+        all.set(counter, this.#key(record, expiry, forget))
       }
       const { latch } = record.plain.parts
       if (latch?.untilMs === FOREVER) {
         const open = () => {
           delete record.plain.parts.latch
         }
-        all.set(lock, this.#key(record, { endsAt: Infinity }, open))
+        all.set(lock, this.#key(record, { endsAt: FOREVER }, open))
       }
       const hidden = { endsAt: this.#server.now + 1 }
       this.#addReadWrite(record, all, hidden)
@@ -237,13 +250,18 @@ class MemoryAdmin {
     if (waiting.isPhase) all.set(phase, this.#key(record, hidden))
   }
 
-  #key(record: LockRecord, what: { endsAt: number }, forget = () => {}): Key {
+  #key(
+    record: LockRecord,
+    what: { endsAt: number; set?(until: number): void },
+    forget = () => {},
+  ): Key {
     const server = this.#server
     return {
       record,
-      ttlMs: () => (what.endsAt === Infinity ? -1 : Math.ceil(what.endsAt - server.now)),
+      ttlMs: () => (what.endsAt === FOREVER ? -1 : Math.ceil(what.endsAt - server.now)),
       expireIn: (ms) => {
         what.endsAt = server.now + ms
+        what.set?.(what.endsAt)
       },
       delete: forget,
     }

@@ -1,5 +1,5 @@
 import { CallFailure } from '../call-failure.ts'
-import { hasThisName, type NumberKind, WHAT_HAS_IT } from '../number-kind.ts'
+import { hasThisName, WHAT_HAS_IT } from '../number-kind.ts'
 import { FOREVER } from '../record-store.ts'
 import { type LockRecord, OTHERS } from './records/lock-record.ts'
 
@@ -28,30 +28,17 @@ export function onlyLocks(record: LockRecord): LockRecord {
   return record
 }
 
-/** Throws if a lock of any kind, or a latch or semaphore of another kind, uses the name. */
-export function refuseOtherKinds(record: LockRecord, own: NumberKind): void {
-  if (record.isReadWrite) throw refusal(hasThisName(WHAT_HAS_IT.readWrite))
-  if (record.holder !== null) throw refusal(hasThisName(WHAT_HAS_IT.lock))
-  const { numberKind } = record
-  if (numberKind !== null && numberKind !== own) {
-    throw refusal(hasThisName(WHAT_HAS_IT[numberKind]))
-  }
-  const what = record.userOfName
-  if (what !== undefined) throw refusal(hasThisName(what))
-}
-
 /** Notes in the plain record if one of the other parts uses the name. */
 export function useOf(record: LockRecord): void {
-  const { plain, numberKind, isReadWrite, holder } = record
+  const { plain, isReadWrite, holder } = record
   if (plain.use !== undefined && plain.use.part !== OTHERS) return
   delete plain.use
-  const kind = numberKind ?? (isReadWrite ? 'readWrite' : holder === null ? null : 'lock')
+  const kind = isReadWrite ? 'readWrite' : holder === null ? null : 'lock'
   if (kind !== null) plain.use = { part: OTHERS, what: WHAT_HAS_IT[kind], untilMs: FOREVER }
 }
 
-function whyNoLock({ numberKind, userOfName }: LockRecord): string | null {
-  const what = numberKind === null ? userOfName : WHAT_HAS_IT[numberKind]
-  return what === undefined ? null : hasThisName(what)
+function whyNoLock({ userOfName }: LockRecord): string | null {
+  return userOfName === undefined ? null : hasThisName(userOfName)
 }
 
 function refusal(why: string): CallFailure {

@@ -5,12 +5,10 @@ import type { FairServer } from '../fair-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import type { Outage, OutageListener } from '../outage.ts'
 import { PendingReleases } from '../pending-releases.ts'
-import type { PermitServer } from '../permit-server.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
 import type { RenewedLease } from '../remaining.ts'
 import type { RequestChannel } from '../request-channel.ts'
-import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { KindClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
@@ -18,10 +16,8 @@ import type { Channels } from './channels.ts'
 import { later } from './later.ts'
 import { MemoryFairServer } from './memory-fair-server.ts'
 import { MemoryLock } from './memory-lock.ts'
-import { MemoryPermitServer } from './memory-permit-server.ts'
 import { MemoryPresence } from './memory-presence.ts'
 import { MemoryReadWriteServer } from './memory-read-write-server.ts'
-import { MemorySemaphoreServer } from './memory-semaphore-server.ts'
 import { type MemoryLockServer, OUT } from './memory-server.ts'
 import { MemoryRecordStore } from './record-store.ts'
 
@@ -45,7 +41,8 @@ export class MemoryConnection implements LockServer {
   /** Each release has a time limit of 0 ms, because an answer takes no time. */
   readonly pendingReleases: PendingReleases
   readonly #onUp = new Set<() => void>()
-  #semaphores: MemorySemaphoreServer | undefined
+  /** The work of the kinds when this client closes. */
+  readonly #closings: (() => Promise<void>)[] = []
   #presence: MemoryPresence | undefined
   #connected = false
   /**
@@ -107,7 +104,8 @@ export class MemoryConnection implements LockServer {
   kind<R extends object>(kind: ServerKind<R>, client: KindClient): R {
     const { counterMs, pendingReleases } = this
     const store = new MemoryRecordStore(this)
-    return kind.onRecords({ ...client, store, counterMs, pendingReleases })
+    const beforeClose = (work: () => Promise<void>) => void this.#closings.push(work)
+    return kind.onRecords({ ...client, store, counterMs, pendingReleases, beforeClose })
   }
 
   electionChannel(rawName: string): ElectionChannel {
@@ -124,19 +122,6 @@ export class MemoryConnection implements LockServer {
       send: (clientId, message) => this.request(() => revocations.publish(clientId, message)),
       listen: (clientId, onMessage) => this.listen(revocations, clientId, onMessage),
     }
-  }
-
-  permitsFor(clientId: string): PermitServer {
-    return new MemoryPermitServer(this, clientId)
-  }
-
-  /**
-   * Returns the same object at each call. The object knows which requests of this client were
-   * answered.
-   */
-  semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
-    this.#semaphores ??= new MemorySemaphoreServer(this, clientId, outageMs)
-    return this.#semaphores
   }
 
   presenceFor(own: OwnInfo): Presence {
@@ -221,7 +206,7 @@ export class MemoryConnection implements LockServer {
 
   async quiet(): Promise<void> {
     await this.pendingReleases.quiet()
-    this.#semaphores?.quiet()
+    for (const work of this.#closings) await work()
   }
 
   disconnect(): void {

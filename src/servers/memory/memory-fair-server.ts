@@ -9,6 +9,7 @@ import {
   type RemoteFairLock,
 } from '../fair-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
+import { timeUs } from '../records/moments.ts'
 import { endsInMs } from '../remaining.ts'
 import { replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
@@ -17,7 +18,6 @@ import { FairGrants } from './fair-grants.ts'
 import { onlyLocks, refuseReadWrite, whyNoPlainLock } from './kind-of-lock.ts'
 import { heldBy } from './memory-lock.ts'
 import type { MemoryLockServer } from './memory-server.ts'
-import { timeUs } from './records/moments.ts'
 
 interface FairMemoryConnection {
   readonly server: MemoryLockServer

@@ -12,6 +12,7 @@ import {
 } from '../answers.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
+import { ageMs } from '../records/moments.ts'
 import { endsInMs, shownTtlMs } from '../remaining.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
@@ -19,7 +20,6 @@ import type { Channels } from './channels.ts'
 import { onlyLocks, refuseReadWrite } from './kind-of-lock.ts'
 import type { MemoryLockServer } from './memory-server.ts'
 import type { LockRecord } from './records/lock-record.ts'
-import { ageMs } from './records/moments.ts'
 
 interface LockMemoryConnection {
   readonly server: MemoryLockServer

@@ -3,9 +3,9 @@ import { type Clock, systemClock } from '../../kit/clock.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { FairGrant } from '../fair-server.ts'
 import type { ClientInfo } from '../presence.ts'
+import { timeUs } from '../records/moments.ts'
 import { Channels } from './channels.ts'
 import { LockRecord } from './records/lock-record.ts'
-import { timeUs } from './records/moments.ts'
 
 /** The least number of records at which the server removes unused records. */
 const FEW = 1_024
@@ -60,11 +60,6 @@ export class MemoryLockServer {
   readonly clients = new Map<string, ClientInfo>()
   readonly notes = new Map<string, string>()
   /**
-   * Messages to the client that gets permits next. The name of a channel is the raw name of the
-   * semaphore.
-   */
-  readonly tickets: Channels<string>
-  /**
    * Messages about grants of fair locks. The name of a channel is the id of the client that
    * receives the grant.
    */
@@ -92,7 +87,6 @@ export class MemoryLockServer {
     this.releases = new Channels(clock)
     this.readWriteReleases = new Channels(clock)
     this.messages = new Channels(clock)
-    this.tickets = new Channels(clock)
     this.grants = new Channels(clock)
     this.elections = new Channels(clock)
     this.revocations = new Channels(clock)
@@ -183,7 +177,6 @@ export class MemoryLockServer {
     this.releases.callAll()
     this.readWriteReleases.callAll()
     this.messages.callAll()
-    this.tickets.callAll()
     this.grants.callAll()
     this.elections.callAll()
     this.revocations.callAll()
@@ -213,7 +206,6 @@ export class MemoryLockServer {
     this.releases.removeAll(connection)
     this.readWriteReleases.removeAll(connection)
     this.messages.removeAll(connection)
-    this.tickets.removeAll(connection)
     this.grants.removeAll(connection)
     this.elections.removeAll(connection)
     this.revocations.removeAll(connection)

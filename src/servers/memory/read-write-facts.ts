@@ -5,9 +5,9 @@ import {
   type WaitingClient,
 } from '../answers.ts'
 import { isWriter } from '../read-write-server.ts'
+import { ageMs, timeUs } from '../records/moments.ts'
 import { shownTtlMs } from '../remaining.ts'
 import type { LockRecord } from './records/lock-record.ts'
-import { ageMs, timeUs } from './records/moments.ts'
 import { GOES_ON, type Waiting } from './records/waiting-record.ts'
 
 /** Returns the holders of a read-write lock and the waiting clients, as `inspect` shows them. */

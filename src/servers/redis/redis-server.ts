@@ -9,13 +9,12 @@ import type { OwnInfo, Presence } from '../presence.ts'
 import type { ReadWriteServer } from '../read-write-server.ts'
 import type { RenewedLease } from '../remaining.ts'
 import type { RequestChannel } from '../request-channel.ts'
-import type { SemaphoreServer } from '../semaphore-server.ts'
 import type { KindClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './calls/cluster-slot.ts'
 import type { LockKeys } from './calls/keys.ts'
-import type { RedisKinds } from './calls/redis-kind.ts'
+import type { Closing, RedisKinds } from './calls/redis-kind.ts'
 import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
 import { ServerClock } from './calls/server-clock.ts'
@@ -33,8 +32,6 @@ import { Presences } from './presence/presences.ts'
 import { RedisReadWriteServer } from './read-write/read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
 import { requestChannel } from './request-channel.ts'
-import { RedisPermitServer } from './semaphore/permit-commands.ts'
-import { RedisSemaphoreServer } from './semaphore/semaphore-commands.ts'
 import { ServerId } from './server-id.ts'
 import type { ServerOptions } from './server-options.ts'
 
@@ -48,10 +45,11 @@ export class RedisServer implements LockServer {
   readonly #presences: Presences
   readonly #outages: Outages | undefined
   readonly #onUp = new Set<() => void>()
-  readonly #timeoutMs: number
+  /** How long a call in the background may take, in milliseconds. */
+  readonly timeoutMs: number
   readonly #pendingReleases: PendingReleasesBySlot
   readonly #kinds: RedisKinds | undefined
-  #semaphores: RedisSemaphoreServer | undefined
+  readonly #closings: Closing[] = []
   readonly source: RedisSource
   /** The address of the server, for messages. Left out for a cluster, which has several nodes. */
   readonly address?: string
@@ -66,7 +64,7 @@ export class RedisServer implements LockServer {
     { counterMs = 0, sharded = true, durability, label = '', onOutage, kinds }: ServerOptions = {},
   ) {
     this.source = source
-    this.#timeoutMs = timeoutMs
+    this.timeoutMs = timeoutMs
     this.#kinds = kinds
     this.#pendingReleases = new PendingReleasesBySlot(timeoutMs, label)
     const settings = { source, silenceMs: timeoutMs, sharded }
@@ -157,14 +155,8 @@ export class RedisServer implements LockServer {
     return this.#presences.of(own)
   }
 
-  permitsFor(clientId: string): RedisPermitServer {
-    return new RedisPermitServer(this, clientId)
-  }
-
-  /** Every call returns the same object, because one client uses this server. */
-  semaphoresFor(clientId: string, outageMs: number): SemaphoreServer {
-    this.#semaphores ??= new RedisSemaphoreServer(this, clientId, this.#timeoutMs, outageMs)
-    return this.#semaphores
+  beforeClose(closing: Closing): void {
+    this.#closings.push(closing)
   }
 
   /** Returns the pending releases of the slot of the lock. */
@@ -230,12 +222,12 @@ export class RedisServer implements LockServer {
 
   async quiet(): Promise<void> {
     await this.#pendingReleases.quiet()
-    await this.#semaphores?.quiet()
+    for (const closing of this.#closings) await closing.quiet()
   }
 
   disconnect(): void {
     this.#pendingReleases.stopAll()
-    this.#semaphores?.stopTimer()
+    for (const closing of this.#closings) closing.stopTimer()
     this.#subscriptions.stopListening()
     this.#confirmations?.disconnect()
     this.#presences.withdrawAll()

@@ -1,11 +1,10 @@
 import { clientOf, type QueueEntry } from '../../answers.ts'
-import type { NumberKind } from '../../number-kind.ts'
-import type { NameRecord } from '../../record-store.ts'
+import { FOREVER, type NameRecord } from '../../record-store.ts'
+import { COUNTER, type TokenCounter } from '../../records/counter.ts'
+import { leftMs, timeUs } from '../../records/moments.ts'
 import type { Remaining } from '../../remaining.ts'
-import { leftMs, timeUs } from './moments.ts'
 import { QueueRecord } from './queue-record.ts'
 import { ReadWriteRecord } from './read-write-record.ts'
-import { SemaphoreRecord } from './semaphore-record.ts'
 
 /** The use of a name by a part that is no plain data. */
 export const OTHERS = 'others'
@@ -14,7 +13,7 @@ interface HolderRecord {
   readonly owner: string
   holds: number
   /**
-   * When the lease ends, in milliseconds of the server's time; Infinity means never. Holdfast
+   * When the lease ends, in milliseconds of the server's time; `FOREVER` means never. Holdfast
    * itself always sets an end.
    */
   endsAt: number
@@ -27,16 +26,23 @@ interface HolderRecord {
 export class LockRecord {
   readonly rawName: string
   holder: HolderRecord | null = null
+  #queue: QueueRecord | undefined
+  #readWrite: ReadWriteRecord | undefined
+  /** The parts that are plain data. */
+  readonly plain: NameRecord = { parts: {} }
+
   /**
    * The last token that was issued, and until when the server remembers it; null if the server
    * remembers no token.
    */
-  counter: { readonly token: number; endsAt: number } | null = null
-  #queue: QueueRecord | undefined
-  #readWrite: ReadWriteRecord | undefined
-  #semaphore: SemaphoreRecord | undefined
-  /** The parts that are plain data. */
-  readonly plain: NameRecord = { parts: {} }
+  get counter(): TokenCounter | null {
+    return (this.plain.parts[COUNTER.name]?.state as TokenCounter | undefined) ?? null
+  }
+
+  set counter(counter: TokenCounter | null) {
+    if (counter === null) delete this.plain.parts[COUNTER.name]
+    else this.plain.parts[COUNTER.name] = { untilMs: counter.endsAt, state: counter }
+  }
 
   constructor(rawName: string) {
     this.rawName = rawName
@@ -58,20 +64,6 @@ export class LockRecord {
     return this.#readWrite !== undefined && this.#readWrite.mode !== null
   }
 
-  /** The part of the state that a semaphore uses. */
-  get semaphore(): SemaphoreRecord {
-    this.#semaphore ??= new SemaphoreRecord()
-    return this.#semaphore
-  }
-
-  /**
-   * The kind of latch or semaphore that has set a number under this name; null if there is no
-   * number.
-   */
-  get numberKind(): NumberKind | null {
-    return this.#semaphore?.isSet ? this.#semaphore.kind : null
-  }
-
   /** The words for the kind whose plain part uses the name. Undefined if no such kind uses it. */
   get userOfName(): string | undefined {
     const { use } = this.plain
@@ -81,10 +73,8 @@ export class LockRecord {
   /** Deletes all parts of the state that have expired. */
   expire(now: number): void {
     if (this.holder !== null && now > this.holder.endsAt) this.holder = null
-    if (this.counter !== null && now > this.counter.endsAt) this.counter = null
     this.#queue?.expire(now)
     this.#readWrite?.expire(now)
-    this.#semaphore?.expire(now)
     const { plain } = this
     for (const [name, { untilMs }] of Object.entries(plain.parts)) {
       if (untilMs < now) delete plain.parts[name]
@@ -93,9 +83,9 @@ export class LockRecord {
   }
 
   get isForgotten(): boolean {
-    if (this.holder !== null || this.counter !== null) return false
+    if (this.holder !== null) return false
     if (Object.keys(this.plain.parts).length > 0) return false
-    const parts = [this.#queue, this.#readWrite, this.#semaphore]
+    const parts = [this.#queue, this.#readWrite]
     return parts.every((part) => part?.isForgotten ?? true)
   }
 
@@ -124,7 +114,7 @@ export class LockRecord {
   lengthen(leaseMs: number, counterMs: number, now: number): void {
     const { holder } = this
     if (holder === null) return
-    if (holder.endsAt !== Infinity && leftMs(holder.endsAt, now) >= leaseMs) return
+    if (holder.endsAt !== FOREVER && leftMs(holder.endsAt, now) >= leaseMs) return
     holder.endsAt = now + leaseMs
     this.extendCounter(leaseMs, counterMs, now)
   }
@@ -137,14 +127,15 @@ export class LockRecord {
   setCounter(token: number, leaseMs: number, counterMs: number, now: number): void {
     const aheadMs = Math.max(0, (token - timeUs(now)) / 1_000)
     const keptMs = Math.max(counterMs, leaseMs) + aheadMs
-    this.counter = { token, endsAt: counterMs === 0 ? Infinity : now + keptMs }
+    this.counter = { token, endsAt: counterMs === 0 ? FOREVER : now + keptMs }
   }
 
   /** Called when a lease is renewed. Remembers the last token for longer. */
   extendCounter(leaseMs: number, counterMs: number, now: number): void {
     const { counter } = this
-    if (counter === null || counterMs === 0 || counter.endsAt === Infinity) return
-    counter.endsAt = Math.max(counter.endsAt, now + Math.max(counterMs, leaseMs))
+    if (counter === null || counterMs === 0) return
+    const endsAt = Math.max(counter.endsAt, now + Math.max(counterMs, leaseMs))
+    this.counter = { ...counter, endsAt }
   }
 
   /** @param most the largest number of waiters to list */

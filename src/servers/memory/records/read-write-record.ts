@@ -1,6 +1,6 @@
 import { isUpgradable, isWriter } from '../../read-write-server.ts'
+import { leftMs } from '../../records/moments.ts'
 import type { Remaining } from '../../remaining.ts'
-import { leftMs } from './moments.ts'
 import { WaitingRecord } from './waiting-record.ts'
 
 /** The hold of one owner. */

@@ -1,12 +1,20 @@
 import type { KindClient } from '../../server-kind.ts'
-import type { Subscription } from '../../subscription.ts'
-import type { LockKeys } from './keys.ts'
-import type { ScriptServer } from './script-runner.ts'
+import type { KindScriptServer } from './kind-server.ts'
 import type { KeyOfKind } from './wrong-type.ts'
 
 /** The parts of a server that such a kind uses. */
-export interface KindScripts extends ScriptServer {
-  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
+export interface KindScripts extends KindScriptServer {
+  /** How long a call in the background may take, in milliseconds. */
+  readonly timeoutMs: number
+  beforeClose(closing: Closing): void
+}
+
+/** The work of a kind when the client closes. */
+export interface Closing {
+  /** Resolves when the work is done. */
+  quiet(): Promise<void>
+  /** Drops all work that is not done. */
+  stopTimer(): void
 }
 
 /** A kind on Redis that is no member of `LockServer`. */

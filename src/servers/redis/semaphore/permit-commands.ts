@@ -12,6 +12,7 @@ import type { Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
 import { permitKeys } from '../calls/keys.ts'
 import { type KindScriptServer, KindServer } from '../calls/kind-server.ts'
+import type { RedisKind } from '../calls/redis-kind.ts'
 import type { Renewing } from '../calls/renew.ts'
 import * as scripts from '../scripts/permits.generated.ts'
 import { listenToBoth } from './listen-to-both.ts'
@@ -24,7 +25,7 @@ import { permitAnswer, permitFacts } from './permit-replies.ts'
 const LEAVE_MS = 1_000
 
 /** The semaphores with leases on one server or cluster, for one client. */
-export class RedisPermitServer extends KindServer implements PermitServer {
+class RedisPermitServer extends KindServer implements PermitServer {
   pool(rawName: string): RemotePermits {
     return new RedisPermits(this.server, this.clientId, rawName)
   }
@@ -38,6 +39,11 @@ export class RedisPermitServer extends KindServer implements PermitServer {
       read: scripts.readRenew,
     }
   }
+}
+
+export const redisPermits: Omit<RedisKind, 'what'> = {
+  type: 'string',
+  open: (server, { clientId }) => new RedisPermitServer(server, clientId),
 }
 
 class RedisPermits implements RemotePermits {

@@ -1,6 +1,5 @@
 import type { Released, SemaphoreFacts } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
-import type { PendingReleases } from '../../pending-releases.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import { promised, type Reply } from '../../reply.ts'
 import type { LoweredHold } from '../../requests.ts'
@@ -11,10 +10,11 @@ import {
   type SemaphoreChange,
   type SemaphoreServer,
 } from '../../semaphore-server.ts'
+import type { KindClient } from '../../server-kind.ts'
 import type { Subscription } from '../../subscription.ts'
 import { WAITING_MS } from '../../waiting-time.ts'
-import { kindKey, type LockKeys, requestKey, waitingKeys } from '../calls/keys.ts'
-import type { ScriptServer } from '../calls/script-runner.ts'
+import { kindKey, requestKey, waitingKeys } from '../calls/keys.ts'
+import type { KindScripts, RedisKind } from '../calls/redis-kind.ts'
 import type { Request } from '../scripts/script.ts'
 import * as scripts from '../scripts/semaphore.generated.ts'
 import { AnsweredNames } from './answered-names.ts'
@@ -27,33 +27,23 @@ import { additionOf, semaphoreFacts, takingOf } from './semaphore-replies.ts'
  */
 const MARGIN_MS = 60_000
 
-/** The parts of the server that semaphores use. */
-interface ServerOfSemaphores extends ScriptServer {
-  pendingReleases(rawName: string): PendingReleases
-  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
-}
-
 /** A request whose result is stored under its id. The keys are added at the sending. */
 type StoredRequest<A> = Omit<Request<A>, 'keys'>
 
 /** The semaphores on one server or cluster, for one client. */
 export class RedisSemaphoreServer implements SemaphoreServer {
-  readonly server: ServerOfSemaphores
+  readonly server: KindScripts
   readonly clientId: string
   /** How long the server stores a result, in milliseconds. */
   readonly keptMs: number
   readonly answered: AnsweredNames
 
-  /**
-   * @param timeoutMs the time limit of a background call, in milliseconds
-   * @param outageMs for how long a request is sent again, in milliseconds
-   */
-  constructor(server: ServerOfSemaphores, clientId: string, timeoutMs: number, outageMs: number) {
+  constructor(server: KindScripts, { clientId, outageMs }: KindClient) {
     this.server = server
     this.clientId = clientId
     this.keptMs = GIVING_BACK_MS + outageMs + MARGIN_MS
     this.answered = new AnsweredNames((keys) =>
-      server.runner.raw(timeoutMs, (client) => client.unlink(...keys)),
+      server.runner.raw(server.timeoutMs, (client) => client.unlink(...keys)),
     )
   }
 
@@ -69,6 +59,15 @@ export class RedisSemaphoreServer implements SemaphoreServer {
   stopTimer(): void {
     this.answered.stopTimer()
   }
+}
+
+export const redisSemaphore: Omit<RedisKind, 'what'> = {
+  type: 'string',
+  open(server, client) {
+    const semaphores = new RedisSemaphoreServer(server, client)
+    server.beforeClose(semaphores)
+    return semaphores
+  },
 }
 
 class RedisSemaphore implements RemoteSemaphore {

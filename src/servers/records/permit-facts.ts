@@ -1,0 +1,77 @@
+import { permitHolders } from '../permit-holders.ts'
+import type { AcquiredPermit, PermitFacts } from '../permit-server.ts'
+import { FOREVER } from '../record-store.ts'
+import { leftMs, sinceMs } from './moments.ts'
+import { firstPlace, waitingForPermits } from './permit-queue.ts'
+import { type Pool, type TakenPermits, takenIn } from './pool.ts'
+
+/** An owner and its permits. */
+type Taker = readonly [owner: string, taken: TakenPermits]
+
+/**
+ * A refusal of a waiting client lists the holders of at least this many permits, if there are so
+ * many.
+ */
+const LISTED_PERMITS = 4
+
+/**
+ * Returns when a waiting client must check again, in milliseconds from now. If another client is
+ * next, its place may expire then; otherwise the first lease ends. Infinity means that no such
+ * time is known.
+ */
+export function checkAgainMs(pool: Pool, client: string, now: number): number {
+  const first = firstPlace(pool.queue, now)
+  const isOther = first !== undefined && first.client !== client
+  const ends = Object.values(pool.taken).map(({ endsAt }) => endsAt)
+  const endsAt = isOther ? first.untilMs + 1 : Math.min(FOREVER, ...ends)
+  return leftMs(endsAt, Math.floor(now))
+}
+
+/** Returns the holders whose leases end first, with {@link LISTED_PERMITS} permits or a few more. */
+export function someHolders(pool: Pool, now: number) {
+  const listed: Taker[] = []
+  let permits = 0
+  for (const taker of takersOf(pool)) {
+    if (permits >= LISTED_PERMITS) break
+    listed.push(taker)
+    permits += taker[1].ids.length
+  }
+  return ownersIn(listed, now)
+}
+
+/** @param most the largest number of permits to list, and of waiting clients */
+export function permitFacts(pool: Pool, most: number, now: number): PermitFacts {
+  const takers = takersOf(pool).filter(([, { endsAt }]) => endsAt > now)
+  const taken = takers.reduce((sum, [, { ids }]) => sum + ids.length, 0)
+  const available = (pool.available ?? 0) + takenIn(pool) - taken
+  const acquired = acquiredPermits(takers, most, now)
+  return {
+    permits: pool.available !== null || taken > 0 ? available + taken : null,
+    available,
+    taken,
+    acquired,
+    holders: permitHolders(acquired, ownersIn(takers, now), taken),
+    waiting: waitingForPermits(pool.queue, most, now),
+  }
+}
+
+/** Returns the permits of these owners, at most `most` permits. */
+function acquiredPermits(takers: readonly Taker[], most: number, now: number): AcquiredPermit[] {
+  const acquired: AcquiredPermit[] = []
+  for (const [, { ids, endsAt }] of takers) {
+    const listed = ids.slice(0, most - acquired.length)
+    for (const id of listed) acquired.push({ id, ttlMs: endsAt - Math.floor(now) })
+    if (acquired.length === most) break
+  }
+  return acquired
+}
+
+/** Returns these owners, and how long each has held its permits, in milliseconds. */
+function ownersIn(takers: readonly Taker[], now: number) {
+  return takers.map(([owner, { sinceUs }]) => ({ owner, ageMs: sinceMs(sinceUs, now) }))
+}
+
+/** Returns the owners that hold permits. The owner whose lease ends first is first. */
+function takersOf({ taken }: Pool): Taker[] {
+  return Object.entries(taken).sort(([, a], [, b]) => a.endsAt - b.endsAt)
+}

@@ -1,0 +1,99 @@
+import type { LeaseToRenew, Released } from '../answers.ts'
+import { WHAT_HAS_IT } from '../number-kind.ts'
+import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
+import type {
+  PermitChange,
+  PermitFacts,
+  PermitServer,
+  Remembered,
+  RemotePermits,
+} from '../permit-server.ts'
+import type { RenewedLease } from '../remaining.ts'
+import { type Reply, replyWith } from '../reply.ts'
+import type { LoweredHold } from '../requests.ts'
+import type { RecordClient, ServerKind } from '../server-kind.ts'
+import type { Subscription } from '../subscription.ts'
+import { changeRecord, type OpenRecord } from './open-record.ts'
+import { permitFacts } from './permit-facts.ts'
+import { acquireLeased, changeLeased, giveBackLeased, releaseIds, renewLeased } from './permits.ts'
+import { listenToPool, POOL } from './pool.ts'
+import { oneGroup, renewRecords } from './renew-records.ts'
+
+/** One semaphore with leases, as one client uses it. */
+class RecordPermits implements RemotePermits {
+  readonly #client: RecordClient
+  readonly #rawName: string
+
+  constructor(client: RecordClient, rawName: string) {
+    this.#client = client
+    this.#rawName = rawName
+  }
+
+  acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
+    const { owner, waits, isLast, since, beganAt, limit, leaseMs } = attempt
+    const { clientId, counterMs, store } = this.#client
+    const waitedMs = waitedMsFrom(beganAt, store.clock)
+    const given = { owner, client: waits ? clientId : '', isLast, since, waitedMs, limit }
+    const acquired = this.#change((record) => acquireLeased(record, given, { leaseMs, counterMs }))
+    replyWith(acquired, reply)
+  }
+
+  giveBack({ owner }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
+    const client = isLast ? this.#client.clientId : ''
+    replyWith(
+      this.#change((record) => giveBackLeased(record, owner, client)),
+      reply,
+    )
+  }
+
+  stopWaiting(): void {
+    const nobody: LoweredHold = { owner: '', holds: 0, token: '', callMs: 0 }
+    this.giveBack(nobody, true, { answered: () => {}, failed: () => {} })
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
+    const of = { key: this.#rawName, owner }
+    this.#client.pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) =>
+      this.giveBack(ending, isLast(), reply),
+    )
+  }
+
+  change(change: PermitChange): Promise<number> {
+    return this.#change((record) => changeLeased(record, change))
+  }
+
+  releaseIds(ids: readonly string[], request: Remembered): Promise<boolean> {
+    return this.#change((record) => releaseIds(record, ids, request))
+  }
+
+  inspect(most: number): Promise<PermitFacts> {
+    return this.#change((record) => {
+      record.refuseOthers(WHAT_HAS_IT.permits)
+      return permitFacts(record.part(POOL), most, record.nowMs)
+    })
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    const { store, clientId } = this.#client
+    return listenToPool(store, this.#rawName, clientId, onWake)
+  }
+
+  #change<T>(verb: (record: OpenRecord) => T): Promise<T> {
+    return changeRecord(this.#client.store, this.#rawName, verb)
+  }
+}
+
+export const PERMITS: ServerKind<PermitServer> = {
+  name: 'permits',
+  what: WHAT_HAS_IT.permits,
+  onRecords: (client) => ({
+    pool: (rawName) => new RecordPermits(client, rawName),
+    groups: oneGroup,
+    renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<RenewedLease[]> {
+      const terms = { leaseMs, counterMs: client.counterMs }
+      return renewRecords(client.store, leases, (record, owner) =>
+        renewLeased(record, owner, terms),
+      )
+    },
+  }),
+}

@@ -1,0 +1,173 @@
+import type { Released } from '../answers.ts'
+import { WHAT_HAS_IT } from '../number-kind.ts'
+import { type PermitAnswer, permitsOf } from '../permit-pool.ts'
+import type { PermitChange, Remembered } from '../permit-server.ts'
+import type { Remaining } from '../remaining.ts'
+import { extendCounter, mint, type TokenTerms } from './counter.ts'
+import { timeUs } from './moments.ts'
+import type { OpenRecord } from './open-record.ts'
+import { checkAgainMs, someHolders } from './permit-facts.ts'
+import { enterQueue, firstPlace, goOn, isNext, removePlace } from './permit-queue.ts'
+import { isEmpty } from './plain-data.ts'
+import {
+  addPermits,
+  beganUs,
+  deletePool,
+  giveBackAll,
+  giveBackExpired,
+  giveBackIds,
+  lengthenPermits,
+  POOL,
+  takenIn,
+  takePermits,
+  type WaitBegan,
+  wakeClient,
+  wakeNext,
+} from './pool.ts'
+import { resultOf, storeResult } from './stored-results.ts'
+
+const WHAT = WHAT_HAS_IT.permits
+
+export interface LeasedAttempt extends WaitBegan {
+  readonly owner: string
+  /** The id of the client if the call waits; '' if it does not wait. */
+  readonly client: string
+  /** True if no other call of the client waits for permits. */
+  readonly isLast: boolean
+  /** The total number of permits, if no client has set a number. */
+  readonly limit?: number | undefined
+}
+
+/** Acquires as many permits as the owner id says, for the time of a lease. */
+export function acquireLeased(
+  record: OpenRecord,
+  attempt: LeasedAttempt,
+  terms: TokenTerms,
+): PermitAnswer {
+  record.refuseOthers(WHAT)
+  const pool = record.part(POOL)
+  const { nowMs } = record
+  const { owner, client, isLast, limit } = attempt
+  const { queue } = pool
+  const waits = client !== ''
+  const [permits, sinceUs] = [permitsOf(owner), waits ? beganUs(record, attempt) : 0]
+  const wasSet = pool.available !== null
+  giveBackExpired(pool, nowMs)
+  if (limit !== undefined && !wasSet) {
+    addPermits(pool, limit - takenIn(pool) - (pool.available ?? 0))
+    pool.kind = 'permits'
+  }
+  const isSet = wasSet || limit !== undefined
+  const [available, taken] = [pool.available ?? 0, takenIn(pool)]
+  const isRepeat = pool.taken[owner] !== undefined
+  if (!isRepeat && isSet && available + taken > 0 && permits > available + taken) {
+    if (waits) goOn(queue, client, isLast, nowMs)
+    wakeNext(record, isLast ? undefined : client)
+    return { kind: 'tooMany', available, taken }
+  }
+  if (!isRepeat && (!isNext(queue, client, sinceUs, nowMs) || permits > available)) {
+    if (waits) enterQueue(queue, { client, sinceUs, permits }, nowMs)
+    const ttlMs = checkAgainMs(pool, client, nowMs)
+    // The client that is next may have missed its message, so the server sends the message again.
+    wakeNext(record, client)
+    const holders = waits ? someHolders(pool, nowMs) : []
+    const seen = { isSet, available, taken, holders }
+    return { kind: 'held', ttlMs, since: waits ? String(sinceUs) : '', seen }
+  }
+  const endsAt = Math.floor(nowMs) + terms.leaseMs
+  if (isRepeat) lengthenPermits(pool, owner, endsAt)
+  else takePermits(pool, owner, endsAt, timeUs(nowMs))
+  if (waits) goOn(queue, client, isLast, nowMs)
+  wakeNext(record, isLast ? undefined : client)
+  const token = mint(record, terms)
+  const inAll = available + taken
+  const isOther = limit !== undefined && limit !== inAll
+  return isOther ? { kind: 'granted', token, inAll } : { kind: 'granted', token }
+}
+
+/**
+ * Releases all permits of the owner.
+ *
+ * @param client the client if none of its calls waits any more; '' if a call waits
+ */
+export function giveBackLeased(record: OpenRecord, owner: string, client: string): Released {
+  record.refuseOthers(WHAT)
+  const pool = record.part(POOL)
+  giveBackExpired(pool, record.nowMs)
+  const wasTaken = giveBackAll(pool, owner)
+  if (client !== '') removePlace(pool.queue, client)
+  wakeNext(record)
+  return wasTaken ? { kind: 'freed', listeners: 0 } : { kind: 'gone' }
+}
+
+/** Returns the remaining time of the lease, as `LockServer.renew` does. */
+export function renewLeased(record: OpenRecord, owner: string, terms: TokenTerms): Remaining {
+  const pool = record.part(POOL)
+  const own = pool.taken[owner]
+  const untilMs = own?.ids.length === permitsOf(owner) ? own.endsAt : 0
+  const nowMs = Math.floor(record.nowMs)
+  if (untilMs <= nowMs) return 'gone'
+  const remainingMs = untilMs - nowMs
+  if (terms.leaseMs === 0) return remainingMs
+  lengthenPermits(pool, owner, nowMs + terms.leaseMs)
+  extendCounter(record, terms)
+  return Math.max(remainingMs, terms.leaseMs)
+}
+
+/** Changes the number of permits, as `PermitChange` says. */
+export function changeLeased(record: OpenRecord, change: PermitChange): number {
+  const { how, permits, request } = change
+  const pool = record.part(POOL)
+  const earlier = resultOf(pool.results, request)
+  if (earlier !== undefined) return Number(earlier)
+  record.refuseOthers(WHAT)
+  const { queue } = pool
+  const isSet = pool.available !== null
+  if (how === 'try-set' && isSet) return stored(record, change, 0)
+  if (how === 'delete') {
+    const wereTaken = !isEmpty(pool.taken)
+    pool.taken = {}
+    const isDeleted = deletePool(pool) || wereTaken
+    // The request of the client that is next may set the number of permits again.
+    const next = firstPlace(queue, record.nowMs)
+    if (next !== undefined) wakeClient(record, next.client)
+    return stored(record, change, isDeleted ? 1 : 0)
+  }
+  giveBackExpired(pool, record.nowMs)
+  const [before, taken] = [pool.available ?? 0, takenIn(pool)]
+  const result = how === 'drain' ? Math.max(before, 0) : 1
+  if (how === 'add') addPermits(pool, permits)
+  else if (how !== 'drain') addPermits(pool, permits - before - taken)
+  // A semaphore without a number has no permits to remove.
+  else if (isSet) addPermits(pool, -result)
+  if (how !== 'drain') pool.kind = 'permits'
+  const available = pool.available ?? 0
+  const first = firstPlace(queue, record.nowMs)
+  const isEnough = first !== undefined && first.permits <= available
+  // The client that is next also gets a message if it wants more permits than exist. The answer to
+  // its next request says so.
+  if (isEnough || (first && first.permits > available + taken)) wakeClient(record, first.client)
+  return stored(record, change, result)
+}
+
+/** Releases permits by their ids. Returns true if all of these permits were taken. */
+export function releaseIds(
+  record: OpenRecord,
+  ids: readonly string[],
+  request: Remembered,
+): boolean {
+  const pool = record.part(POOL)
+  const earlier = resultOf(pool.results, request.request)
+  if (earlier !== undefined) return earlier === 1
+  record.refuseOthers(WHAT)
+  const before = pool.available ?? 0
+  giveBackExpired(pool, record.nowMs)
+  const isWhole = giveBackIds(pool, new Set(ids)) === ids.length
+  if ((pool.available ?? 0) > before) wakeNext(record)
+  return stored(record, request, isWhole ? 1 : 0) === 1
+}
+
+function stored(record: OpenRecord, { request, keptMs }: Remembered, result: number): number {
+  storeResult(record.part(POOL).results, request, result, record.nowMs + keptMs)
+  return result
+}

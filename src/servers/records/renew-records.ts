@@ -1,0 +1,29 @@
+import type { LeaseToRenew } from '../answers.ts'
+import type { CallFailure } from '../call-failure.ts'
+import type { RecordStore } from '../record-store.ts'
+import type { Remaining, RenewedLease } from '../remaining.ts'
+import { changeRecords, type OpenRecord } from './open-record.ts'
+
+/**
+ * Renews several leases in one request.
+ *
+ * @param renew renews the lease of one owner, and returns its remaining time
+ * @returns as `LockServer.renew` does
+ */
+export function renewRecords(
+  store: RecordStore,
+  leases: readonly LeaseToRenew[],
+  renew: (record: OpenRecord, owner: string) => Remaining,
+): Promise<RenewedLease[]> {
+  const names = [...new Set(leases.map(({ key }) => key))]
+  const renewed = changeRecords(store, names, (records) => {
+    const byName = new Map(records.map((record) => [record.rawName, record]))
+    return leases.map(({ key, wireOwner }) => renew(byName.get(key) as OpenRecord, wireOwner))
+  })
+  return renewed.catch((failure: CallFailure) => leases.map(() => failure))
+}
+
+/** Returns one group, because one request can handle all locks. */
+export function oneGroup(locks: readonly object[]): number[][] {
+  return [[...locks.keys()]]
+}

@@ -1,0 +1,186 @@
+import type { Released } from '../answers.ts'
+import { WHAT_HAS_IT } from '../number-kind.ts'
+import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
+import { type Reply, replyWith } from '../reply.ts'
+import type { LoweredHold } from '../requests.ts'
+import {
+  type Addition,
+  GIVING_BACK_MS,
+  type RemoteSemaphore,
+  type SemaphoreChange,
+  type SemaphoreServer,
+} from '../semaphore-server.ts'
+import type { RecordClient, ServerKind } from '../server-kind.ts'
+import type { Subscription } from '../subscription.ts'
+import { changeRecord, type OpenRecord } from './open-record.ts'
+import { listenToPool, POOL } from './pool.ts'
+import {
+  acquirePermits,
+  addFreePermits,
+  changePermits,
+  giveBackPermits,
+  inspectPermits,
+  removeWaiter,
+  type StoredChange,
+} from './semaphore.ts'
+import { forgetResults } from './stored-results.ts'
+
+/** The semaphores without leases, as one client uses them. */
+class RecordSemaphores implements SemaphoreServer {
+  readonly client: RecordClient
+  /** How long the server remembers the result of a request, in milliseconds. */
+  readonly keptMs: number
+  /**
+   * The ids of the answered requests, by semaphore. The next request for a semaphore tells the
+   * server to forget these requests.
+   */
+  readonly #answered = new Map<string, Set<string>>()
+
+  constructor(client: RecordClient) {
+    this.client = client
+    this.keptMs = GIVING_BACK_MS + client.outageMs
+    client.beforeClose(() => this.#forgetAll())
+  }
+
+  semaphore(rawName: string): RemoteSemaphore {
+    return new RecordSemaphore(this, rawName)
+  }
+
+  /**
+   * Called when the client has received the answer. From then on the server may forget the request.
+   */
+  acknowledge(rawName: string, id: string): void {
+    const ids = this.#answered.get(rawName)
+    if (ids === undefined) this.#answered.set(rawName, new Set([id]))
+    else ids.add(id)
+  }
+
+  /**
+   * Called when the client does not use the answer. The server must remember the request, because
+   * the client will undo it.
+   */
+  unacknowledge(rawName: string, id: string): void {
+    this.#answered.get(rawName)?.delete(id)
+  }
+
+  /** Returns the ids of the answered requests, and removes them from this object. */
+  takeIds(rawName: string): Iterable<string> {
+    const ids = this.#answered.get(rawName) ?? []
+    this.#answered.delete(rawName)
+    return ids
+  }
+
+  /** Makes the server forget all answered requests now. */
+  async #forgetAll(): Promise<void> {
+    const forgotten = [...this.#answered.keys()].map((rawName) => {
+      const ids = this.takeIds(rawName)
+      return changeRecord(this.client.store, rawName, (record) =>
+        forgetResults(record.part(POOL).results, ids),
+      )
+    })
+    await Promise.allSettled(forgotten)
+  }
+}
+
+/** One semaphore without leases, as one client uses it. */
+class RecordSemaphore implements RemoteSemaphore {
+  readonly #host: RecordSemaphores
+  readonly #rawName: string
+
+  constructor(host: RecordSemaphores, rawName: string) {
+    this.#host = host
+    this.#rawName = rawName
+  }
+
+  acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
+    const { owner, waits, isLast, since, beganAt } = attempt
+    const { store, clientId } = this.#host.client
+    const waitedMs = waitedMsFrom(beganAt, store.clock)
+    const given = { client: waits ? clientId : '', isLast, since, waitedMs }
+    const acquired = this.#change(owner, (record, request) =>
+      acquirePermits(record, request, given),
+    )
+    replyWith(acquired, {
+      answered: (answer) => {
+        if (answer.kind === 'granted') this.#host.acknowledge(this.#rawName, owner)
+        reply.answered(answer)
+      },
+      failed: (failure) => reply.failed(failure),
+    })
+  }
+
+  giveBack({ owner }: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
+    replyWith(this.#giveBack(owner, isLast, 0), reply)
+  }
+
+  abandon(owner: string, untilMs: number, _leaseMs: number, isLast: () => boolean): void {
+    const { store, pendingReleases } = this.#host.client
+    this.#host.unacknowledge(this.#rawName, owner)
+    const keptMs = untilMs > store.clock.monotonic() ? this.#host.keptMs : 0
+    const send = () => this.#giveBack(owner, isLast(), keptMs)
+    const of = { key: this.#rawName, owner }
+    pendingReleases.add({ send, of, untilMs, leaseMs: GIVING_BACK_MS })
+  }
+
+  stopWaiting(): void {
+    const { store, clientId } = this.#host.client
+    const removed = changeRecord(store, this.#rawName, (record) => removeWaiter(record, clientId))
+    // If the request is lost, the place expires by itself.
+    removed.catch(() => {})
+  }
+
+  add(change: Addition): Promise<boolean> {
+    return this.#acknowledged(change.id, (record, request) =>
+      addFreePermits(record, request, change),
+    )
+  }
+
+  addLater(change: Addition): void {
+    const send = () => this.add(change)
+    this.#host.client.pendingReleases.add({ send, untilMs: 0, leaseMs: GIVING_BACK_MS })
+  }
+
+  change(change: SemaphoreChange): Promise<number> {
+    return this.#acknowledged(change.id, (record, request) =>
+      changePermits(record, request, change),
+    )
+  }
+
+  inspect(most: number) {
+    const { store } = this.#host.client
+    return changeRecord(store, this.#rawName, (record) => inspectPermits(record, most))
+  }
+
+  listen(onWake: (message?: string) => void): Subscription {
+    const { store, clientId } = this.#host.client
+    return listenToPool(store, this.#rawName, clientId, onWake)
+  }
+
+  #giveBack(owner: string, isLast: boolean, keptMs: number): Promise<Released> {
+    const client = isLast ? this.#host.client.clientId : ''
+    return this.#change(
+      owner,
+      (record, request) => giveBackPermits(record, request, client),
+      keptMs,
+    )
+  }
+
+  async #acknowledged<T>(id: string, verb: StoredVerb<T>): Promise<T> {
+    const answer = await this.#change(id, verb)
+    this.#host.acknowledge(this.#rawName, id)
+    return answer
+  }
+
+  #change<T>(id: string, verb: StoredVerb<T>, keptMs = this.#host.keptMs): Promise<T> {
+    const request = { id, keptMs, answered: this.#host.takeIds(this.#rawName) }
+    return changeRecord(this.#host.client.store, this.#rawName, (record) => verb(record, request))
+  }
+}
+
+type StoredVerb<T> = (record: OpenRecord, request: StoredChange) => T
+
+export const SEMAPHORE: ServerKind<SemaphoreServer> = {
+  name: 'semaphore',
+  what: WHAT_HAS_IT.semaphore,
+  onRecords: (client) => new RecordSemaphores(client),
+}

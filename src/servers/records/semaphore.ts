@@ -1,0 +1,201 @@
+import type { Released, SemaphoreFacts } from '../answers.ts'
+import { WHAT_HAS_IT } from '../number-kind.ts'
+import { type PermitAnswer, permitsOf } from '../permit-pool.ts'
+import type { Addition, SemaphoreChange } from '../semaphore-server.ts'
+import type { OpenRecord } from './open-record.ts'
+import {
+  enterQueue,
+  firstPlace,
+  goOn,
+  isNext,
+  removePlace,
+  waitingForPermits,
+} from './permit-queue.ts'
+import {
+  addPermits,
+  beganUs,
+  deletePool,
+  POOL,
+  type Pool,
+  type WaitBegan,
+  wakeClient,
+  wakeNext,
+} from './pool.ts'
+import { forgetResults, prolongResult, resultOf, storeResult } from './stored-results.ts'
+
+const WHAT = WHAT_HAS_IT.semaphore
+
+/** A request whose result is stored, so that its copies change nothing. */
+export interface StoredChange {
+  readonly id: string
+  /** How long the result is stored, in milliseconds. */
+  readonly keptMs: number
+  /** The ids of earlier requests whose answers the client has. */
+  readonly answered: Iterable<string>
+}
+
+export interface SemaphoreAttempt extends WaitBegan {
+  /** The id of the client if the call waits; '' if it does not wait. */
+  readonly client: string
+  /** True if no other call of the client waits for permits. */
+  readonly isLast: boolean
+}
+
+/** Acquires as many permits as the id of the request says. */
+export function acquirePermits(
+  record: OpenRecord,
+  request: StoredChange,
+  attempt: SemaphoreAttempt,
+): PermitAnswer {
+  const { pool, earlier } = resume(record, request)
+  const { client, isLast } = attempt
+  const { nowMs } = record
+  const { queue } = pool
+  const available = pool.available ?? 0
+  const seen = { isSet: pool.available !== null, available, taken: null, holders: [] }
+  if (earlier === 'returned') return { kind: 'held', ttlMs: Infinity, seen }
+  if (earlier !== undefined) {
+    prolong(record, request)
+    return { kind: 'granted', token: 0 }
+  }
+  const permits = permitsOf(request.id)
+  const waits = client !== ''
+  const sinceUs = waits ? beganUs(record, attempt) : 0
+  const wasFirst = waits && firstPlace(queue, nowMs)?.client === client
+  if (available >= permits && isNext(queue, client, sinceUs, nowMs)) {
+    addPermits(pool, -permits)
+    stored(record, request, permits)
+    if (waits) goOn(queue, client, isLast, nowMs)
+    wakeNext(record, isLast ? undefined : client)
+    return { kind: 'granted', token: 0 }
+  }
+  if (!waits) return { kind: 'held', ttlMs: Infinity, seen }
+  enterQueue(queue, { client, sinceUs, permits }, nowMs)
+  const first = firstPlace(queue, nowMs)
+  const isOther = first !== undefined && first.client !== client
+  // The client's place belonged to a waiter that began to wait earlier. The place has moved back,
+  // so another client may be next.
+  if (wasFirst && isOther) wakeNext(record)
+  const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - nowMs)) : Infinity
+  return { kind: 'held', ttlMs, since: String(sinceUs), seen }
+}
+
+/**
+ * Gives back the permits of a request, if it has taken any.
+ *
+ * @param request `keptMs` is 0 if the request cannot run later
+ * @param client the client if none of its calls waits any more; '' if a call waits
+ */
+export function giveBackPermits(
+  record: OpenRecord,
+  request: StoredChange,
+  client: string,
+): Released {
+  const { pool, earlier } = resume(record, request)
+  const wasFirst = client !== '' && firstPlace(pool.queue, record.nowMs)?.client === client
+  if (client !== '') removePlace(pool.queue, client)
+  if (request.keptMs > 0) stored(record, request, 'returned')
+  else if (earlier !== 'returned') forgetResults(pool.results, [request.id])
+  // If the semaphore was deleted since the acquisition, the release does not create it again.
+  const isBack = typeof earlier === 'number' && pool.available !== null
+  if (isBack) addPermits(pool, earlier)
+  if (isBack || wasFirst) wakeNext(record)
+  return isBack ? { kind: 'freed', listeners: 0 } : { kind: 'gone' }
+}
+
+/** Called when no call of a client waits any more. */
+export function removeWaiter(record: OpenRecord, client: string): void {
+  record.refuseOthers(WHAT)
+  const { queue } = record.part(POOL)
+  const wasFirst = firstPlace(queue, record.nowMs)?.client === client
+  removePlace(queue, client)
+  if (wasFirst) wakeNext(record)
+}
+
+/** Adds permits, also permits that another owner acquired. */
+export function addFreePermits(
+  record: OpenRecord,
+  request: StoredChange,
+  { permits, ifExists }: Addition,
+): boolean {
+  const { pool, earlier } = resume(record, request)
+  if (earlier !== undefined) {
+    prolong(record, request)
+    return earlier !== 0
+  }
+  const isThere = pool.available !== null || !ifExists
+  stored(record, request, isThere ? 1 : 0)
+  if (isThere) {
+    if (pool.available === null) pool.kind = 'semaphore'
+    addPermits(pool, permits)
+    wakeNext(record)
+  }
+  return isThere
+}
+
+/** Creates, changes or deletes a semaphore, as `SemaphoreChange` says. */
+export function changePermits(
+  record: OpenRecord,
+  request: StoredChange,
+  change: SemaphoreChange,
+): number {
+  const { pool, earlier } = resume(record, request)
+  if (earlier !== undefined) {
+    prolong(record, request)
+    return Number(earlier)
+  }
+  const before = pool.available ?? 0
+  const result = changed(record, pool, change)
+  stored(record, request, result)
+  if ((pool.available ?? 0) > before) wakeNext(record)
+  return result
+}
+
+function changed(record: OpenRecord, pool: Pool, change: SemaphoreChange): number {
+  const { what, permits, ttlMs } = change
+  if (what === 'delete') {
+    const isDeleted = deletePool(pool)
+    const next = firstPlace(pool.queue, record.nowMs)
+    if (next !== undefined) wakeClient(record, next.client)
+    return isDeleted ? 1 : 0
+  }
+  if (what === 'drain') {
+    const drained = Math.max(pool.available ?? 0, 0)
+    if (drained > 0) addPermits(pool, -drained)
+    return drained
+  }
+  if (what === 'set' && pool.available !== null) return 0
+  const available = addPermits(pool, permits)
+  pool.kind = 'semaphore'
+  if (what === 'add') return available
+  if (ttlMs > 0) pool.endsAt = record.nowMs + ttlMs
+  return 1
+}
+
+export function inspectPermits(record: OpenRecord, most: number): SemaphoreFacts {
+  record.refuseOthers(WHAT)
+  const { available, queue } = record.part(POOL)
+  const waiting = waitingForPermits(queue, most, record.nowMs)
+  return { isSet: available !== null, available: available ?? 0, waiting }
+}
+
+/** Returns the semaphore, and the result of an earlier copy of the request, if there is one. */
+function resume(record: OpenRecord, { id, answered }: StoredChange) {
+  record.refuseOthers(WHAT)
+  const pool = record.part(POOL)
+  const earlier = resultOf(pool.results, id)
+  forgetResults(pool.results, answered)
+  return { pool, earlier }
+}
+
+function stored(
+  record: OpenRecord,
+  { id, keptMs }: StoredChange,
+  result: number | 'returned',
+): void {
+  storeResult(record.part(POOL).results, id, result, record.nowMs + keptMs)
+}
+
+function prolong(record: OpenRecord, { id, keptMs }: StoredChange): void {
+  prolongResult(record.part(POOL).results, id, record.nowMs + keptMs)
+}
