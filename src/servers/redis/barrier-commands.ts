@@ -1,6 +1,6 @@
 import type { Arrival, Arrived, BarrierFacts, RemoteBarrier } from '../barrier-server.ts'
 import type { Subscription } from '../subscription.ts'
-import { derived } from './calls/keys.ts'
+import { derived, NAMES } from './calls/keys.ts'
 import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
 import * as scripts from './scripts/barrier.generated.ts'
 
@@ -8,9 +8,9 @@ import * as scripts from './scripts/barrier.generated.ts'
 export function barrierKeys(rawName: string) {
   return {
     barrier: rawName,
-    state: derived('holdfast_barrier', rawName),
-    settled: derived('holdfast_settled', rawName),
-    channel: derived('holdfast_rounds', rawName),
+    state: derived(NAMES.barrier.state, rawName),
+    settled: derived(NAMES.barrier.settled, rawName),
+    channel: derived(NAMES.barrier.channel, rawName),
   }
 }
 
@@ -61,6 +61,6 @@ class RedisBarrier implements RemoteBarrier {
 
 export const redisBarrier: Omit<RedisKind, 'what'> = {
   type: 'zset',
-  mark: 'holdfast_barrier',
+  mark: NAMES.barrier.state,
   open: (server) => (rawName: string) => new RedisBarrier(server, rawName),
 }

@@ -1,3 +1,50 @@
+/**
+ * The prefixes of the keys and channels in Redis, by kind. The braces with the name of the lock
+ * follow a prefix. A key has the name that it has in the headers of the scripts. `channel` is the
+ * channel that wakes waiters.
+ */
+export const NAMES = {
+  lock: {
+    counter: 'redisson_lock_token',
+    channel: 'redisson_lock__channel',
+    forced: 'holdfast_forced',
+    confirm: 'holdfast_confirm',
+  },
+  fair: {
+    queue: 'holdfast_queue',
+    waiting: 'holdfast_waiting',
+    javaQueue: 'redisson_lock_queue',
+    javaTimeouts: 'redisson_lock_timeout',
+  },
+  election: { channel: 'holdfast_election' },
+  readWrite: {
+    readers: 'holdfast_readers',
+    writers: 'holdfast_writers',
+    alive: 'holdfast_alive',
+    phase: 'holdfast_phase',
+    channel: 'redisson_rwlock',
+  },
+  /** Latches and semaphores, whose keys contain only a number. */
+  number: { kind: 'holdfast_kind', request: 'holdfast_request' },
+  latch: { round: 'holdfast_round', channel: 'redisson_countdownlatch__channel__' },
+  permits: {
+    queue: 'holdfast_permit_queue',
+    alive: 'holdfast_permit_waiters',
+    holders: 'holdfast_permit_holders',
+    channel: 'redisson_sc',
+    tickets: 'holdfast_tickets',
+  },
+  barrier: { state: 'holdfast_barrier', settled: 'holdfast_settled', channel: 'holdfast_rounds' },
+  /** The names of a client, which the id of the client follows. */
+  client: { report: 'holdfast_client', inbox: 'holdfast_inbox', requests: 'holdfast_requests' },
+} as const
+
+/**
+ * The mark: the key in which a master of several records since when it votes, and as which server
+ * process.
+ */
+export const BIRTH = 'holdfast_birth'
+
 /** The names in Redis that belong to one lock. All of them hash to one cluster slot. */
 export interface LockKeys {
   /** The hash with each owner and its hold count. Its name is the raw name. */
@@ -15,8 +62,8 @@ export interface LockKeys {
  * has a `{tag}`.
  */
 export function lockKeys(rawName: string): LockKeys {
-  const counter = derived('redisson_lock_token', rawName)
-  const channel = derived('redisson_lock__channel', rawName)
+  const counter = derived(NAMES.lock.counter, rawName)
+  const channel = derived(NAMES.lock.channel, rawName)
   return { lock: rawName, counter, channel, both: [rawName, counter] }
 }
 
@@ -34,10 +81,10 @@ interface QueueKeys {
 
 export function queueKeys(rawName: string): QueueKeys {
   return {
-    queue: derived('holdfast_queue', rawName),
-    waiting: derived('holdfast_waiting', rawName),
-    javaQueue: derived('redisson_lock_queue', rawName),
-    javaTimeouts: derived('redisson_lock_timeout', rawName),
+    queue: derived(NAMES.fair.queue, rawName),
+    waiting: derived(NAMES.fair.waiting, rawName),
+    javaQueue: derived(NAMES.fair.javaQueue, rawName),
+    javaTimeouts: derived(NAMES.fair.javaTimeouts, rawName),
   }
 }
 
@@ -46,15 +93,16 @@ export function queueKeys(rawName: string): QueueKeys {
  */
 export function readWriteKeys(rawName: string) {
   const { lock, counter } = lockKeys(rawName)
-  const queues = [derived('holdfast_readers', rawName), derived('holdfast_writers', rawName)]
-  const five = [lock, counter, ...queues, derived('holdfast_alive', rawName)]
+  const { readWrite: names } = NAMES
+  const queues = [derived(names.readers, rawName), derived(names.writers, rawName)]
+  const five = [lock, counter, ...queues, derived(names.alive, rawName)]
   return {
     both: [lock, counter],
     five,
-    six: [...five, derived('holdfast_phase', rawName)],
-    channel: derived('redisson_rwlock', rawName),
+    six: [...five, derived(names.phase, rawName)],
+    channel: derived(names.channel, rawName),
     /** The prefix of the timeout keys, which store the leases of readers. */
-    prefix: rawName.includes('{') ? rawName : `{${rawName}}`,
+    prefix: tagged(rawName),
   }
 }
 
@@ -64,8 +112,8 @@ export function readWriteKeys(rawName: string) {
  * Holdfast uses another channel there. Redisson's own scripts fail in this case.
  */
 export function latchKeys(rawName: string, clustered: boolean) {
-  const round = derived('holdfast_round', rawName)
-  const channel = 'redisson_countdownlatch__channel__'
+  const round = derived(NAMES.latch.round, rawName)
+  const { channel } = NAMES.latch
   return {
     both: [rawName, round],
     kind: kindKey(rawName),
@@ -82,10 +130,10 @@ export function latchKeys(rawName: string, clustered: boolean) {
  */
 export function waitingKeys(rawName: string) {
   return {
-    queue: derived('holdfast_permit_queue', rawName),
-    alive: derived('holdfast_permit_waiters', rawName),
-    channel: derived('redisson_sc', rawName),
-    tickets: derived('holdfast_tickets', rawName),
+    queue: derived(NAMES.permits.queue, rawName),
+    alive: derived(NAMES.permits.alive, rawName),
+    channel: derived(NAMES.permits.channel, rawName),
+    tickets: derived(NAMES.permits.tickets, rawName),
   }
 }
 
@@ -94,12 +142,12 @@ export function waitingKeys(rawName: string) {
  * numbers look alike.
  */
 export function kindKey(rawName: string): string {
-  return derived('holdfast_kind', rawName)
+  return derived(NAMES.number.kind, rawName)
 }
 
 /** Returns the key for the result of a request that counts once. */
 export function requestKey(rawName: string, id: string): string {
-  return `${derived('holdfast_request', rawName)}:${id}`
+  return `${derived(NAMES.number.request, rawName)}:${id}`
 }
 
 /** Returns the keys of a semaphore whose permits have leases. */
@@ -107,8 +155,8 @@ export function permitKeys(rawName: string) {
   const { counter } = lockKeys(rawName)
   const waiting = waitingKeys(rawName)
   const { queue, alive } = waiting
-  const [holders, kind] = [derived('holdfast_permit_holders', rawName), kindKey(rawName)]
-  const timeouts = `${rawName.includes('{') ? rawName : `{${rawName}}`}:timeout`
+  const [holders, kind] = [derived(NAMES.permits.holders, rawName), kindKey(rawName)]
+  const timeouts = `${tagged(rawName)}:timeout`
   return {
     ...waiting,
     /** The keys of a hold for `renew`. */
@@ -128,7 +176,7 @@ export function permitKeys(rawName: string) {
  * Returns the key in which one master of several stores the owners whose holds were ended by force.
  */
 export function forcedKey(rawName: string): string {
-  return derived('holdfast_forced', rawName)
+  return derived(NAMES.lock.forced, rawName)
 }
 
 /**
@@ -136,29 +184,23 @@ export function forcedKey(rawName: string): string {
  * replication matters.
  */
 export function confirmKey(rawName: string): string {
-  return derived('holdfast_confirm', rawName)
+  return derived(NAMES.lock.confirm, rawName)
 }
 
 /** Returns the channel on which the leader of an election announces itself. */
 export function electionChannelOf(rawName: string): string {
-  return derived('holdfast_election', rawName)
+  return derived(NAMES.election.channel, rawName)
 }
-
-/**
- * The mark: the key in which a master of several records since when it votes, and as which server
- * process.
- */
-export const BIRTH = 'holdfast_birth'
 
 /**
  * The prefix of the name of a client's inbox, before the client id. The inbox is a channel that
  * receives the grants of all fair locks.
  */
-export const INBOX = 'holdfast_inbox:'
+export const INBOX = `${NAMES.client.inbox}:`
 
 /** Returns the channel on which other clients ask this client to release a lock. */
 export function requestsOf(clientId: string): string {
-  return `holdfast_requests:${clientId}`
+  return `${NAMES.client.requests}:${clientId}`
 }
 
 /**
@@ -166,10 +208,15 @@ export function requestsOf(clientId: string): string {
  * different slots.
  */
 export function clientKey(clientId: string): string {
-  return `holdfast_client:{${clientId}}`
+  return `${NAMES.client.report}:{${clientId}}`
 }
 
 /** The key with this prefix that belongs to the lock. */
 export function derived(prefix: string, rawName: string): string {
-  return `${prefix}:${rawName.includes('{') ? rawName : `{${rawName}}`}`
+  return `${prefix}:${tagged(rawName)}`
+}
+
+/** The name in braces, so that all keys of a lock are in one cluster slot. */
+export function tagged(rawName: string): string {
+  return rawName.includes('{') ? rawName : `{${rawName}}`
 }
