@@ -23,7 +23,7 @@ const { values: options, positionals } = parseArgs({
 const [luaDir = join(root, 'lua'), moduleDir = join(root, 'src/servers/redis/scripts')] =
   positionals
 const parts = 'parts'
-const sourcesOnly = { admin: join(root, 'tools/deployment/scripts.generated.ts') }
+const sourcesOnly = { admin: join(root, 'tools/inspection/redis/scripts.generated.ts') }
 
 const problems = []
 const folders = readdirSync(luaDir, { withFileTypes: true })

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const room = fileURLToPath(new URL('../tools/dashboard', import.meta.url))
-const file = `${room}/page.generated.ts`
+const file = `${room}/handler/page.generated.ts`
 
 const entries = readdirSync(`${room}/page`)
   .sort()
@@ -16,13 +16,13 @@ const entries = readdirSync(`${room}/page`)
     // Without its quotes nothing in a text is taken for an import of the module.
     return `  ${JSON.stringify(name)}: ${JSON.stringify(text).replaceAll("'", '\\u0027')},\n`
   })
-const wanted = `// Generated from page/ by \`npm run page\`. Do not edit.
+const wanted = `// Generated from ../page/ by \`npm run page\`. Do not edit.
 export const files: Readonly<Record<string, string>> = {
 ${entries.join('')}}
 `
 
 if (!process.argv.includes('--check')) writeFileSync(file, wanted)
 else if (readFileSync(file, 'utf8') !== wanted) {
-  console.error('tools/dashboard/page.generated.ts is out of date: run npm run page.')
+  console.error('tools/dashboard/handler/page.generated.ts is out of date: run npm run page.')
   process.exitCode = 1
 }

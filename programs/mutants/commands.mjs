@@ -27,7 +27,7 @@ export const commands = [
   {
     id: 'commands-outage-is-empty',
     mistake: 'A server that cannot be asked is told as one without locks.',
-    file: `${LOCKS}/with-deployment.ts`,
+    file: 'tools/cli/servers/with-inspection.ts',
     search: 'return EXIT.failed',
     replace: 'return EXIT.ok',
     test: LIST,
@@ -36,7 +36,7 @@ export const commands = [
   {
     id: 'commands-anew-is-renewed',
     mistake: 'A lock that was let go and acquired again between two looks counts as renewed.',
-    file: 'tools/deployment/renewals.ts',
+    file: 'tools/inspection/renewals.ts',
     search: 'before !== undefined && first.token === second.token',
     replace: 'before !== undefined',
     test: INSPECT,
@@ -45,7 +45,7 @@ export const commands = [
   {
     id: 'commands-pastes-password',
     mistake: 'A command to paste has the password of the URL in it.',
-    file: `${LOCKS}/where-words.ts`,
+    file: 'tools/cli/servers/where-words.ts',
     search: 'shellWord(withoutPassword(url))',
     replace: 'shellWord(url)',
     test: INSPECT,
@@ -54,7 +54,7 @@ export const commands = [
   {
     id: 'commands-living-leak',
     mistake: 'A lease of a fixed length is a leak, although its process lives.',
-    file: 'tools/deployment/find-leaks.ts',
+    file: 'tools/inspection/find-leaks.ts',
     search: 'process === null && !isRedisson',
     replace: '!isRedisson',
     test: LEAKS,
@@ -63,7 +63,7 @@ export const commands = [
   {
     id: 'commands-silent-leak',
     mistake: 'A holder that does not tell of itself is a leak, although it renews.',
-    file: 'tools/deployment/find-leaks.ts',
+    file: 'tools/inspection/find-leaks.ts',
     search: "renewal === 'not-renewed' && ",
     replace: '',
     test: LEAKS,

@@ -86,9 +86,9 @@ export const doctor = [
   {
     id: 'doctor-mark-without-ttl',
     mistake: 'Keys that are meant to stay are told to have no TTL.',
-    file: 'tools/deployment/key-names.ts',
-    search: "'holdfast_client', ...KINDS",
-    replace: "'holdfast_client', 'holdfast_birth', ...KINDS",
+    file: 'tools/inspection/redis/key-names.ts',
+    search: 'anyOf([REPORT, ...KEY_KINDS',
+    replace: "anyOf([REPORT, 'holdfast_birth', ...KEY_KINDS",
     test: ONE,
     name: 'a lock, a key of a lock and a counter without a TTL are separate findings',
   },

@@ -1,7 +1,7 @@
 const ONE = 'test/deployment/deployment-release.test.ts'
 const PLACES = 'test/deployment/release-places.test.ts'
 const LOCK = 'lua/admin/take-lock.lua'
-const FORCE = 'tools/deployment/force-release.ts'
+const FORCE = 'tools/inspection/redis/force-release.ts'
 
 /** Of taking a lock by force from outside. */
 export const release = [

@@ -103,7 +103,7 @@ export const KINDS = [
   ),
 ]
 
-/** What `readKeys` of tools/deployment asks. */
+/** What `readKeys` of tools/inspection/redis asks. */
 const READING = {
   commands:
     'ping time type get hgetall hget pttl exists zcard zcount zrange zrangebyscore pubsub|numsub'.split(

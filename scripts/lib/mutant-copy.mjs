@@ -6,7 +6,7 @@ import { join, relative, sep } from 'node:path'
 const LEFT_OUT = new Set(['node_modules', '.cache', '.git', 'dist', 'coverage', 'target'])
 
 const SCRIPTS = 'src/servers/redis/scripts'
-const ADMIN_SCRIPTS = 'tools/deployment/scripts.generated.ts'
+const ADMIN_SCRIPTS = 'tools/inspection/redis/scripts.generated.ts'
 
 /** A copy of the tree, in which one mistake at a time is made. What is large and never changed is linked. */
 export class Copy {

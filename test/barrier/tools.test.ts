@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis'
 import { Holdfast } from '../../src/index.ts'
-import { detailOf } from '../../tools/dashboard/row.ts'
-import { openDeployment } from '../../tools/deployment/open-deployment.ts'
+import { detailOf } from '../../tools/dashboard/handler/row.ts'
+import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
 import { readWhere } from '../../tools/servers/where.ts'
 import { newSetting } from '../commands/setting.ts'
 import { holdfast } from '../doctor/diagnose.ts'
@@ -52,9 +52,9 @@ test('release --force refuses a barrier, and leaves it unchanged', async () => {
 
 test('the dashboard shows the parties as waiting, and no holder', async () => {
   await twoOfThree()
-  const deployment = openDeployment(readWhere({}, [server.url], {}))
-  atEnd(() => deployment.close(), { beforeCheck: true })
-  const row = await deployment.inspect('step')
+  const inspection = openInspection(readWhere({}, [server.url], {}))
+  atEnd(() => inspection.close(), { beforeCheck: true })
+  const row = await inspection.inspect('step')
   if (row === null) throw new Error('There is no barrier')
   const detail = detailOf(row, Date.now())
   expect(detail).toMatchObject({ stateText: '2 of 3 arrived', hasHolders: false, waiting: 2 })

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LeakReport } from '../../tools/cli/locks/leak-text.ts'
-import { findLeaks, type Leak } from '../../tools/deployment/find-leaks.ts'
-import { openDeployment } from '../../tools/deployment/open-deployment.ts'
-import type { Deployment } from '../../tools/deployment/rows.ts'
+import { findLeaks, type Leak } from '../../tools/inspection/find-leaks.ts'
+import type { Inspection } from '../../tools/inspection/inspection.ts'
+import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
 import { readWhere } from '../../tools/servers/where.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
@@ -116,19 +116,19 @@ test('a holder without a known process is a leak if its lease was not renewed', 
 test('a holder that is not renewed is a leak even when the first check is slow', async () => {
   await server.admin.hset('dead', gone, '1')
   await server.admin.pexpire('dead', 3_000)
-  const deployment = openDeployment(readWhere({}, [server.url], {}))
-  atEnd(() => deployment.close(), { beforeCheck: true })
+  const inspection = openInspection(readWhere({}, [server.url], {}))
+  atEnd(() => inspection.close(), { beforeCheck: true })
   let looks = 0
-  const slow: Pick<Deployment, 'scan' | 'scanEndless' | 'inspect'> = {
-    scan: (wanted) => deployment.scan(wanted),
-    scanEndless: () => deployment.scanEndless(),
+  const slow: Pick<Inspection, 'list' | 'listEndless' | 'inspect'> = {
+    list: (wanted) => inspection.list(wanted),
+    listEndless: () => inspection.listEndless(),
     inspect: async (key) => {
       if (looks++ === 0) await pause(300)
-      return deployment.inspect(key)
+      return inspection.inspect(key)
     },
   }
   const found: Leak[] = []
-  for await (const leak of findLeaks(slow as Deployment, { leaseMs: 3_000 })) found.push(leak)
+  for await (const leak of findLeaks(slow as Inspection, { leaseMs: 3_000 })) found.push(leak)
   expect(found).toMatchObject([{ code: 'holder-not-renewed', key: 'dead', owner: gone }])
   expect(looks).toBe(2)
 })

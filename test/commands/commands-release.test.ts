@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { Holdfast } from '../../src/index.ts'
-import { openDeployment } from '../../tools/deployment/open-deployment.ts'
+import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
 import { readWhere } from '../../tools/servers/where.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'
@@ -219,7 +219,7 @@ test('the history records who released a lock by force', async () => {
   expect(entry?.join(' ')).toMatch(
     new RegExp(`event forced name a .* reason by \\S+@${hostname()} `),
   )
-  const deployment = openDeployment(readWhere({}, [server.url], {}))
-  expect((await deployment.reread(['a']))[0]?.state).toBe('free')
-  await deployment.close()
+  const inspection = openInspection(readWhere({}, [server.url], {}))
+  expect((await inspection.read(['a']))[0]?.state).toBe('free')
+  await inspection.close()
 })

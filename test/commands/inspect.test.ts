@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Inspected } from '../../tools/cli/locks/detail-text.ts'
-import { whereWords } from '../../tools/cli/locks/where-words.ts'
+import { whereWords } from '../../tools/cli/servers/where-words.ts'
 import { wrapped } from '../../tools/cli/text/words.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { eventually } from '../support/eventually.ts'

@@ -13,7 +13,7 @@ const toLook = rightsOf('list')
 
 test('the page of rights lists the commands that the scripts of release call, and no other commands', () => {
   const commands = forced.filter((word) => word.startsWith('+')).map((word) => word.slice(1))
-  const sources = read('tools/deployment/scripts.generated.ts').replaceAll('\\n', '\n')
+  const sources = read('tools/inspection/redis/scripts.generated.ts').replaceAll('\\n', '\n')
   const called = [...sources.matchAll(/redis\.p?call\(\s*'([A-Z]+)'/g)]
     .map(([, command]) => String(command).toLowerCase())
     .filter((command) => command !== 'pubsub')

@@ -2,8 +2,8 @@ import type { Terminal } from '../../tools/cli/command/command.ts'
 import { changes } from '../../tools/cli/locks/changes.ts'
 import { follow, type View } from '../../tools/cli/locks/follow.ts'
 import { run } from '../../tools/cli/run.ts'
-import type { LockRow } from '../../tools/deployment/rows.ts'
-import { FakeDeployment } from '../dashboard/fake-deployment.ts'
+import type { LockRow } from '../../tools/inspection/inspection.ts'
+import { FakeInspection } from '../dashboard/fake-inspection.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -132,12 +132,12 @@ test('watch reports an outage once, and continues afterwards', async () => {
 
 describe('a scan that takes longer than the interval', () => {
   /** Scans twice. During the second scan the test changes locks, and the scan has an older row of `a`. */
-  async function eventsOf(change: (deployment: FakeDeployment) => void, fails = false) {
+  async function eventsOf(change: (inspection: FakeInspection) => void, fails = false) {
     const hold = (owner: string) => ({ holders: [{ owner }] })
-    const deployment = new FakeDeployment()
-    for (const key of ['a', 'b', 'missed']) deployment.set(key, hold('client:1'))
+    const inspection = new FakeInspection()
+    for (const key of ['a', 'b', 'missed']) inspection.set(key, hold('client:1'))
     let scans = 0
-    deployment.scan = async function* (this: FakeDeployment) {
+    inspection.list = async function* (this: FakeInspection) {
       const rows = (keys: string[]) => keys.flatMap((key) => this.get(key) ?? [])
       scans++
       yield rows(scans === 1 ? ['a', 'missed'] : ['a'])
@@ -153,7 +153,7 @@ describe('a scan that takes longer than the interval', () => {
       let before: View = { rows: [], failure: null }
       let looksAfter = 0
       const options = { pattern: undefined, intervalMs: 0, signal: stop.signal }
-      for await (const view of follow(deployment, options)) {
+      for await (const view of follow(inspection, options)) {
         for (const one of changes(before, view)) {
           events.push('row' in one ? `${one.event} ${one.row.key} ${ownerIn(one.row)}` : one.event)
         }
@@ -171,13 +171,13 @@ describe('a scan that takes longer than the interval', () => {
   const begun = ['held a client:1', 'held missed client:1']
 
   test('a slow scan does not bring back a holder that has changed', async () => {
-    const handOn = (deployment: FakeDeployment) =>
-      deployment.set('a', { holders: [{ owner: 'client:2' }] })
+    const handOn = (inspection: FakeInspection) =>
+      inspection.set('a', { holders: [{ owner: 'client:2' }] })
     expect(await eventsOf(handOn)).toEqual([...begun, 'held a client:2', 'held b client:1'])
   })
 
   test('a slow scan does not bring back a lock that is free', async () => {
-    expect(await eventsOf((deployment) => deployment.set('a'))).toEqual([
+    expect(await eventsOf((inspection) => inspection.set('a'))).toEqual([
       ...begun,
       'held b client:1',
       'free a ',

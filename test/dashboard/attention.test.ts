@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { describeInBrowser, faultsOf, openBrowser } from './browser.ts'
-import { FakeDeployment, processOf } from './fake-deployment.ts'
+import { FakeInspection, processOf } from './fake-inspection.ts'
 import { openView, type ViewOptions } from './open-view.ts'
 import { LONG, troubledHistory, troubles } from './troubles.ts'
 
@@ -11,7 +11,7 @@ describeInBrowser('the page', () => {
     browser = await openBrowser()
   }, 60_000)
 
-  const open = (locks: FakeDeployment, options: ViewOptions = {}) =>
+  const open = (locks: FakeInspection, options: ViewOptions = {}) =>
     openView(browser, locks, options)
   const namesIn = (page: Page) => page.locator('#body tr[data-key] .key').allTextContents()
   const rowOf = (page: Page, key: string) => page.locator(`#body tr[data-key="${key}"]`)
@@ -111,7 +111,7 @@ describeInBrowser('the page', () => {
   })
 
   test('a row needs attention after some time, although nothing changes', async () => {
-    const locks = new FakeDeployment()
+    const locks = new FakeInspection()
     const waiting = (oldestWaitMs: number) => ({
       holders: [{ ageMs: 70_000 }],
       waiting: 1,
@@ -126,7 +126,7 @@ describeInBrowser('the page', () => {
   })
 
   test('a holder that was not seen for long is marked, but not a holder with a long lease that is renewed seldom', async () => {
-    const locks = new FakeDeployment()
+    const locks = new FakeInspection()
     const seen = (seenMs: number, ttlMs: number) => ({
       holders: [{ ageMs: 400_000, ttlMs, process: processOf('nightly', 'job-1', 96, seenMs) }],
     })
@@ -145,7 +145,7 @@ describeInBrowser('the page', () => {
   })
 
   test('a lease that nearly ended without a renewal is marked, and a lease that was short from the start is not', async () => {
-    const locks = new FakeDeployment()
+    const locks = new FakeInspection()
     const at = Date.now()
     const left = (ttlMs: number) => ({ holders: [{ owner: 'c:1', ageMs: 60_000, ttlMs }] })
     locks.set('short', left(4_500))
@@ -291,7 +291,7 @@ describeInBrowser('the page', () => {
   })
 
   test('the command and its button keep selection and focus even when the rest of the panel changes', async () => {
-    const locks = new FakeDeployment()
+    const locks = new FakeInspection()
     locks.set('job', { holders: [{ owner: 'client:1' }] })
     const { page } = await open(locks, { hash: '#locks=job' })
     const panel = page.locator('#detail')

@@ -1,27 +1,27 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createDashboard } from '../../tools/dashboard/create.ts'
 import { type Dashboard, newDashboard } from '../../tools/dashboard/dashboard.ts'
+import { createDashboard } from '../../tools/dashboard/handler/create.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
-import { FakeDeployment } from './fake-deployment.ts'
+import { FakeInspection } from './fake-inspection.ts'
 
 const CLOSED = [502, { error: 'The dashboard was closed.' }]
 
 /** A deployment that never answers, like a server that hangs. */
-class HungDeployment extends FakeDeployment {
+class HungDeployment extends FakeInspection {
   hung = 0
   readonly #hang = () => {
     this.hung++
     return new Promise<never>(() => undefined)
   }
-  override async *scan() {
+  override async *list() {
     yield await this.#hang()
   }
-  override reread = this.#hang
+  override read = this.#hang
   override inspect = this.#hang
-  override release = this.#hang
+  override forceRelease = this.#hang
 }
 
 async function serve(dashboard: Dashboard) {

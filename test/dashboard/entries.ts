@@ -1,4 +1,4 @@
-import { HistoryIndex } from '../../tools/dashboard/history-index.ts'
+import { HistoryIndex } from '../../tools/dashboard/handler/history-index.ts'
 import type { HistoryEntry } from '../../tools/history/history.ts'
 
 const NOTHING = {

@@ -1,4 +1,4 @@
-import { FollowedHistory } from '../../tools/dashboard/history.ts'
+import { FollowedHistory } from '../../tools/dashboard/followed-history.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'

@@ -1,9 +1,9 @@
-import { type AccessOptions, createDashboard } from '../../tools/dashboard/create.ts'
+import { type AccessOptions, createDashboard } from '../../tools/dashboard/handler/create.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { FakeDeployment, processOf } from './fake-deployment.ts'
+import { FakeInspection, processOf } from './fake-inspection.ts'
 
-function start(locks: FakeDeployment, access: Partial<AccessOptions> = {}) {
+function start(locks: FakeInspection, access: Partial<AccessOptions> = {}) {
   const dashboard = createDashboard(
     locks.open,
     { authorize: () => 'read', ...access },
@@ -21,8 +21,8 @@ const OWN = { method: 'POST', headers: { 'holdfast-dashboard': 'release' } }
 const jsonOf = async (response: Response | Promise<Response>) =>
   JSON.parse(await (await response).text())
 
-function held(): FakeDeployment {
-  const locks = new FakeDeployment()
+function held(): FakeInspection {
+  const locks = new FakeInspection()
   locks.set('a', { token: 7, holders: [{ owner: 'x:1', process: processOf('billing') }] })
   return locks
 }
@@ -280,7 +280,7 @@ test('a hold on a node that cannot be reached has not ended', async () => {
 })
 
 test('a reader that a row no longer names has not ended', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   const readers = (...owners: string[]) =>
     locks.set('rw', {
       kind: 'read-write',
@@ -300,7 +300,7 @@ test('a reader that a row no longer names has not ended', async () => {
 })
 
 test('the detail of a lock with 5,000 holders has the first 200 holders and the number of all holders', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   const holders = Array.from({ length: 5_000 }, (_, i) => ({ owner: `r${i}:1` }))
   locks.set('rw', { kind: 'read-write', state: 'read', holders })
   const { lock } = await jsonOf(start(locks).ask('/locks/api/lock?key=rw'))

@@ -6,12 +6,12 @@ import { NestFactory } from '@nestjs/core'
 import express from 'express'
 import fastify from 'fastify'
 import 'reflect-metadata'
-import { createDashboard, type Dashboard } from '../../tools/dashboard/create.ts'
 import { newDashboard } from '../../tools/dashboard/dashboard.ts'
-import { requestOf } from '../../tools/dashboard/node-requests.ts'
+import { createDashboard, type Dashboard } from '../../tools/dashboard/handler/create.ts'
+import { requestOf } from '../../tools/dashboard/handler/node-requests.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { FakeDeployment } from './fake-deployment.ts'
+import { FakeInspection } from './fake-inspection.ts'
 import { Viewer } from './viewer.ts'
 
 type User = { readonly user?: string }
@@ -88,7 +88,7 @@ const mounts: Record<string, (dashboard: Dashboard) => Promise<string>> = {
 
 describe.each(Object.keys(mounts))('on %s', (name) => {
   async function start() {
-    const locks = new FakeDeployment()
+    const locks = new FakeInspection()
     locks.set('a', { token: 7, holders: [{ owner: 'x:1' }] })
     const dashboard = createDashboard(
       locks.open,

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
-import { createDashboard, type Times } from '../../tools/dashboard/create.ts'
-import type { HistoryIndex } from '../../tools/dashboard/history-index.ts'
+import { createDashboard, type Times } from '../../tools/dashboard/handler/create.ts'
+import type { HistoryIndex } from '../../tools/dashboard/handler/history-index.ts'
 import { openPage, serve } from './browser.ts'
-import type { FakeDeployment } from './fake-deployment.ts'
+import type { FakeInspection } from './fake-inspection.ts'
 
 const FAST: Partial<Times> = { lookMs: 100, scanMs: 300, gapMs: 20, retryMs: 100 }
 
@@ -23,7 +23,7 @@ export interface ViewOptions {
 const HEIGHTS: Readonly<Record<number, number>> = { 390: 844, 768: 1_024, 1360: 850, 1920: 1_080 }
 
 /** The page of that deployment in a window of that width, once it has looked at all locks. */
-export async function openView(browser: Browser, locks: FakeDeployment, options: ViewOptions = {}) {
+export async function openView(browser: Browser, locks: FakeInspection, options: ViewOptions = {}) {
   const { width = 1_360, history, hash = '#locks', at, before } = options
   const dashboard = createDashboard(
     locks.open,

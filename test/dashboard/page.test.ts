@@ -1,8 +1,12 @@
 import type { Browser, Page } from 'playwright-core'
-import { type AccessOptions, createDashboard, type Times } from '../../tools/dashboard/create.ts'
+import {
+  type AccessOptions,
+  createDashboard,
+  type Times,
+} from '../../tools/dashboard/handler/create.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { describeInBrowser, faultsOf, openBrowser, openPage, serve } from './browser.ts'
-import { FakeDeployment } from './fake-deployment.ts'
+import { FakeInspection } from './fake-inspection.ts'
 import { scene } from './scene.ts'
 
 const FAST = { lookMs: 100, scanMs: 300, gapMs: 20, retryMs: 100 }
@@ -14,7 +18,7 @@ describeInBrowser('the page', () => {
   }, 60_000)
 
   async function open(
-    locks: FakeDeployment,
+    locks: FakeInspection,
     access: Partial<AccessOptions> = {},
     { times = {}, ...options }: { times?: Partial<Times>; colorScheme?: 'light' | 'dark' } = {},
   ) {
@@ -92,7 +96,7 @@ describeInBrowser('the page', () => {
   })
 
   test('the page renders fewer than 80 of 10,000 rows, and scrolls to the last row', async () => {
-    const locks = new FakeDeployment()
+    const locks = new FakeInspection()
     for (let i = 0; i < 10_000; i++) {
       locks.set(`lock:${String(i).padStart(5, '0')}`, {
         holders: [{ owner: `o${i}`, ageMs: 1e7 - i * 10 }],
@@ -178,7 +182,7 @@ describeInBrowser('the page', () => {
   test('the page shows hostile names and labels as text, and runs no script from them', async () => {
     const hostile = `<img src=x onerror="__trouble('ran')">"'\`</td><script>__trouble('ran')</script>`
     const turned = 'order:\u202E1001\u0000\n'
-    const locks = new FakeDeployment()
+    const locks = new FakeInspection()
     const process = { client: 'c', label: `${hostile}1`, host: `${hostile}2`, pid: 1, seenMs: 0 }
     const holders = [{ owner: `${hostile}3`, process, ageMs: 60_000 }]
     const queue = [{ owner: `${hostile}4`, process }]

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Past, PastQuestion } from '../../tools/dashboard/past.ts'
-import { PastAnswers } from '../../tools/dashboard/past-answers.ts'
+import type { Past, PastQuestion } from '../../tools/dashboard/handler/past.ts'
+import { PastAnswers } from '../../tools/dashboard/handler/past-answers.ts'
 import { eventually } from '../support/eventually.ts'
 
 const VIEW = { minutes: 5, key: null, filter: '' }

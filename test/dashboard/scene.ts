@@ -1,10 +1,10 @@
-import { FakeDeployment, processOf } from './fake-deployment.ts'
+import { FakeInspection, processOf } from './fake-inspection.ts'
 
 const CLIENT = 'V1StGXR8_Z5jdHi6B-myT'
 
 /** A shop with a queue, a report that takes hours, a Java service without an expiry, readers, and much that is idle. */
-export function scene(): FakeDeployment {
-  const locks = new FakeDeployment()
+export function scene(): FakeInspection {
+  const locks = new FakeInspection()
   locks.set('shop:order:1001', {
     holders: [{ owner: `${CLIENT}:1`, process: processOf('checkout'), ageMs: 94_200 }],
     queue: [

@@ -1,12 +1,12 @@
-import { createDashboard, type Times } from '../../tools/dashboard/create.ts'
+import { createDashboard, type Times } from '../../tools/dashboard/handler/create.ts'
 import { eventually, eventuallyPasses, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
-import { FakeDeployment } from './fake-deployment.ts'
+import { FakeInspection } from './fake-inspection.ts'
 import { view } from './viewer.ts'
 
 const FAST = { lookMs: 20, scanMs: 30, gapMs: 5, retryMs: 20, lingerMs: 20 }
 
-function start(locks: FakeDeployment, times: Partial<Times> = {}) {
+function start(locks: FakeInspection, times: Partial<Times> = {}) {
   const dashboard = createDashboard(
     locks.open,
     { authorize: () => 'read' },
@@ -17,7 +17,7 @@ function start(locks: FakeDeployment, times: Partial<Times> = {}) {
 }
 
 test('the dashboard checks nothing while no viewer looks, and stops when the last viewer leaves', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   const dashboard = start(locks)
   await never(() => locks.asked.opened > 0, 60)
   const viewer = await view(dashboard)
@@ -30,7 +30,7 @@ test('the dashboard checks nothing while no viewer looks, and stops when the las
 })
 
 test('one poll serves all viewers', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   locks.set('a', { holders: [{}] })
   const dashboard = start(locks, { scanMs: 60_000 })
   const viewers = await Promise.all(Array.from({ length: 5 }, () => view(dashboard)))
@@ -40,7 +40,7 @@ test('one poll serves all viewers', async () => {
 })
 
 test('the stream sends only changed rows, and the keys of rows that are gone', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   for (let i = 0; i < 2_500; i++) locks.set(`idle:${i}`)
   locks.set('a', { holders: [{}] })
   locks.set('b', { holders: [{ owner: 'x:1' }] })
@@ -59,7 +59,7 @@ test('the stream sends only changed rows, and the keys of rows that are gone', a
 })
 
 test('a lock that does not change is not sent again, although its age grows', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   locks.set('a', { holders: [{}], waiting: 2, oldestWaitMs: 10 })
   const viewer = await view(start(locks))
   void viewer.follow()
@@ -68,7 +68,7 @@ test('a lock that does not change is not sent again, although its age grows', as
 })
 
 test('a viewer that comes back receives only the changes that it missed', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   for (let i = 0; i < 50; i++) locks.set(`lock:${i}`, { holders: [{}] })
   const dashboard = start(locks)
   const first = await view(dashboard)
@@ -91,7 +91,7 @@ test('a viewer that comes back receives only the changes that it missed', async 
 })
 
 test('a viewer with the id of another process, or with an invalid id, receives all rows', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   locks.set('a', { holders: [{}] })
   const dashboard = start(locks)
   for (const id of ['0123456789ab.7', 'nonsense', '.', '']) {
@@ -103,7 +103,7 @@ test('a viewer with the id of another process, or with an invalid id, receives a
 })
 
 test('a viewer that does not read receives the last state in one message', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   locks.set('a')
   const dashboard = start(locks)
   const slow = await view(dashboard)
@@ -121,19 +121,19 @@ test('a viewer that does not read receives the last state in one message', async
 })
 
 test('a stream ends after its time', async () => {
-  const viewer = await view(start(new FakeDeployment(), { streamMs: 80 }))
+  const viewer = await view(start(new FakeInspection(), { streamMs: 80 }))
   await viewer.follow()
   expect(viewer.isOver).toBe(true)
 })
 
 test('a quiet stream sends comments', async () => {
-  const viewer = await view(start(new FakeDeployment(), { commentMs: 20, scanMs: 60_000 }))
+  const viewer = await view(start(new FakeInspection(), { commentMs: 20, scanMs: 60_000 }))
   void viewer.follow()
   await eventually(() => viewer.comments > 2)
 })
 
 test('the stream reports an outage with its reason, and the end of the outage', async () => {
-  const locks = new FakeDeployment()
+  const locks = new FakeInspection()
   locks.outage = 'connect ECONNREFUSED 10.0.0.5:6379'
   const viewer = await view(start(locks))
   void viewer.follow()
@@ -149,7 +149,7 @@ test('the stream reports an outage with its reason, and the end of the outage', 
 })
 
 test('close() ends the stream', async () => {
-  const dashboard = start(new FakeDeployment())
+  const dashboard = start(new FakeInspection())
   const viewer = await view(dashboard)
   const over = viewer.follow()
   await eventually(() => viewer.messages.length > 0)

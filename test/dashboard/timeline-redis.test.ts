@@ -1,6 +1,6 @@
 import { Holdfast, type HoldfastOptions } from '../../src/index.ts'
 import { newDashboard } from '../../tools/dashboard/dashboard.ts'
-import type { Lane, Past } from '../../tools/dashboard/past.ts'
+import type { Lane, Past } from '../../tools/dashboard/handler/past.ts'
 import { recordHistory } from '../../tools/history/history.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'

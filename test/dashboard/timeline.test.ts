@@ -1,5 +1,5 @@
-import type { HistoryIndex } from '../../tools/dashboard/history-index.ts'
-import type { Knowledge, Span } from '../../tools/dashboard/spans.ts'
+import type { HistoryIndex } from '../../tools/dashboard/handler/history-index.ts'
+import type { Knowledge, Span } from '../../tools/dashboard/handler/spans.ts'
 import { entry, indexOf } from './entries.ts'
 
 const NOW = 1_000_000

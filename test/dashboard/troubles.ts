@@ -1,7 +1,7 @@
-import type { HistoryIndex } from '../../tools/dashboard/history-index.ts'
+import type { HistoryIndex } from '../../tools/dashboard/handler/history-index.ts'
 import type { HistoryEntry } from '../../tools/history/history.ts'
 import { entry, indexOf } from './entries.ts'
-import { FakeDeployment, processOf } from './fake-deployment.ts'
+import { FakeInspection, processOf } from './fake-inspection.ts'
 
 const CLIENTS = {
   killed: 'V1StGXR8_Z5jdHi6B-myT',
@@ -46,8 +46,8 @@ export const LONG = 'shop:customer:7c9e6679-7425-40de-944b-e07fc1f90ae7:invoice'
  *
  * @param idle how many more locks there are, a tenth of which are held
  */
-export function troubles(idle = 40): FakeDeployment {
-  const locks = new FakeDeployment()
+export function troubles(idle = 40): FakeInspection {
+  const locks = new FakeInspection()
   locks.unreachable = [
     {
       address: '10.0.0.7:6379',

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { describeInBrowser, faultsOf, openBrowser } from './browser.ts'
-import { FakeDeployment } from './fake-deployment.ts'
+import { FakeInspection } from './fake-inspection.ts'
 import { boxesOf, openView, touching } from './open-view.ts'
 import { LONG, troubledHistory, troubles } from './troubles.ts'
 
@@ -123,7 +123,7 @@ describeInBrowser('every view', () => {
       ['3', 0],
       ['10,000', 10_000],
     ])('the page shows %s locks', async (name, idle) => {
-      const locks = idle === 0 ? new FakeDeployment() : troubles(idle)
+      const locks = idle === 0 ? new FakeInspection() : troubles(idle)
       for (const key of idle === 0 ? ['order:1', 'order:2', 'stock'] : []) {
         locks.set(key, { holders: [{ owner: 'c:1', ageMs: 5_000 }] })
       }

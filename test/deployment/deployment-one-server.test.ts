@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
-import { openDeployment } from '../../tools/deployment/open-deployment.ts'
-import type { LockRow } from '../../tools/deployment/rows.ts'
+import type { LockRow } from '../../tools/inspection/inspection.ts'
+import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
 import { readWhere } from '../../tools/servers/where.ts'
 import { eventually } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
@@ -19,14 +19,14 @@ function newClient(options = {}) {
 }
 
 function openHere() {
-  const deployment = openDeployment(readWhere({}, [server.url], {}))
-  atEnd(() => deployment.close(), { beforeCheck: true })
-  return deployment
+  const inspection = openInspection(readWhere({}, [server.url], {}))
+  atEnd(() => inspection.close(), { beforeCheck: true })
+  return inspection
 }
 
 async function all(options = {}): Promise<Map<string, LockRow>> {
   const rows = new Map<string, LockRow>()
-  for await (const some of openHere().scan(options)) {
+  for await (const some of openHere().list(options)) {
     for (const row of some) {
       expect(rows.has(row.key)).toBe(false)
       rows.set(row.key, row)
@@ -145,8 +145,8 @@ test('inspect returns the queue and the available permits, and null for an unkno
   const first = await client.getFairLock('fair').lock()
   const wait = other.getFairLock('fair').lock()
   await eventually(async () => (await client.getFairLock('fair').inspect()).queueLength === 1)
-  const deployment = openHere()
-  const detail = await deployment.inspect('fair')
+  const inspection = openHere()
+  const detail = await inspection.inspect('fair')
   expect(detail).toMatchObject({ key: 'fair', state: 'held', waiting: 1, token: first.token })
   expect(detail?.queue).toMatchObject([{ isDead: false }])
   expect(detail?.queue[0]?.owner.startsWith(other.id)).toBe(true)
@@ -154,27 +154,27 @@ test('inspect returns the queue and the available permits, and null for an unkno
   await (await wait).release()
   await client.getPermitExpirableSemaphore('api').trySetPermits(3)
   const permit = await client.getPermitExpirableSemaphore('api').acquire({ permits: 2 })
-  expect(await deployment.inspect('api')).toMatchObject({
+  expect(await inspection.inspect('api')).toMatchObject({
     kind: 'permits',
     stateText: '2 of 3 taken',
     count: { available: 1, taken: 2, toGo: null },
   })
-  const holders = (await deployment.inspect('api'))?.holders
+  const holders = (await inspection.inspect('api'))?.holders
   expect(holders).toMatchObject([{ owner: permit.owner, holdCount: 2 }])
   expect([...(holders?.[0]?.permits ?? [])].sort()).toEqual([...permit.ids].sort())
-  expect(await deployment.inspect('nothing')).toBeNull()
+  expect(await inspection.inspect('nothing')).toBeNull()
 })
 
 test('a lock that was deleted between two checks is free, and is gone after a flush', async () => {
   clean()
-  const deployment = openHere()
+  const inspection = openHere()
   const client = newClient()
   await client.getLock('a').lock()
-  expect(await deployment.reread(['a', 'nothing'])).toMatchObject([{ key: 'a', state: 'held' }])
+  expect(await inspection.read(['a', 'nothing'])).toMatchObject([{ key: 'a', state: 'held' }])
   await server.admin.del('a')
-  expect(await deployment.reread(['a'])).toMatchObject([{ key: 'a', state: 'free', holders: [] }])
+  expect(await inspection.read(['a'])).toMatchObject([{ key: 'a', state: 'free', holders: [] }])
   await server.admin.flushall()
-  expect(await deployment.reread(['a'])).toEqual([])
+  expect(await inspection.read(['a'])).toEqual([])
 })
 
 test('a holder without a complete client note has no known process', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
-import { openDeployment } from '../../tools/deployment/open-deployment.ts'
-import type { LockRow } from '../../tools/deployment/rows.ts'
+import type { LockRow } from '../../tools/inspection/inspection.ts'
+import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
 import { readWhere } from '../../tools/servers/where.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { startMasters } from '../support/masters.ts'
@@ -11,12 +11,12 @@ import { startRedis } from '../support/redis-server.ts'
 const ending = { beforeCheck: true }
 
 function look(args: Parameters<typeof readWhere>[0], urls: readonly string[], timeoutMs?: number) {
-  const deployment = openDeployment(
+  const inspection = openInspection(
     readWhere(args, urls, {}),
     timeoutMs === undefined ? {} : { timeoutMs },
   )
-  atEnd(() => deployment.close(), ending)
-  return deployment
+  atEnd(() => inspection.close(), ending)
+  return inspection
 }
 
 async function keysOf(rows: AsyncIterable<readonly LockRow[]>): Promise<LockRow[]> {
@@ -32,12 +32,12 @@ test('in a cluster, the locks of all masters are found and inspected at their ma
   atEnd(() => client.close(), ending)
   const names = Array.from({ length: 30 }, (_, i) => `job:${i}`)
   const leases = await Promise.all(names.map((name) => client.getLock(name).lock()))
-  const deployment = look({ cluster: true }, [`127.0.0.1:${nodes[0]?.port}`])
-  const rows = await keysOf(deployment.scan())
+  const inspection = look({ cluster: true }, [`127.0.0.1:${nodes[0]?.port}`])
+  const rows = await keysOf(inspection.list())
   expect(rows.map(({ key }) => key)).toEqual(names.sort())
   expect(rows.every(({ state }) => state === 'held')).toBe(true)
-  expect((await deployment.reread(names)).length).toBe(30)
-  expect(await deployment.inspect('job:7')).toMatchObject({ token: leases[7]?.token })
+  expect((await inspection.read(names)).length).toBe(30)
+  expect(await inspection.inspect('job:7')).toMatchObject({ token: leases[7]?.token })
   for (const { admin } of cluster.masters) expect(await admin.dbsize()).toBeGreaterThan(0)
 }, 60_000)
 
@@ -54,10 +54,10 @@ test('a cluster without hostnames that prefers hostnames is reached by IP addres
   await Promise.all(names.map((name) => client.getLock(name).lock()))
   for (const type of ['hostname', 'unknown-endpoint', 'ip']) {
     await prefer(type)
-    const deployment = look({ cluster: true }, [`127.0.0.1:${cluster.masters[0]?.port}`])
-    const rows = await keysOf(deployment.scan())
+    const inspection = look({ cluster: true }, [`127.0.0.1:${cluster.masters[0]?.port}`])
+    const rows = await keysOf(inspection.list())
     expect([type, rows.map(({ key }) => key)]).toEqual([type, names])
-    expect(deployment.unreachable).toEqual([])
+    expect(inspection.unreachable).toEqual([])
   }
 }, 60_000)
 
@@ -73,8 +73,8 @@ test('a lock of several masters is held if a majority holds it, even while one m
   const [first, second] = masters
   await first?.admin.hset('half', 'NxwZr5PVhg5sb0Me8yo04:17', '1')
   await first?.admin.pexpire('half', 30_000)
-  const deployment = look({}, urls)
-  expect(await keysOf(deployment.scan())).toMatchObject([
+  const inspection = look({}, urls)
+  expect(await keysOf(inspection.list())).toMatchObject([
     { key: 'half', state: 'free', holders: [] },
     {
       key: 'whole',
@@ -82,15 +82,15 @@ test('a lock of several masters is held if a majority holds it, even while one m
       holders: [{ owner: lease.owner, ageMs: null }],
     },
   ])
-  expect((await deployment.inspect('half'))?.votes).toMatch(/NxwZr5PVhg5sb0Me8yo04:17: 1/)
+  expect((await inspection.inspect('half'))?.votes).toMatch(/NxwZr5PVhg5sb0Me8yo04:17: 1/)
   await second?.kill()
-  expect(await keysOf(look({}, urls, 1_000).scan())).toMatchObject([
+  expect(await keysOf(look({}, urls, 1_000).list())).toMatchObject([
     { key: 'half' },
     { key: 'whole', state: 'held' },
   ])
   await first?.admin.del('half')
   await first?.kill()
-  await expect(look({}, urls, 1_000).reread(['whole'])).rejects.toThrow(
+  await expect(look({}, urls, 1_000).read(['whole'])).rejects.toThrow(
     /127\.0\.0\.1:\d+ cannot be asked: /,
   )
   await lease.release().catch(() => {})
@@ -109,11 +109,11 @@ test('a read-only login is sufficient, and no command of the login is refused', 
   await client.getPermitExpirableSemaphore('c').trySetPermits(2)
   const permit = await client.getPermitExpirableSemaphore('c').acquire()
   const before = await server.admin.info('commandstats')
-  const deployment = look({ user: 'looks', pass: 'secret' }, [server.url])
-  expect((await keysOf(deployment.scan())).map(({ key }) => key)).toEqual(['a', 'b', 'c'])
-  for (const key of ['a', 'b', 'c']) expect(await deployment.inspect(key)).toMatchObject({ key })
+  const inspection = look({ user: 'looks', pass: 'secret' }, [server.url])
+  expect((await keysOf(inspection.list())).map(({ key }) => key)).toEqual(['a', 'b', 'c'])
+  for (const key of ['a', 'b', 'c']) expect(await inspection.inspect(key)).toMatchObject({ key })
   expect(await server.admin.call('ACL', 'LOG')).toEqual([])
-  const { cost } = deployment
+  const { cost } = inspection
   expect(cost.commands).toBeGreaterThan(20)
   expect(cost.bytes).toBeGreaterThan(500)
   expect(before).toContain('cmdstat_evalsha')
@@ -121,7 +121,7 @@ test('a read-only login is sufficient, and no command of the login is refused', 
   await server.admin.del('c')
   await server.admin.call('ACL', 'SETUSER', 'looks', '-scan')
   await expect(
-    keysOf(look({ user: 'looks', pass: 'secret' }, [server.url]).scan()),
+    keysOf(look({ user: 'looks', pass: 'secret' }, [server.url]).list()),
   ).rejects.toThrow(/NOPERM.*scan/i)
 })
 
@@ -131,7 +131,7 @@ test('the cost leaves out the time of the caller between two chunks, and counts 
   atEnd(() => client.close(), ending)
   await client.getFairLock('a').lock()
   await server.admin.zadd('holdfast_queue:{b}', 1, 'NxwZr5PVhg5sb0Me8yo04:17')
-  const deployment = look({}, [server.url])
+  const inspection = look({}, [server.url])
   const startedAt = performance.now()
   let chunks = 0
   let ownMs = 0
@@ -139,26 +139,26 @@ test('the cost leaves out the time of the caller between two chunks, and counts 
     const from = performance.now()
     await pause(300)
     ownMs += performance.now() - from
-    await deployment.inspect('a')
+    await inspection.inspect('a')
     chunks++
   }
-  for await (const _ of deployment.scan()) await work()
-  for await (const _ of deployment.scanEndless()) await work()
+  for await (const _ of inspection.list()) await work()
+  for await (const _ of inspection.listEndless()) await work()
   expect(chunks).toBeGreaterThanOrEqual(2)
   const tookMs = performance.now() - startedAt
-  expect(deployment.cost.tookMs).toBeLessThanOrEqual(Math.ceil(tookMs - ownMs))
-  expect(deployment.cost.tookMs).toBeGreaterThan(0)
+  expect(inspection.cost.tookMs).toBeLessThanOrEqual(Math.ceil(tookMs - ownMs))
+  expect(inspection.cost.tookMs).toBeGreaterThan(0)
   await server.flush()
 })
 
 test('a server that restarts is read again', async () => {
   const server = await startRedis()
-  const deployment = look({}, [server.url], 1_000)
+  const inspection = look({}, [server.url], 1_000)
   await server.admin.set('redisson_lock_token:{a}', '1795326703508402')
-  expect(await deployment.reread(['a'])).toHaveLength(1)
+  expect(await inspection.read(['a'])).toHaveLength(1)
   await server.restart()
   await server.admin.set('redisson_lock_token:{a}', '1795326703508402')
-  await deployment.reread(['a']).catch(() => {})
-  expect(await deployment.reread(['a'])).toHaveLength(1)
+  await inspection.read(['a']).catch(() => {})
+  expect(await inspection.read(['a'])).toHaveLength(1)
   await server.flush()
 })

@@ -1,6 +1,6 @@
 import { Holdfast, type Lease } from '../../src/index.ts'
-import { openDeployment } from '../../tools/deployment/open-deployment.ts'
-import type { HolderRow, LockRow } from '../../tools/deployment/rows.ts'
+import type { HolderRow, LockRow } from '../../tools/inspection/inspection.ts'
+import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
 import { readWhere } from '../../tools/servers/where.ts'
 import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
@@ -21,9 +21,9 @@ function newClient(options = {}) {
 }
 
 function openAt(url: string, timeoutMs = 5_000) {
-  const deployment = openDeployment(readWhere({}, [url], {}), { timeoutMs })
-  atEnd(() => deployment.close(), { beforeCheck: true })
-  return deployment
+  const inspection = openInspection(readWhere({}, [url], {}), { timeoutMs })
+  atEnd(() => inspection.close(), { beforeCheck: true })
+  return inspection
 }
 
 /** The row that an operator has seen, and its only holder. */
@@ -36,7 +36,7 @@ async function seen(key: string): Promise<{ row: LockRow; owner: string; token: 
 
 const lost = (lease: Lease) => eventually(() => lease.signal.aborted)
 const waits = (key: string, count = 1) =>
-  eventually(async () => (await openAt(server.url).reread([key]))[0]?.waiting === count)
+  eventually(async () => (await openAt(server.url).read([key]))[0]?.waiting === count)
 
 test('the next holder has a token above the fence, and the old holder learns of its loss at its renewal', async () => {
   clean()
@@ -44,7 +44,7 @@ test('the next holder has a token above the fence, and the old holder learns of 
   const stuck = await client.getLock('a').lock()
   const next = other.getLock('a').lock()
   await waits('a')
-  const forced = await openAt(server.url).release('a', await seen('a'))
+  const forced = await openAt(server.url).forceRelease('a', await seen('a'))
   expect(forced).toEqual({ outcome: 'released', fence: stuck.token })
   const lease = await next
   expect(lease.token).toBeGreaterThan(stuck.token)
@@ -62,7 +62,7 @@ test('a release wakes a waiter, and a late release of the old holder does not en
   await waits('a')
   const before = await seen('a')
   const startedAt = performance.now()
-  await openAt(server.url).release('a', before)
+  await openAt(server.url).forceRelease('a', before)
   const lease = await next
   // It would look by itself after six seconds.
   expect(performance.now() - startedAt).toBeLessThan(atLoad(3_000))
@@ -78,7 +78,7 @@ test('the first waiter of the queue acquires the lock with a token above the fen
   await waits('fair')
   const last = third.getFairLock('fair').lock()
   await eventually(async () => (await openAt(server.url).inspect('fair'))?.queue.length === 2)
-  const { fence } = await openAt(server.url).release('fair', await seen('fair'))
+  const { fence } = await openAt(server.url).forceRelease('fair', await seen('fair'))
   const lease = await next
   expect(fence).toBe(stuck.token)
   expect(lease.token).toBeGreaterThan(stuck.token)
@@ -95,7 +95,7 @@ test('a release grants the lock to the first waiter of the queue without a reque
   await server.admin.hset('holdfast_waiting:{fair}', id, `${Date.now() + 60_000} 0 label`)
   for (const key of ['queue', 'waiting'])
     await server.admin.pexpire(`holdfast_${key}:{fair}`, 60_000)
-  const { fence } = await openAt(server.url).release('fair', await seen('fair'))
+  const { fence } = await openAt(server.url).forceRelease('fair', await seen('fair'))
   const { owner, token } = await seen('fair')
   expect(owner).toBe(`${id}:17`)
   expect(token).toBeGreaterThan(fence ?? Infinity)
@@ -113,7 +113,7 @@ test('a release notifies waiters of Redisson, in a queue or not', async () => {
   await server.admin.rpush('redisson_lock_queue:{a}', java)
   await server.admin.zadd('redisson_lock_timeout:{a}', Date.now() + 60_000, java)
   await newClient().getLock('a').lock()
-  await openAt(server.url).release('a', await seen('a'))
+  await openAt(server.url).forceRelease('a', await seen('a'))
   await eventually(() => heard.length === 2)
   expect(heard.sort()).toEqual([`${channel} 0`, `${channel}:${java} 0`])
 })
@@ -132,7 +132,7 @@ test('a release of an election ends the term, and another candidate leads', asyn
   await eventually(() => terms.length === 1)
   void second.lead(lead).catch(() => {})
   await waits('billing')
-  const { outcome, fence } = await openAt(server.url).release('billing', await seen('billing'))
+  const { outcome, fence } = await openAt(server.url).forceRelease('billing', await seen('billing'))
   expect([outcome, fence]).toEqual(['released', terms[0]])
   await eventually(() => terms.length === 2)
   expect(terms[1]).toBeGreaterThan(fence ?? Infinity)
@@ -145,12 +145,12 @@ test('a new holder keeps the lock, even if the same owner holds it under a newer
   const before = await seen('a')
   await stuck.release()
   const next = await newClient().getLock('a').lock()
-  const deployment = openAt(server.url)
-  expect(await deployment.release('a', before)).toEqual({ outcome: 'changed', fence: null })
+  const inspection = openAt(server.url)
+  expect(await inspection.forceRelease('a', before)).toEqual({ outcome: 'changed', fence: null })
   const now = await seen('a')
   expect(now.owner).toBe(next.owner)
   const older = { owner: now.owner, token: (now.token ?? 0) - 1 }
-  expect(await deployment.release('a', older)).toEqual({ outcome: 'changed', fence: null })
+  expect(await inspection.forceRelease('a', older)).toEqual({ outcome: 'changed', fence: null })
   expect((await seen('a')).owner).toBe(next.owner)
   expect(await server.admin.get('redisson_lock_token:{a}')).toBe(String(next.token))
 })
@@ -159,13 +159,13 @@ test('a release of a lock that is free reports "free", and a repeated release ch
   clean()
   const stuck = await newClient().getLock('a').lock()
   const before = await seen('a')
-  const deployment = openAt(server.url)
-  expect(await deployment.release('a', before)).toMatchObject({ outcome: 'released' })
-  expect(await deployment.release('a', before)).toEqual({ outcome: 'free', fence: null })
+  const inspection = openAt(server.url)
+  expect(await inspection.forceRelease('a', before)).toMatchObject({ outcome: 'released' })
+  expect(await inspection.forceRelease('a', before)).toEqual({ outcome: 'free', fence: null })
   const next = await newClient().getLock('a').lock()
-  expect(await deployment.release('a', before)).toEqual({ outcome: 'changed', fence: null })
+  expect(await inspection.forceRelease('a', before)).toEqual({ outcome: 'changed', fence: null })
   await next.release()
-  expect(await deployment.release('nothing', before)).toEqual({ outcome: 'free', fence: null })
+  expect(await inspection.forceRelease('nothing', before)).toEqual({ outcome: 'free', fence: null })
   await lost(stuck)
 })
 
@@ -177,7 +177,7 @@ test('tokens rise above the seen token if the counter is gone, even ahead of the
   expect(stuck.token).toBe(ahead + 1)
   const before = await seen('a')
   await server.admin.del('redisson_lock_token:{a}')
-  const { outcome, fence } = await openAt(server.url).release('a', before)
+  const { outcome, fence } = await openAt(server.url).forceRelease('a', before)
   expect(outcome).toBe('released')
   expect(fence).toBeGreaterThanOrEqual(stuck.token)
   const next = await newClient().getLock('a').lock()
@@ -189,7 +189,7 @@ test('the fence is the time of the server if the counter was missing from the st
   clean()
   const stuck = await newClient().getLock('a').lock()
   await server.admin.del('redisson_lock_token:{a}')
-  const { fence } = await openAt(server.url).release('a', await seen('a'))
+  const { fence } = await openAt(server.url).forceRelease('a', await seen('a'))
   expect(fence).toBeGreaterThanOrEqual(stuck.token)
   expect((await newClient().getLock('a').lock()).token).toBeGreaterThan(fence ?? Infinity)
 })
@@ -199,7 +199,7 @@ test('a token that was never issued is refused, because the counter would contin
   const held = await newClient().getLock('a').lock()
   const { owner } = await seen('a')
   await expect(
-    openAt(server.url).release('a', { owner, token: Number.MAX_SAFE_INTEGER }),
+    openAt(server.url).forceRelease('a', { owner, token: Number.MAX_SAFE_INTEGER }),
   ).rejects.toThrow(
     'Token 9007199254740991 of "a" was never issued: at this time the last token is at most about ',
   )
@@ -215,7 +215,9 @@ test('a counter without an expiry stays without an expiry', async () => {
   await waits('a')
   const { owner } = await seen('a')
   const token = stuck.token + 3_600_000_000
-  expect(await openAt(server.url).release('a', { owner, token })).toMatchObject({ fence: token })
+  expect(await openAt(server.url).forceRelease('a', { owner, token })).toMatchObject({
+    fence: token,
+  })
   expect((await next).token).toBe(token + 1)
   expect(await server.admin.pttl('redisson_lock_token:{a}')).toBe(-1)
 })
@@ -232,7 +234,7 @@ test.each([
   const renewals = () => proxy.count(scripts.renew.sha1)
   const renewal = proxy.onNextRequest(scripts.renew.sha1, action)
   await renewal.seen
-  expect(await openAt(server.url).release('a', before)).toMatchObject({ outcome: 'released' })
+  expect(await openAt(server.url).forceRelease('a', before)).toMatchObject({ outcome: 'released' })
   expect([stuck.signal.aborted, renewals()]).toEqual([false, 1])
   renewal.release()
   await renewal.done
@@ -247,12 +249,12 @@ test('a lost reply of a release is reported, and a repeated release reports that
   atEnd(() => proxy.close(), { beforeCheck: true })
   const stuck = await newClient().getLock('a').lock()
   const before = await seen('a')
-  const deployment = openAt(`redis://127.0.0.1:${proxy.port}`, 1_000)
+  const inspection = openAt(`redis://127.0.0.1:${proxy.port}`, 1_000)
   proxy.onNextRequest('EVAL', 'cutAfter')
-  await expect(deployment.release('a', before)).rejects.toThrow(
+  await expect(inspection.forceRelease('a', before)).rejects.toThrow(
     /^"a" may not have been released\. Check the lock again\. 127\.0\.0\.1:\d+: /,
   )
-  expect(await deployment.release('a', before)).toEqual({ outcome: 'free', fence: null })
+  expect(await inspection.forceRelease('a', before)).toEqual({ outcome: 'free', fence: null })
   await lost(stuck)
 })
 
@@ -262,7 +264,7 @@ test('a release ends the hold of a writer, and the next reader has a token above
   const stuck = await client.getReadWriteLock('rw').writeLock().lock()
   const next = other.getReadWriteLock('rw').readLock().lock()
   await waits('rw')
-  const { outcome, fence } = await openAt(server.url).release('rw', await seen('rw'))
+  const { outcome, fence } = await openAt(server.url).forceRelease('rw', await seen('rw'))
   expect([outcome, fence]).toEqual(['released', stuck.token])
   const lease = await next
   expect(lease.token).toBeGreaterThan(stuck.token)
@@ -278,21 +280,21 @@ test('a release ends one of several readers, and the next writer waits for the o
   const reader = await other.getReadWriteLock('rw').readLock().lock()
   const writing = third.getReadWriteLock('rw').writeLock().lock()
   await waits('rw')
-  const deployment = openAt(server.url)
+  const inspection = openAt(server.url)
   const owners = async () =>
-    ((await deployment.inspect('rw'))?.holders ?? []).map(({ owner }: HolderRow) => owner)
+    ((await inspection.inspect('rw'))?.holders ?? []).map(({ owner }: HolderRow) => owner)
   const owner = (await owners()).find((one) => one !== reader.owner) as string
-  expect(await deployment.release('rw', { owner, token: null })).toEqual({
+  expect(await inspection.forceRelease('rw', { owner, token: null })).toEqual({
     outcome: 'released',
     fence: null,
   })
   expect(await owners()).toEqual([reader.owner])
   expect(await server.admin.keys('*rwlock_timeout*')).toHaveLength(1)
-  expect(await deployment.release('rw', { owner, token: null })).toMatchObject({
+  expect(await inspection.forceRelease('rw', { owner, token: null })).toMatchObject({
     outcome: 'changed',
   })
   const last = { owner: reader.owner, token: reader.token }
-  const { fence } = await deployment.release('rw', last)
+  const { fence } = await inspection.forceRelease('rw', last)
   const writer = await writing
   expect(fence).toBe(reader.token)
   expect(writer.token).toBeGreaterThan(reader.token)
@@ -308,12 +310,12 @@ test('a release returns a permit once, and a waiter acquires the permit', async 
   const stuck = await client.getPermitExpirableSemaphore('api').acquire({ permits: 2 })
   const next = other.getPermitExpirableSemaphore('api').acquire()
   await waits('api')
-  const deployment = openAt(server.url)
+  const inspection = openAt(server.url)
   const [id] = stuck.ids as [string]
   const taken = { outcome: 'released', fence: null }
-  expect(await deployment.release('api', { owner: id, token: null })).toEqual(taken)
+  expect(await inspection.forceRelease('api', { owner: id, token: null })).toEqual(taken)
   const permit = await next
-  expect(await deployment.release('api', { owner: id, token: null })).toEqual({
+  expect(await inspection.forceRelease('api', { owner: id, token: null })).toEqual({
     outcome: 'free',
     fence: null,
   })
@@ -328,10 +330,10 @@ test('a release of a semaphore without leases, or of a latch, is refused', async
   const client = newClient()
   await client.getSemaphore('plain').trySetPermits(1)
   await client.getCountDownLatch('latch').trySetCount(1)
-  const deployment = openAt(server.url)
+  const inspection = openAt(server.url)
   const nobody = { owner: 'x', token: null }
-  await expect(deployment.release('plain', nobody)).rejects.toThrow(/"plain" is a semaphore/)
-  await expect(deployment.release('latch', nobody)).rejects.toThrow(/"latch" is a latch/)
+  await expect(inspection.forceRelease('plain', nobody)).rejects.toThrow(/"plain" is a semaphore/)
+  await expect(inspection.forceRelease('latch', nobody)).rejects.toThrow(/"latch" is a latch/)
   expect(await server.admin.get('plain')).toBe('1')
 })
 
@@ -339,11 +341,11 @@ test('a release is recorded if there is a history, and creates no history', asyn
   clean()
   const client = newClient()
   await client.getLock('a').lock()
-  await openAt(server.url).release('a', await seen('a'), 'ada@ops')
+  await openAt(server.url).forceRelease('a', await seen('a'), 'ada@ops')
   expect(await server.admin.exists('holdfast_history')).toBe(0)
   await server.admin.xadd('holdfast_history', '*', 'event', 'acquired')
   const lease = await client.getLock('a').lock()
-  await openAt(server.url).release('a', await seen('a'), 'ada@ops')
+  await openAt(server.url).forceRelease('a', await seen('a'), 'ada@ops')
   const [, entry] = (await server.admin.xrange('holdfast_history', '-', '+')).at(-1) ?? []
   expect(entry?.join(' ')).toContain(
     `event forced name a owner ${lease.owner} token ${lease.token} reason by ada@ops`,

@@ -1,4 +1,4 @@
-import { matcherOf } from '../../tools/deployment/glob.ts'
+import { matcherOf } from '../../tools/inspection/glob.ts'
 import { newSetting } from '../commands/setting.ts'
 import { holdfast } from '../doctor/diagnose.ts'
 import { randomOf } from '../support/random.ts'

@@ -1,5 +1,5 @@
 import { Holdfast } from '../../src/index.ts'
-import { openDeployment } from '../../tools/deployment/open-deployment.ts'
+import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
 import { readWhere } from '../../tools/servers/where.ts'
 import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
@@ -10,9 +10,9 @@ import { startCluster } from '../support/redis-cluster.ts'
 const ending = { beforeCheck: true }
 
 function open(given: Parameters<typeof readWhere>[0], urls: readonly string[]) {
-  const deployment = openDeployment(readWhere(given, urls, {}), { timeoutMs: 2_000 })
-  atEnd(() => deployment.close(), ending)
-  return deployment
+  const inspection = openInspection(readWhere(given, urls, {}), { timeoutMs: 2_000 })
+  atEnd(() => inspection.close(), ending)
+  return inspection
 }
 
 async function ofMasters() {
@@ -42,7 +42,7 @@ test('a release at several masters marks all masters, and the next holder has a 
   const stuck = await newClient().getLock('a').lock()
   await eventually(async () => (await holderAt(2))?.length === 1)
   const next = newClient().getLock('a').lock()
-  const { outcome, fence } = await open({}, urls).release('a', await seen())
+  const { outcome, fence } = await open({}, urls).forceRelease('a', await seen())
   expect(outcome).toBe('released')
   expect(fence).toBeGreaterThanOrEqual(stuck.token)
   const lease = await next
@@ -63,7 +63,7 @@ test('a release raises the counter of each master, even of a master without the 
   const before = await seen()
   await masters[1]?.admin.set(counter, 5, 'PX', 60_000)
   await masters[2]?.admin.multi().set(counter, 5, 'PX', 60_000).del('a').exec()
-  const { fence } = await open({}, urls).release('a', before)
+  const { fence } = await open({}, urls).forceRelease('a', before)
   expect(fence).toBeGreaterThanOrEqual(stuck.token)
   for (const { admin } of masters) {
     expect(Number(await admin.get(counter))).toBeGreaterThanOrEqual(fence ?? Infinity)
@@ -77,15 +77,15 @@ test('a release needs two of three masters, and the old holder does not regain t
   await eventually(async () => (await holderAt(2))?.length === 1)
   const before = await seen()
   await masters[2]?.kill()
-  const { outcome, fence } = await open({}, urls).release('a', before)
+  const { outcome, fence } = await open({}, urls).forceRelease('a', before)
   expect(outcome).toBe('released')
   expect(fence).toBeGreaterThanOrEqual(stuck.token)
   await eventually(() => stuck.signal.aborted)
   expect([await holderAt(0), await holderAt(1)]).toEqual([[], []])
-  const deployment = open({}, urls)
-  await deployment.reread(['a'])
+  const inspection = open({}, urls)
+  await inspection.read(['a'])
   await masters[1]?.kill()
-  await expect(deployment.release('a', before)).rejects.toThrow(
+  await expect(inspection.forceRelease('a', before)).rejects.toThrow(
     /^"a" may not have been released\. A majority of 3 masters must confirm the release; 1 did\. Check the lock again\. 127/,
   )
 }, 60_000)
@@ -99,11 +99,11 @@ test('a holder that acquired a majority before the release keeps the lock', asyn
     const left = await Promise.all(masters.map(({ admin }) => admin.exists('a')))
     return left.every((one) => one === 0)
   })
-  const deployment = open({}, urls)
-  expect(await deployment.release('a', before)).toMatchObject({ outcome: 'free' })
+  const inspection = open({}, urls)
+  expect(await inspection.forceRelease('a', before)).toMatchObject({ outcome: 'free' })
   const next = await newClient().getLock('a').lock()
   await eventually(async () => (await masters[2]?.admin.exists('a')) === 1)
-  expect(await deployment.release('a', before)).toEqual({ outcome: 'changed', fence: null })
+  expect(await inspection.forceRelease('a', before)).toEqual({ outcome: 'changed', fence: null })
   expect(await seen()).toMatchObject({ owner: next.owner })
   await next.release()
 }, 60_000)
@@ -116,14 +116,14 @@ test('in a cluster, the release goes to the node of the lock and wakes its waite
     atEnd(() => client.close(), ending)
     return client
   }
-  const deployment = open({ cluster: true }, [`127.0.0.1:${nodes[0]?.port}`])
+  const inspection = open({ cluster: true }, [`127.0.0.1:${nodes[0]?.port}`])
   for (const name of ['a', 'b', 'c', 'd']) {
     const stuck = await newClient().getLock(name).lock()
     const next = newClient().getLock(name).lock()
-    await eventually(async () => (await deployment.reread([name]))[0]?.waiting === 1)
+    await eventually(async () => (await inspection.read([name]))[0]?.waiting === 1)
     const startedAt = performance.now()
     const { owner, token } = stuck
-    expect(await deployment.release(name, { owner, token })).toEqual({
+    expect(await inspection.forceRelease(name, { owner, token })).toEqual({
       outcome: 'released',
       fence: token,
     })

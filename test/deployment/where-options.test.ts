@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { hasPassword, whereOptions } from '../../tools/deployment/where-options.ts'
+import { hasPassword, whereOptions } from '../../tools/inspection/redis/where-options.ts'
 import { readWhere, WHERE_OPTIONS } from '../../tools/servers/where.ts'
 
 /** The place that the program reads from these words, in a real shell, with the password from the environment. */

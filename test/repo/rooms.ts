@@ -115,6 +115,9 @@ const engineMayImport: Record<string, string[]> = {
 /**
  * The rooms that a room of tools/ may import. People run these programs beside their services, so they import only the
  * public door of src/. No room of src/ imports a tool.
+ *
+ * The commands and the handler of the dashboard see locks only through `tools/inspection`, so they work on each server
+ * with an inspection. An inspection knows how its server stores locks, so it also imports the server's rooms of src/.
  */
 const toolsMayImport: Record<string, string[]> = {
   'tools/cli': [
@@ -140,11 +143,18 @@ const toolsMayImport: Record<string, string[]> = {
   'tools/cli/text': [],
   'tools/cli/locks': [
     'tools/cli/command',
+    'tools/cli/servers',
     'tools/cli/text',
-    'tools/deployment',
+    'tools/inspection',
     'tools/kinds',
-    'tools/servers',
     'index',
+  ],
+  'tools/cli/servers': [
+    'tools/cli/command',
+    'tools/cli/text',
+    'tools/inspection',
+    'tools/inspection/redis',
+    'tools/servers',
   ],
   'tools/doctor': [
     'tools/cli/command',
@@ -154,17 +164,44 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/doctor/report',
     'index',
   ],
-  'tools/doctor/facts': ['tools/deployment', 'tools/kinds', 'tools/servers', 'index'],
-  'tools/doctor/checks': ['tools/doctor/facts', 'tools/cli/text', 'tools/deployment'],
+  'tools/doctor/facts': [
+    'tools/inspection/redis',
+    'tools/inspection/redis/kinds',
+    'tools/servers',
+    'index',
+  ],
+  'tools/doctor/checks': ['tools/doctor/facts', 'tools/cli/text', 'tools/inspection'],
   'tools/doctor/report': [
     'tools/cli/command',
     'tools/cli/text',
     'tools/doctor/checks',
     'tools/doctor/facts',
   ],
-  'tools/dashboard': ['tools/deployment', 'tools/kinds', 'tools/history', 'tools/servers', 'index'],
+  'tools/dashboard': [
+    'tools/dashboard/handler',
+    'tools/inspection/redis',
+    'tools/history',
+    'tools/servers',
+    'index',
+  ],
+  'tools/dashboard/handler': ['tools/inspection', 'tools/kinds', 'type tools/history', 'index'],
   'tools/history': ['observe/facts', 'tools/servers', 'index', 'ioredis'],
-  'tools/deployment': ['tools/kinds', 'tools/servers', 'index', 'ioredis'],
+  'tools/inspection': ['tools/kinds', 'index'],
+  'tools/inspection/redis': [
+    'tools/inspection',
+    'tools/inspection/redis/kinds',
+    'tools/kinds',
+    'tools/servers',
+    'servers/redis/calls',
+    'index',
+  ],
+  'tools/inspection/redis/kinds': [
+    'tools/inspection',
+    'tools/inspection/redis',
+    'tools/kinds',
+    'type tools/servers',
+    'servers/redis/calls',
+  ],
   'tools/kinds': [],
   'tools/servers': ['index', 'ioredis'],
 }

@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from '../../src/index.ts'
 import { withoutLogin } from '../servers/endpoint.ts'
-import type { AccessOptions, Dashboard } from './create.ts'
-import type { HistoryOptions } from './history.ts'
+import type { HistoryOptions } from './followed-history.ts'
+import type { AccessOptions, Dashboard } from './handler/create.ts'
 import { newDashboardOf } from './serving.ts'
 import { type PlaceOptions, whereOf } from './where.ts'
 
-export type { Access } from './access.ts'
-export type { AccessOptions, Dashboard, ReleaseEvent, Verdict } from './create.ts'
-export type { HistoryOptions } from './history.ts'
+export type { HistoryOptions } from './followed-history.ts'
+export type { Access } from './handler/access.ts'
+export type { AccessOptions, Dashboard, ReleaseEvent, Verdict } from './handler/create.ts'
 export type {
   DashboardCluster,
   DashboardSentinels,

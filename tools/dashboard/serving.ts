@@ -1,10 +1,10 @@
-import { openDeployment } from '../deployment/open-deployment.ts'
-import { hasPassword, whereOptions } from '../deployment/where-options.ts'
+import { openInspection } from '../inspection/redis/redis-inspection.ts'
+import { hasPassword, whereOptions } from '../inspection/redis/where-options.ts'
 import type { Where } from '../servers/where.ts'
-import { type AccessOptions, createDashboard, type Dashboard } from './create.ts'
-import { FollowedHistory, type HistoryOptions } from './history.ts'
+import { FollowedHistory, type HistoryOptions } from './followed-history.ts'
+import { type AccessOptions, createDashboard, type Dashboard } from './handler/create.ts'
 
-export { forNode } from './node-requests.ts'
+export { forNode } from './handler/node-requests.ts'
 
 /** @internal Makes the dashboard for these servers. */
 export function newDashboardOf(
@@ -12,8 +12,8 @@ export function newDashboardOf(
   { history, ...access }: AccessOptions & { readonly history?: HistoryOptions | undefined },
 ): Dashboard {
   const followed = history && new FollowedHistory(history)
-  const dashboard = createDashboard(async () => openDeployment(where), access, {
-    address: openDeployment(where).address,
+  const dashboard = createDashboard(async () => openInspection(where), access, {
+    address: openInspection(where).address,
     command: { options: whereOptions(where), hasPassword: hasPassword(where) },
     history: followed && (() => followed.index()),
   })

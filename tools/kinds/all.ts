@@ -7,7 +7,7 @@ import { permits } from './permits.ts'
 import { readWrite } from './read-write.ts'
 import { semaphore } from './semaphore.ts'
 
-/** All kinds that the tools read and show. A new kind has a file in this folder, and a line here. */
+/** All kinds that the tools show. A new kind has a file in this folder, and a line here. */
 const ALL = [lock, election, readWrite, latch, barrier, permits, semaphore] as const
 
 export type RowKind = (typeof ALL)[number]['kind']

@@ -1,7 +1,4 @@
-/** A command of Redis, as `askAll` takes it. */
-export type KindCommand = readonly (string | number)[]
-
-/** The number in the key of a semaphore or a latch, and the values that follow from it. */
+/** The number of a semaphore or a latch, and the values that follow from it. */
 export interface CountFacts {
   /**
    * Permits that can be acquired now, expired permits included. Below 0 if more are taken than were
@@ -28,7 +25,7 @@ export interface State {
 /** The facts that decide the state of one name. */
 export interface StateFacts {
   readonly holders: readonly unknown[]
-  /** The mode of a read-write lock, from its hash; undefined for other locks. */
+  /** The mode of a read-write lock that is held; undefined for other locks. */
   readonly mode: string | undefined
   readonly count: CountFacts | null
   /** False if the number of permits of a semaphore is not set. True for other kinds. */
@@ -42,100 +39,65 @@ export interface FreeFacts {
   readonly waiting: number
 }
 
-/** The first look at a name, which decides the further requests. */
-export interface Found {
-  readonly key: string
-  /** The type of the key. */
-  readonly type: string
-  /** The length of the queue of a fair lock. */
-  readonly queued: number
-  /** The server time, in milliseconds. */
-  readonly nowMs: number
-  readonly isCluster: boolean
+/** The words of the dashboard's page for one kind. */
+export interface PageWords {
+  /** The heading above one holder, and above several holders. */
+  readonly holder: readonly [one: string, many: string]
+  /** The words before the age of a hold. */
+  readonly heldFor: string
+  /** The heading above the waiters. */
+  readonly waiting: string
+  /** What a release by force takes. */
+  readonly what: string
+  /** What a hold consists of, with its verb. */
+  readonly it: string
+  /** True if the hold count is a number of permits. */
+  readonly holdsPermits: boolean
+  /** How bad a hold without an expiry is. */
+  readonly endless: 'warn' | 'bad'
+  /** The class of the state, if the state does not decide the class. */
+  readonly mark: string | null
 }
 
-/** The answers to the requests of `questions`. */
-export interface Answers {
-  /** The type of the key with the name of the lock. */
-  readonly type: string
-  readonly nowMs: number
-  readonly isCluster: boolean
-  /** The answer to the request of that name; undefined for an error, or without such a request. */
-  answer(name: string): unknown
-}
-
-/** A name of one kind, as `conclude` finds it. */
-export interface Concluded {
-  readonly count: CountFacts
-  /** The clients or owners that wait. */
-  readonly waiting: readonly string[]
-  /** The access that they request, as in a `WaiterRow`. */
-  readonly wants: string
-}
-
-/** A release by force, before its script is chosen. */
-export interface Taking {
-  readonly key: string
-  /** The holder; for a permit, its id. */
-  readonly owner: string
-  readonly token: number | null
-  /** Every later token is above this number. */
-  readonly floor: number
-  readonly publish: 'PUBLISH' | 'SPUBLISH'
-  /** For how long a master remembers the owner, in milliseconds; 0 for a single server. */
-  readonly forcedMs: number
-}
-
-/** One run of a script of `lua/admin/`. */
-export interface Take {
-  readonly script: 'takeLock' | 'takePermit' | 'takeReadWrite'
-  readonly keys: readonly string[]
-  readonly args: readonly (string | number)[]
-}
-
-/** The rights that one kind of lock needs. A test compares them with docs/reference/keys.md. */
-export interface Needs {
-  readonly kind: string
-  /** The commands for `ACL DRYRUN`, with arguments as this kind sends them. */
-  readonly commands: readonly (readonly string[])[]
-  /** Keys as `~pattern`, each for reading and writing, and channels as `&pattern`. */
-  readonly patterns: readonly string[]
-}
-
-/** The names with which rights are checked. */
-export interface RightNames {
-  /** The key of an unused lock. */
-  readonly lock: string
-  readonly keyPrefix: string
-  /** Patterns of the keys of all locks with these prefixes. */
-  own(...prefixes: string[]): string[]
-  /** The pattern of the channels of all locks with this prefix. */
-  channel(prefix: string): string
-}
-
-/** One kind of locks, as the tools read and show it. Each kind has one file in this folder. */
+/** One kind of locks, as tools show it. Each kind has one file in this folder. */
 export interface KindView<K extends string = string> {
   /** The kind of a row, which tables and JSON show. */
   readonly kind: K
-  /** The prefixes of keys that contain the name of a lock and prove that it exists. */
-  readonly named: readonly string[]
-  /** The prefixes of keys that normally expire. */
-  readonly expiring: readonly string[]
-  /** The requests that read the kind, by names. Kinds may share a name for the same request. */
-  questions(found: Found): Record<string, KindCommand>
-  /** Returns the facts of a name of this kind; null for another kind. For kinds with their own type of key. */
-  conclude?(answers: Answers): Concluded | null
   stateOf(facts: StateFacts): State
   /** False if the kind has no fencing tokens. Default: true. */
   readonly hasToken?: boolean
+  /**
+   * False if a release by force gives no fence, and if the owner must be named, because other
+   * holders may have lower tokens. Default: true.
+   */
+  readonly hasFence?: boolean
+  /**
+   * True if one owner id may hold the lock several times, one after the other. Then only the token
+   * identifies a hold.
+   */
+  readonly reusesOwners?: boolean
+  /** True if only the reports of clients name the waiters, unless the waiters have a queue. */
+  readonly hidesWaiters?: boolean
+  /** False if waiters are usual and no problem, as candidates of an election. Default: true. */
+  readonly countsWaiters?: boolean
   /** True if holders of this kind are judged as leaks when their process is unknown. */
   readonly leaks?: boolean
   /** Further lines of `inspect`. */
   lines?(facts: FreeFacts): string[][]
   /** How a name becomes free, for a kind whose holders are unknown. */
   toFree?(facts: FreeFacts): string[]
+  /** What a user must do before a free name can be used. */
+  toUse?(facts: FreeFacts): string | undefined
+  /** The words for a name that is free. Default: `it is free`. */
+  readonly whenFree?: string
+  /** A sentence about the ends of holds, after the sentences about the holders. */
+  readonly endOfHold?: string
+  /** A sentence about a holder whose process is unknown, and whose lease ends after `wait`. */
+  ofUnknown?(owner: string, wait: string): string
   /** Why a release by force is refused, as words after the name. Left out if it is possible. */
   readonly whyNoForce?: string
-  force?(taking: Taking): Take
-  rights?(names: RightNames): Needs
+  /** Why no holder can have this name. Undefined if a holder can have it. */
+  ownerRefusal?(name: string, owner: string): string | undefined
+  /** The words of the dashboard's page. They replace the words for a lock. */
+  readonly page?: Partial<PageWords>
 }

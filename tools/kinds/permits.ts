@@ -1,28 +1,9 @@
-import type { Found, KindView, StateFacts } from './kind.ts'
-import { derived, leasesOf, queueOf } from './names.ts'
+import type { FreeFacts, KindView, StateFacts } from './kind.ts'
 
 /** Semaphores whose permits have leases. */
 export const permits: KindView<'permits'> = {
   kind: 'permits',
-  named: ['holdfast_permit_queue', 'holdfast_kind'],
-  expiring: [
-    'holdfast_permit_queue',
-    'holdfast_permit_waiters',
-    'holdfast_permit_holders',
-    'holdfast_kind',
-  ],
-  questions(found) {
-    const { key, type, nowMs } = found
-    const timeouts = `${leasesOf(key)}:timeout`
-    return {
-      ...waitersOfPermits(found),
-      ...(type === 'string' && {
-        timeouts: ['ZCARD', timeouts],
-        taken: ['ZCOUNT', timeouts, `(${Math.floor(nowMs)}`, '+inf'],
-        permitHolders: ['HGETALL', derived('holdfast_permit_holders', key)],
-      }),
-    }
-  },
+  hasFence: false,
   stateOf: permitState,
   lines({ count, stateText }) {
     if (count === null || stateText === NO_PERMITS) return []
@@ -31,31 +12,33 @@ export const permits: KindView<'permits'> = {
       ['taken', `${count.taken ?? 0}`],
     ]
   },
-  force({ key, owner, publish }) {
-    const named = (prefix: string) => derived(prefix, key)
-    const queue = [named('holdfast_permit_queue'), named('holdfast_permit_waiters')]
-    const notes = [named('holdfast_permit_holders'), named('holdfast_kind')]
-    return {
-      script: 'takePermit',
-      keys: [key, `${leasesOf(key)}:timeout`, ...queue, ...notes],
-      args: [owner, named('redisson_sc'), publish, named('holdfast_tickets')],
-    }
+  toUse: toUsePermits,
+  whenFree: 'no permit is taken',
+  endOfHold: 'A permit is available again when it is released, or when its lease ends.',
+  ofUnknown: (owner, wait) =>
+    `The lease of ${owner} has ${wait} left, unless it is renewed. Its process is unknown.`,
+  ownerRefusal(name, owner) {
+    if (isPermitOwner(owner)) return undefined
+    return `For permits of ${name}, give an owner (<clientId>:<n>:<permits>) or the id of one permit (32 hex digits); got ${JSON.stringify(owner)}.`
+  },
+  page: {
+    what: 'permits',
+    it: 'permits are',
+    holdsPermits: true,
+    // A permit may have no lease on purpose.
+    endless: 'warn',
   },
 }
 
+const isPermitOwner = (text: string): boolean =>
+  /^[\w-]{21}:\d+:\d+$/.test(text) || /^[0-9a-f]{32}$/.test(text)
+
 /** The state of a semaphore whose number of permits is not set. */
-export const NO_PERMITS = 'no permits set'
+const NO_PERMITS = 'no permits set'
 
-export const NO_NUMBER = 'The number of permits is not set: call trySetPermits(n).'
-
-export function waitersOfPermits({ key, type }: Found) {
-  if (type !== 'string' && type !== 'none') return {}
-  return {
-    ...(type === 'string' && { number: ['GET', key] }),
-    note: ['GET', derived('holdfast_kind', key)],
-    wanting: queueOf('holdfast_permit_queue', key),
-    wanted: ['HGETALL', derived('holdfast_permit_waiters', key)],
-  }
+export function toUsePermits({ stateText }: Pick<FreeFacts, 'stateText'>): string | undefined {
+  if (stateText !== NO_PERMITS) return undefined
+  return 'The number of permits is not set: call trySetPermits(n).'
 }
 
 /**

@@ -11,11 +11,10 @@ import {
   queueKeys,
   readWriteKeys,
 } from '../../../src/servers/redis/calls/keys.ts'
-import { matcherOf } from '../../../tools/deployment/glob.ts'
-import { lockOf } from '../../../tools/deployment/key-names.ts'
-import { shellWord } from '../../../tools/deployment/shell-word.ts'
 import { fieldsOf, type NewEntry, readEntry } from '../../../tools/history/entry.ts'
-import { derived } from '../../../tools/kinds/names.ts'
+import { matcherOf } from '../../../tools/inspection/glob.ts'
+import { lockOf } from '../../../tools/inspection/redis/key-names.ts'
+import { shellWord } from '../../../tools/inspection/shell-word.ts'
 import { anything, orRefusal, type Target, target, texts } from './target.ts'
 
 function same(a: unknown, b: unknown, what: string): void {
@@ -155,7 +154,6 @@ export const NAMES: readonly Target[] = [
     const { queue } = queueKeys(raw)
     same(lockOf(counter), raw, 'the lock of its counter')
     same(lockOf(queue), raw, 'the lock of its queue')
-    same(counter, derived('redisson_lock_token', raw), 'the counter')
     const all = [counter, channel, ...readWriteKeys(raw).six, ...permitKeys(raw).seven]
     for (const one of all) same(slotOf(one), slotOf(raw), `the slot of ${one}`)
   }),

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { run } from '../../../tools/cli/run.ts'
-import { createDashboard } from '../../../tools/dashboard/create.ts'
-import { requestOf } from '../../../tools/dashboard/node-requests.ts'
-import { FakeDeployment } from '../../dashboard/fake-deployment.ts'
+import { createDashboard } from '../../../tools/dashboard/handler/create.ts'
+import { requestOf } from '../../../tools/dashboard/handler/node-requests.ts'
+import { FakeInspection } from '../../dashboard/fake-inspection.ts'
 import { assertNoSecret, SECRET, type Target, targetLater, texts } from './target.ts'
 
 const COMMANDS = [
@@ -110,7 +110,7 @@ const headers = fc.dictionary(
   ),
 )
 
-const locks = new FakeDeployment()
+const locks = new FakeInspection()
 locks.set('a', { token: 7, holders: [{ owner: 'x:1' }] })
 
 /** A dashboard that shows its own command with a login, like the program. */

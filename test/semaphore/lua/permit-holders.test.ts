@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { takePermit } from '../../../tools/deployment/scripts.generated.ts'
+import { takePermit } from '../../../tools/inspection/redis/scripts.generated.ts'
 import {
   type Arguments,
   admin,

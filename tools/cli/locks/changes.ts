@@ -1,4 +1,4 @@
-import type { LockRow } from '../../deployment/rows.ts'
+import type { LockRow } from '../../inspection/inspection.ts'
 import { duration, escaped } from '../text/words.ts'
 import type { View } from './follow.ts'
 import { holdersText } from './holders.ts'

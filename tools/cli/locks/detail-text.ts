@@ -1,5 +1,5 @@
-import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from '../../deployment/rows.ts'
-import type { RenewalCheck, ToFree } from '../../deployment/to-free.ts'
+import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from '../../inspection/inspection.ts'
+import type { RenewalCheck, ToFree } from '../../inspection/to-free.ts'
 import { viewOf } from '../../kinds/all.ts'
 import { type Column, table } from '../text/table.ts'
 import { counted, duration, escaped, wrapped } from '../text/words.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Deployment, LockRow } from '../../deployment/rows.ts'
+import type { Inspection, LockRow } from '../../inspection/inspection.ts'
+import { failureOf } from '../servers/with-inspection.ts'
 import { isBusy } from './lock-table.ts'
-import { failureOf } from './with-deployment.ts'
 
 /** The locks at one moment. */
 export interface View {
@@ -34,7 +34,7 @@ const SCAN_SHARE = 10
  * @returns rejects only if the first look fails; later views report an outage as `failure`
  */
 export async function* follow(
-  deployment: Deployment,
+  inspection: Inspection,
   { pattern, intervalMs, signal }: Following,
 ): AsyncGenerator<View> {
   const known = new Map<string, LockRow>()
@@ -49,14 +49,14 @@ export async function* follow(
     for (const key of keys) if (!busy.has(key)) known.delete(key)
     for (const [key, row] of busy) known.set(key, row)
   }
-  const read = async (keys: readonly string[]) => note(keys, await deployment.reread(keys))
+  const read = async (keys: readonly string[]) => note(keys, await inspection.read(keys))
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     let lookedAt = performance.now()
     try {
       if (lookedAt >= scanAt) {
         const startedAt = lookedAt
         const missing = new Set(known.keys())
-        for await (const rows of deployment.scan({ ...(pattern && { pattern }), signal })) {
+        for await (const rows of inspection.list({ ...(pattern && { pattern }), signal })) {
           const keys = rows.map(({ key }) => key)
           // The rows are noted before the scan ends. A look during the scan reads newer rows, which
           // older rows must not replace.

@@ -1,5 +1,5 @@
-import { candidateLabel } from '../../deployment/key-names.ts'
-import type { HolderRow, LockRow } from '../../deployment/rows.ts'
+import type { HolderRow, LockRow } from '../../inspection/inspection.ts'
+import { candidateLabel } from '../../inspection/owner-ids.ts'
 import { duration, escaped } from '../text/words.ts'
 
 /**

@@ -1,25 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { readsOf } from '../../deployment/renewals.ts'
-import type { Deployment, LockDetail } from '../../deployment/rows.ts'
-import { toFree } from '../../deployment/to-free.ts'
-import { WHERE_USAGE } from '../../servers/where.ts'
+import type { Inspection, LockDetail } from '../../inspection/inspection.ts'
+import { readsOf } from '../../inspection/renewals.ts'
+import { toFree } from '../../inspection/to-free.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
-import { escaped } from '../text/words.ts'
-import { detailText, type Inspected } from './detail-text.ts'
-import { nameOf } from './lock-table.ts'
 import {
   LOOK_OPTIONS,
   LOOK_USAGE,
-  literally,
   type ReadOptions,
   readCommonOptions,
-  readName,
-  splitName,
-} from './options.ts'
-import { whereWords } from './where-words.ts'
-import { costOf, withDeployment } from './with-deployment.ts'
+  WHERE_USAGE,
+} from '../servers/options.ts'
+import { whereWords } from '../servers/where-words.ts'
+import { costOf, withInspection } from '../servers/with-inspection.ts'
+import { escaped } from '../text/words.ts'
+import { detailText, type Inspected } from './detail-text.ts'
+import { nameOf } from './lock-table.ts'
+import { literally, readName, splitName } from './options.ts'
 
 const OPTIONS = { ...LOOK_OPTIONS, 'look-ms': { type: 'string', default: '1000' } } as const
 
@@ -57,17 +55,17 @@ export const inspect: Command = {
     const [name, urls] = readName('inspect', given, positionals)
     const looking = readCommonOptions(values, urls, terminal.env)
     const readMs = wholeNumber(values['look-ms'], '--look-ms', 0)
-    return withDeployment(looking, terminal, async (deployment) => {
+    return withInspection(looking, terminal, async (inspection) => {
       const inspected = await readDetail(
-        deployment,
+        inspection,
         name,
         readMs,
         looking,
         whereWords(values, urls),
       )
       if (inspected === null) {
-        const others = await alike(deployment, name, looking)
-        terminal.err(`There is no lock named ${escaped(name)} at ${deployment.address}.\n`)
+        const others = await alike(inspection, name, looking)
+        terminal.err(`There is no lock named ${escaped(name)} at ${inspection.address}.\n`)
         if (others.length > 0) terminal.err(`There is: ${others.map(escaped).join(', ')}\n`)
         return EXIT.findings
       }
@@ -75,22 +73,22 @@ export const inspect: Command = {
       terminal.out(
         looking.json
           ? `${JSON.stringify(inspected)}\n`
-          : detailText(inspected, deployment.address, width),
+          : detailText(inspected, inspection.address, width),
       )
-      terminal.err(`${costOf(deployment.cost)}\n`)
+      terminal.err(`${costOf(inspection.cost)}\n`)
       return EXIT.ok
     })
   },
 }
 
 async function readDetail(
-  deployment: Deployment,
+  inspection: Inspection,
   name: string,
   readMs: number,
   { keyPrefix }: ReadOptions,
   options: string,
 ): Promise<Inspected | null> {
-  const first = await deployment.inspect(keyPrefix + name, { findWaiters: true })
+  const first = await inspection.inspect(keyPrefix + name, { findWaiters: true })
   if (first === null) return null
   const startedAt = performance.now()
   let detail: LockDetail = first
@@ -103,7 +101,7 @@ async function readDetail(
     // The time is measured before the request. If the time of a slow answer counted, the lease
     // could seem renewed.
     const elapsedMs = performance.now() - startedAt
-    const next = await deployment.inspect(keyPrefix + name)
+    const next = await inspection.inspect(keyPrefix + name)
     if (next === null) break // The lock no longer exists, so the last detail is shown.
     looks = readsOf(first, next, elapsedMs)
     detail = next
@@ -123,14 +121,14 @@ async function readDetail(
  * Finds names of locks that contain the given name, because users often leave out the `keyPrefix`.
  */
 async function alike(
-  deployment: Deployment,
+  inspection: Inspection,
   name: string,
   { keyPrefix }: ReadOptions,
 ): Promise<string[]> {
   const found: string[] = []
   const signal = AbortSignal.timeout(SEARCH_MS)
   try {
-    for await (const rows of deployment.scan({ pattern: `*${literally(name)}*`, signal })) {
+    for await (const rows of inspection.list({ pattern: `*${literally(name)}*`, signal })) {
       for (const { key } of rows)
         found.push(key.startsWith(keyPrefix) ? nameOf(key, keyPrefix) : key)
       if (found.length >= MOST_NAMES) break

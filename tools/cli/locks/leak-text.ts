@@ -1,6 +1,6 @@
-import type { Leak, LeakCode } from '../../deployment/find-leaks.ts'
-import { shellWord } from '../../deployment/shell-word.ts'
-import { toFree } from '../../deployment/to-free.ts'
+import type { Leak, LeakCode } from '../../inspection/find-leaks.ts'
+import { shellWord } from '../../inspection/shell-word.ts'
+import { toFree } from '../../inspection/to-free.ts'
 import { duration, escaped, wrapped } from '../text/words.ts'
 
 /** One leak, as `leaks --json` prints it. */
@@ -52,16 +52,8 @@ function seenOf({ code, owner, ttlMs, lock }: Leak): string {
   return `It is free, but ${owner} is the head of its queue of ${lock?.queue.length}.`
 }
 
-function fixOf({ code, key, lock, ttlMs, cli }: Leak, name: string, options: string): string[] {
-  if (code === 'key-without-ttl') {
-    if (key.includes('\0')) {
-      return [
-        '# Its name contains a NUL byte, which a shell cannot pass: make it expire from a program.',
-      ]
-    }
-    const commands = cli.map((one) => `${one} PEXPIRE ${shellWord(key)} 60000`)
-    return ['# Make it expire in a minute:', ...commands]
-  }
+function fixOf({ code, lock, ttlMs, fix }: Leak, name: string, options: string): string[] {
+  if (code === 'key-without-ttl') return [...fix]
   const command = lock === null ? null : toFree(lock, { name, options }).command
   const inspect = ['npx holdfast inspect', options, '--', shellWord(name)].filter(Boolean).join(' ')
   if (code === 'lock-without-ttl') {

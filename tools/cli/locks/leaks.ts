@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util'
-import { findLeaks } from '../../deployment/find-leaks.ts'
-import { WHERE_USAGE } from '../../servers/where.ts'
+import { findLeaks } from '../../inspection/find-leaks.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
+import { whereWords } from '../servers/where-words.ts'
+import { costOf, withInspection } from '../servers/with-inspection.ts'
 import { counted, duration } from '../text/words.ts'
 import { leakText, reportOf } from './leak-text.ts'
 import { nameOf } from './lock-table.ts'
-import { LOOK_OPTIONS, LOOK_USAGE, patternOf, readCommonOptions } from './options.ts'
-import { whereWords } from './where-words.ts'
-import { costOf, isIncomplete, withDeployment } from './with-deployment.ts'
+import { patternOf } from './options.ts'
 
 const OPTIONS = {
   ...LOOK_OPTIONS,
@@ -49,8 +49,8 @@ export const leaks: Command = {
     const leaseMs = wholeNumber(values['lease-ms'], '--lease-ms', 10)
     const pattern = patternOf(keyPrefix, values.pattern)
     const options = whereWords(values, positionals)
-    return withDeployment(looking, terminal, async (deployment) => {
-      const found = findLeaks(deployment, {
+    return withInspection(looking, terminal, async (inspection) => {
+      const found = findLeaks(inspection, {
         leaseMs,
         ...(pattern !== undefined && { pattern }),
         onPause: (waitMs, locks) =>
@@ -71,9 +71,9 @@ export const leaks: Command = {
         )
       }
       terminal.err(
-        `${counted(count, 'leak')} at ${deployment.address}: ${costOf(deployment.cost)}\n`,
+        `${counted(count, 'leak')} at ${inspection.address}: ${costOf(inspection.cost)}\n`,
       )
-      if (isIncomplete(looking, deployment)) return EXIT.failed
+      if (inspection.isIncomplete) return EXIT.failed
       return count > 0 ? EXIT.findings : EXIT.ok
     })
   },

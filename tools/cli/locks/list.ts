@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
-import type { LockRow } from '../../deployment/rows.ts'
-import { WHERE_USAGE } from '../../servers/where.ts'
+import type { LockRow } from '../../inspection/inspection.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
+import { costOf, withInspection } from '../servers/with-inspection.ts'
 import { counted } from '../text/words.ts'
 import { byWeight, isBusy, lockTable, nameOf } from './lock-table.ts'
-import { LOOK_OPTIONS, LOOK_USAGE, patternOf, readCommonOptions } from './options.ts'
-import { costOf, isIncomplete, withDeployment } from './with-deployment.ts'
+import { patternOf } from './options.ts'
 
 const OPTIONS = {
   ...LOOK_OPTIONS,
@@ -58,12 +58,12 @@ export const list: Command = {
       (values.all || isBusy(row)) &&
       (!values.held || row.state !== 'free') &&
       (!values.contended || row.waiting > 0)
-    return withDeployment(looking, terminal, async (deployment) => {
+    return withInspection(looking, terminal, async (inspection) => {
       const rows: LockRow[] = []
       const wireVersions = new Set<number | null>()
       let [found, shown, free] = [0, 0, 0]
       const wanted = { heldOnly: values.held, ...(pattern !== undefined && { pattern }) }
-      for await (const some of deployment.scan(wanted)) {
+      for await (const some of inspection.list(wanted)) {
         free += some.filter((row) => !isBusy(row)).length
         for (const row of some.filter(isWanted)) {
           found++
@@ -90,7 +90,7 @@ export const list: Command = {
           terminal.err(`${free.toLocaleString('en')} free; --all shows them.\n`)
         }
       }
-      const { address, cost } = deployment
+      const { address, cost } = inspection
       if (wireVersions.size > 1) {
         const all = [...wireVersions].map((one) => one ?? 'none').sort()
         terminal.err(
@@ -98,7 +98,7 @@ export const list: Command = {
         )
       }
       terminal.err(`${counted(shown, 'lock')} of ${address}: ${costOf(cost)}\n`)
-      return isIncomplete(looking, deployment) ? EXIT.failed : EXIT.ok
+      return inspection.isIncomplete ? EXIT.failed : EXIT.ok
     })
   },
 }

@@ -1,4 +1,4 @@
-import type { LockRow } from '../../deployment/rows.ts'
+import type { LockRow } from '../../inspection/inspection.ts'
 import { type Column, table } from '../text/table.ts'
 import { duration, escaped } from '../text/words.ts'
 import { ageText, holdersText, leaseText } from './holders.ts'

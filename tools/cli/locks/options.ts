@@ -1,44 +1,4 @@
 import { InvalidArgumentError } from '../../../src/index.ts'
-import { readWhere, WHERE_OPTIONS, type Where } from '../../servers/where.ts'
-import { wholeNumber } from '../command/arguments.ts'
-
-/** The options of every command that looks at locks. */
-export const LOOK_OPTIONS = {
-  ...WHERE_OPTIONS,
-  'key-prefix': { type: 'string', default: '' },
-  'timeout-ms': { type: 'string', default: '5000' },
-  json: { type: 'boolean', default: false },
-} as const
-
-export const LOOK_USAGE = `  --key-prefix <text>        the keyPrefix of the clients: names are given and printed without it
-  --timeout-ms <ms>          longest time of each request to a server (5000)
-`
-
-/** The options of a command that looks at locks, with the values that the user gave. */
-export interface ReadOptions {
-  readonly where: Where
-  readonly keyPrefix: string
-  readonly timeoutMs: number
-  readonly json: boolean
-}
-
-/** @throws `InvalidArgumentError` for invalid options, with the given value */
-export function readCommonOptions(
-  values: Parameters<typeof readWhere>[0] & {
-    'key-prefix': string
-    'timeout-ms': string
-    json: boolean
-  },
-  urls: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): ReadOptions {
-  return {
-    where: readWhere(values, urls, env),
-    keyPrefix: values['key-prefix'],
-    timeoutMs: wholeNumber(values['timeout-ms'], '--timeout-ms', 1),
-    json: values.json,
-  }
-}
 
 /**
  * Splits the arguments at `--`. The argument after `--` is the name of the lock, even if it looks

@@ -1,4 +1,5 @@
-import type { Forced, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import type { Forced, HolderRow, LockDetail } from '../../inspection/inspection.ts'
+import { viewOf } from '../../kinds/all.ts'
 import { counted, duration, escaped } from '../text/words.ts'
 
 /** The outcome, as `--json` prints it. */
@@ -56,7 +57,7 @@ function waiting({ waiting, queue }: LockDetail): string {
 
 function consequences({ token, kind, holders }: LockDetail, { process }: HolderRow): string[] {
   const who = process === null ? 'the holder' : escaped(process.label)
-  const others = kind === 'permits' || holders.length > 1
+  const others = viewOf(kind).hasFence === false || holders.length > 1
   const fence =
     token === null
       ? 'Afterwards this command shows which tokens your store must refuse.'

@@ -1,16 +1,16 @@
 import { hostname, userInfo } from 'node:os'
 import { parseArgs } from 'node:util'
 import { InvalidArgumentError } from '../../../src/index.ts'
-import type { Deployment, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import type { HolderRow, Inspection, LockDetail } from '../../inspection/inspection.ts'
 import { viewOf } from '../../kinds/all.ts'
-import { WHERE_USAGE } from '../../servers/where.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
+import { withInspection } from '../servers/with-inspection.ts'
 import { escaped } from '../text/words.ts'
-import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, readName, splitName } from './options.ts'
+import { readName, splitName } from './options.ts'
 import { before, type ReleaseResult, released } from './release-text.ts'
 import { requestRelease } from './request-release.ts'
-import { withDeployment } from './with-deployment.ts'
 
 const OPTIONS = {
   ...LOOK_OPTIONS,
@@ -86,8 +86,8 @@ export const release: Command = {
     }
     if (values.ask) {
       const asking = { ...wanted, reason: values.reason, waitMs: waitMsOf(values) }
-      return withDeployment(looking, terminal, (deployment) =>
-        requestRelease(deployment, asking, looking, terminal, whoami(terminal)),
+      return withInspection(looking, terminal, (inspection) =>
+        requestRelease(inspection, asking, looking, terminal, whoami(terminal)),
       )
     }
     if (!values.force) {
@@ -106,18 +106,18 @@ export const release: Command = {
         `release asks before it takes ${shown(name)}, and there is no terminal: add --yes.`,
       )
     }
-    return withDeployment(looking, terminal, async (deployment) => {
+    return withInspection(looking, terminal, async (inspection) => {
       const print = (done: ReleaseResult, code: number) => {
         terminal.out(
-          looking.json ? `${JSON.stringify(done)}\n` : released(done, deployment.address),
+          looking.json ? `${JSON.stringify(done)}\n` : released(done, inspection.address),
         )
         return code
       }
-      const seen = await findHolder(deployment, wanted)
+      const seen = await findHolder(inspection, wanted)
       if ('outcome' in seen)
         return print(seen, seen.outcome === 'changed' ? EXIT.findings : EXIT.ok)
       const permit = seen.holder.owner === owner ? undefined : owner
-      terminal.err(before(seen.detail, seen.holder, deployment.address, permit))
+      terminal.err(before(seen.detail, seen.holder, inspection.address, permit))
       if (
         !values.yes &&
         (await prompt?.('Take the lock from this holder? Type yes to confirm: '))?.trim() !== 'yes'
@@ -126,7 +126,7 @@ export const release: Command = {
         return EXIT.findings
       }
       const { holder, detail } = seen
-      const { outcome, fence } = await deployment.release(
+      const { outcome, fence } = await inspection.forceRelease(
         wanted.key,
         { owner: owner ?? holder.owner, token: detail.token },
         whoami(terminal),
@@ -163,14 +163,14 @@ function waitMsOf(values: {
  * the outcome.
  */
 async function findHolder(
-  deployment: Deployment,
+  inspection: Inspection,
   { name, key, owner, token }: WantedRelease,
 ): Promise<ReleaseResult | { readonly detail: LockDetail; readonly holder: HolderRow }> {
-  const detail = await deployment.inspect(key)
+  const detail = await inspection.inspect(key)
   const facts: ReleaseTarget = { name, key, holder: null, token: detail?.token ?? null }
   if (detail !== null && viewOf(detail.kind).whyNoForce !== undefined) {
     // These kinds have no known holders, so `release` throws an error for users here.
-    await deployment.release(key, { owner: '', token: null })
+    await inspection.forceRelease(key, { owner: '', token: null })
   }
   if (detail === null || detail.holders.length === 0) {
     return { ...facts, outcome: 'free', fence: null }

@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Holdfast, RedisRefusedError, RedisUnavailableError } from '../../../src/index.ts'
-import type { Deployment, HolderRow, LockDetail } from '../../deployment/rows.ts'
+import type { HolderRow, Inspection, LockDetail } from '../../inspection/inspection.ts'
+import { hasClient } from '../../inspection/owner-ids.ts'
 import { viewOf } from '../../kinds/all.ts'
-import { clientOf } from '../../servers/redis-of.ts'
 import { EXIT, type Terminal } from '../command/command.ts'
+import type { ReadOptions } from '../servers/options.ts'
 import { duration, escaped } from '../text/words.ts'
-import type { ReadOptions } from './options.ts'
 
 export interface ReleaseQuestion {
   readonly name: string
@@ -37,17 +36,17 @@ const LOOK_MS = { first: 50, longest: 1_000 }
 
 /** Asks the holders of a lock to release it. @returns the exit code */
 export async function requestRelease(
-  deployment: Deployment,
+  inspection: Inspection,
   asking: ReleaseQuestion,
   looking: ReadOptions,
   terminal: Terminal,
-  whoami: string,
+  by: string,
 ): Promise<number> {
   const { name, key, owner } = asking
-  const detail = await deployment.inspect(key)
+  const detail = await inspection.inspect(key)
   // These kinds have no known holders, so `release` throws an error for users here.
   if (detail !== null && viewOf(detail.kind).whyNoForce !== undefined) {
-    await deployment.release(key, { owner: '', token: null })
+    await inspection.forceRelease(key, { owner: '', token: null })
   }
   const holders = (detail?.holders ?? []).filter(
     (one) => owner === undefined || one.owner === owner,
@@ -55,54 +54,34 @@ export async function requestRelease(
   const print = ({ outcome, holders }: Omit<ReleaseAnswer, 'name' | 'key'>) => {
     const asked: ReleaseAnswer = { name, key, outcome, holders }
     terminal.out(
-      looking.json ? `${JSON.stringify(asked)}\n` : textOf(asked, asking, deployment.address),
+      looking.json ? `${JSON.stringify(asked)}\n` : textOf(asked, asking, inspection.address),
     )
   }
   if (detail === null || holders.length === 0) {
     print({ outcome: 'free', holders: [] })
     return EXIT.ok
   }
-  const asked = await requestEach(holders, asking, looking, whoami)
+  const asked = await requestEach(inspection, holders, asking, by)
   const allHeard = asked.every(({ heard }) => heard)
   // With several masters, each master has its own token counter. Then only the owner identifies a
   // hold.
-  const token = looking.where.kind === 'masters' ? null : detail.token
-  const hasEnded = await waitForEnd(deployment, { ...detail, token }, holders, asking)
+  const token = detail.votes === null ? detail.token : null
+  const hasEnded = await waitForEnd(inspection, { ...detail, token }, holders, asking)
   print({ outcome: hasEnded ? 'ended' : allHeard ? 'heard' : 'not-heard', holders: asked })
   return hasEnded || (allHeard && asking.waitMs === undefined) ? EXIT.ok : EXIT.findings
 }
 
 async function requestEach(
+  inspection: Inspection,
   holders: readonly HolderRow[],
   { key, reason }: ReleaseQuestion,
-  { where, timeoutMs }: ReadOptions,
-  whoami: string,
+  by: string,
 ): Promise<ReleaseAnswer['holders']> {
-  const client = new Holdfast({
-    ...clientOf(where),
-    label: `${whoami} (npx holdfast)`,
-    presence: false,
-    commandTimeoutMs: timeoutMs,
-    outageMs: 2 * timeoutMs,
-  })
-  // The calls reject with the same errors, so events of errors need no output.
-  client.on('error', () => {})
-  try {
-    const lock = client.getLock(key)
-    return await Promise.all(
-      holders.map(async (holder) => {
-        const { owner } = holder
-        // The id of a permit does not contain its client, so such a holder cannot be asked.
-        const options = { owner, ...(reason !== undefined && { reason }) }
-        return { ...holder, heard: owner.includes(':') && (await lock.requestRelease(options)) > 0 }
-      }),
-    )
-  } catch (error) {
-    if (!(error instanceof RedisUnavailableError || error instanceof RedisRefusedError)) throw error
-    throw new Error(error.message, { cause: error })
-  } finally {
-    await client.close()
-  }
+  // The client of such a permit is unknown, so its holder cannot be asked.
+  const owners = holders.map(({ owner }) => owner).filter(hasClient)
+  const confirmed = await inspection.requestRelease(key, owners, { by, reason })
+  const heard = new Set(owners.filter((_, i) => confirmed[i]))
+  return holders.map((holder) => ({ ...holder, heard: heard.has(holder.owner) }))
 }
 
 /**
@@ -111,16 +90,17 @@ async function requestEach(
  * @returns true if none of the holders holds the lock any more
  */
 async function waitForEnd(
-  deployment: Deployment,
+  inspection: Inspection,
   { key, token, kind }: LockDetail,
   holders: readonly HolderRow[],
   { waitMs }: ReleaseQuestion,
 ): Promise<boolean> {
   if (waitMs === undefined) return false
+  const { reusesOwners = false } = viewOf(kind)
   const endsAt = performance.now() + waitMs
   for (let pauseMs = LOOK_MS.first; ; pauseMs = Math.min(2 * pauseMs, LOOK_MS.longest)) {
-    const now = await deployment.inspect(key)
-    const isOther = kind === 'lock' && token !== null && now?.token !== token
+    const now = await inspection.inspect(key)
+    const isOther = reusesOwners && token !== null && now?.token !== token
     const owners = new Set(isOther ? [] : now?.holders.map(({ owner }) => owner))
     if (!holders.some(({ owner }) => owners.has(owner))) return true
     const leftMs = endsAt - performance.now()
@@ -167,6 +147,6 @@ function textOf(
 
 function whyNot({ owner, isRedisson }: HolderRow): string {
   if (isRedisson) return 'clients of Redisson cannot be asked'
-  if (!owner.includes(':')) return 'the client of this permit is unknown'
+  if (!hasClient(owner)) return 'the client of this permit is unknown'
   return 'its program does not listen for requests, is frozen or cut off, or has an older version of Holdfast'
 }

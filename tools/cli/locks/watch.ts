@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
-import { WHERE_USAGE } from '../../servers/where.ts'
 import { parsed, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
+import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
+import { withInspection } from '../servers/with-inspection.ts'
 import { counted, escaped } from '../text/words.ts'
 import { changeJson, changes, changeText } from './changes.ts'
 import { follow, type View } from './follow.ts'
 import { byWeight, lockTable } from './lock-table.ts'
-import { isUrl, LOOK_OPTIONS, LOOK_USAGE, patternOf, readCommonOptions } from './options.ts'
-import { withDeployment } from './with-deployment.ts'
+import { isUrl, patternOf } from './options.ts'
 
 const OPTIONS = { ...LOOK_OPTIONS, 'interval-ms': { type: 'string', default: '1000' } } as const
 
@@ -43,10 +43,10 @@ export const watch: Command = {
     const intervalMs = wholeNumber(values['interval-ms'], '--interval-ms', 50)
     const pattern = patternOf(keyPrefix, hasPattern ? first : undefined)
     const signal = terminal.interrupted()
-    return withDeployment(looking, terminal, async (deployment) => {
-      const views = follow(deployment, { pattern, intervalMs, signal })
+    return withInspection(looking, terminal, async (inspection) => {
+      const views = follow(inspection, { pattern, intervalMs, signal })
       if (terminal.isTerminal && !json) {
-        await draw(views, terminal, keyPrefix, `${pattern ?? 'all locks'} at ${deployment.address}`)
+        await draw(views, terminal, keyPrefix, `${pattern ?? 'all locks'} at ${inspection.address}`)
         return EXIT.ok
       }
       let before: View = { rows: [], failure: null }

@@ -1,4 +1,4 @@
-import { shellWord } from '../../deployment/shell-word.ts'
+import { shellWord } from '../../inspection/shell-word.ts'
 import { answerOf } from '../facts/facts.ts'
 import type { Check } from './check.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Holdfast, NotDurableError } from '../../../src/index.ts'
-import type { Needs } from '../../kinds/kind.ts'
+import type { Needs } from '../../inspection/redis/kinds/kind.ts'
 import type { Endpoint } from '../../servers/endpoint.ts'
 import { isReply, type ServerClient } from '../../servers/open-server.ts'
 import type { ClientTerms, MissingRights, RightsFacts } from './facts.ts'

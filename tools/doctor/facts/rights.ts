@@ -1,5 +1,5 @@
-import { KINDS } from '../../kinds/all.ts'
-import type { Needs } from '../../kinds/kind.ts'
+import { KEY_KINDS } from '../../inspection/redis/kinds/all.ts'
+import type { Needs } from '../../inspection/redis/kinds/kind.ts'
 
 /** The names with which the test commands use an unused lock, its other keys and its channel. */
 interface ProbeNames {
@@ -85,7 +85,7 @@ export function needsOf(
       optional: [PRESENCE, REQUESTS],
     }
   }
-  const ofKinds = KINDS.flatMap(
+  const ofKinds = KEY_KINDS.flatMap(
     ({ rights }) =>
       rights?.({
         lock,

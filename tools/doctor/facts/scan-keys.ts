@@ -1,5 +1,6 @@
 import { readWireFormat, type WireFormat } from '../../../src/index.ts'
-import { clientIn, endsByItself, isHeldLock } from '../../deployment/key-names.ts'
+import { clientIn, endsByItself } from '../../inspection/redis/key-names.ts'
+import { isHeldLock } from '../../inspection/redis/kinds/owners.ts'
 import type { ServerClient } from '../../servers/open-server.ts'
 import type { KeyFacts } from './facts.ts'
 

@@ -1,0 +1,46 @@
+import type { Cost, Inspection } from '../../inspection/inspection.ts'
+import { isReply } from '../../servers/open-server.ts'
+import { EXIT, type Terminal } from '../command/command.ts'
+import { counted, duration, escaped } from '../text/words.ts'
+
+/**
+ * Opens an inspection of the servers for `work`, and closes it afterwards.
+ *
+ * @returns the exit code of `work`. If a server could not be asked, prints the reason and returns
+ * `EXIT.failed`
+ */
+export async function withInspection(
+  { open }: { readonly open: () => Inspection },
+  terminal: Terminal,
+  work: (inspection: Inspection) => Promise<number>,
+): Promise<number> {
+  const inspection = open()
+  try {
+    const code = await work(inspection)
+    for (const { reason } of inspection.unreachable) terminal.err(`${escaped(reason)}\n`)
+    return code
+  } catch (error) {
+    terminal.err(`${failureOf(error)}\n`)
+    return EXIT.failed
+  } finally {
+    await inspection.close()
+  }
+}
+
+/**
+ * Returns the message for users if a server could not be asked. Any other error is a defect, and is
+ * thrown again.
+ */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Error) || !(error.constructor === Error || isReply(error))) throw error
+  const { message } = error
+  if (!/^NOPERM/.test(message)) return message
+  return `${message}\ndocs/reference/acl.md lists the rights that a login needs.`
+}
+
+/** Describes the cost of the requests, in one line for users. */
+export function costOf({ commands, bytes, tookMs }: Cost): string {
+  const size =
+    bytes < 10_000 ? `${bytes} B` : `${Math.round(bytes / 1_000).toLocaleString('en')} kB`
+  return `${counted(commands, 'command')}, ${size}, ${duration(tookMs)}`
+}

@@ -1,0 +1,185 @@
+import type { HolderRow, LockDetail, LockRow, WaiterRow } from '../../inspection/inspection.ts'
+import { candidateLabel } from '../../inspection/owner-ids.ts'
+import { viewOf } from '../../kinds/all.ts'
+
+/** The most holders in a row of the table. The detail of the lock has more holders. */
+const HOLDERS_OF_ROW = 3
+
+/** The most holders in a detail. Further holders are only counted. */
+const HOLDERS_OF_DETAIL = 200
+/** The most waiters in a detail. Further waiters are only counted. */
+const WAITERS_OF_DETAIL = 200
+
+/**
+ * Moments that differ by less than this, in milliseconds, count as the same. A look takes time, so
+ * two looks compute the same moment with a small difference.
+ */
+const SAME_MOMENT_MS = 1_000
+
+/**
+ * One holder. All times are moments in milliseconds since 1970, by the clock of the dashboard.
+ * Unlike durations, moments stay the same, so the row is sent again only after a real change.
+ */
+export interface RowHolder {
+  readonly owner: string
+  /** The label of the candidate or of the client. Null if unknown. */
+  readonly label: string | null
+  readonly host: string | null
+  readonly pid: number | null
+  readonly isRedisson: boolean
+  readonly holdCount: number
+  /** The ids of the holder's permits. Empty for a lock, and in rows of the table. */
+  readonly permits: readonly string[]
+  /** When the client of the holder last reported itself. Null if unknown. */
+  readonly seenAt: number | null
+  readonly since: number | null
+  /** When the lease ends if no renewal follows. Null if the lease never expires. */
+  readonly until: number | null
+  /**
+   * The greatest remaining time of the lease that was seen, in milliseconds, rounded up to whole
+   * seconds. Null if the lease never expires.
+   */
+  readonly leaseMs: number | null
+}
+
+export interface TableRow {
+  readonly key: string
+  readonly kind: LockRow['kind']
+  readonly state: LockRow['state']
+  /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`. */
+  readonly stateText: string
+  /** At most `HOLDERS_OF_ROW` holders. */
+  readonly holders: readonly RowHolder[]
+  readonly holderCount: number
+  readonly token: number | null
+  readonly waiting: number
+  readonly waitingSince: number | null
+}
+
+export interface RowWaiter {
+  readonly owner: string
+  readonly label: string | null
+  readonly host: string | null
+  readonly pid: number | null
+  readonly since: number | null
+  readonly isDead: boolean
+  /**
+   * The access that the waiter requests: `read`, `write` or, for example, `2 permits`. Null if the
+   * kind has only one access, or if the access is unknown.
+   */
+  readonly wants: string | null
+  /** When the client of the waiter last reported itself. Null if unknown. */
+  readonly seenAt: number | null
+}
+
+export interface Detail extends TableRow {
+  readonly queue: readonly RowWaiter[]
+  readonly count: LockDetail['count']
+  readonly votes: LockDetail['votes']
+  /** False for a kind whose holders are unknown. A holder of any other kind can lose it by force. */
+  readonly hasHolders: boolean
+}
+
+/**
+ * Makes the row of the table for one lock.
+ *
+ * @param before the previous row of the lock. A moment that has hardly changed keeps the previous
+ * value
+ */
+export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
+  const known = new Map(before?.holders.map((holder) => [holder.owner, holder]))
+  return {
+    key: row.key,
+    kind: row.kind,
+    state: row.state,
+    stateText: row.stateText,
+    holders: row.holders
+      .slice(0, HOLDERS_OF_ROW)
+      // A holder may have thousands of permits, and each change sends the row to all viewers. So
+      // the row has no permit ids.
+      .map((holder) => ({ ...holderOf(holder, now, known.get(holder.owner)), permits: [] })),
+    holderCount: row.holders.length,
+    token: row.token,
+    waiting: row.waiting,
+    waitingSince: moment(now, row.oldestWaitMs, -1, before?.waitingSince),
+  }
+}
+
+export function detailOf(detail: LockDetail, now: number): Detail {
+  return {
+    ...rowOf(detail, now),
+    holders: detail.holders.slice(0, HOLDERS_OF_DETAIL).map((holder) => holderOf(holder, now)),
+    queue: detail.queue.slice(0, WAITERS_OF_DETAIL).map((waiter) => waiterOf(waiter, now)),
+    count: detail.count,
+    votes: detail.votes,
+    hasHolders: viewOf(detail.kind).whyNoForce === undefined,
+  }
+}
+
+function holderOf(holder: HolderRow, now: number, before?: RowHolder): RowHolder {
+  const { owner, isRedisson, holdCount, permits } = holder
+  const since = moment(now, holder.ageMs, -1, before?.since)
+  const until = moment(now, holder.ttlMs, 1, before?.until)
+  const seenAt = moment(now, holder.process?.seenMs ?? null, -1, before?.seenAt)
+  const leaseMs = leaseOf(holder, before?.since === since ? before.leaseMs : null)
+  const process = processOf(holder)
+  return { owner, ...process, isRedisson, holdCount, permits, seenAt, since, until, leaseMs }
+}
+
+/**
+ * Returns the greatest remaining time of the lease that was seen, rounded up to seconds. So a
+ * renewal does not change the row.
+ */
+function leaseOf({ ttlMs }: HolderRow, before: number | null): number | null {
+  if (ttlMs === null) return null
+  return Math.max(before ?? 0, 1_000 * Math.ceil(ttlMs / 1_000))
+}
+
+function waiterOf(waiter: WaiterRow, now: number): RowWaiter {
+  const { owner, isDead, wants } = waiter
+  const since = moment(now, waiter.waitedMs, -1)
+  const seenAt = moment(now, waiter.process?.seenMs ?? null, -1)
+  return { owner, ...processOf(waiter), since, isDead, wants, seenAt }
+}
+
+function processOf({ owner, process }: HolderRow | WaiterRow) {
+  const label = candidateLabel(owner) ?? process?.label ?? null
+  return { label, host: process?.host ?? null, pid: process?.pid ?? null }
+}
+
+function moment(now: number, ms: number | null, sign: 1 | -1, before?: number | null) {
+  if (ms === null) return null
+  const at = Math.round(now + sign * ms)
+  return before != null && Math.abs(at - before) < SAME_MOMENT_MS ? before : at
+}
+
+export interface Totals {
+  readonly locks: number
+  /** The number of locks, semaphores and elections that are held. Closed latches do not count. */
+  readonly held: number
+  /**
+   * The number of live waiters. Candidates of an election do not count, because they wait while
+   * another candidate leads.
+   */
+  readonly waiting: number
+  /** When the longest current wait began. Null without a waiter, or if the time is unknown. */
+  readonly waitingSince: number | null
+  /**
+   * The number of locks with a row. If there are very many locks, further free locks are counted
+   * without a row.
+   */
+  readonly shown: number
+}
+
+/** @param omitted the number of free locks without a row */
+export function totalsOf(rows: readonly TableRow[], omitted: number): Totals {
+  let [held, waiting, since] = [0, 0, Number.POSITIVE_INFINITY]
+  for (const row of rows) {
+    if (row.state !== 'free' && row.state !== 'closed') held++
+    if (viewOf(row.kind).countsWaiters === false) continue
+    waiting += row.waiting
+    since = Math.min(since, row.waitingSince ?? since)
+  }
+  const waitingSince = Number.isFinite(since) ? since : null
+  return { locks: rows.length + omitted, held, waiting, waitingSince, shown: rows.length }
+}

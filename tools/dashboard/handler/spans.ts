@@ -1,0 +1,182 @@
+import type { KindName } from '../../../src/index.ts'
+import { withoutSide } from '../../inspection/owner-ids.ts'
+
+/**
+ * The kind of a hold. The kind decides which other holds are impossible at the same time. A fair
+ * lock counts as a lock.
+ */
+export type SpanKind = Exclude<KindName, 'fair'>
+
+/**
+ * How a hold ended. The history records `released`, `lost` and `forced`.
+ *
+ * - `seen`: the dashboard saw that the hold had ended;
+ * - `unrecorded`: the history has no end, for example because the process was killed;
+ * - `untold`: permits without a lease, whose end is never recorded.
+ */
+export type Ending = 'released' | 'lost' | 'forced' | 'seen' | 'unrecorded' | 'untold'
+
+/** One hold, as the timeline draws it. All moments are in milliseconds since 1970. */
+export interface Span {
+  readonly owner: string
+  readonly label: string | null
+  readonly kind: SpanKind
+  /** The fencing token. Null if the token is unknown. */
+  readonly token: number | null
+  readonly from: number
+  /**
+   * When the hold ended, at the latest. Null if the hold has not ended, or if its end is unknown.
+   */
+  readonly to: number | null
+  /** The hold certainly lasted until this moment. The end is between this moment and `to`. */
+  readonly sureUntil: number
+  /** How the hold ended. Null if the hold has not ended. */
+  readonly ending: Ending | null
+}
+
+/** One hold, from the history or from the poll. */
+export interface TimelineHold {
+  readonly owner: string
+  readonly label: string | null
+  readonly kind: SpanKind
+  readonly token: number | null
+  readonly from: number
+  /** The lease of the hold, in milliseconds. 0 if unknown. */
+  readonly leaseMs: number
+  /**
+   * The lease ends at this moment at the latest, unless `extend()` lengthens the lease. Infinity if
+   * the lease is renewed or unknown.
+   */
+  readonly limitAt: number
+  /** The end that was recorded or seen. Null if no end is known. */
+  ended: { readonly at: number; readonly how: Ending } | null
+  /**
+   * The start of the next hold that is impossible beside this hold. Infinity without such a hold.
+   * Set by `sortAndLink`.
+   */
+  nextFrom: number
+  /**
+   * When the poll last saw this hold. Set when the poll no longer finds the hold; 0 before that.
+   */
+  seenUntil: number
+  /** When the dashboard first found that this hold had ended. Undefined before that. */
+  goneBy: number | undefined
+}
+
+/** The dashboard's current knowledge about a hold that has no recorded end. */
+export interface Knowledge {
+  readonly now: number
+  /**
+   * `held`: the servers name the owner as a holder. `gone`: the hold has ended. `unknown`: neither
+   * is certain.
+   */
+  readonly state: 'held' | 'gone' | 'unknown'
+  /** The last moment at which the client or the poll showed that the hold had not ended. */
+  readonly sureUntil: number
+}
+
+/**
+ * The most by which the time of an entry may be too late, in milliseconds. An entry may reach Redis
+ * late.
+ */
+const INEXACT_MS = 2_000
+
+/** For each kind of hold: the kinds that another owner can get only after the hold has ended. */
+const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
+  lock: ['lock', 'read', 'write', 'upgradable'],
+  write: ['lock', 'read', 'write', 'upgradable'],
+  upgradable: ['lock', 'write', 'upgradable'],
+  read: ['lock', 'write'],
+  permits: [],
+  semaphore: [],
+}
+
+/**
+ * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the start of the
+ * next hold that is impossible beside the hold.
+ */
+export function sortAndLink(holds: TimelineHold[]): void {
+  holds.sort(inOrder)
+  const next = new Map<SpanKind, TimelineHold>()
+  for (const held of holds.toReversed()) {
+    held.nextFrom = Number.POSITIVE_INFINITY
+    for (const kind of ENDED_BY[held.kind]) {
+      const other = next.get(kind)
+      // One owner may hold several kinds at once, such as the read lock and the write lock. Neither
+      // hold ends the other.
+      const isBeside = kind !== held.kind && other !== undefined && isSameOwner(other, held)
+      if (other !== undefined && !isBeside) held.nextFrom = Math.min(held.nextFrom, startOf(other))
+    }
+    next.set(held.kind, held)
+  }
+}
+
+/**
+ * Compares two holds by their tokens. Readers have the same token as the writer before them, so
+ * readers come after this writer.
+ */
+function inOrder(a: TimelineHold, b: TimelineHold): number {
+  const byToken = a.token === null || b.token === null ? 0 : a.token - b.token
+  return byToken || Number(a.kind === 'read') - Number(b.kind === 'read') || a.from - b.from
+}
+
+/**
+ * Returns the start of a hold. Times of entries are inexact, so a hold may seem to start shortly
+ * after the next hold. Then the start of the next hold counts.
+ */
+function startOf({ from, nextFrom }: TimelineHold): number {
+  return from > nextFrom && from - nextFrom <= INEXACT_MS ? nextFrom : from
+}
+
+const isSameOwner = (a: TimelineHold, b: TimelineHold) =>
+  withoutSide(a.owner) === withoutSide(b.owner)
+
+/**
+ * Makes the span of a hold.
+ *
+ * @param knowledgeOf returns the current knowledge about a hold without a recorded end
+ */
+export function spanOf(held: TimelineHold, knowledgeOf: (held: TimelineHold) => Knowledge): Span {
+  const { owner, label, kind, token, ended } = held
+  const from = startOf(held)
+  const bound: End =
+    kind === 'semaphore'
+      ? { to: from, sureUntil: from, ending: 'untold' }
+      : ended === null
+        ? openEnd(held, knowledgeOf(held))
+        : knownEnd(held, ended)
+  return { owner, label, kind, token, from, ...bound }
+}
+
+type End = Pick<Span, 'to' | 'sureUntil' | 'ending'>
+
+function knownEnd(held: TimelineHold, { at, how }: NonNullable<TimelineHold['ended']>): End {
+  const { leaseMs, nextFrom, seenUntil } = held
+  const from = startOf(held)
+  const sureUntil = how === 'seen' ? Math.max(from, seenUntil) : at
+  const lateMs = at - nextFrom
+  // If a confirmed release is long after the start of the next hold, inexact times cannot be the
+  // reason. So the chart shows that the holds overlap.
+  if (lateMs <= 0 || (how === 'released' && lateMs > INEXACT_MS)) {
+    return { to: at, sureUntil, ending: how }
+  }
+  const to = Math.max(from, nextFrom)
+  // A stalled holder records its loss only when it runs again, but its lease ended earlier. The
+  // hold certainly lasted only for the first lease.
+  const sure = how === 'lost' && lateMs > INEXACT_MS ? from + leaseMs : sureUntil
+  return { to, sureUntil: Math.min(to, sure), ending: how }
+}
+
+function openEnd(held: TimelineHold, knowledge: Knowledge): End {
+  const { limitAt, nextFrom, goneBy } = held
+  const { now, state, sureUntil } = knowledge
+  const from = startOf(held)
+  const hasNext = nextFrom < Number.POSITIVE_INFINITY
+  if (state === 'held' && !hasNext) return { to: null, sureUntil: now, ending: null }
+  const ends = [nextFrom, limitAt <= now ? limitAt : Number.POSITIVE_INFINITY]
+  if (state === 'gone') ends.push(goneBy ?? now)
+  const endsAt = Math.max(from, Math.min(...ends))
+  const to = Number.isFinite(endsAt) ? endsAt : null
+  const sure = Math.min(Math.max(from, sureUntil), to ?? now)
+  return { to, sureUntil: sure, ending: 'unrecorded' }
+}

@@ -1,0 +1,214 @@
+import type { RowKind } from '../kinds/all.ts'
+import type { CountFacts, State } from '../kinds/kind.ts'
+
+/** The process of a client, as the client reports itself. */
+export interface ProcessFacts {
+  readonly client: string
+  /** The `label` of the client; `<host>:<pid>` by default. */
+  readonly label: string
+  readonly host: string
+  readonly pid: number
+  /**
+   * How long ago the client last reported itself, in milliseconds. A live client that sends
+   * requests reports itself every 20 s. Null if an older version of Holdfast did not report the
+   * time.
+   */
+  readonly seenMs: number | null
+  /**
+   * The version of the client's wire format. Null if an older version of Holdfast did not report
+   * the version.
+   */
+  readonly wireVersion?: number | null
+}
+
+export interface HolderRow {
+  /**
+   * The owner id, as the server stores it: `<clientId>:<owner>`. If the owner of a permit is
+   * unknown, the id of the permit.
+   */
+  readonly owner: string
+  /**
+   * The process of the holder. Null if the process is unknown, as for Redisson or for a client that
+   * has ended.
+   */
+  readonly process: ProcessFacts | null
+  readonly isRedisson: boolean
+  readonly holdCount: number
+  /** The ids of the holder's permits, 32 hex digits each. Empty for a lock. */
+  readonly permits: readonly string[]
+  /** The remaining time of the lease, in milliseconds. Null if the hold never expires. */
+  readonly ttlMs: number | null
+  /** How long the owner has held the lock or the permits, in milliseconds. Null if unknown. */
+  readonly ageMs: number | null
+}
+
+/** One waiter: a place in a queue, or a client that waits without a place. */
+export interface WaiterRow {
+  /**
+   * The owner id, `<clientId>:<owner>`, for a place in a queue. Only the client id for other
+   * waiters.
+   */
+  readonly owner: string
+  readonly process: ProcessFacts | null
+  readonly waitedMs: number | null
+  /**
+   * True if the heartbeat of the waiter has stopped. For a waiter of a plain lock, true if its
+   * client no longer reports itself.
+   */
+  readonly isDead: boolean
+  /**
+   * The access that the waiter requests: `read`, `write` or, for example, `2 permits`. Null if the
+   * kind has only one access, or if the access is unknown.
+   */
+  readonly wants: string | null
+}
+
+/** One lock, semaphore, latch or election, as the servers report it. */
+export interface LockRow extends State {
+  /** The name of the lock, with the `keyPrefix` of its clients. */
+  readonly key: string
+  readonly kind: RowKind
+  readonly holders: readonly HolderRow[]
+  /** The last fencing token that was issued. Null if the server remembers no token. */
+  readonly token: number | null
+  /** The number of live waiters: places in the queue, or clients that listen for the release. */
+  readonly waiting: number
+  /**
+   * The longest wait of a live waiter so far, in milliseconds. Null if there is no live waiter, or
+   * if the time is unknown.
+   */
+  readonly oldestWaitMs: number | null
+  /** The numbers of a semaphore or a latch. Null for other kinds. */
+  readonly count: CountFacts | null
+}
+
+/** The row of one lock, with its waiters and votes. */
+export interface LockDetail extends LockRow {
+  /**
+   * The known waiters, including dead waiters. First come the places in the queue, in its order.
+   * Then come waiters without a place, the longest wait first.
+   */
+  readonly queue: readonly WaiterRow[]
+  /** The number of votes of each owner, as text. Null without independent masters. */
+  readonly votes: string | null
+}
+
+/** The cost of all requests to the servers so far. */
+export interface Cost {
+  readonly commands: number
+  readonly bytes: number
+  readonly tookMs: number
+}
+
+export interface Unreachable {
+  readonly address: string
+  /** The reason why the server cannot be reached, as a sentence for users. */
+  readonly reason: string
+}
+
+/** A key that normally expires but has no expiry, so it stays in the server. */
+export interface EndlessKey {
+  readonly key: string
+  /**
+   * What an operator can do about the key: commands, and remarks that begin with `#`. One command
+   * for each server that has the key.
+   */
+  readonly fix: readonly string[]
+}
+
+/** The locks that `list` yields. */
+export interface ListOptions {
+  /** Yields only locks whose names match this pattern, as in `SCAN MATCH`. */
+  readonly pattern?: string
+  /** With true, yields only held locks, and does not search for counters and queues. */
+  readonly heldOnly?: boolean
+  readonly signal?: AbortSignal
+}
+
+/** The user that asks for a release, and the reason, for the holders. */
+export interface ReleaseReason {
+  readonly by: string
+  readonly reason: string | undefined
+}
+
+/**
+ * The locks on the servers, as tools see them. Only `forceRelease` changes locks. A name of a lock
+ * includes the `keyPrefix` of the clients.
+ */
+export interface Inspection {
+  /** The addresses of the servers, as text for users. The text contains no login. */
+  readonly address: string
+  readonly cost: Cost
+  /**
+   * The servers that cannot be reached: nodes of a cluster, or a minority of the masters. Empty
+   * before the first request.
+   */
+  readonly unreachable: readonly Unreachable[]
+  /** True if locks are missing, because only an unreachable server has them. */
+  readonly isIncomplete: boolean
+  /**
+   * Yields all locks in chunks, each lock once. Pauses between the requests leave the servers time
+   * for other clients. Even a held lock without a counter is found.
+   *
+   * @returns rejects with a readable Error if a server does not answer
+   */
+  list(options?: ListOptions): AsyncIterable<readonly LockRow[]>
+  /** Yields keys that normally expire but have no expiry. Does not check the main keys of locks. */
+  listEndless(options?: Pick<ListOptions, 'signal'>): AsyncIterable<EndlessKey>
+  /** Reads the given locks. The result leaves out locks that do not exist. */
+  read(keys: readonly string[]): Promise<readonly LockRow[]>
+  /**
+   * Reads everything about one lock.
+   *
+   * @param options.findWaiters with true, also searches the reports of all clients, which alone
+   * name the waiters of a plain lock. Not needed after `list`, which finds all clients
+   * @returns null if no lock has that name; rejects with a readable Error if its server cannot be
+   * reached
+   */
+  inspect(key: string, options?: { readonly findWaiters?: boolean }): Promise<LockDetail | null>
+  /**
+   * Takes the lock from the holder `seen`, and from no other holder. Every later token is above all
+   * tokens that this holder may have. The holder is not stopped: it learns of the release at its
+   * next renewal.
+   *
+   * For permits, `seen.owner` is an owner, or the id of one permit. Wakes the next waiters. If the
+   * servers have a history, also records the release there, and ignores errors of the record.
+   *
+   * @param by the user that requests the release, for the history
+   * @returns rejects with a readable Error if the outcome is unknown; a repeat is safe. Rejects
+   * with `InvalidArgumentError` for a plain semaphore or a latch
+   */
+  forceRelease(key: string, seen: SeenHolder, by?: string): Promise<Forced>
+  /**
+   * Asks owners to release the lock soon. Each holder decides.
+   *
+   * @returns for each owner, true if its client confirmed the request. Rejects with a readable
+   * Error if a server does not answer
+   */
+  requestRelease(
+    key: string,
+    owners: readonly string[],
+    reason: ReleaseReason,
+  ): Promise<readonly boolean[]>
+  close(): Promise<void>
+}
+
+/** A holder that the caller saw in a row. */
+export interface SeenHolder {
+  readonly owner: string
+  /** The token of the row. Null if the row has no token: then any hold of the owner is released. */
+  readonly token: number | null
+}
+
+export interface Forced {
+  /**
+   * `changed`: nothing was released, because another owner holds the lock now, or the same owner
+   * has a newer token.
+   */
+  readonly outcome: 'released' | 'free' | 'changed'
+  /**
+   * A guard must refuse all tokens up to this number. Null if nothing was taken, or if other
+   * holders may have such tokens, as with readers and permits.
+   */
+  readonly fence: number | null
+}

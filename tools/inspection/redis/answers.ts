@@ -1,0 +1,100 @@
+/** What the first requests found under one name. They decide the further requests. */
+export interface FoundKey {
+  readonly key: string
+  /** The type of the key. */
+  readonly type: string
+  /** The last token of the lock. Null if the server has none. */
+  readonly token: number | null
+  /** The length of the queue of a fair lock. */
+  readonly queued: number
+  /** The server time, in milliseconds. */
+  readonly nowMs: number
+  readonly isCluster: boolean
+}
+
+/**
+ * Returns the value of one reply. Returns `otherwise` if the value is missing, or if the key has
+ * another type. Throws every other error.
+ */
+export function reply<T>(one: unknown, otherwise: T): T {
+  if (one instanceof Error) {
+    if (/^WRONGTYPE/.test(one.message)) return otherwise
+    throw one
+  }
+  return one === null || one === undefined ? otherwise : (one as T)
+}
+
+/**
+ * Like {@link reply}, but returns `otherwise` for every error. For commands that some servers or
+ * logins refuse.
+ */
+export function replyIfAny<T>(one: unknown, otherwise: T): T {
+  return one instanceof Error ? otherwise : reply(one, otherwise)
+}
+
+/** Splits a flat list, in which each value follows its name, into pairs of name and value. */
+export function pairs(list: readonly string[]): [string, string][] {
+  return list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1] ?? '']] : []))
+}
+
+/** The server time in milliseconds, from the reply of `TIME`. */
+export function timeMsOf(time: unknown): number {
+  const [seconds, micros] = reply<string[]>(time, [])
+  return Number(seconds) * 1e3 + Number(micros) / 1e3
+}
+
+/** The content of the keys of one lock on one server: the answers to the requests of all kinds. */
+export class Answers {
+  readonly found: FoundKey
+  /** True for independent masters, whose tokens are counts and not times. */
+  readonly isQuorum: boolean
+  readonly #replies = new Map<string, unknown>()
+
+  constructor(found: FoundKey, isQuorum: boolean) {
+    this.found = found
+    this.isQuorum = isQuorum
+  }
+
+  add(name: string, answer: unknown): void {
+    this.#replies.set(name, answer)
+  }
+
+  /** A list of texts. In a flat list, each value follows its name. */
+  list(name: string): readonly string[] {
+    return reply(this.#replies.get(name), [])
+  }
+
+  bytes(name: string): readonly Buffer[] {
+    return reply(this.#replies.get(name), [])
+  }
+
+  text(name: string): string | null {
+    const text = reply<string | number | Buffer | null>(this.#replies.get(name), null)
+    return text === null ? null : String(text)
+  }
+
+  number(name: string): number {
+    return Number(this.text(name) ?? 0)
+  }
+
+  /**
+   * Reads the reply of `PTTL`.
+   *
+   * @returns the remaining time in milliseconds; null if the key never expires, and undefined if
+   * there is no such key
+   */
+  leftMs(name: string): number | null | undefined {
+    const ttl = reply<number>(this.#replies.get(name), -2)
+    return ttl === -2 ? undefined : ttl === -1 ? null : ttl
+  }
+
+  /** The number of listeners of a channel. 0 if the login may not count them. */
+  listeners(name: string): number {
+    return Number(replyIfAny<readonly unknown[]>(this.#replies.get(name), ['', 0])[1])
+  }
+
+  /** True if the server refused the request. */
+  isRefused(name: string): boolean {
+    return this.#replies.get(name) instanceof Error
+  }
+}

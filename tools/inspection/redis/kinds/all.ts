@@ -1,0 +1,18 @@
+import type { RowKind } from '../../../kinds/all.ts'
+import { barrier } from './barrier.ts'
+import { election } from './election.ts'
+import type { KeyKind } from './kind.ts'
+import { latch } from './latch.ts'
+import { lock } from './lock.ts'
+import { permits } from './permits.ts'
+import { readWrite } from './read-write.ts'
+import { semaphore } from './semaphore.ts'
+
+/** All kinds that the tools find in Redis. A new kind has a file in this folder, and a line here. */
+export const KEY_KINDS: readonly KeyKind[] = [
+  ...[lock, election, readWrite, latch],
+  ...[barrier, permits, semaphore],
+]
+
+export const keysOf = (kind: RowKind): KeyKind =>
+  KEY_KINDS.find((one) => one.kind === kind) as KeyKind

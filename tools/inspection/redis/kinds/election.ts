@@ -1,0 +1,17 @@
+import { NAMES } from '../../../../src/servers/redis/calls/keys.ts'
+import { concludeHash, fairRights, forceLock } from './hashes.ts'
+import type { KeyKind } from './kind.ts'
+
+/** Elections. The leader holds a fair lock, so the keys are the keys of a fair lock. */
+export const election: KeyKind = {
+  kind: 'election',
+  named: [],
+  expiring: [],
+  conclude: (answers) => concludeHash(answers, 'election'),
+  force: forceLock,
+  rights(names) {
+    const { commands, patterns } = fairRights(names)
+    const channels = [names.channel(NAMES.election.channel)]
+    return { kind: 'leader election', commands, patterns: [...patterns, ...channels] }
+  },
+}

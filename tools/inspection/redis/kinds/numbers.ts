@@ -1,0 +1,52 @@
+import { kindKey, NAMES, waitingKeys } from '../../../../src/servers/redis/calls/keys.ts'
+import type { Answers } from '../answers.ts'
+import type { FoundKey, KeyWaiter, Requests } from './kind.ts'
+import { queueOf } from './names.ts'
+import { waitersOf } from './waiters.ts'
+
+// Latches and semaphores. The key of all of them contains only a number.
+
+/**
+ * Returns what a number is. Clients of Holdfast store the kind in a key of its own; otherwise the
+ * other keys show the kind. Null if the key has no number.
+ */
+export function numberKindOf(answers: Answers): 'latch' | 'permits' | 'semaphore' | null {
+  const { type, token } = answers.found
+  const stored = answers.text('note')
+  if (type === 'none') {
+    const isStored = stored === 'permits' || stored === 'semaphore'
+    if (!isStored && answers.list('wanting').length === 0) return null
+    return stored === 'permits' || token !== null ? 'permits' : 'semaphore'
+  }
+  if (type !== 'string' || !/^-?\d+$/.test(answers.text('number') ?? '')) return null
+  if (stored === null ? answers.number('round') > 0 : stored === 'latch') return 'latch'
+  const wereTaken = answers.number('timeouts') + answers.number('taken') > 0
+  const hasLeases = stored === null ? wereTaken || token !== null : stored === 'permits'
+  return hasLeases ? 'permits' : 'semaphore'
+}
+
+/** The requests that read the number of permits and the waiters. */
+export function permitRequests({ key, type }: FoundKey): Requests {
+  if (type !== 'string' && type !== 'none') return {}
+  return {
+    ...(type === 'string' && { number: ['GET', key] }),
+    note: ['GET', kindKey(key)],
+    wanting: queueOf(NAMES.permits.queue, key),
+    wanted: ['HGETALL', waitingKeys(key).alive],
+  }
+}
+
+/** Returns the number of the key. Undefined if the number is not set. */
+export function numberIn(answers: Answers): number | undefined {
+  return answers.found.type === 'string' ? answers.number('number') : undefined
+}
+
+export const permitQueue = (answers: Answers): KeyWaiter[] =>
+  waitersOf(answers, {
+    queue: 'wanting',
+    alive: 'wanted',
+    wants(mark) {
+      const [, permits] = / (\d+)$/.exec(mark) ?? []
+      return permits === undefined ? null : `${permits} permit${permits === '1' ? '' : 's'}`
+    },
+  })

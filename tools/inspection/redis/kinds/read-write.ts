@@ -1,0 +1,43 @@
+import { derived, NAMES, readWriteKeys, tagged } from '../../../../src/servers/redis/calls/keys.ts'
+import { concludeHash, readersOf } from './hashes.ts'
+import type { KeyKind, Requests } from './kind.ts'
+import { CLAIM_MS, COUNTER_MS, HASHES, queueOf, SETS } from './names.ts'
+
+const { readers, writers, alive, phase, channel } = NAMES.readWrite
+
+export const readWrite: KeyKind = {
+  kind: 'read-write',
+  named: [readers, writers],
+  expiring: [readers, writers, alive, phase],
+  requests: ({ key, type }): Requests =>
+    type === 'hash' || type === 'none'
+      ? {
+          writers: queueOf(writers, key),
+          reading: queueOf(readers, key),
+          alive: ['HGETALL', derived(alive, key)],
+        }
+      : {},
+  // The value of the key with a reader's lease is the start of the hold in µs, or `1` if Redisson
+  // wrote the key.
+  moreRequests(answers) {
+    const requests = readersOf(answers).flatMap((owner) => {
+      const lease = `${tagged(answers.found.key)}:${owner}:rwlock_timeout:1`
+      return [
+        [`ttl ${owner}`, ['PTTL', lease] as const],
+        [`since ${owner}`, ['GET', lease] as const],
+      ] as const
+    })
+    return Object.fromEntries(requests)
+  },
+  conclude: (answers) => concludeHash(answers, 'read-write'),
+  force({ key, owner, token, floor, publish }) {
+    const { six, prefix, channel } = readWriteKeys(key)
+    const args = [owner, token ?? '', floor, COUNTER_MS, CLAIM_MS, prefix, channel, publish]
+    return [{ script: 'takeReadWrite', keys: six, args }]
+  },
+  rights: ({ lock, keyPrefix, own, channel: channelOf }) => ({
+    kind: 'read-write lock',
+    commands: [['EXISTS', lock], ...HASHES(lock), ...SETS(lock)],
+    patterns: [`~{${keyPrefix}*`, ...own(readers, writers, alive, phase), channelOf(channel)],
+  }),
+}

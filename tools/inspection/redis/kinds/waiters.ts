@@ -1,0 +1,54 @@
+import { clientOf } from '../../owner-ids.ts'
+import { type Answers, pairs } from '../answers.ts'
+
+/**
+ * The start of 2020 as a server time, in µs since 1970. A smaller number is a count and not a time.
+ */
+const FIRST_US = Date.UTC(2020) * 1_000
+
+/**
+ * The longest remaining time of a heartbeat, in milliseconds. A longer time means that the server
+ * clock was set back, and the waiter counts as dead.
+ */
+const MOST_AHEAD_MS = 10_000
+
+/** Returns how long ago a server time was, in milliseconds. Null if the number is not a time. */
+export function ageOf(sinceUs: number, nowMs: number): number | null {
+  return sinceUs < FIRST_US ? null : Math.max(0, Math.round(nowMs - sinceUs / 1e3))
+}
+
+interface QueueNames {
+  /** The queue: each waiter with the server time at which its wait began, in µs. */
+  readonly queue: string
+  /**
+   * The heartbeats: each client or waiter with the server time at which its heartbeat ends, in
+   * milliseconds. More text may follow after a space.
+   */
+  readonly alive: string
+  /** The access that the waiter requests, from its heartbeat. */
+  wants?(mark: string): string | null
+  /** True if only clients have heartbeats, and not their owners. */
+  readonly byClient?: boolean
+}
+
+/** Reads the waiters of one queue. */
+export function waitersOf(
+  answers: Answers,
+  { queue, alive, wants = () => null, byClient = false }: QueueNames,
+) {
+  const marks = new Map(pairs(answers.list(alive)))
+  const { nowMs } = answers.found
+  return pairs(answers.list(queue)).map(([owner, sinceUs]) => {
+    const own = byClient ? undefined : marks.get(owner)
+    const mark = own ?? marks.get(clientOf(owner)) ?? ''
+    const aheadMs = Number.parseInt(mark, 10) - nowMs
+    return {
+      owner,
+      // Null for a reader that upgrades. The score of this reader is not a time: it only puts the
+      // reader before all other waiters.
+      waitedMs: ageOf(Number(sinceUs), nowMs),
+      isDead: !(aheadMs >= 0 && aheadMs <= MOST_AHEAD_MS),
+      wants: wants(mark),
+    }
+  })
+}

@@ -1,0 +1,199 @@
+import { performance } from 'node:perf_hooks'
+import { readClientInfo, readWireFormat } from '../../../src/index.ts'
+import { clientKey } from '../../../src/servers/redis/calls/keys.ts'
+import type { RedisCommand, ServerClient } from '../../servers/open-server.ts'
+import type { LockDetail, ProcessFacts, WaiterRow } from '../inspection.ts'
+import { clientOf } from '../owner-ids.ts'
+import { replyIfAny } from './answers.ts'
+import type { KeyDetail } from './kinds/kind.ts'
+import type { Masters } from './masters.ts'
+
+/**
+ * After this time, in milliseconds, the facts about a client are read again, because the client may
+ * have reported itself since.
+ */
+const LOOK_AGAIN_MS = 5_000
+const MOST_KNOWN = 10_000
+
+/** The time limit of the search for all clients, in milliseconds. */
+const SEARCH_MS = 2_000
+
+/**
+ * If a waiting client has not reported itself for this time, in milliseconds, its waiter counts as
+ * dead.
+ */
+const REPORTS_MS = 60_000
+
+interface Known {
+  /**
+   * The last known process of the client. Null if the client was never found. The process stays
+   * known after the client has ended.
+   */
+  readonly about: Omit<ProcessFacts, 'seenMs'> | null
+  /**
+   * When the client last reported itself, in milliseconds of the local monotonic clock. Null if no
+   * report with a time was found.
+   */
+  readonly seenAt: number | null
+  /**
+   * For each lock that the client waits for: when the wait began, in milliseconds of the local
+   * monotonic clock.
+   */
+  readonly waits: ReadonlyMap<string, number>
+  readonly askedAt: number
+}
+
+/**
+ * Remembers what the clients of a deployment report: their processes, the times of their last
+ * reports, and their waits.
+ */
+export class KnownClients {
+  readonly #known = new Map<string, Known>()
+
+  /**
+   * Adds the processes of the holders and waiters. Also adds the waiters of a plain lock, which only
+   * clients report.
+   */
+  async complete(masters: Masters, details: readonly KeyDetail[]): Promise<LockDetail[]> {
+    const owners = details.flatMap(({ holders, queue }) => [...holders, ...queue])
+    const clients = owners.map(({ owner }) => clientOf(owner)).filter((one) => one.length === 21)
+    await this.lookUp(masters, clients)
+    return details.map((detail) => this.#withProcesses(detail))
+  }
+
+  #withProcesses(detail: KeyDetail): LockDetail {
+    const named = <T extends { readonly owner: string }>(one: T) => {
+      return { ...one, process: this.#of(clientOf(one.owner)) }
+    }
+    const queue = detail.queue.map(named)
+    const listed = new Set(queue.map(({ owner }) => clientOf(owner)))
+    const others = this.#waitersFor(detail.key).filter(({ owner }) => !listed.has(owner))
+    const waits = others.flatMap(({ isDead, waitedMs }) => (isDead ? [] : (waitedMs ?? [])))
+    const oldest = [detail.oldestWaitMs ?? [], waits].flat()
+    return {
+      ...detail,
+      holders: detail.holders.map(named),
+      queue: [...queue, ...others],
+      oldestWaitMs: detail.waiting === 0 || oldest.length === 0 ? null : Math.max(...oldest),
+    }
+  }
+
+  #of(client: string): ProcessFacts | null {
+    const known = this.#known.get(client)
+    if (known?.about == null) return null
+    const seenMs = known.seenAt === null ? null : Math.round(performance.now() - known.seenAt)
+    return { ...known.about, seenMs }
+  }
+
+  /**
+   * Returns the clients that reported a wait for this lock. The client with the longest wait is
+   * first.
+   */
+  #waitersFor(key: string): WaiterRow[] {
+    const now = performance.now()
+    return [...this.#known]
+      .flatMap(([owner, { waits }]) => {
+        const since = waits.get(key)
+        if (since === undefined) return []
+        const process = this.#of(owner)
+        const isDead = (process?.seenMs ?? 0) > REPORTS_MS
+        return [{ owner, process, waitedMs: Math.round(now - since), isDead, wants: null }]
+      })
+      .sort((a, b) => b.waitedMs - a.waitedMs)
+  }
+
+  /** Reads the facts about all clients that `find` yields, within a limited time. */
+  async lookUpAll(
+    masters: Masters,
+    find: (signal: AbortSignal) => AsyncIterable<readonly string[]>,
+  ): Promise<void> {
+    const signal = AbortSignal.timeout(SEARCH_MS)
+    try {
+      for await (const clients of find(signal)) await this.lookUp(masters, clients)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+
+  /**
+   * Reads the facts about the given clients, except clients whose facts were read recently. A
+   * client stays unknown if the login may not read the client's key.
+   */
+  async lookUp(masters: Masters, clients: Iterable<string>): Promise<void> {
+    const due = [...new Set(clients)].filter((client) => {
+      const known = this.#known.get(client)
+      return known === undefined || performance.now() - known.askedAt > LOOK_AGAIN_MS
+    })
+    const by = new Map<ServerClient, string[]>()
+    for (const client of due) {
+      const server = masters.find(clientKey(client))
+      if (server !== undefined) by.set(server, [...(by.get(server) ?? []), client])
+    }
+    await Promise.all([...by].map(([server, some]) => this.#lookUpOne(server, some)))
+  }
+
+  async #lookUpOne(server: ServerClient, clients: readonly string[]): Promise<void> {
+    const replies = await server.sendAll([
+      ['TIME'],
+      ...clients.flatMap((client): RedisCommand[] =>
+        ['about', 'at', 'note/waits'].map((field) => ['HGET', clientKey(client), field]),
+      ),
+    ])
+    const [seconds, micros] = replyIfAny<string[]>(replies[0], [])
+    const serverMs = Number(seconds) * 1e3 + Number(micros) / 1e3
+    for (const [i, client] of clients.entries()) {
+      const [about, at, waits] = replies
+        .slice(3 * i + 1, 3 * i + 4)
+        .map((one) => replyIfAny<string | null>(one, null))
+      this.#remember(client, about ?? null, at ?? null, waits ?? null, serverMs)
+    }
+  }
+
+  #remember(
+    client: string,
+    about: string | null,
+    at: string | null,
+    waits: string | null,
+    serverMs: number,
+  ): void {
+    const before = this.#known.get(client)
+    const [oldest] = this.#known.keys()
+    if (before === undefined && this.#known.size >= MOST_KNOWN && oldest !== undefined) {
+      this.#known.delete(oldest)
+    }
+    const now = performance.now()
+    const [, serverAt, clientAt] = /^(\d+) (\d+)$/.exec(at ?? '') ?? []
+    const seenAt = serverAt === undefined ? null : now - Math.max(0, serverMs - Number(serverAt))
+    // Converts a time of the client's clock to the local clock. `at` states one moment by two
+    // clocks: by the server's clock and by the client's clock.
+    const here = (clientMs: number) => (seenAt ?? now) - (Number(clientAt ?? clientMs) - clientMs)
+    const info = readClientInfo(client, about)
+    const wireVersion = readWireFormat(about)?.version ?? null
+    const own = info && { client, label: info.label, host: info.host, pid: info.pid, wireVersion }
+    this.#known.set(client, {
+      about: own ?? before?.about ?? null,
+      seenAt: seenAt ?? before?.seenAt ?? null,
+      waits: new Map(waitsIn(waits).map(([key, since]) => [key, here(since)])),
+      askedAt: now,
+    })
+  }
+}
+
+/**
+ * Returns the key of each lock that a client waits for, and when the wait began, in milliseconds of
+ * the client's clock.
+ */
+function waitsIn(text: string | null): (readonly [string, number])[] {
+  return Object.entries(objectIn(text)).flatMap(([key, since]) =>
+    typeof since === 'number' ? [[key, since] as const] : [],
+  )
+}
+
+function objectIn(text: string | null): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}')
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}

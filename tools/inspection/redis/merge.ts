@@ -1,0 +1,45 @@
+import { viewOf } from '../../kinds/all.ts'
+import type { KeyDetail } from './kinds/kind.ts'
+
+/**
+ * Merges the views of all masters of a quorum on one lock. An owner is a holder if a majority of
+ * all masters names the owner. Returns null if no master knows the lock.
+ */
+export function merge(rows: readonly (KeyDetail | null)[], masters: number): KeyDetail | null {
+  const found = rows.filter((row) => row !== null)
+  const [first] = found
+  if (first === undefined) return null
+  const { kind, count } = first
+  const majority = Math.floor(masters / 2) + 1
+  const owners = new Set(found.flatMap(({ holders }) => holders.map(({ owner }) => owner)))
+  const holders = [...owners].flatMap((owner) => {
+    const votes = found.flatMap((row) => row.holders.filter((one) => one.owner === owner))
+    const [vote] = votes
+    if (vote === undefined || votes.length < majority) return []
+    // The lease ends when the number of remaining votes falls below a majority.
+    const remaining = votes.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
+    const ttlMs = remaining[majority - 1] ?? 0
+    return [{ ...vote, ttlMs: ttlMs === Infinity ? null : ttlMs }]
+  })
+  const most = (numbers: readonly (number | null)[]) =>
+    numbers.reduce((a, b) => (a === null || (b !== null && b > a) ? b : a), null)
+  return {
+    ...first,
+    ...viewOf(kind).stateOf({ holders, mode: undefined, count, isSet: true }),
+    holders,
+    token: most(found.map(({ token }) => token)),
+    waiting: most(found.map(({ waiting }) => waiting)) ?? 0,
+    oldestWaitMs: most(found.map(({ oldestWaitMs }) => oldestWaitMs)),
+    votes: votesOf(rows),
+  }
+}
+
+/** Returns each owner with the number of its votes as text, such as `<owner>: 2, nobody: 1`. */
+function votesOf(rows: readonly (KeyDetail | null)[]): string {
+  const votes = new Map<string, number>()
+  for (const row of rows) {
+    const owner = row?.holders[0]?.owner ?? 'nobody'
+    votes.set(owner, (votes.get(owner) ?? 0) + 1)
+  }
+  return [...votes].map(([owner, count]) => `${owner}: ${count}`).join(', ')
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto'
+import type { SeenHolder } from '../inspection.ts'
+import type { Masters } from './masters.ts'
+
+/** The default key of the stream of `holdfast/history`. */
+const HISTORY = 'holdfast_history'
+
+/** Records the forced release in the history, if the stream exists. Errors are ignored. */
+export async function noteRelease(
+  masters: Masters,
+  key: string,
+  { owner, token }: SeenHolder,
+  by: string | undefined,
+): Promise<void> {
+  const reason = by === undefined ? '' : `by ${by}`
+  const entry = { event: 'forced', name: key, owner, token: token ?? '', reason }
+  const fields = Object.entries({ ...entry, seq: randomUUID() }).flat()
+  try {
+    await masters.at(HISTORY).send('XADD', HISTORY, 'NOMKSTREAM', '*', ...fields)
+  } catch {
+    // The lock is already released, so an error of the record is ignored.
+  }
+}

@@ -1,0 +1,130 @@
+import { lockKeys, queueKeys } from '../../../src/servers/redis/calls/keys.ts'
+import { viewOf } from '../../kinds/all.ts'
+import type { RedisCommand, ServerClient } from '../../servers/open-server.ts'
+import { Answers, type FoundKey, reply, timeMsOf } from './answers.ts'
+import { KEY_KINDS } from './kinds/all.ts'
+import type { Concluded, KeyDetail, KeyKind, Requests } from './kinds/kind.ts'
+import type { Masters } from './masters.ts'
+import { merge } from './merge.ts'
+
+/** Reads the locks. Null stands for a lock that does not exist, or whose server is unreachable. */
+export async function readLocks(
+  masters: Masters,
+  keys: readonly string[],
+): Promise<(KeyDetail | null)[]> {
+  if (masters.isQuorum) {
+    const all = await Promise.all(masters.all.map((server) => readFrom(server, keys, masters)))
+    return keys.map((_, i) =>
+      merge(
+        all.map((details) => details[i] ?? null),
+        masters.count,
+      ),
+    )
+  }
+  const found = new Map<string, KeyDetail | null>()
+  const servers = new Set(keys.flatMap((key) => masters.find(key) ?? []))
+  const reading = [...servers].map(async (server) => {
+    const own = keys.filter((key) => masters.find(key) === server)
+    for (const [i, detail] of (await readFrom(server, own, masters)).entries()) {
+      found.set(own[i] as string, detail)
+    }
+  })
+  await Promise.all(reading)
+  return keys.map((key) => found.get(key) ?? null)
+}
+
+/** Reads all keys of the given locks from one server, in three round trips. Writes nothing. */
+export async function readFrom(
+  server: ServerClient,
+  keys: readonly string[],
+  { isCluster, isQuorum }: Pick<Masters, 'isCluster' | 'isQuorum'>,
+): Promise<(KeyDetail | null)[]> {
+  const [time, ...first] = await server.sendAll([
+    ['TIME'],
+    ...keys.flatMap((key): RedisCommand[] => [
+      ['TYPE', key],
+      ['GET', lockKeys(key).counter],
+      ['ZCARD', queueKeys(key).queue],
+    ]),
+  ])
+  const nowMs = timeMsOf(time)
+  const all = keys.map((key, i) => {
+    const [type, token, queued] = first.slice(3 * i, 3 * i + 3)
+    const counter = reply<string | null>(token, null)
+    const found: FoundKey = {
+      key,
+      type: reply(type, 'none'),
+      token: counter === null ? null : Number(counter),
+      queued: reply(queued, 0),
+      nowMs,
+      isCluster,
+    }
+    return new Answers(found, isQuorum)
+  })
+  const ofKinds = (requestsOf: (kind: KeyKind, answers: Answers) => Requests | undefined) =>
+    all.map(
+      (answers): Requests =>
+        Object.assign({}, ...KEY_KINDS.map((kind) => requestsOf(kind, answers))),
+    )
+  await send(
+    server,
+    all,
+    ofKinds((kind, { found }) => kind.requests?.(found)),
+    'text',
+  )
+  await send(
+    server,
+    all,
+    ofKinds((kind, answers) => kind.moreRequests?.(answers)),
+    'bytes',
+  )
+  return all.map(detailOf)
+}
+
+/** Sends the requests of all locks together, and adds each answer to the answers of its lock. */
+async function send(
+  server: ServerClient,
+  all: readonly Answers[],
+  requests: readonly Requests[],
+  as: 'text' | 'bytes',
+): Promise<void> {
+  const replies = await server.sendAll(
+    requests.flatMap((own) => Object.values(own)),
+    as,
+  )
+  let at = 0
+  for (const [i, answers] of all.entries()) {
+    for (const name of Object.keys(requests[i] ?? {})) answers.add(name, replies[at++])
+  }
+}
+
+function detailOf(answers: Answers): KeyDetail | null {
+  for (const { kind, conclude } of KEY_KINDS) {
+    const concluded = conclude(answers)
+    if (concluded !== null) return newDetail(answers, kind, concluded)
+  }
+  return null
+}
+
+function newDetail(
+  answers: Answers,
+  kind: KeyKind['kind'],
+  { holders = [], queue = [], mode, count = null, isSet = true, listeners = 0 }: Concluded,
+): KeyDetail {
+  const { key, token, queued } = answers.found
+  const alive = queue.filter(({ isDead }) => !isDead)
+  const unread = Math.max(0, queued - answers.list('fair').length / 2)
+  const waits = alive.flatMap(({ waitedMs }) => waitedMs ?? [])
+  return {
+    key,
+    kind,
+    ...viewOf(kind).stateOf({ holders, mode, count, isSet }),
+    holders,
+    token,
+    waiting: Math.max(alive.length + unread, listeners),
+    oldestWaitMs: waits.length === 0 ? null : Math.max(...waits),
+    count,
+    queue,
+    votes: null,
+  }
+}

@@ -1,0 +1,34 @@
+import type { LockRow } from './inspection.ts'
+import type { RenewalCheck } from './to-free.ts'
+
+/** The conclusion from two looks at the lease of one holder. */
+interface TwoReads {
+  readonly owner: string
+  readonly renewal: RenewalCheck
+}
+
+/**
+ * A lease counts as renewed if its remaining time is longer than expected by more than this, in
+ * milliseconds. A smaller difference may come from inexact clocks.
+ */
+const CERTAIN_MS = 50
+
+/**
+ * Compares two looks at a lock, for each holder of the second look.
+ *
+ * @param elapsedMs the time from the end of the first look to the start of the second look, in
+ * milliseconds; 0 if there was only one look
+ */
+export function readsOf(first: LockRow, second: LockRow, elapsedMs: number): TwoReads[] {
+  return second.holders.map(({ owner, ttlMs }) => {
+    const before = first.holders.find((one) => one.owner === owner)
+    // If the token differs, the owner has acquired the lock again. Then the two leases cannot be
+    // compared.
+    const isSame = before !== undefined && first.token === second.token
+    if (!isSame || before.ttlMs === null || ttlMs === null || elapsedMs === 0) {
+      return { owner, renewal: 'unknown' }
+    }
+    const wouldBe = before.ttlMs - elapsedMs
+    return { owner, renewal: ttlMs > wouldBe + CERTAIN_MS ? 'renewed' : 'not-renewed' }
+  })
+}
