@@ -82,9 +82,9 @@ export const held = [
   {
     id: 'readers-free-the-read-lock',
     mistake: 'onFree() of the lock to read reports readers, who keep no other reader out.',
-    file: 'src/servers/read-write-server.ts',
-    search: "!byWriter && (message === '00'",
-    replace: "(message === '00'",
+    file: 'src/locks/read-write/read-write-sides.ts',
+    search: "by === 'writer' || this.kind !== this.#kinds.reading",
+    replace: 'by !== undefined || this.kind !== this.#kinds.reading',
     test: 'test/read-write/read-write-when-free.test.ts',
     name: '`onFree()` of the read side reports the releases of writers, and no releases of readers',
   },

@@ -99,7 +99,7 @@ export const memory = [
     id: 'memory-readers-untold',
     mistake: 'Those who wait to read are not told that they are next.',
     file: 'src/servers/memory/read-write-turns.ts',
-    search: "      this.#publish('2')\n",
+    search: '      this.#publish(READERS)\n',
     replace: '',
     test: STEPS,
     name: 'a released write lock goes to waiting readers first, and then to writers in their order',

@@ -126,7 +126,7 @@ export const readWrite = [
     id: 'early-message-forgotten',
     mistake: 'A message is lost on a waiter that comes before the answer to who it is for.',
     file: 'src/locks/read-write/read-write-verbs.ts',
-    search: 'if (message !== undefined && this.#asking > 0) this.#early.add(message)',
+    search: "if (hint.kind === 'turn' && this.#asking > 0) this.#early.set(hint.of, hint)",
     replace: 'this.#early.clear()',
     test: TURNS,
     name: 'the message is not lost for a client that waits to',

@@ -127,9 +127,9 @@ export const semaphore = [
   {
     id: 'all-who-wait-are-told',
     mistake: 'A release wakes all who wait.',
-    file: 'src/servers/permit-pool.ts',
-    search: 'return message === clientId ||',
-    replace: 'return message !== clientId || message === clientId ||',
+    file: 'src/servers/redis/semaphore/listen-to-both.ts',
+    search: 'if (message === clientId)',
+    replace: 'if (message !== undefined)',
     test: WAKE_UPS,
     name: 'a release of several permits wakes as many waiters as there are permits, with few scripts',
   },

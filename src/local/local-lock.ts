@@ -6,6 +6,7 @@ import type { Hold } from '../lease/hold.ts'
 import type { HoldKind } from '../lease/hold-kind.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { NextHolder, SeenHold } from '../servers/answers.ts'
+import { type Hint, MISSED } from '../servers/hint.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import { ReleaseListener } from '../waiting/release-listener.ts'
 import { RetryBudget } from '../waiting/retry-budget.ts'
@@ -185,12 +186,12 @@ export class LocalLock extends Linked<LocalLock> {
     return this.listensForReleases || this.services.freeWatches.listens(this.rawName) ? 1 : 0
   }
 
-  /** Wakes the first waiter of each line. `message` is the message of the release, if any. */
-  mayBeFree(message?: string): void {
+  /** Wakes the first waiter of each line, if the hint is meant for this waiter. */
+  mayBeFree(hint: Hint = MISSED): void {
     const { first, firstAside, firstBeside } = this.waiters
-    if (first?.isMeant(message)) first.wakeEvent.set()
-    if (firstAside?.isMeant(message)) firstAside.wakeEvent.set()
-    if (firstBeside?.isMeant(message)) firstBeside.wakeEvent.set()
+    if (first?.isMeant(hint)) first.wakeEvent.set()
+    if (firstAside?.isMeant(hint)) firstAside.wakeEvent.set()
+    if (firstBeside?.isMeant(hint)) firstBeside.wakeEvent.set()
   }
 
   /** Starts or wakes the first waiter of each line; ends the subscription if all are empty. */

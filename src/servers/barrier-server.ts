@@ -8,10 +8,10 @@ export interface RemoteBarrier {
   withdraw(id: string, callMs: number): Promise<'left' | 'passed'>
   inspect(callMs: number): Promise<BarrierFacts>
   /**
-   * Calls `onWake` with the number of each round that ends, and without a message when messages may
-   * have been missed. So `onWake` is also called once after the subscription begins.
+   * Calls `onEnded` with the number of each round that ends, and without a number when hints may
+   * have been missed. So `onEnded` is also called once after the subscription begins.
    */
-  listen(onWake: (message?: string) => void): Subscription
+  listen(onEnded: (round?: number) => void): Subscription
 }
 
 export interface Arrival {

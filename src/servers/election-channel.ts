@@ -8,8 +8,7 @@ export interface ElectionChannel {
   /** Tells all listeners that a candidate now leads, with this fencing token. */
   announce(token: number, callMs: number): Promise<unknown>
   /**
-   * Calls `onWake` with the token of each announcement, as text. Calls `onWake` without a message
-   * when announcements may have been missed.
+   * Calls `onChange` at each announcement, and when announcements may have been missed.
    */
-  listen(onWake: (message?: string) => void): Subscription
+  listen(onChange: () => void): Subscription
 }

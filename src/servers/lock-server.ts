@@ -13,6 +13,7 @@ import type { CallFailure } from './call-failure.ts'
 import type { Confirm } from './durability.ts'
 import type { ElectionChannel } from './election-channel.ts'
 import type { FairServer } from './fair-server.ts'
+import type { Hint } from './hint.ts'
 import type { MasterHealth } from './master-health.ts'
 import type { OwnInfo, Presence } from './presence.ts'
 import type { ReadWriteServer } from './read-write-server.ts'
@@ -168,10 +169,10 @@ export interface RemoteLock {
   peek(callMs: number): Promise<HolderFacts>
   inspect(callMs: number): Promise<LockFacts>
   /**
-   * Calls `onWake` with each message. Calls `onWake` without a message when messages may have been
-   * missed, and once after the subscription begins.
+   * Calls `onHint` with each hint about the lock, and with {@link MISSED} once after the
+   * subscription begins.
    */
-  listen(onWake: (message?: string) => void): Subscription
+  listen(onHint: (hint: Hint) => void): Subscription
 }
 
 export interface Passing {

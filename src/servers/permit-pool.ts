@@ -1,5 +1,6 @@
 import { systemClock } from '../kit/clock.ts'
 import type { Granted, Held, Released } from './answers.ts'
+import type { Hint } from './hint.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, LoweredHold } from './requests.ts'
 import type { Subscription } from './subscription.ts'
@@ -28,11 +29,8 @@ export interface RemotePool {
   stopWaiting(isLast: () => boolean): void
   /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
-  /**
-   * Calls `onWake` with each message that {@link isMeant} accepts, and otherwise as in
-   * `RemoteLock`.
-   */
-  listen(onWake: (message?: string) => void): Subscription
+  /** As in `RemoteLock`. Hints for other clients are left out. */
+  listen(onHint: (hint: Hint) => void): Subscription
 }
 
 export interface PermitAttempt extends Attempt {
@@ -116,12 +114,4 @@ export interface TooMany {
 /** Returns the number of permits of a hold, which is the end of its owner id. */
 export function permitsOf(owner: string): number {
   return Number(owner.slice(owner.lastIndexOf(':') + 1))
-}
-
-/**
- * True if a waiting client must react to a message. Its own id means that the client is next. A
- * number comes from Redisson, but a number that begins with 0 is Holdfast's message to Redisson.
- */
-export function isMeant(message: string, clientId: string): boolean {
-  return message === clientId || /^-?[1-9]\d*$/.test(message)
 }

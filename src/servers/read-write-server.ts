@@ -7,6 +7,7 @@ import type {
   Released,
 } from './answers.ts'
 import type { Confirm } from './durability.ts'
+import type { Hint } from './hint.ts'
 import type { RenewedLease } from './remaining.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
@@ -69,8 +70,8 @@ export interface RemoteReadWriteLock {
   /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
   inspect(callMs: number): Promise<ReadWriteFacts>
-  /** As in `RemoteLock`. The caller must ignore the messages that {@link isMeant} refuses. */
-  listen(onWake: (message?: string) => void): Subscription
+  /** As in `RemoteLock`. */
+  listen(onHint: (hint: Hint) => void): Subscription
 }
 
 export interface WaitingAttempt extends Attempt {
@@ -86,28 +87,4 @@ export interface WaitingAttempt extends Attempt {
    * client's place.
    */
   readonly isLast: boolean
-}
-
-/**
- * True if a waiter must react to a message.
- *
- * @param since when the wait to write, or for the upgradable lock, began, from an earlier answer;
- * '' for a reader
- */
-export function isMeant(message: string, since: string): boolean {
-  // Redisson sends these messages to all waiters.
-  if (message === '0' || message === '1') return true
-  return message === (since || '2')
-}
-
-/**
- * True if a message says that a writer, or the last reader, has released the lock.
- *
- * @param byWriter true to accept only messages about a writer. A reader needs only these, because
- * readers do not exclude readers
- */
-export function isReleaseOf(message: string, byWriter: boolean): boolean {
-  // Holdfast sends '00' and '01'. Redisson sends '0' and '1'.
-  const byReader = !byWriter && (message === '00' || message === '0')
-  return byReader || message === '01' || message === '1'
 }

@@ -1,5 +1,6 @@
 import { type Clock, pause, type Timer } from '../kit/clock.ts'
 import { CallFailure } from '../servers/call-failure.ts'
+import type { Hint, ReleaseHint } from '../servers/hint.ts'
 import type { Subscription } from '../servers/subscription.ts'
 import type { FreeCheck, FreeWatcher } from './free-watchers.ts'
 import { ReleaseListener, untilCheckMs } from './release-listener.ts'
@@ -19,13 +20,13 @@ const BUSY = { looks: 8, longestMs: 64, calmMs: 250 }
 export interface Watched<S> {
   /** Reads the state of the lock, with a time limit in milliseconds. */
   read(callMs: number): Promise<S>
-  /** Listens to the messages of the lock, as `RemoteLock.listen` does. */
-  listen(onWake: (message?: string) => void): Subscription
+  /** Listens to the hints about the lock, as `RemoteLock.listen` does. */
+  listen(onHint: (hint: Hint) => void): Subscription
 }
 
 /**
  * All calls and listeners of one client that wait until one lock is free. They share one
- * subscription and each check. A message only causes a check, and the answer decides if the lock is
+ * subscription and each check. A hint only causes a check, and the answer decides if the lock is
  * free.
  */
 export class FreeWatch<S> {
@@ -38,8 +39,8 @@ export class FreeWatch<S> {
   #isChecking = false
   /** True if another check must follow the current check. */
   #checksAgain = false
-  /** The messages that arrived since the last check was sent. */
-  #messages = new Set<string>()
+  /** The hints of releases since the last check was sent. */
+  #releases = new Set<ReleaseHint>()
   #lookedAt = -Infinity
   #checksInARow = 0
   #timer: Timer | undefined
@@ -114,14 +115,14 @@ export class FreeWatch<S> {
     // A watcher that is added after this moment needs another check.
     const asking = [...this.#all]
     const { retryBudget } = asking[0] as FreeWatcher<S>
-    const messages = this.#messages
-    this.#messages = new Set()
+    const releases = this.#releases
+    this.#releases = new Set()
     const sent = this.health.sent(new OpenRequest(this.#clock.now()))
     let state: S
     try {
       state = await this.#watched.read(retryBudget.callMs)
     } catch (error) {
-      for (const message of messages) this.#messages.add(message)
+      for (const release of releases) this.#releases.add(release)
       if (error instanceof CallFailure) return this.#failed(error, sent.sentAt.monotonic)
       this.rejectAll(error as Error)
       return AFTER_FAILURE_MS
@@ -129,7 +130,7 @@ export class FreeWatch<S> {
       sent.finish()
     }
     retryBudget.answered(sent.sentAt.monotonic)
-    const seen = asking.map((watcher) => watcher.saw(state, messages))
+    const seen = asking.map((watcher) => watcher.saw(state, releases))
     return this.#all.size === 0 ? 0 : this.#listen(seen)
   }
 
@@ -156,10 +157,10 @@ export class FreeWatch<S> {
   }
 
   #listen(seen: readonly FreeCheck[]): number {
-    const listen = (onWake: () => void) =>
-      this.#watched.listen((message) => {
-        if (message !== undefined) this.#messages.add(message)
-        onWake()
+    const listen = (onHint: (hint: Hint) => void) =>
+      this.#watched.listen((hint) => {
+        if (hint.kind === 'released') this.#releases.add(hint)
+        onHint(hint)
       })
     const ttls = seen.map(({ isFree, ttlMs }) => (isFree ? Infinity : ttlMs))
     return this.#listener.listen({ listen, listensWith: this }, Math.min(...ttls))

@@ -1,5 +1,6 @@
 import { ClosedError } from '../errors.ts'
 import { callListeners } from '../kit/call-listeners.ts'
+import type { ReleaseHint } from '../servers/hint.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { TimedWait, type WaitLimits } from './timed-wait.ts'
 
@@ -10,12 +11,12 @@ export interface FreeCheck {
   readonly ttlMs: number
 }
 
-/** Interprets the state and the messages of a lock for one watcher. */
+/** Interprets the state of a lock and the hints about it for one watcher. */
 export interface Reading<S> {
   /** Reads from the state if the lock is free for this watcher. */
   readFree(state: S): FreeCheck
-  /** True if the message shows that this watcher could have acquired the lock for a moment. */
-  isRelease(message: string): boolean
+  /** True if this watcher could have acquired the lock for a moment after the release. */
+  isRelease(release: ReleaseHint): boolean
 }
 
 /** A call or a listener that waits until a lock is free. */
@@ -25,9 +26,9 @@ export interface FreeWatcher<S> {
   /**
    * Called with the state that a check found.
    *
-   * @param messages the messages since the check before
+   * @param releases the hints of releases since the check before
    */
-  saw(state: S, messages: ReadonlySet<string>): FreeCheck
+  saw(state: S, releases: ReadonlySet<ReleaseHint>): FreeCheck
   reject(reason: unknown): void
 }
 
@@ -95,11 +96,11 @@ export class FreeListener<S> implements FreeWatcher<S> {
     this.#failed = failed
   }
 
-  saw(state: S, messages: ReadonlySet<string>): FreeCheck {
+  saw(state: S, releases: ReadonlySet<ReleaseHint>): FreeCheck {
     this.#isFailing = false
     const seen = this.#reading.readFree(state)
-    const isRelease = (message: string) => this.#reading.isRelease(message)
-    const isNews = this.#wasFree === false || (this.#wasFree && [...messages].some(isRelease))
+    const isRelease = (release: ReleaseHint) => this.#reading.isRelease(release)
+    const isNews = this.#wasFree === false || (this.#wasFree && [...releases].some(isRelease))
     this.#wasFree = seen.isFree
     if (seen.isFree && isNews) callListeners(this.#listener)
     return seen

@@ -1,4 +1,4 @@
-import type { RemoteLock } from '../servers/lock-server.ts'
+import type { Hint } from '../servers/hint.ts'
 import type { Subscription } from '../servers/subscription.ts'
 
 /**
@@ -22,21 +22,24 @@ const SHORT_MS = 5
 /** The longest pause while each check finds a lease that is about to end, in milliseconds. */
 const LONGEST_SHORT_MS = 128
 
-type Listenable = Pick<RemoteLock, 'listen'> & { readonly listensWith?: object }
+interface Listenable<H> {
+  readonly listensWith?: object
+  listen(onHint: (hint?: H) => void): Subscription
+}
 
-interface FreeEvents {
-  /** Called when the lock may be free. `message` is undefined if messages may have been missed. */
-  mayBeFree(message?: string): void
+interface FreeEvents<H> {
+  /** Called when the lock may be free. Without a hint, hints may have been missed. */
+  mayBeFree(hint?: H): void
 }
 
 /** Listens for releases by other clients, while a waiter of one local lock needs the lock. */
-export class ReleaseListener {
-  readonly #host: FreeEvents
+export class ReleaseListener<H = Hint> {
+  readonly #host: FreeEvents<H>
   #source: object | undefined
   #listening: Subscription | null = null
   #shortMs = 1
 
-  constructor(host: FreeEvents) {
+  constructor(host: FreeEvents<H>) {
     this.#host = host
   }
 
@@ -58,14 +61,14 @@ export class ReleaseListener {
    * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease has no expiry
    * @returns how long to wait for a message before the next check, in milliseconds
    */
-  listen(remote: Listenable, ttlMs: number): number {
+  listen(remote: Listenable<H>, ttlMs: number): number {
     const source = remote.listensWith ?? remote
     if (source !== this.#source) {
       this.#listening?.stop()
       this.#listening = null
       this.#source = source
     }
-    this.#listening ??= remote.listen((message) => this.#host.mayBeFree(message))
+    this.#listening ??= remote.listen((hint) => this.#host.mayBeFree(hint))
     const freeMs = Math.min(ttlMs === Infinity ? ttlMs : this.#untilFree(ttlMs), untilCheckMs())
     if (this.#listening.confirmed) return freeMs
     return Math.min(freeMs, POLL_MS.least + Math.random() * POLL_MS.spread)

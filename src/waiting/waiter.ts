@@ -9,6 +9,7 @@ import type { Lease } from '../lease/lease.ts'
 import type { LeaseHolder } from '../owner/lease-holder.ts'
 import type { Owner } from '../owner/owner.ts'
 import type { LastHolder } from '../servers/answers.ts'
+import type { Hint } from '../servers/hint.ts'
 import type { RemoteLock } from '../servers/lock-server.ts'
 import { AbortWatch } from './abort-watch.ts'
 import { reportFailure, reportResult } from './acquire-trace.ts'
@@ -142,8 +143,8 @@ export abstract class Waiter extends Linked<Waiter> {
   /** Makes the lease of a granted hold. The caller receives its handle. */
   abstract newLease(hold: Hold): { readonly handle: Lease }
 
-  /** True if the waiter should send another request after this message. */
-  isMeant(_message?: string): boolean {
+  /** True if the waiter should send another request after this hint. */
+  isMeant(_hint: Hint): boolean {
     return true
   }
 

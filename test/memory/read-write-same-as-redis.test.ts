@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { CallFailure } from '../../src/servers/call-failure.ts'
 import { CLAIM_MS } from '../../src/servers/fair-server.ts'
+import type { Hint } from '../../src/servers/hint.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
@@ -95,10 +96,11 @@ class Stage {
       this.#listening.delete(client)
       return
     }
-    const onWake = (message?: string) => {
-      if (message !== undefined) this.messages.push(`${client}: ${this.number(message)}`)
+    const onHint = (hint: Hint) => {
+      if (hint.kind === 'turn') this.messages.push(`${client}: turn of ${this.number(hint.of)}`)
+      else if (hint.kind === 'released') this.messages.push(`${client}: ${JSON.stringify(hint)}`)
     }
-    const subscription = this.lock(client).listen(onWake)
+    const subscription = this.lock(client).listen(onHint)
     await eventually(() => subscription.confirmed)
     this.#listening.set(client, subscription)
   }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../src/kit/clock.ts'
+import type { Hint } from '../../src/servers/hint.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
@@ -77,8 +78,8 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     const inspect = () => lockOf('a').inspect(CALL_MS)
 
     test('a released write lock goes to waiting readers first, and then to writers in their order', async () => {
-      const messages: string[] = []
-      const subscription = lockOf('a').listen((message) => messages.push(String(message)))
+      const hints: Hint[] = []
+      const subscription = lockOf('a').listen((hint) => hints.push(hint))
       await eventually(() => subscription.confirmed)
       const tryOnce = { waits: false }
       expect(await write('a:1:write')).toMatchObject({ kind: 'granted' })
@@ -93,12 +94,14 @@ describe.each(places)('requests to %s', (_, newPlace) => {
       expect(await write('a:3:write', tryOnce)).toMatchObject({ kind: 'held' })
       expect(await read('a:3', tryOnce)).toMatchObject({ kind: 'held' })
       expect(await write('c:1:write')).toMatchObject({ kind: 'granted' })
-      await eventually(() => messages.includes(waiting.since))
-      expect(messages.filter((message) => message !== 'undefined')).toEqual([
-        '01',
-        '2',
-        '00',
-        waiting.since,
+      await eventually(() =>
+        hints.some((hint) => hint.kind === 'turn' && hint.of === waiting.since),
+      )
+      expect(hints.filter(({ kind }) => kind !== 'missed')).toEqual([
+        { kind: 'released', by: 'writer', isForAll: false },
+        { kind: 'turn', of: 'readers' },
+        { kind: 'released', by: 'reader', isForAll: false },
+        { kind: 'turn', of: waiting.since },
       ])
     })
 
@@ -198,8 +201,8 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     /** How often the client is told that it is next. */
     const listen = async (client: string) => {
       const told = { times: 0 }
-      const subscription = semaphoreOf(client).listen((message) => {
-        if (message === client) told.times += 1
+      const subscription = semaphoreOf(client).listen(({ kind }) => {
+        if (kind === 'turn') told.times += 1
       })
       await eventually(() => subscription.confirmed)
       return told

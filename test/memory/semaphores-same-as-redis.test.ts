@@ -148,9 +148,9 @@ class Stage {
       return
     }
     const told = this.told[client] as { next: number; all: number }
-    const subscription = pool.listen((message) => {
-      if (message === CLIENTS[client]) told.next += 1
-      else if (message !== undefined) told.all += 1
+    const subscription = pool.listen(({ kind }) => {
+      if (kind === 'turn') told.next += 1
+      else if (kind === 'released') told.all += 1
     })
     await eventually(() => subscription.confirmed)
     this.#listening.set(client, subscription)

@@ -36,7 +36,7 @@ export class Party {
   readonly #terms: PartyTerms
   readonly #budget: RetryBudget
   readonly #wakeEvent: WakeEvent
-  readonly #listener: ReleaseListener
+  readonly #listener: ReleaseListener<number>
   readonly #abort: AbortWatch | undefined
   readonly #timer: WaitTimer
   /** The round in which the party has arrived. */
@@ -58,7 +58,7 @@ export class Party {
     this.#budget = terms.budget(this.waitMs)
     const { clock } = this.#budget
     this.#wakeEvent = new WakeEvent(clock)
-    this.#listener = new ReleaseListener({ mayBeFree: (message) => this.#heard(message) })
+    this.#listener = new ReleaseListener({ mayBeFree: (round) => this.#roundEnded(round) })
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -149,14 +149,14 @@ export class Party {
     return new LeaseLostError(text, this.name, 'expired', this.#round ?? 0)
   }
 
-  /** Called with the number of a round that has ended; without a message, messages may be missing. */
-  #heard(message?: string): void {
+  /** Called with the number of a round that has ended; without a number, hints may be missing. */
+  #roundEnded(round?: number): void {
     if (this.#state !== 'waits') return
-    const isOwnRound = message !== undefined && Number(message) === this.#round
+    const isOwnRound = round !== undefined && round === this.#round
     // The server counted this arrival, because its lease has not ended since.
     if (isOwnRound && this.#budget.clock.monotonic() < this.#countsUntil) {
       this.#finish(() => this.#resolve(true))
-    } else if (message === undefined || isOwnRound) this.#wakeEvent.set()
+    } else if (round === undefined || isOwnRound) this.#wakeEvent.set()
   }
 
   #finish(deliver: () => void): void {

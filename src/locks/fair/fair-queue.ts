@@ -117,8 +117,8 @@ export class FairQueue implements QueuedWaiters {
     // Clients that do not use the queue publish a message at a release. A client that still waits
     // at its first heartbeat listens for these messages. If a message is lost, the next heartbeat
     // finds the release.
-    this.#listening ??= this.#lock.remote.listen((message) => {
-      if (message !== undefined) this.checkAgain()
+    this.#listening ??= this.#lock.remote.listen(({ kind }) => {
+      if (kind === 'released') this.checkAgain()
     })
   }
 

@@ -1,6 +1,7 @@
 import type { KindVerbs } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer, ReenterAnswer, Released } from '../../servers/answers.ts'
 import type { RemoteFairLock } from '../../servers/fair-server.ts'
+import type { Hint } from '../../servers/hint.ts'
 import type { Attempt, Ending, Reentry, RemoteLock } from '../../servers/lock-server.ts'
 import type { Reply } from '../../servers/reply.ts'
 import type { Subscription } from '../../servers/subscription.ts'
@@ -41,7 +42,7 @@ export class FairVerbs implements KindVerbs {
     this.#remote.ranOut?.(owner)
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
-    return this.#remote.listen(onWake)
+  listen(onHint: (hint: Hint) => void): Subscription {
+    return this.#remote.listen(onHint)
   }
 }

@@ -102,7 +102,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
       name,
       watchKey: rawName,
       read: (callMs) => remote.peek(callMs),
-      listen: (onWake) => remote.listen(onWake),
+      listen: (onHint) => remote.listen(onHint),
       isRelease: () => true,
       readFree: ({ holder, ttlMs }) => ({ isFree: holder === null, ttlMs: ttlMs ?? Infinity }),
     }

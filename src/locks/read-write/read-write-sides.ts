@@ -9,7 +9,6 @@ import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
 import {
-  isReleaseOf,
   isUpgradable,
   isWriter,
   type ReadWriteServer,
@@ -154,8 +153,9 @@ class Side extends HoldfastLock {
       name,
       watchKey: sidesOf(rawName),
       read: (callMs) => remote.inspect(callMs),
-      listen: (onWake) => remote.listen(onWake),
-      isRelease: (message) => isReleaseOf(message, this.kind === this.#kinds.reading),
+      listen: (onHint) => remote.listen(onHint),
+      // Readers do not exclude readers.
+      isRelease: ({ by }) => by === 'writer' || this.kind !== this.#kinds.reading,
       readFree: (facts) => this.#keptOutBy(facts),
     }
     return watchable as Watchable<unknown>

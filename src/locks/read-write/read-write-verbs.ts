@@ -1,6 +1,7 @@
 import type { KindName } from '../../diagnostics.ts'
 import type { KindVerbs, LockThere } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer, Gone } from '../../servers/answers.ts'
+import type { Hint } from '../../servers/hint.ts'
 import {
   type RemoteReadWriteLock,
   UPGRADABLE_SUFFIX,
@@ -62,11 +63,12 @@ export class ReadWriteVerbs {
   /** The number of waiters' requests in flight. */
   #asking = 0
   /**
-   * The messages that arrived while requests were in flight. A message for a waiter may arrive
-   * before the answer to its request, so all these messages are delivered again after the answer.
+   * The turns that were announced while requests were in flight, each once. The hint for a waiter
+   * may arrive before the answer to its request, so these hints are delivered again after the
+   * answer.
    */
-  readonly #early = new Set<string>()
-  #onWake: (message?: string) => void = () => undefined
+  readonly #early = new Map<string, Hint>()
+  #onHint: (hint: Hint) => void = () => undefined
 
   constructor(
     remote: RemoteReadWriteLock,
@@ -97,9 +99,9 @@ export class ReadWriteVerbs {
         remote.abandon(suffix, 0, WAITING_MS, isLast)
       },
       listensWith: this,
-      listen: (onWake) => {
-        this.#onWake = onWake
-        return remote.listen((message) => this.#onMessage(message))
+      listen: (onHint) => {
+        this.#onHint = onHint
+        return remote.listen((hint) => this.#handleHint(hint))
       },
     })
     const reading = (isLast: () => boolean, suffix: string): KindVerbs => {
@@ -136,9 +138,9 @@ export class ReadWriteVerbs {
     }
   }
 
-  #onMessage(message?: string): void {
-    if (message !== undefined && this.#asking > 0) this.#early.add(message)
-    this.#onWake(message)
+  #handleHint(hint: Hint): void {
+    if (hint.kind === 'turn' && this.#asking > 0) this.#early.set(hint.of, hint)
+    this.#onHint(hint)
   }
 
   /**
@@ -170,8 +172,8 @@ export class ReadWriteVerbs {
         const isLong = answer.kind === 'held' && answer.ttlMs > ASK_AGAIN_MS
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
         // The answer tells the waiter since when it waits. With this time, the waiter recognises
-        // the early messages that are for it.
-        for (const message of this.#early) this.#onWake(message)
+        // the early hints that are for it.
+        for (const hint of this.#early.values()) this.#onHint(hint)
         this.#answerHandled()
       },
       failed: (failure) => {

@@ -4,7 +4,7 @@ import type { Lease } from '../../lease/lease.ts'
 import { newLease } from '../../local/local-lease.ts'
 import { RacingWaiter } from '../../local/racing-waiter.ts'
 import type { Held, LastHolder } from '../../servers/answers.ts'
-import { isMeant } from '../../servers/read-write-server.ts'
+import { type Hint, READERS } from '../../servers/hint.ts'
 import type { Waiter } from '../../waiting/waiter.ts'
 import { ASK_AGAIN_MS } from './read-write-verbs.ts'
 import { HeldUpgradableLease, type Upgrader } from './upgradable-lease.ts'
@@ -49,8 +49,9 @@ export class ReadWriteWaiter extends RacingWaiter {
     super.saw(seen)
   }
 
-  override isMeant(message?: string): boolean {
-    return message === undefined || isMeant(message, this.#since)
+  override isMeant(hint: Hint): boolean {
+    if (hint.kind === 'turn') return hint.of === (this.#since || READERS)
+    return hint.kind === 'missed' || hint.isForAll
   }
 
   override woken(): void {

@@ -69,8 +69,8 @@ export class PermitVerbs {
       listensWith: this,
       // The client listens while any call waits. So at the end of the subscription, the client may
       // no longer need its place.
-      listen: (onWake) => {
-        const listening = remote.listen(onWake)
+      listen: (onHint) => {
+        const listening = remote.listen(onHint)
         return {
           get confirmed() {
             return listening.confirmed

@@ -112,7 +112,7 @@ export class MemoryConnection implements LockServer {
     const { elections } = this.server
     return {
       announce: (token) => this.request(() => elections.publish(rawName, String(token))),
-      listen: (onWake) => this.listen(elections, rawName, onWake),
+      listen: (onChange) => this.listen(elections, rawName, () => onChange()),
     }
   }
 

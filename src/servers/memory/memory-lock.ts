@@ -10,6 +10,7 @@ import {
   type Released,
   type SeenHold,
 } from '../answers.ts'
+import { type Hint, releaseHint } from '../hint.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import { ageMs } from '../records/moments.ts'
@@ -136,8 +137,11 @@ export class MemoryLock implements RemoteLock {
     })
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
-    return this.#connection.listen(this.#connection.server.releases, this.#rawName, onWake)
+  listen(onHint: (hint: Hint) => void): Subscription {
+    const { releases } = this.#connection.server
+    return this.#connection.listen(releases, this.#rawName, (message) =>
+      onHint(releaseHint(message)),
+    )
   }
 
   #reply<T>(reply: Reply<T>, verb: (record: LockRecord, now: number) => T): void {

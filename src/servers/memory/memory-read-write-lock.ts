@@ -1,4 +1,5 @@
 import type { AcquireAnswer, Gone, ReadWriteFacts, ReenterAnswer, Released } from '../answers.ts'
+import type { Hint } from '../hint.ts'
 import type { Ending, Reentry } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import {
@@ -15,7 +16,7 @@ import type { Channels } from './channels.ts'
 import { onlyLocks, refuseOthers } from './kind-of-lock.ts'
 import type { MemoryLockServer } from './memory-server.ts'
 import { holderOf, readWriteFacts } from './read-write-facts.ts'
-import { ReadWriteTurns } from './read-write-turns.ts'
+import { hintIn, ReadWriteTurns } from './read-write-turns.ts'
 import type { LockRecord } from './records/lock-record.ts'
 import { type PlaceRecord, placeOf } from './records/waiting-record.ts'
 
@@ -188,9 +189,11 @@ export class MemoryReadWriteLock implements RemoteReadWriteLock {
     })
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
+  listen(onHint: (hint: Hint) => void): Subscription {
     const { server } = this.#connection
-    return this.#connection.listen(server.readWriteReleases, this.#rawName, onWake)
+    return this.#connection.listen(server.readWriteReleases, this.#rawName, (message) =>
+      onHint(hintIn(message)),
+    )
   }
 
   /**

@@ -1,8 +1,16 @@
 import { CLAIM_MS } from '../fair-server.ts'
+import { type Hint, MISSED, READERS } from '../hint.ts'
 import { isUpgradable, isWriter } from '../read-write-server.ts'
 import { endsInMs } from '../remaining.ts'
 import type { ReadWriteRecord } from './records/read-write-record.ts'
 import { GOES_ON } from './records/waiting-record.ts'
+
+/** Returns the hint in a message that {@link ReadWriteTurns} has sent. */
+export function hintIn(message?: string): Hint {
+  if (message === undefined) return MISSED
+  if (message !== '00' && message !== '01') return { kind: 'turn', of: message }
+  return { kind: 'released', by: message === '01' ? 'writer' : 'reader', isForAll: false }
+}
 
 /** Sends messages to the next waiters of one read-write lock, within one request. */
 export class ReadWriteTurns {
@@ -51,7 +59,7 @@ export class ReadWriteTurns {
       // The phase begins even if no writer waits. Otherwise a new writer could acquire the lock
       // before these readers, which have already waited for one writer.
       if (wasWritten) waiting.beginPhase(this.#now + CLAIM_MS)
-      this.#publish('2')
+      this.#publish(READERS)
     }
     if (first === undefined) return
     const isAlone = size === 0 || (size === 1 && first.sinceUs === GOES_ON)

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../../kit/within.ts'
 import type { AcquireAnswer, Held, Released } from '../answers.ts'
+import { type Hint, MISSED } from '../hint.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import type { Subscription } from '../subscription.ts'
 import { isAnswer, type Majority, type Votes } from './majority.ts'
@@ -91,31 +92,32 @@ export class HeadStart {
   }
 
   /**
-   * Calls `onWake` when a majority of masters has released the lock, or the master that this client
-   * will ask first. After a release on fewer masters, calls `onWake` a moment later.
+   * Calls `onHint` when a majority of masters has released the lock, or the master that this client
+   * will ask first. After a release on fewer masters, calls `onHint` a moment later.
    */
-  listen(onWake: (message?: string) => void): Subscription {
+  listen(onHint: (hint: Hint) => void): Subscription {
     const { majority } = this.#size
-    let message: string | undefined
+    let hint: Hint = MISSED
     const releases = new MajorityWakeUp(
       majority,
       () => this.#roundTrips.majorityMs,
       () => {
-        const known = message
-        message = undefined
-        onWake(known)
+        const known = hint
+        hint = MISSED
+        onHint(known)
       },
     )
     const confirmed = () => all.filter((one) => one.confirmed).length
     const byRank = this.#ranked(this.#masters)
     const all = this.#masters.map((master) =>
       master.listen(this.#keys, (one) => {
-        if (one !== undefined) this.#isFree(master)
+        const isRelease = one.kind === 'released'
+        if (isRelease) this.#isFree(master)
         // Messages of this master may have been missed. If more than a majority of the
         // subscriptions is confirmed, the waiter learns of each release anyway, so it stays asleep.
         else if (confirmed() > majority) return
-        message ??= one
-        releases.wokenBy(master, one !== undefined && master === this.#firstOf(byRank))
+        if (isRelease) hint = one
+        releases.wokenBy(master, isRelease && master === this.#firstOf(byRank))
       }),
     )
     return {

@@ -8,6 +8,7 @@ import type {
   SeenHold,
 } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
+import { type Hint, releaseHint } from '../hint.ts'
 import type { Attempt, Ending, Passing, Reentry } from '../lock-server.ts'
 import { type LockKeys, lockKeys } from '../redis/calls/keys.ts'
 import { labelOf } from '../redis/connection/open-client.ts'
@@ -165,8 +166,8 @@ export class Master {
     return this.#request(() => this.server.identify(timeoutMs))
   }
 
-  listen(keys: LockKeys, onWake: (message?: string) => void): Subscription {
-    return this.server.listen(this.#here(keys), onWake)
+  listen(keys: LockKeys, onHint: (hint: Hint) => void): Subscription {
+    return this.server.listen(this.#here(keys), (message) => onHint(releaseHint(message)))
   }
 
   /** Orders the masters of one lock. The order looks random, but is the same for all clients. */

@@ -7,6 +7,7 @@ import type {
   Released,
   SeenHold,
 } from '../answers.ts'
+import type { Hint } from '../hint.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import { inspect, type LockRead, peek } from '../redis/lock-commands.ts'
@@ -102,8 +103,8 @@ export class QuorumLock implements RemoteLock {
     return this.#all.size.factsOf(await this.#read(inspect, callMs))
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
-    return this.#headStart.listen(onWake)
+  listen(onHint: (hint: Hint) => void): Subscription {
+    return this.#headStart.listen(onHint)
   }
 
   #read<F extends HolderFacts>(read: LockRead<F>, callMs: number): Promise<F[]> {

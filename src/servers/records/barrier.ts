@@ -101,7 +101,10 @@ export const BARRIER: ServerKind<(rawName: string) => RemoteBarrier> = {
         arrive: (arrival) => change((record) => arrive(record, arrival)),
         withdraw: (id) => change((record) => withdraw(record, id)),
         inspect: () => change(inspect),
-        listen: (onWake) => store.listen(channelOf(rawName), onWake),
+        listen: (onEnded) =>
+          store.listen(channelOf(rawName), (message) =>
+            onEnded(message === undefined ? undefined : Number(message)),
+          ),
       }
     }
   },

@@ -1,4 +1,5 @@
 import type { LeaseToRenew, Released } from '../answers.ts'
+import type { Hint } from '../hint.ts'
 import { WHAT_HAS_IT } from '../number-kind.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
 import type {
@@ -73,9 +74,9 @@ class RecordPermits implements RemotePermits {
     })
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
+  listen(onHint: (hint: Hint) => void): Subscription {
     const { store, clientId } = this.#client
-    return listenToPool(store, this.#rawName, clientId, onWake)
+    return listenToPool(store, this.#rawName, clientId, onHint)
   }
 
   #change<T>(verb: (record: OpenRecord) => T): Promise<T> {

@@ -1,6 +1,7 @@
+import { type Hint, MISSED } from '../hint.ts'
 import { WHAT_HAS_IT } from '../number-kind.ts'
 import { permitIds } from '../permit-ids.ts'
-import { isMeant, permitsOf } from '../permit-pool.ts'
+import { permitsOf } from '../permit-pool.ts'
 import { FOREVER, type RecordStore } from '../record-store.ts'
 import type { Subscription } from '../subscription.ts'
 import type { OpenRecord, RecordPart } from './open-record.ts'
@@ -176,15 +177,16 @@ export function wakeClient(record: OpenRecord, client: string): void {
   record.publish(channelOf(record.rawName), client)
 }
 
-/** Calls `onWake` with the messages to the client. */
+/** Listens to the messages that tell a client that it is next. */
 export function listenToPool(
   store: RecordStore,
   rawName: string,
   clientId: string,
-  onWake: (message?: string) => void,
+  onHint: (hint: Hint) => void,
 ): Subscription {
   return store.listen(channelOf(rawName), (message) => {
-    if (message === undefined || isMeant(message, clientId)) onWake(message)
+    if (message === undefined) onHint(MISSED)
+    else if (message === clientId) onHint({ kind: 'turn', of: clientId })
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Released } from '../answers.ts'
+import type { Hint } from '../hint.ts'
 import { WHAT_HAS_IT } from '../number-kind.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
 import { type Reply, replyWith } from '../reply.ts'
@@ -151,9 +152,9 @@ class RecordSemaphore implements RemoteSemaphore {
     return changeRecord(store, this.#rawName, (record) => inspectPermits(record, most))
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
+  listen(onHint: (hint: Hint) => void): Subscription {
     const { store, clientId } = this.#host.client
-    return listenToPool(store, this.#rawName, clientId, onWake)
+    return listenToPool(store, this.#rawName, clientId, onHint)
   }
 
   #giveBack(owner: string, isLast: boolean, keptMs: number): Promise<Released> {

@@ -54,8 +54,10 @@ class RedisBarrier implements RemoteBarrier {
     return this.#server.runner.request({ script, keys, args: () => [], read, callMs })
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
-    return this.#server.listen(this.#names, onWake)
+  listen(onEnded: (round?: number) => void): Subscription {
+    return this.#server.listen(this.#names, (message) =>
+      onEnded(message === undefined ? undefined : Number(message)),
+    )
   }
 }
 

@@ -21,6 +21,6 @@ export function electionChannel(
           ? client.spublish(channel, message)
           : client.publish(channel, message)
       }),
-    listen: (onWake) => subscriptions.listen(channel, true, onWake),
+    listen: (onChange) => subscriptions.listen(channel, true, () => onChange()),
   }
 }

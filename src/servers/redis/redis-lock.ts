@@ -7,6 +7,7 @@ import type {
   Released,
   SeenHold,
 } from '../answers.ts'
+import { type Hint, releaseHint } from '../hint.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
@@ -70,7 +71,7 @@ export class RedisLock implements RemoteLock {
     return commands.inspect(this.#server, this.#keys, callMs)
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
-    return this.#server.listen(this.#keys, onWake)
+  listen(onHint: (hint: Hint) => void): Subscription {
+    return this.#server.listen(this.#keys, (message) => onHint(releaseHint(message)))
   }
 }

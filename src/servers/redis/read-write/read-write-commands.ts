@@ -6,6 +6,7 @@ import {
   type ReenterAnswer,
   type Released,
 } from '../../answers.ts'
+import type { Hint } from '../../hint.ts'
 import type { Ending, Reentry } from '../../lock-server.ts'
 import type {
   ReadWriteServer,
@@ -19,6 +20,7 @@ import { readWriteKeys } from '../calls/keys.ts'
 import { type KindScriptServer, KindServer } from '../calls/kind-server.ts'
 import type { Renewing } from '../calls/renew.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
+import { readWriteHint } from './read-write-hint.ts'
 import {
   readingOf,
   readWriteFacts,
@@ -177,7 +179,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     })
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
-    return this.#server.listen(this.#keys, onWake)
+  listen(onHint: (hint: Hint) => void): Subscription {
+    return this.#server.listen(this.#keys, (message) => onHint(readWriteHint(message)))
   }
 }

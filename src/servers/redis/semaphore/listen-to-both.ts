@@ -1,4 +1,4 @@
-import { isMeant } from '../../permit-pool.ts'
+import { type Hint, MISSED, RELEASED } from '../../hint.ts'
 import type { Subscription } from '../../subscription.ts'
 
 interface ListeningServer {
@@ -11,23 +11,30 @@ interface PermitChannels {
   readonly tickets: string
 }
 
-/** Listens on both channels for the messages that are meant for one client. */
+/**
+ * A message of Redisson is a number. A number that begins with 0 is Holdfast's message to Redisson.
+ */
+const OF_REDISSON = /^-?[1-9]\d*$/
+
+/** Listens on both channels. Leaves out the messages of Holdfast to other clients. */
 export function listenToBoth(
   server: ListeningServer,
   { channel, tickets }: PermitChannels,
   clientId: string,
-  onWake: (message?: string) => void,
+  onHint: (hint: Hint) => void,
 ): Subscription {
   let both: readonly Subscription[] = []
+  const ownTurn: Hint = { kind: 'turn', of: clientId }
   const handle = (message?: string) => {
     if (message !== undefined) {
-      if (isMeant(message, clientId)) onWake(message)
+      if (message === clientId) onHint(ownTurn)
+      else if (OF_REDISSON.test(message)) onHint(RELEASED)
       return
     }
     // A channel was confirmed, or messages may have been missed. While only one channel is
     // confirmed, the waiter is not woken, because the confirmation of the other channel follows.
     const confirmed = both.filter((one) => one.confirmed).length
-    if (confirmed !== 1) onWake()
+    if (confirmed !== 1) onHint(MISSED)
   }
   both = [tickets, channel].map((name) => server.listen({ channel: name }, handle))
   return {

@@ -1,4 +1,5 @@
 import type { Released } from '../../answers.ts'
+import type { Hint } from '../../hint.ts'
 import type { Ending } from '../../lock-server.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import type {
@@ -146,8 +147,8 @@ class RedisPermits implements RemotePermits {
     })
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
-    return listenToBoth(this.#server, this.#keys, this.#clientId, onWake)
+  listen(onHint: (hint: Hint) => void): Subscription {
+    return listenToBoth(this.#server, this.#keys, this.#clientId, onHint)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Released, SemaphoreFacts } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
+import type { Hint } from '../../hint.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import { promised, type Reply } from '../../reply.ts'
 import type { LoweredHold } from '../../requests.ts'
@@ -195,9 +196,9 @@ class RedisSemaphore implements RemoteSemaphore {
     })
   }
 
-  listen(onWake: (message?: string) => void): Subscription {
+  listen(onHint: (hint: Hint) => void): Subscription {
     const { server, clientId } = this.#host
-    return listenToBoth(server, this.#keys, clientId, onWake)
+    return listenToBoth(server, this.#keys, clientId, onHint)
   }
 
   #giveBack(
