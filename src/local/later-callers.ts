@@ -2,7 +2,7 @@ import type { Clock } from '../kit/clock.ts'
 import type { Hold } from '../lease/hold.ts'
 import type { HoldId } from '../lease/stand-in.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import type { RenewedLease } from '../servers/remaining.ts'
+import type { RenewedLease } from '../servers/renewed-lease.ts'
 
 interface CheckedHolds {
   readonly exclusive: Hold | undefined

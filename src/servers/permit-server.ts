@@ -1,7 +1,7 @@
 import type { LeaseToRenew, WaitingForPermits } from './answers.ts'
 import type { Confirm } from './durability.ts'
 import type { RemotePool } from './permit-pool.ts'
-import type { RenewedLease } from './remaining.ts'
+import type { RenewedLease } from './renewed-lease.ts'
 
 /** The semaphores with leases, as one client uses them. */
 export interface PermitServer {

@@ -8,7 +8,7 @@ import type {
 } from './answers.ts'
 import type { Confirm } from './durability.ts'
 import type { Hint } from './hint.ts'
-import type { RenewedLease } from './remaining.ts'
+import type { RenewedLease } from './renewed-lease.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'

@@ -1,13 +1,8 @@
-import type { CallFailure } from './call-failure.ts'
-
 /**
  * The remaining time of a lease, in milliseconds. Infinity means that the lease never expires, and
  * `gone` that the owner does not hold the lock.
  */
 export type Remaining = number | 'gone'
-
-/** The outcome of the renewal of one lease. */
-export type RenewedLease = Remaining | CallFailure
 
 /** Returns after which time a lease ends, in milliseconds; Infinity if no lease ends. */
 export function endsInMs(remaining: Remaining): number {

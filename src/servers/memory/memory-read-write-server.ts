@@ -1,7 +1,7 @@
 import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { ReadWriteServer, RemoteReadWriteLock } from '../read-write-server.ts'
-import type { RenewedLease } from '../remaining.ts'
+import type { RenewedLease } from '../renewed-lease.ts'
 import { MemoryReadWriteLock, type ReadWriteConnection } from './memory-read-write-lock.ts'
 
 interface ReadWriteMemoryConnection extends ReadWriteConnection {

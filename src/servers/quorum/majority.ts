@@ -1,6 +1,6 @@
 import type { Granted, HolderFacts, LockFacts } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
-import type { RenewedLease } from '../remaining.ts'
+import type { RenewedLease } from '../renewed-lease.ts'
 import type { Vote } from './request-all.ts'
 
 interface Voter {

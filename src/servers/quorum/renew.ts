@@ -1,7 +1,7 @@
 import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import { lockKeys } from '../redis/calls/keys.ts'
-import type { RenewedLease } from '../remaining.ts'
+import type { RenewedLease } from '../renewed-lease.ts'
 import { isAnswer, type Majority, type Renewals } from './majority.ts'
 import type { Master } from './master.ts'
 import { isWorthChecking } from './repairs.ts'

@@ -9,7 +9,7 @@ import type {
   Remembered,
   RemotePermits,
 } from '../permit-server.ts'
-import type { RenewedLease } from '../remaining.ts'
+import type { RenewedLease } from '../renewed-lease.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { LoweredHold } from '../requests.ts'
 import type { RecordClient, ServerKind } from '../server-kind.ts'

@@ -1,7 +1,8 @@
 import type { LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { RecordStore } from '../record-store.ts'
-import type { Remaining, RenewedLease } from '../remaining.ts'
+import type { Remaining } from '../remaining.ts'
+import type { RenewedLease } from '../renewed-lease.ts'
 import { changeRecords, type OpenRecord } from './open-record.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { LeaseToRenew } from '../../answers.ts'
 import type { Confirm } from '../../durability.ts'
 import type { PendingReleases } from '../../pending-releases.ts'
-import type { RenewedLease } from '../../remaining.ts'
+import type { RenewedLease } from '../../renewed-lease.ts'
 import type { Subscription } from '../../subscription.ts'
 import type { LockKeys } from './keys.ts'
 import { type Renewing, renew } from './renew.ts'

@@ -1,6 +1,7 @@
 import type { LeaseToRenew } from '../../answers.ts'
 import { CallFailure, OddAnswer } from '../../call-failure.ts'
-import type { Remaining, RenewedLease } from '../../remaining.ts'
+import type { Remaining } from '../../remaining.ts'
+import type { RenewedLease } from '../../renewed-lease.ts'
 import * as lock from '../scripts/lock.generated.ts'
 import { odd } from '../scripts/reading.ts'
 import type { Args, Script } from '../scripts/script.ts'
