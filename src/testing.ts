@@ -5,7 +5,8 @@ import { show } from './kit/show.ts'
 import type { Lease } from './lease/lease.ts'
 import { LocalLease } from './local/local-lease.ts'
 import { type MemoryClientOptions, newMemoryClient } from './memory-client.ts'
-import { assertBoolean, optionsOf } from './options/input.ts'
+import { boolean } from './options/input.ts'
+import { or, shape } from './options/shape.ts'
 import { MemoryConnection } from './servers/memory/memory-connection.ts'
 import { MemoryLockServer as Server } from './servers/memory/memory-server.ts'
 import { VirtualClock } from './servers/memory/virtual-clock.ts'
@@ -90,11 +91,13 @@ export interface MemoryServer {
  * @throws `InvalidArgumentError` for unknown or invalid options
  */
 export function createMemoryServer(options: MemoryServerOptions = {}): MemoryServer {
-  const given = optionsOf(options, 'The options of createMemoryServer()', ['virtualTime'])
-  const { virtualTime = false } = given as MemoryServerOptions
-  assertBoolean(virtualTime, '`virtualTime`')
+  const { virtualTime } = readOptions(options)
   return new TestServer(virtualTime ? new VirtualClock() : undefined)
 }
+
+const readOptions = shape('The options of createMemoryServer()', {
+  virtualTime: or(boolean, false),
+})
 
 class TestServer implements MemoryServer {
   readonly #clock: VirtualClock | undefined

@@ -1,20 +1,16 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import {
-  assertBoolean,
+  abortSignal,
   assertNoMore,
-  assertSignal,
+  boolean,
   leaseMs,
-  maxHoldMs,
-  optionsOf,
+  limitedWaitMs,
+  orNoLimit,
+  unchecked,
   waitMs,
-  wholeWaitMs,
 } from './input.ts'
-import type { LockOptions, TryLockOptions } from './options.ts'
-
-/** The names of the options of `lock`, `tryLock` and `using`. */
-const LOCK_OPTIONS = ['leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
-const TRY_USING_OPTIONS = [...LOCK_OPTIONS, 'otherwise']
+import { shape } from './shape.ts'
 
 /**
  * The checked options of one acquisition, by any form of `lock`, `tryLock`, `using` and `tryUsing`.
@@ -54,10 +50,29 @@ export function defaultsOf({ leaseMs, waitMs, maxHoldMs }: OfClient): Defaults {
   return { leaseMs, untilHeld, once: { ...untilHeld, waitMs: 0 } }
 }
 
-const OF_ACQUISITION = 'The options of an acquisition'
-
 const TRY_ONCE = 'To try once without waiting, leave it out: tryLock() or tryLock({ leaseMs }).'
 const WAIT_NOT = 'To try once without waiting, use tryLock() or tryUsing(fn).'
+
+/**
+ * The options of `lock` and `using`. The rule for `leaseMs` depends on `renew`, so `acquisitionOf`
+ * has the rule.
+ */
+export const LOCK_OPTIONS = {
+  leaseMs: unchecked,
+  renew: boolean,
+  maxHoldMs: orNoLimit(leaseMs),
+  waitMs: waitMs(WAIT_NOT),
+  signal: abortSignal,
+}
+
+const TRY_OPTIONS = { ...LOCK_OPTIONS, waitMs: limitedWaitMs(TRY_ONCE) }
+
+const OF_ACQUISITION = 'The options of an acquisition'
+const readLockOptions = shape(OF_ACQUISITION, LOCK_OPTIONS)
+const readTryOptions = shape(OF_ACQUISITION, TRY_OPTIONS)
+const readTryUsingOptions = shape(OF_ACQUISITION, { ...TRY_OPTIONS, otherwise: unchecked })
+
+type LockOptionValues = ReturnType<typeof readLockOptions>
 
 /** Reads the arguments of `lock`: options, or only a lease. */
 export function lockArguments(
@@ -81,20 +96,19 @@ export function tryLockArguments(
   const areTimes = typeof first !== 'object' && (first !== undefined || leaseMs !== undefined)
   const options = areTimes ? { waitMs: first, leaseMs } : first
   if (options === undefined) return defaults.once
-  return tried(optionsOf(options, OF_ACQUISITION, LOCK_OPTIONS), defaults)
+  return acquisitionOf(readTryOptions(options), defaults.once, defaults)
 }
 
 export function usingOptions(options: unknown, defaults: Defaults): Acquisition {
   const { untilHeld } = defaults
   if (options === undefined) return untilHeld
-  const given = optionsOf(options, OF_ACQUISITION, LOCK_OPTIONS) as LockOptions
-  const wait = given.waitMs === undefined ? untilHeld.waitMs : waitMs(given.waitMs, WAIT_NOT)
-  return meant(given, wait, defaults)
+  return acquisitionOf(readLockOptions(options), untilHeld, defaults)
 }
 
 export function tryUsingOptions(options: unknown, defaults: Defaults): Acquisition {
-  if (options === undefined) return defaults.once
-  return tried(optionsOf(options, OF_ACQUISITION, TRY_USING_OPTIONS), defaults)
+  const { once } = defaults
+  if (options === undefined) return once
+  return acquisitionOf(readTryUsingOptions(options), once, defaults)
 }
 
 /**
@@ -106,28 +120,32 @@ export function otherwiseOf<U>(options: { readonly otherwise?: U } | undefined):
   return otherwise
 }
 
-function tried(given: TryLockOptions, defaults: Defaults): Acquisition {
-  const wait = given.waitMs === undefined ? 0 : wholeWaitMs(given.waitMs, TRY_ONCE)
-  return meant(given, wait, defaults)
-}
-
-function meant(given: LockOptions, waitMs: number, defaults: Defaults): Acquisition {
-  const { signal, renew = given.leaseMs === undefined } = given
-  assertSignal(signal)
-  assertBoolean(renew, '`renew`')
-  let lease = renew ? undefined : defaults.leaseMs
-  if (given.leaseMs !== undefined) {
-    lease = leaseMs(given.leaseMs, '`leaseMs`', renew ? LONGEST_TIMER_MS : undefined)
+/**
+ * Completes the options of an acquisition in the object that the reader returned, because each call
+ * of `lock` would pay for a second object.
+ *
+ * @param usual the acquisition of a call without options
+ */
+export function acquisitionOf<T extends LockOptionValues>(
+  given: T,
+  usual: Acquisition,
+  defaults: Defaults,
+) {
+  const isFixed = given.leaseMs !== undefined
+  given.renew ??= !isFixed
+  const { renew } = given
+  if (isFixed) {
+    given.leaseMs = leaseMs(given.leaseMs, '`leaseMs`', renew ? LONGEST_TIMER_MS : undefined)
+  } else if (!renew) {
+    given.leaseMs = defaults.leaseMs
   }
-  return { leaseMs: lease, renew, maxHoldMs: longestHold(given, renew, defaults), waitMs, signal }
-}
-
-function longestHold(given: LockOptions, renew: boolean, { untilHeld }: Defaults): number {
-  if (given.maxHoldMs === undefined) return renew ? untilHeld.maxHoldMs : Infinity
-  const longestMs = maxHoldMs(given.maxHoldMs)
-  if (renew) return longestMs
-  throw new InvalidArgumentError(
-    `\`maxHoldMs\` needs a lease that is renewed; got ${longestMs} with a fixed lease. Add \`renew: true\`, or leave ` +
-      '`maxHoldMs` out.',
-  )
+  if (!renew && given.maxHoldMs !== undefined) {
+    throw new InvalidArgumentError(
+      `\`maxHoldMs\` needs a lease that is renewed; got ${given.maxHoldMs} with a fixed lease. Add \`renew: true\`, or ` +
+        'leave `maxHoldMs` out.',
+    )
+  }
+  given.maxHoldMs ??= renew ? usual.maxHoldMs : Infinity
+  given.waitMs ??= usual.waitMs
+  return given as T & Acquisition
 }

@@ -1,5 +1,6 @@
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
-import { assertNoMore, optionsOf, wholeMsNotZero } from './input.ts'
+import { assertNoMore, wholeMs } from './input.ts'
+import { or, shape } from './shape.ts'
 
 /** The options of `close`. */
 export interface CloseOptions {
@@ -10,15 +11,17 @@ export interface CloseOptions {
   drainMs?: number
 }
 
+const AT_ONCE = 'To release what is held at once, leave it out: close().'
+
+const readCloseOptions = shape('The options of close()', {
+  drainMs: or((value, what) => wholeMs(value, what, LONGEST_TIMER_MS, AT_ONCE), 0),
+})
+
 /**
  * Reads the arguments of `close`. Returns how long holders may keep their locks, in milliseconds; 0
  * means that all locks are released at once.
  */
-export function drainMsOf(options: unknown, others: readonly unknown[]): number {
+export function drainMsOf(options: unknown = {}, others: readonly unknown[]): number {
   assertNoMore(others)
-  if (options === undefined) return 0
-  const { drainMs } = optionsOf(options, 'The options of close()', ['drainMs']) as CloseOptions
-  if (drainMs === undefined) return 0
-  const instead = 'To release what is held at once, leave it out: close().'
-  return wholeMsNotZero(drainMs, '`drainMs`', instead, LONGEST_TIMER_MS)
+  return readCloseOptions(options).drainMs
 }

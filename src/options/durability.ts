@@ -1,6 +1,7 @@
 import { HoldfastError, InvalidArgumentError, OF_LOCK } from '../errors.ts'
 import { show } from '../kit/show.ts'
-import { assertBoolean, optionsOf, wholeMs } from './input.ts'
+import { boolean, unchecked, wholeMs } from './input.ts'
+import { or, shape } from './shape.ts'
 
 export interface DurabilityOptions {
   /**
@@ -49,21 +50,21 @@ export function durabilityOf(
         'failure of any minority. Leave `durability` out, or give one `redis` that has replicas.',
     )
   }
-  const options = optionsOf(given, '`durability`', ['replicas', 'timeoutMs', 'fsync'])
-  const defaultMs = Math.min(TIMEOUT_MS, Math.floor(leaseMs / 2))
-  const { replicas, timeoutMs = defaultMs, fsync = false } = options as Partial<DurabilityOptions>
-  assertBoolean(fsync, '`durability.fsync`')
+  const timeoutMs = (value: unknown, what: string) => wholeMs(value, what, leaseMs - 1)
+  const fields = {
+    replicas: unchecked,
+    timeoutMs: or(timeoutMs, Math.min(TIMEOUT_MS, Math.floor(leaseMs / 2))),
+    fsync: or(boolean, false),
+  }
+  const { replicas, ...others } = shape('`durability`', fields, 'durability.')(given)
+  const { fsync } = others
   const isWhole = Number.isSafeInteger(replicas) && (replicas as number) >= (fsync ? 0 : 1)
   if (replicas !== 'all' && !isWhole) {
     throw new InvalidArgumentError(
       `\`durability.replicas\` must be a positive whole number or 'all', or 0 with \`fsync\`; got ${show(replicas)}.`,
     )
   }
-  return {
-    replicas: replicas as number | 'all',
-    timeoutMs: wholeMs(timeoutMs, '`durability.timeoutMs`', leaseMs - 1),
-    fsync,
-  }
+  return { replicas: replicas as number | 'all', ...others }
 }
 
 /** The numbers in the error about a grant that too few replicas confirmed. */

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { show } from '../kit/show.ts'
+import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 
 /** The shortest lease, in milliseconds. A shorter lease could expire during one round trip. */
 const SHORTEST_LEASE_MS = 10
@@ -28,92 +29,83 @@ export function assertNoMore(args: readonly unknown[], hint = 'All times are mil
   throw new InvalidArgumentError(`Too many arguments; got ${show(args[0])} as well. ${hint}`)
 }
 
-/**
- * @param names the names of the given options
- * @throws `InvalidArgumentError` for an unknown name, because it may be misspelt
- */
-export function assertKnown(names: readonly string[], known: readonly string[], hint = ''): void {
-  const other = names.find((name) => !known.includes(name))
-  if (other === undefined) return
-  throw new InvalidArgumentError(
-    `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
-  )
+/** The rule of an option that is checked together with others, or not at all. */
+export function unchecked(value: unknown): unknown {
+  return value
 }
 
-/**
- * Returns the options. Throws for a value that is not an object, and for an option with an unknown
- * name.
- *
- * @param what the subject of the error message
- */
-export function optionsOf(options: unknown, what: string, known: readonly string[]): object {
-  if (typeof options !== 'object' || options === null) {
-    throw new InvalidArgumentError(
-      `${what} must be an object with ${anyOf(known)}; got ${show(options)}.`,
-    )
-  }
-  assertKnown(Object.keys(options), known)
-  return options
-}
-
-/** Returns the names as text, such as "`permits`, `waitMs` or `signal`". */
-function anyOf(names: readonly string[]): string {
-  const quoted = names.map((name) => `\`${name}\``)
-  const last = quoted.pop() ?? ''
-  return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`
-}
-
-export function assertBoolean(value: unknown, what: string): asserts value is boolean {
-  if (typeof value === 'boolean') return
+export function boolean(value: unknown, what: string): boolean {
+  if (typeof value === 'boolean') return value
   throw new InvalidArgumentError(`${what} must be true or false; got ${show(value)}.`)
 }
 
+export function text(value: unknown, what: string): string {
+  if (typeof value === 'string') return value
+  throw new InvalidArgumentError(`${what} must be a string; got ${show(value)}.`)
+}
+
+export function abortSignal(value: unknown, what: string): AbortSignal {
+  if (value instanceof AbortSignal) return value
+  throw new InvalidArgumentError(`${what} must be an AbortSignal; got ${show(value)}.`)
+}
+
+export function wholeNumber(
+  value: unknown,
+  what: string,
+  least: number,
+  most: number,
+  lockName?: string,
+): number {
+  const number = value as number
+  if (Number.isSafeInteger(value) && number >= least && number <= most) return number
+  throw new InvalidArgumentError(
+    `${what} must be a whole number from ${least} to ${most}; got ${show(value)}.`,
+    lockName,
+  )
+}
+
 /**
- * Returns the value. Throws unless it is a positive whole number of milliseconds, at most `most`.
+ * @param most the largest time, in milliseconds
+ * @param instead advice for a caller that gives 0, because the caller may mean "not at all"
  */
-export function wholeMs(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
+export function wholeMs(
+  value: unknown,
+  what: string,
+  most = Number.MAX_SAFE_INTEGER,
+  instead = '',
+): number {
   const isWhole = Number.isSafeInteger(value) && (value as number) > 0
   if (isWhole && (value as number) <= most) return value as number
   const bound = isWhole ? `, at most ${most}` : ''
+  const advice = value === 0 && instead !== '' ? ` ${instead}` : ''
   throw new InvalidArgumentError(
-    `${what} must be a positive whole number of milliseconds${bound}; got ${show(value)}.`,
+    `${what} must be a positive whole number of milliseconds${bound}; got ${show(value)}.${advice}`,
   )
+}
+
+/** Returns a time that is not longer than the longest timer. */
+export function timerMs(value: unknown, what: string): number {
+  return wholeMs(value, what, LONGEST_TIMER_MS)
+}
+
+/** Returns the rule for a time that may also be `Infinity`, for no limit. */
+export function orNoLimit(rule: (value: unknown, what: string) => number) {
+  return (value: unknown, what: string) => (value === Infinity ? value : rule(value, what))
 }
 
 /**
- * Like `wholeMs`, but the error for 0 contains advice, because the caller may mean "not at all".
+ * Returns the rule for the wait of a call that tries once by default.
  *
- * @param instead the advice: which call does this
+ * @param instead the advice for a caller that does not want to wait
  */
-export function wholeMsNotZero(
-  value: unknown,
-  what: string,
-  instead: string,
-  most?: number,
-): number {
-  if (value !== 0) return wholeMs(value, what, most)
-  throw new InvalidArgumentError(
-    `${what} must be a positive whole number of milliseconds; got 0. ${instead}`,
-  )
+export function limitedWaitMs(instead: string) {
+  return (value: unknown, what: string) => wholeMs(value, what, undefined, instead)
 }
 
-/** @param instead the advice for a caller that does not want to wait */
-export function wholeWaitMs(value: unknown, instead: string): number {
-  return wholeMsNotZero(value, '`waitMs`', instead)
-}
-
-/** Like `wholeWaitMs`, but also accepts `Infinity` for no limit. */
-export function waitMs(value: unknown, instead: string): number {
-  return value === Infinity ? value : wholeWaitMs(value, instead)
-}
-
-export function maxHoldMs(value: unknown): number {
-  return value === Infinity ? value : leaseMs(value, '`maxHoldMs`')
-}
-
-export function assertSignal(signal: unknown): asserts signal is AbortSignal | undefined {
-  if (signal === undefined || signal instanceof AbortSignal) return
-  throw new InvalidArgumentError(`\`signal\` must be an AbortSignal; got ${show(signal)}.`)
+/** Returns the rule for any other wait, which may also be `Infinity`, for no limit. */
+export function waitMs(instead: string) {
+  return (value: unknown, what: string) =>
+    value === Infinity ? value : wholeMs(value, what, undefined, instead)
 }
 
 /**

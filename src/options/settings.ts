@@ -6,11 +6,11 @@ import { show } from '../kit/show.ts'
 import { LONGEST_TIMER_MS } from '../kit/timers.ts'
 import { warn } from '../kit/warning.ts'
 import { type Durability, durabilityOf } from './durability.ts'
-import { assertBoolean, assertKnown, leaseMs, maxHoldMs, waitMs, wholeMs } from './input.ts'
+import { boolean, leaseMs, orNoLimit, text, timerMs, unchecked, waitMs, wholeMs } from './input.ts'
 import type { HoldfastOptions } from './options.ts'
 import { isClusterList, readSource, type Source } from './redis-source.ts'
 import { showServer } from './redis-url.ts'
-import type { WatchdogThreadOptions } from './watchdog-thread.ts'
+import { assertKnown, or, shape } from './shape.ts'
 
 /** The checked options of a client. An option that the user did not give has its default. */
 export interface Settings {
@@ -66,25 +66,37 @@ const COUNTER_MS = 3_600_000
  */
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
 
-/** The options that have a meaning only with Redis. */
-const REDIS_OPTIONS = ['redis', 'masters', 'watchdogThread', 'durability']
+const CLIENT_OPTIONS = {
+  // With null, the default counts too.
+  longestLeaseMs: (value: unknown, what: string) =>
+    value === null ? undefined : leaseMs(value, what),
+  newDeployment: or(boolean, false),
+  leaseMs: or((value, what) => leaseMs(value, what, LONGEST_TIMER_MS), 30_000),
+  waitMs: or(waitMs('For no limit, use Infinity.'), Infinity),
+  maxHoldMs: or(orNoLimit(leaseMs), Infinity),
+  keyPrefix: text,
+  label: text,
+  presence: or(boolean, true),
+  keepCounters: or(boolean, false),
+  counterTtlMs: wholeMs,
+  shardedPubSub: or(boolean, true),
+  commandTimeoutMs: timerMs,
+  outageMs: timerMs,
+  heldWarningMs: timerMs,
+}
 
-const CLIENT_OPTIONS = [
-  'longestLeaseMs',
-  'newDeployment',
-  'leaseMs',
-  'waitMs',
-  'maxHoldMs',
-  'keyPrefix',
-  'label',
-  'presence',
-  'keepCounters',
-  'counterTtlMs',
-  'shardedPubSub',
-  'commandTimeoutMs',
-  'outageMs',
-  'heldWarningMs',
-]
+/** The options of a client, with the options that have a meaning only with Redis. */
+const REDIS_OPTIONS = {
+  redis: unchecked,
+  masters: unchecked,
+  watchdogThread: or(unchecked, false),
+  durability: unchecked,
+  ...CLIENT_OPTIONS,
+}
+
+const SUBJECT = 'The options of a client'
+const readOptions = shape(SUBJECT, CLIENT_OPTIONS)
+const readRedisOptions = shape(SUBJECT, REDIS_OPTIONS)
 
 /**
  * The end of the error if the options have no `redis`. The user may have passed a client or the
@@ -104,70 +116,60 @@ export function resolveOptions(options: HoldfastOptions, isElsewhere = false): S
       `new Holdfast(options): options must be an object with \`redis\`; got ${showServer(options)}.`,
     )
   }
-  const namesRedis = isElsewhere || 'redis' in options || 'masters' in options
-  assertKnown(
-    Object.keys(options),
-    isElsewhere ? CLIENT_OPTIONS : [...REDIS_OPTIONS, ...CLIENT_OPTIONS],
-    namesRedis ? '' : GIVEN_AS_REDIS,
-  )
-  const { keyPrefix, label = `${hostname()}:${process.pid}` } = options
-  const sources = isElsewhere ? [] : sourcesOf(options)
-  if (keyPrefix !== undefined && typeof keyPrefix !== 'string') {
-    throw new InvalidArgumentError(`\`keyPrefix\` must be a string; got ${show(keyPrefix)}.`)
+  if (!isElsewhere && !('redis' in options || 'masters' in options)) {
+    assertKnown(Object.keys(options), Object.keys(REDIS_OPTIONS), GIVEN_AS_REDIS)
   }
-  if (typeof label !== 'string') {
-    throw new InvalidArgumentError(`\`label\` must be a string; got ${show(label)}.`)
-  }
-  const { keepCounters = false, shardedPubSub = true, newDeployment = false } = options
-  const { presence = true } = options
-  const switches = { keepCounters, shardedPubSub, newDeployment, presence }
-  for (const [name, value] of Object.entries(switches)) {
-    assertBoolean(value, `\`${name}\``)
-  }
-  const { leaseMs: lease = 30_000 } = options
-  const { waitMs: wait = Infinity, maxHoldMs: longestHold = Infinity } = options
-  const { watchdogThread = false } = options
-  if (options.masters !== undefined && watchdogThread !== false) {
+  const given = isElsewhere
+    ? { ...readRedisOptions({}), ...readOptions(options) }
+    : readRedisOptions(options)
+  const { masters, watchdogThread, keepCounters, leaseMs } = given
+  const sources = isElsewhere ? [] : sourcesOf(given)
+  if (masters !== undefined && watchdogThread !== false) {
     // The thread renews leases on one server only, and one master cannot prove a lease.
     throw new InvalidArgumentError('`watchdogThread` cannot be combined with `masters` yet.')
   }
-  const ownLeaseMs = leaseMs(lease, '`leaseMs`', LONGEST_TIMER_MS)
+  if (keepCounters && given.counterTtlMs !== undefined) {
+    throw new InvalidArgumentError('Give either `keepCounters` or `counterTtlMs`; got both.')
+  }
+  const { longestLeaseMs = 2 * leaseMs } = given
+  if (longestLeaseMs < leaseMs) {
+    throw new InvalidArgumentError(
+      `\`longestLeaseMs\` must not be below \`leaseMs\`, which is ${leaseMs}; got ${longestLeaseMs}.`,
+    )
+  }
+  const { label = `${hostname()}:${process.pid}` } = given
   return {
     sources,
-    isQuorum: options.masters !== undefined,
-    newDeployment,
-    longestLeaseMs: longestLeaseMs(options, ownLeaseMs),
-    keyPrefix,
+    isQuorum: masters !== undefined,
+    newDeployment: given.newDeployment,
+    longestLeaseMs,
+    keyPrefix: given.keyPrefix,
     label,
-    presence,
-    counterTtlMs: counterTtlMs(keepCounters, options.counterTtlMs),
-    sharded: shardedPubSub,
-    leaseMs: ownLeaseMs,
-    waitMs: waitMs(wait, 'For no limit, use Infinity.'),
-    maxHoldMs: maxHoldMs(longestHold),
-    ...timeLimits(options),
+    presence: given.presence,
+    counterTtlMs: given.counterTtlMs ?? (keepCounters ? 0 : COUNTER_MS),
+    sharded: given.shardedPubSub,
+    leaseMs,
+    waitMs: given.waitMs,
+    maxHoldMs: given.maxHoldMs,
+    ...timeLimits(given),
     ...threadOf(watchdogThread),
-    heldWarningMs: heldWarningMs(options.heldWarningMs),
-    durability: durabilityOf(options.durability, options.masters !== undefined, ownLeaseMs),
+    heldWarningMs: given.heldWarningMs,
+    durability: durabilityOf(given.durability, masters !== undefined, leaseMs),
   }
 }
 
 let isWarnedOfOneTry = false
 
 function timeLimits(
-  options: HoldfastOptions,
+  given: ReturnType<typeof readOptions>,
 ): Pick<Settings, 'commandTimeoutMs' | 'outageMs' | 'patienceMs'> {
-  const { commandTimeoutMs = 2_000, outageMs = 5_000 } = options
-  const limits = {
-    commandTimeoutMs: wholeMs(commandTimeoutMs, '`commandTimeoutMs`', LONGEST_TIMER_MS),
-    outageMs: wholeMs(outageMs, '`outageMs`', LONGEST_TIMER_MS),
-    patienceMs: (waitMs: number) => {
-      if (options.outageMs !== undefined) return outageMs
-      if (waitMs === Infinity) return PATIENCE_MS.without
-      return Math.min(Math.max(waitMs, outageMs), PATIENCE_MS.most)
-    },
+  const { commandTimeoutMs = 2_000, outageMs = 5_000 } = given
+  const patienceMs = (waitMs: number) => {
+    if (given.outageMs !== undefined) return outageMs
+    if (waitMs === Infinity) return PATIENCE_MS.without
+    return Math.min(Math.max(waitMs, outageMs), PATIENCE_MS.most)
   }
-  const isOneTry = options.commandTimeoutMs !== undefined && commandTimeoutMs > outageMs
+  const isOneTry = given.commandTimeoutMs !== undefined && commandTimeoutMs > outageMs
   if (isOneTry && !isWarnedOfOneTry) {
     isWarnedOfOneTry = true
     warn(
@@ -177,16 +179,10 @@ function timeLimits(
         '`outageMs`.',
     )
   }
-  return limits
+  return { commandTimeoutMs, outageMs, patienceMs }
 }
 
-function counterTtlMs(keepCounters: boolean, ttlMs: number | undefined): number {
-  if (ttlMs === undefined) return keepCounters ? 0 : COUNTER_MS
-  if (!keepCounters) return wholeMs(ttlMs, '`counterTtlMs`')
-  throw new InvalidArgumentError('Give either `keepCounters` or `counterTtlMs`; got both.')
-}
-
-function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
+function sourcesOf({ redis, masters }: { redis: unknown; masters: unknown }): Source[] {
   if (masters === undefined) {
     return [readSource(redis, 'new Holdfast(options): `redis`')]
   }
@@ -210,18 +206,6 @@ function sourcesOf({ redis, masters }: HoldfastOptions): Source[] {
   })
 }
 
-function longestLeaseMs(options: HoldfastOptions, ownLeaseMs: number): number {
-  const longest = leaseMs(options.longestLeaseMs ?? 2 * ownLeaseMs, '`longestLeaseMs`')
-  if (longest >= ownLeaseMs) return longest
-  throw new InvalidArgumentError(
-    `\`longestLeaseMs\` must not be below \`leaseMs\`, which is ${ownLeaseMs}; got ${longest}.`,
-  )
-}
-
-function heldWarningMs(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : wholeMs(ms, '`heldWarningMs`', LONGEST_TIMER_MS)
-}
-
 function threadOf(thread: unknown): Pick<Settings, 'silenceLimitMs' | 'workerUrl'> {
   if (thread === false) return { silenceLimitMs: undefined, workerUrl: undefined }
   const given = thread === true ? {} : thread
@@ -230,13 +214,14 @@ function threadOf(thread: unknown): Pick<Settings, 'silenceLimitMs' | 'workerUrl
       `\`watchdogThread\` must be true, false or { silenceLimitMs, workerUrl }; got ${show(thread)}.`,
     )
   }
-  assertKnown(Object.keys(given), ['silenceLimitMs', 'workerUrl'])
-  const { silenceLimitMs = 60_000, workerUrl } = given as WatchdogThreadOptions
-  return {
-    silenceLimitMs: wholeMs(silenceLimitMs, '`watchdogThread.silenceLimitMs`', LONGEST_TIMER_MS),
-    workerUrl: workerUrl === undefined ? undefined : fileUrl(workerUrl),
-  }
+  return readThread(given)
 }
+
+const readThread = shape(
+  '`watchdogThread`',
+  { silenceLimitMs: or(timerMs, 60_000), workerUrl: fileUrl },
+  'watchdogThread.',
+)
 
 function fileUrl(file: unknown): URL {
   const text = String(file)

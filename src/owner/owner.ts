@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { behind, handleClassOf, otherCopy } from '../kit/handle.ts'
 import { show } from '../kit/show.ts'
-import { optionsOf } from '../options/input.ts'
+import { unchecked } from '../options/input.ts'
+import { shape } from '../options/shape.ts'
 import { LeaseHolder } from './lease-holder.ts'
 
 const MEMBERS = ['clientId', 'id'] as const
@@ -101,13 +102,15 @@ export class Owner extends LeaseHolder {
 
 const HandleOfOwner = handleClassOf(Owner, MEMBERS, { variable: 'owner' })
 
+const readLockOptions = shape('The options of a lock', { owner: unchecked })
+
 /**
  * Returns the owner among the options of `getLock`; undefined if there is none.
  *
  * @throws `InvalidArgumentError` for another option, or an owner of another client
  */
 export function ownerOf(options: unknown, clientId: string): Owner | undefined {
-  const { owner } = optionsOf(options, 'The options of a lock', ['owner']) as { owner?: unknown }
+  const { owner } = readLockOptions(options)
   if (owner === undefined) return undefined
   const one = behind(owner, Owner)
   if (one?.clientId === clientId) return one

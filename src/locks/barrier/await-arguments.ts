@@ -1,6 +1,6 @@
-import { InvalidArgumentError } from '../../errors.ts'
 import { show } from '../../kit/show.ts'
-import { assertNoMore, assertSignal, optionsOf, waitMs as waitMsOf } from '../../options/input.ts'
+import { abortSignal, assertNoMore, unchecked, waitMs, wholeNumber } from '../../options/input.ts'
+import { or, shape } from '../../options/shape.ts'
 
 /** The options of `await` of a cyclic barrier. */
 export interface BarrierAwaitOptions {
@@ -15,23 +15,18 @@ export interface BarrierAwaitOptions {
 /** A longer list of arrivals would block the server for too long when a round ends. */
 const MOST_PARTIES = 10_000
 
-/** The options of `await`, checked. */
-export function awaitArguments(
-  name: string,
-  options: unknown,
-  others: readonly unknown[],
-): BarrierAwaitOptions {
+const readAwait = shape('The options of await()', {
+  parties: unchecked,
+  waitMs: or(waitMs('To look without waiting, use inspect().'), Infinity),
+  signal: abortSignal,
+})
+
+/** The options of `await`, checked and complete. */
+export function awaitArguments(name: string, options: unknown, others: readonly unknown[]) {
   assertNoMore(others)
-  const known = ['parties', 'waitMs', 'signal']
-  const given = optionsOf(options, 'The options of await()', known) as BarrierAwaitOptions
-  const { parties, waitMs, signal } = given
-  if (!Number.isSafeInteger(parties) || parties < 1 || parties > MOST_PARTIES) {
-    throw new InvalidArgumentError(
-      `Barrier ${show(name)}: \`parties\` must be a whole number from 1 to ${MOST_PARTIES}; got ${show(parties)}.`,
-      name,
-    )
-  }
-  assertSignal(signal)
-  if (waitMs !== undefined) waitMsOf(waitMs, 'To look without waiting, use inspect().')
-  return given
+  const { parties, ...limits } = readAwait(options)
+  const what = `Barrier ${show(name)}: \`parties\``
+  return { parties: wholeNumber(parties, what, 1, MOST_PARTIES, name), ...limits }
 }
+
+export type PartyOptions = ReturnType<typeof awaitArguments>

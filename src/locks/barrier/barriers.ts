@@ -7,7 +7,7 @@ import type { WaitingEntry } from '../../local/holdings.ts'
 import { finite } from '../../local/list-holdings.ts'
 import type { BarrierFacts, RemoteBarrier } from '../../servers/barrier-server.ts'
 import { type Limits, RetryBudget } from '../../waiting/retry-budget.ts'
-import type { BarrierAwaitOptions } from './await-arguments.ts'
+import type { PartyOptions } from './await-arguments.ts'
 import { Party } from './party.ts'
 
 /** At most this many ids are kept for one barrier, and for this many barriers. */
@@ -34,7 +34,7 @@ export class Barriers {
     this.#limits = limits
   }
 
-  async await(name: string, remote: RemoteBarrier, options: BarrierAwaitOptions): Promise<boolean> {
+  async await(name: string, remote: RemoteBarrier, options: PartyOptions): Promise<boolean> {
     this.#assertOpen(name)
     options.signal?.throwIfAborted()
     this.#count += 1

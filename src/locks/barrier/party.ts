@@ -8,13 +8,13 @@ import { AbortWatch } from '../../waiting/abort-watch.ts'
 import { ReleaseListener } from '../../waiting/release-listener.ts'
 import type { RetryBudget } from '../../waiting/retry-budget.ts'
 import { WaitTimer } from '../../waiting/wait-timer.ts'
-import type { BarrierAwaitOptions } from './await-arguments.ts'
+import type { PartyOptions } from './await-arguments.ts'
 
 interface PartyTerms {
   readonly name: string
   readonly id: string
   readonly remote: RemoteBarrier
-  readonly options: BarrierAwaitOptions
+  readonly options: PartyOptions
   readonly leaseMs: number
   /** Earlier arrivals whose outcomes the client knows. */
   readonly answered: readonly string[]
@@ -54,7 +54,7 @@ export class Party {
     this.#terms = terms
     this.name = name
     this.id = id
-    this.waitMs = options.waitMs ?? Infinity
+    this.waitMs = options.waitMs
     this.#budget = terms.budget(this.waitMs)
     const { clock } = this.#budget
     this.#wakeEvent = new WakeEvent(clock)

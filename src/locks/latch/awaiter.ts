@@ -1,9 +1,9 @@
 import { Linked } from '../../kit/linked-list.ts'
-import type { AwaitOptions } from '../../options/options.ts'
 import type { LatchState } from '../../servers/latch-server.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { RetryBudget } from '../../waiting/retry-budget.ts'
 import { WaitTimer } from '../../waiting/wait-timer.ts'
+import type { AwaiterOptions } from './latch-arguments.ts'
 
 /**
  * One call of `await` of a latch. It settles when the latch opens, `waitMs` ends, the caller
@@ -38,7 +38,7 @@ export class Awaiter extends Linked<Awaiter> {
    * @param host notified when this call settles
    */
   constructor(
-    { round, waitMs = Infinity, signal }: AwaitOptions,
+    { round, waitMs, signal }: AwaiterOptions,
     retryBudget: RetryBudget,
     requests: number,
     host: { settled(awaiter: Awaiter): void },

@@ -1,11 +1,10 @@
-import { InvalidArgumentError } from '../../errors.ts'
 import type { Public } from '../../kit/public.ts'
 import { show } from '../../kit/show.ts'
-import { assertNoMore } from '../../options/input.ts'
+import { assertNoMore, wholeNumber } from '../../options/input.ts'
 import type { AwaitOptions, LatchRoundOptions } from '../../options/options.ts'
 import type { LatchFacts } from '../../servers/answers.ts'
 import { OPEN, type RemoteLatch } from '../../servers/latch-server.ts'
-import { awaitArguments, roundOf } from './latch-arguments.ts'
+import { awaitArguments, roundToCountDown, roundToDelete } from './latch-arguments.ts'
 import type { Latches } from './latches.ts'
 
 const SETTING = {
@@ -55,13 +54,8 @@ export class HoldfastCountDownLatch {
    * the message says if the count may have been set. `RedisRefusedError`, `ClosedError`
    */
   async trySetCount(count: number, ...others: readonly never[]): Promise<boolean> {
-    if (!Number.isSafeInteger(count) || count < 1) {
-      throw new InvalidArgumentError(
-        `Latch ${show(this.name)}: its count must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}; ` +
-          `got ${show(count)}.`,
-        this.name,
-      )
-    }
+    const what = `Latch ${show(this.name)}: its count`
+    wholeNumber(count, what, 1, Number.MAX_SAFE_INTEGER, this.name)
     assertNoMore(others)
     return this.#latches.change(this.#self, {
       ...SETTING,
@@ -96,7 +90,7 @@ export class HoldfastCountDownLatch {
     options?: LatchRoundOptions,
     ...others: readonly never[]
   ): Promise<number | null> {
-    const round = roundOf(options, 'countDown()', others, 'It counts down by one.')
+    const round = roundToCountDown(options, others)
     const isAny = round === undefined
     const state = await this.#latches.change(this.#self, {
       ...COUNTING,
@@ -141,7 +135,7 @@ export class HoldfastCountDownLatch {
    * @throws as `countDown` does
    */
   async delete(options?: LatchRoundOptions, ...others: readonly never[]): Promise<boolean> {
-    const round = roundOf(options, 'delete()', others)
+    const round = roundToDelete(options, others)
     return this.#latches.change(this.#self, {
       ...DELETING,
       send: (request, callMs) => this.#remote.delete(request, callMs, round),

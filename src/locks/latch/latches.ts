@@ -5,12 +5,12 @@ import { within } from '../../kit/within.ts'
 import { closedError } from '../../local/closed-errors.ts'
 import type { WaitingEntry } from '../../local/holdings.ts'
 import { finite } from '../../local/list-holdings.ts'
-import type { AwaitOptions } from '../../options/options.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
 import type { LatchState, RemoteLatch } from '../../servers/latch-server.ts'
 import { OnceRequest } from '../../servers/once-request.ts'
 import { type Limits, RetryBudget } from '../../waiting/retry-budget.ts'
 import { Awaiter } from './awaiter.ts'
+import type { AwaiterOptions } from './latch-arguments.ts'
 import { LatchWatch } from './latch-watch.ts'
 
 /** In milliseconds. The server stores the result of a request for at most this time. */
@@ -90,7 +90,7 @@ export class Latches {
   async await(
     { name, rawName }: NamedLatch,
     remote: RemoteLatch,
-    options: AwaitOptions,
+    options: AwaiterOptions,
   ): Promise<boolean> {
     this.#assertOpen(name)
     options.signal?.throwIfAborted()
@@ -99,11 +99,11 @@ export class Latches {
       watch = new LatchWatch(remote, this.#limits.clock, () => this.#watches.delete(rawName))
       this.#watches.set(rawName, watch)
     }
-    const budget = this.#budget(name, watch, options.waitMs ?? Infinity)
+    const { waitMs } = options
+    const budget = this.#budget(name, watch, waitMs)
     const awaiter = new Awaiter(options, budget, this.#requests, watch)
     const here = watch
     outsideFrames(() => here.add(awaiter))
-    const { waitMs = Infinity } = options
     const call = { name, waitMs, beganAt: this.#limits.clock.monotonic() }
     this.#awaited.add(call)
     const forget = () => this.#awaited.delete(call)

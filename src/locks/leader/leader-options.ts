@@ -1,4 +1,5 @@
-import { assertBoolean, assertSignal, optionsOf, wholeMs } from '../../options/input.ts'
+import { abortSignal, boolean, orNoLimit, unchecked, wholeMs } from '../../options/input.ts'
+import { or, shape } from '../../options/shape.ts'
 import { assertLabel } from './candidate-label.ts'
 
 /** The options of `getLeaderElection`. */
@@ -44,29 +45,22 @@ export interface LeadOptions {
   resignOnRequest?: boolean
 }
 
+const readElection = shape('The options of getLeaderElection()', { label: unchecked })
+
 /** Returns the label in the options; without a label, the label of the client. */
 export function electionLabel(options: unknown, ofClient: string): string {
-  const given = optionsOf(options, 'The options of getLeaderElection()', ['label'])
-  const { label = ofClient } = given as { label?: unknown }
+  const { label = ofClient } = readElection(options)
   assertLabel(label)
   return label
 }
 
-/** The options of `lead`, checked and complete. */
-export interface Leading {
-  readonly signal: AbortSignal | undefined
-  readonly again: boolean
-  readonly maxDrainMs: number
-  readonly resignOnRequest: boolean
-}
+/** Returns the options of `lead` after a check. */
+export const leadOptions = shape('The options of lead()', {
+  signal: abortSignal,
+  again: or(boolean, false),
+  maxDrainMs: or(orNoLimit(wholeMs), Infinity),
+  resignOnRequest: or(boolean, false),
+})
 
-export function leadOptions(options: unknown): Leading {
-  const known = ['signal', 'again', 'maxDrainMs', 'resignOnRequest']
-  const given = optionsOf(options, 'The options of lead()', known) as LeadOptions
-  const { signal, again = false, maxDrainMs = Infinity, resignOnRequest = false } = given
-  assertSignal(signal)
-  assertBoolean(again, '`again`')
-  if (maxDrainMs !== Infinity) wholeMs(maxDrainMs, '`maxDrainMs`')
-  assertBoolean(resignOnRequest, '`resignOnRequest`')
-  return { signal, again, maxDrainMs, resignOnRequest }
-}
+/** The options of `lead`, checked and complete. */
+export type Leading = ReturnType<typeof leadOptions>

@@ -1,13 +1,12 @@
 import type { HeldLease, Lease } from '../../lease/lease.ts'
 import type { Watchable } from '../../local/free-watches.ts'
 import type { LocalLocks } from '../../local/local-locks.ts'
-import { awaitOptionsOf } from '../../options/await-options.ts'
 import { assertFunction } from '../../options/input.ts'
 import type { AwaitOptions, RequestReleaseOptions } from '../../options/options.ts'
-import { requestOptionsOf } from '../../options/request-options.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
 import { BaseLock } from './base-lock.ts'
+import { requestOptions, whenFreeOptions } from './contended-options.ts'
 
 /**
  * The methods of a lock object that are useful while another owner holds the lock. None of these methods acquires the
@@ -29,7 +28,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
    * Redis was down for `outageMs`, and with `ClosedError` after `close()`
    */
   async whenFree(options?: AwaitOptions): Promise<boolean> {
-    return (await this.awaitFree(awaitOptionsOf(options, 'whenFree()', ASK_ONCE))) !== null
+    return (await this.awaitFree(whenFreeOptions(options))) !== null
   }
 
   /**
@@ -58,7 +57,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
    * does, and with `InvalidArgumentError` for invalid options
    */
   async requestRelease(options?: RequestReleaseOptions): Promise<number> {
-    const { reason, owner } = requestOptionsOf(options)
+    const { reason, owner } = requestOptions(options)
     const { name, registry } = this
     registry.assertOpen(name)
     const owners = owner === undefined ? await this.holders(NOT_ASKED) : [owner]
@@ -111,5 +110,3 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
 }
 
 const NOT_ASKED = 'its holder was not asked to release it'
-
-export const ASK_ONCE = 'To ask once without waiting, use isLocked().'

@@ -1,9 +1,8 @@
 import type { Clock } from '../../kit/clock.ts'
-import { awaitOptionsOf } from '../../options/await-options.ts'
 import type { AwaitOptions } from '../../options/options.ts'
 import { AbortWatch } from '../../waiting/abort-watch.ts'
 import type { WaitLimits } from '../../waiting/timed-wait.ts'
-import { ASK_ONCE } from '../lock/contended-lock.ts'
+import { whenFreeOptions } from '../lock/contended-options.ts'
 
 interface AwaitedLock {
   awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null>
@@ -19,7 +18,7 @@ export async function whenAllFree(
   options: AwaitOptions | undefined,
   clock: Clock,
 ): Promise<boolean> {
-  const { waitMs, signal } = awaitOptionsOf(options, 'whenFree()', ASK_ONCE)
+  const { waitMs, signal } = whenFreeOptions(options)
   const endsAt = clock.monotonic() + waitMs
   signal?.throwIfAborted()
   // Aborts the other waits when one wait has failed.

@@ -221,8 +221,7 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   async #acquireInTime(wanted: PermitAcquisition): Promise<Permit> {
-    const asked = { permits: wanted.permits, waitMs: wanted.meant.waitMs }
-    const lease = acquiredInTime(this.#start(wanted), asked, this.#kinds, this.#locks)
+    const lease = acquiredInTime(this.#start(wanted), wanted, this.#kinds, this.#locks)
     return lease as Promise<Permit>
   }
 
@@ -230,8 +229,7 @@ export class HoldfastPermitExpirableSemaphore {
     return this.#start(wanted).acquiring as Promise<Permit | null>
   }
 
-  #start({ permits, meant }: PermitAcquisition) {
-    const { leaseMs, renew, maxHoldMs, waitMs, signal } = meant
+  #start({ permits, leaseMs, renew, maxHoldMs, waitMs, signal }: PermitAcquisition) {
     const locks = this.#locks
     locks.assertAdmits(this.name)
     locks.assertNotLonger(this.name, leaseMs)

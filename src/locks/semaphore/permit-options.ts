@@ -1,12 +1,11 @@
-import { InvalidArgumentError } from '../../errors.ts'
-import { show } from '../../kit/show.ts'
 import {
   type Acquisition,
+  acquisitionOf,
   type Defaults,
-  tryUsingOptions,
-  usingOptions,
+  LOCK_OPTIONS,
 } from '../../options/acquisition.ts'
-import { assertNoMore, optionsOf, wholeWaitMs } from '../../options/input.ts'
+import { assertNoMore, limitedWaitMs, unchecked, waitMs, wholeNumber } from '../../options/input.ts'
+import { or, shape } from '../../options/shape.ts'
 
 export interface PermitSemaphoreOptions {
   /**
@@ -62,9 +61,8 @@ export interface TryPermitOptions extends PermitOptions {
 }
 
 /** The options of an acquisition of permits, checked and complete. */
-export interface PermitAcquisition {
+export interface PermitAcquisition extends Acquisition {
   readonly permits: number
-  readonly meant: Acquisition
 }
 
 /**
@@ -76,70 +74,61 @@ const MOST_AT_ONCE = 5_000
 /** The largest total number of permits, because the number is an `int` in Redisson. */
 const MOST = 2_147_483_647
 
-const OPTIONS = ['permits', 'leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
+const WHAT = 'The number of permits'
+
+const OPTIONS = {
+  permits: or((value) => wholeNumber(value, WHAT, 1, MOST_AT_ONCE), 1),
+  ...LOCK_OPTIONS,
+  waitMs: waitMs('To ask once without waiting, use tryAcquire().'),
+}
+const TRY_OPTIONS = {
+  ...OPTIONS,
+  waitMs: limitedWaitMs('To ask once without waiting, leave it out.'),
+}
+
+const OF_ACQUISITION = 'The options of an acquisition'
+const readOptions = shape(OF_ACQUISITION, OPTIONS)
+const readTryOptions = shape(OF_ACQUISITION, TRY_OPTIONS)
+const readTryUsingOptions = shape(OF_ACQUISITION, { ...TRY_OPTIONS, otherwise: unchecked })
 
 /** Returns the options of `acquire` and `using` after a check. */
 export function acquireOptions(
-  options: unknown,
+  options: unknown = {},
   others: readonly unknown[],
   defaults: Defaults,
 ): PermitAcquisition {
-  return resolve(options, others, (rest) => usingOptions(rest, defaults), 'use tryAcquire().')
+  assertNoMore(others)
+  return acquisitionOf(readOptions(options), defaults.untilHeld, defaults)
 }
 
 export function tryAcquireOptions(
-  options: unknown,
+  options: unknown = {},
   others: readonly unknown[],
   defaults: Defaults,
 ): PermitAcquisition {
-  return resolve(options, others, (rest) => tryUsingOptions(rest, defaults), 'leave it out.')
-}
-
-export function tryUsingPermits(options: unknown, defaults: Defaults): PermitAcquisition {
-  const meaning = (rest: unknown) => tryUsingOptions(rest, defaults)
-  return resolve(options, [], meaning, 'leave it out.', [...OPTIONS, 'otherwise'])
-}
-
-function resolve(
-  options: unknown,
-  others: readonly unknown[],
-  meaning: (options: unknown) => Acquisition,
-  instead: string,
-  known = OPTIONS,
-): PermitAcquisition {
   assertNoMore(others)
-  if (options === undefined) return { permits: 1, meant: meaning(undefined) }
-  const given = optionsOf(options, 'The options of an acquisition', known) as TryPermitOptions
-  const { permits = 1, ...rest } = given
-  // The other options are the same as for locks. For a `waitMs` of 0, the error of permits suggests another method.
-  if (rest.waitMs === 0) wholeWaitMs(0, `To ask once without waiting, ${instead}`)
-  return { permits: numberOf(permits, 1, MOST_AT_ONCE), meant: meaning(rest) }
+  return acquisitionOf(readTryOptions(options), defaults.once, defaults)
 }
+
+export function tryUsingPermits(options: unknown = {}, defaults: Defaults): PermitAcquisition {
+  return acquisitionOf(readTryUsingOptions(options), defaults.once, defaults)
+}
+
+const readSemaphoreOptions = shape('getPermitExpirableSemaphore(name, options): the options', {
+  permits: permitsInAll,
+})
 
 /** @returns the total number of permits; undefined if the options do not contain it */
-export function limitGiven(options: unknown): number | undefined {
-  if (options === undefined) return undefined
-  const what = 'getPermitExpirableSemaphore(name, options): the options'
-  const { permits } = optionsOf(options, what, ['permits']) as PermitSemaphoreOptions
-  return permits === undefined ? undefined : permitsInAll(permits)
+export function limitGiven(options: unknown = {}): number | undefined {
+  return readSemaphoreOptions(options).permits
 }
 
 /** Returns the total number of permits after a check. */
 export function permitsInAll(value: unknown): number {
-  return numberOf(value, 0, MOST)
+  return wholeNumber(value, WHAT, 0, MOST)
 }
 
 /** Returns how many permits to add, after a check. A number below 0 removes permits. */
 export function permitsMore(value: unknown): number {
-  return numberOf(value, -MOST, MOST)
-}
-
-function numberOf(value: unknown, least: number, most: number): number {
-  if (Number.isSafeInteger(value)) {
-    const number = value as number
-    if (number >= least && number <= most) return number
-  }
-  throw new InvalidArgumentError(
-    `The number of permits must be a whole number from ${least} to ${most}; got ${show(value)}.`,
-  )
+  return wholeNumber(value, WHAT, -MOST, MOST)
 }

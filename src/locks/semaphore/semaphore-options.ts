@@ -1,14 +1,14 @@
-import { InvalidArgumentError } from '../../errors.ts'
-import { show } from '../../kit/show.ts'
 import type { Defaults } from '../../options/acquisition.ts'
 import {
+  abortSignal,
   assertNoMore,
-  assertSignal,
-  waitMs as longestWait,
-  optionsOf,
+  limitedWaitMs,
+  unchecked,
+  waitMs,
   wholeMs,
-  wholeWaitMs,
+  wholeNumber,
 } from '../../options/input.ts'
+import { or, type Rule, shape } from '../../options/shape.ts'
 
 /** The largest number of permits, because Redisson reads the number as an `int` of Java. */
 const MOST_PERMITS = 2_147_483_647
@@ -61,97 +61,68 @@ export interface PermitsWanted {
 /**
  * Returns the value if it is a whole number from 0 to 2,147,483,647. Throws for any other value.
  *
- * @param what the call as users write it, for the error
+ * @param call the call as users write it, for the error
  */
-export function permitsGiven(value: unknown, what: string): number {
-  return permitsFrom(0, value, what)
+export function permitsGiven(value: unknown, call: string, least = 0): number {
+  return wholeNumber(value, `${call}: the permits`, least, MOST_PERMITS)
 }
 
 /** Like `permitsGiven`, but also accepts numbers below 0. */
-export function anyPermitsGiven(value: unknown, what: string): number {
-  return permitsFrom(-MOST_PERMITS, value, what)
+export function anyPermitsGiven(value: unknown, call: string): number {
+  return permitsGiven(value, call, -MOST_PERMITS)
 }
 
-function permitsFrom(least: number, value: unknown, what: string): number {
-  const number = value as number
-  if (Number.isInteger(value) && number >= least && number <= MOST_PERMITS) return number
-  throw new InvalidArgumentError(
-    `${what}: the permits must be a whole number from ${least} to ${MOST_PERMITS}; got ${show(value)}.`,
-  )
+/** Declares the options of a call that acquires permits. */
+function reader(call: string, waitRule: Rule<number>, others: Record<string, Rule<unknown>> = {}) {
+  const read = shape(`${call}: the options`, {
+    permits: or((value) => permitsGiven(value, call), 1),
+    waitMs: waitRule,
+    signal: abortSignal,
+    ...others,
+  })
+  return (options: unknown = {}, defaults?: Defaults): PermitsWanted => {
+    const { permits, waitMs = defaults?.untilHeld.waitMs ?? 0, signal } = read(options)
+    return { permits, waitMs, signal }
+  }
 }
+
+const WAIT = waitMs('To try once without waiting, use tryAcquire().')
+const TRY = limitedWaitMs('To try once without waiting, leave it out.')
+
+const readAcquire = reader('acquire(options)', WAIT)
+const readLimits = shape('acquire(permits, options): the options', {
+  waitMs: WAIT,
+  signal: abortSignal,
+})
+const readTtl = shape('trySetPermits(permits, options): the options', { ttlMs: or(wholeMs, 0) })
+
+export const usingArguments = reader('using(fn, options)', WAIT)
+export const tryAcquireArguments = reader('tryAcquire(options)', TRY)
+export const tryUsingArguments = reader('tryUsing(fn, options)', TRY, { otherwise: unchecked })
 
 /** Returns the arguments of `acquire` after a check: either options, or a number of permits and then options. */
 export function acquireArguments(
   first: unknown,
   options: unknown,
   others: readonly unknown[],
-  { untilHeld }: Defaults,
+  defaults: Defaults,
 ): PermitsWanted {
   assertNoMore(others)
-  const { waitMs } = untilHeld
   if (typeof first === 'object' && first !== null) {
     assertNoMore(
       options === undefined ? [] : [options],
       'The options come first, or after a number.',
     )
-    return wantedBy('acquire(options)', first, ['permits', 'waitMs', 'signal'], waitMs)
+    return readAcquire(first, defaults)
   }
-  const wanted = wantedBy('acquire(permits, options)', options, ['waitMs', 'signal'], waitMs)
-  if (first === undefined) return wanted
-  return {
-    ...wanted,
-    permits: permitsGiven(first, 'acquire(permits, options), or acquire(options)'),
-  }
-}
-
-/** Returns the options of `tryAcquire` and `tryUsing` after a check. */
-export function tryArguments(
-  what: string,
-  options: unknown,
-  more: readonly string[] = [],
-): PermitsWanted {
-  return wantedBy(what, options, ['permits', 'waitMs', 'signal', ...more])
-}
-
-export function usingArguments(options: unknown, { untilHeld }: Defaults): PermitsWanted {
-  return wantedBy('using(fn, options)', options, ['permits', 'waitMs', 'signal'], untilHeld.waitMs)
+  const { waitMs = defaults.untilHeld.waitMs, signal } = readLimits(
+    options === undefined ? {} : options,
+  )
+  const call = 'acquire(permits, options), or acquire(options)'
+  return { permits: first === undefined ? 1 : permitsGiven(first, call), waitMs, signal }
 }
 
 /** @returns how long a new semaphore exists, in milliseconds; 0 means forever */
-export function ttlGiven(options: unknown): number {
-  const { ttlMs } = given('trySetPermits(permits, options)', options, ['ttlMs']) as {
-    ttlMs?: unknown
-  }
-  return ttlMs === undefined ? 0 : wholeMs(ttlMs, '`ttlMs`')
-}
-
-/** @param defaultWaitMs the `waitMs` without that option. Undefined for calls that do not wait by default */
-function wantedBy(
-  what: string,
-  options: unknown,
-  known: readonly string[],
-  defaultWaitMs?: number,
-): PermitsWanted {
-  const { permits = 1, waitMs, signal } = given(what, options, known) as Record<string, unknown>
-  assertSignal(signal)
-  return {
-    permits: permitsGiven(permits, what),
-    waitMs: defaultWaitMs === undefined ? triedMs(waitMs) : waitedMs(waitMs, defaultWaitMs),
-    signal,
-  }
-}
-
-function triedMs(waitMs: unknown): number {
-  if (waitMs === undefined) return 0
-  return wholeWaitMs(waitMs, 'To try once without waiting, leave it out.')
-}
-
-function waitedMs(waitMs: unknown, defaultMs: number): number {
-  if (waitMs === undefined) return defaultMs
-  return longestWait(waitMs, 'To try once without waiting, use tryAcquire().')
-}
-
-function given(what: string, options: unknown, known: readonly string[]): object {
-  if (options === undefined) return {}
-  return optionsOf(options, `${what}: the options`, known)
+export function ttlGiven(options: unknown = {}): number {
+  return readTtl(options).ttlMs
 }

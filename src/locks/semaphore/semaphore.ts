@@ -14,7 +14,8 @@ import {
   type PermitsWanted,
   permitsGiven,
   type TryAcquirePermitsOptions,
-  tryArguments,
+  tryAcquireArguments,
+  tryUsingArguments,
   ttlGiven,
   type UsingPermitsOptions,
   usingArguments,
@@ -101,7 +102,7 @@ export class HoldfastSemaphore {
     ...others: readonly never[]
   ): Promise<boolean> {
     assertNoMore(others)
-    return this.#tryTake(tryArguments('tryAcquire(options)', options))
+    return this.#tryTake(tryAcquireArguments(options))
   }
 
   /**
@@ -129,7 +130,7 @@ export class HoldfastSemaphore {
     options?: TryAcquirePermitsOptions & Pick<TryUsingOptions<U>, 'otherwise'>,
   ): Promise<T | U> {
     assertFunction(work)
-    const wanted = tryArguments('tryUsing(fn, options)', options, ['otherwise'])
+    const wanted = tryUsingArguments(options)
     return (await this.#tryTake(wanted)) ? this.#do(work, wanted) : otherwiseOf(options)
   }
 
@@ -208,9 +209,8 @@ export class HoldfastSemaphore {
   }
 
   async #takeInTime(wanted: PermitsWanted): Promise<void> {
-    const { kinds, locks } = this.#all
     const begun = this.#start(wanted)
-    if (begun !== undefined) await acquiredInTime(begun, wanted, kinds, locks)
+    if (begun !== undefined) await acquiredInTime(begun, wanted, this.#all.kinds, this.#all.locks)
   }
 
   async #tryTake(wanted: PermitsWanted): Promise<boolean> {

@@ -1,0 +1,122 @@
+import { InvalidArgumentError } from '../errors.ts'
+import { show } from '../kit/show.ts'
+
+/**
+ * Returns the checked value of an option.
+ *
+ * @param what the subject of the error message, such as the quoted name of the option
+ * @throws `InvalidArgumentError` for an invalid value
+ */
+export type Rule<T> = (value: unknown, what: string) => T
+
+/** An option and its default: its value if the caller does not give it. */
+interface RuleOr<T, D> {
+  readonly rule: Rule<T>
+  readonly usual: D
+}
+
+/** The options of a call. The default of an option that is only a rule is undefined. */
+type Shape = Readonly<Record<string, Rule<unknown> | RuleOr<unknown, unknown>>>
+
+/** The checked value of each option, in a new object. */
+type ValuesOf<S extends Shape> = {
+  -readonly [K in keyof S]: S[K] extends RuleOr<infer T, infer D>
+    ? T | D
+    : S[K] extends Rule<infer T>
+      ? T | undefined
+      : never
+}
+
+type GivenOptions = Readonly<Record<string, unknown>>
+
+export function or<T, D>(rule: Rule<T>, usual: D): RuleOr<T, D> {
+  return { rule, usual }
+}
+
+/**
+ * Declares the options of a call.
+ *
+ * @param what the subject of the error for a value that is not an object
+ * @param rules the rules of the options by their names
+ * @param prefix the beginning of the names in errors, such as `durability.`
+ * @returns a function that reads the options. It throws `InvalidArgumentError` for a value that is
+ * not an object, for an unknown name, and for a value that its rule refuses
+ */
+export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
+  const names = Object.keys(rules)
+  const all = Object.entries(rules).map(([name, given]) => {
+    const { rule, usual } = typeof given === 'function' ? or(given, undefined) : given
+    return { name, rule, usual, label: `\`${prefix}${name}\`` }
+  })
+  // A copy of `rules` has room for all names inside the object, and each copy of it has this room too.
+  const defaults: Record<string, unknown> = { ...rules }
+  for (const { name, usual } of all) defaults[name] = usual
+
+  /**
+   * Reads valid options of a plain object, without a list of their names. Returns undefined if an
+   * option is invalid or unknown.
+   */
+  const readPlain = (options: GivenOptions) => {
+    const read = { ...defaults }
+    try {
+      for (const name in options) {
+        const option = all[names.indexOf(name)]
+        if (option === undefined) return undefined
+        const value = options[name]
+        if (value !== undefined) read[name] = option.rule(value, option.label)
+      }
+    } catch {
+      return undefined
+    }
+    return read
+  }
+
+  /**
+   * Reads any value. An error is about an unknown name, or about the first invalid option in the
+   * order of `rules`.
+   */
+  const readInOrder = (options: unknown) => {
+    assertObject(options, what, names)
+    assertKnown(Object.keys(options), names)
+    const read = { ...defaults }
+    for (const { name, rule, label } of all) {
+      const value = options[name]
+      if (value !== undefined) read[name] = rule(value, label)
+    }
+    return read
+  }
+
+  return (options: unknown): ValuesOf<S> =>
+    ((isPlain(options) ? readPlain(options) : undefined) ?? readInOrder(options)) as ValuesOf<S>
+}
+
+/** True if all options of the object are its own enumerable members, as in `{ waitMs: 5_000 }`. */
+function isPlain(value: unknown): value is GivenOptions {
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  )
+}
+
+function assertObject(
+  options: unknown,
+  what: string,
+  names: readonly string[],
+): asserts options is GivenOptions {
+  if (typeof options === 'object' && options !== null) return
+  const quoted = names.map((name) => `\`${name}\``)
+  const last = quoted.pop() ?? ''
+  const any = quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`
+  throw new InvalidArgumentError(`${what} must be an object with ${any}; got ${show(options)}.`)
+}
+
+/**
+ * @param names the names of the given options
+ * @throws `InvalidArgumentError` for an unknown name, because it may be misspelt
+ */
+export function assertKnown(names: readonly string[], known: readonly string[], hint = ''): void {
+  const other = names.find((name) => !known.includes(name))
+  if (other === undefined) return
+  throw new InvalidArgumentError(
+    `There is no option \`${other}\` here. There are: ${known.join(', ')}.${hint}`,
+  )
+}

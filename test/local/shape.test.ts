@@ -1,0 +1,66 @@
+import { InvalidArgumentError } from '../../src/index.ts'
+import { boolean, waitMs, wholeMs } from '../../src/options/input.ts'
+import { or, shape } from '../../src/options/shape.ts'
+
+const read = shape(
+  'The options of it()',
+  { waitMs: or(waitMs('Use tryIt().'), Infinity), ttlMs: wholeMs, again: or(boolean, false) },
+  'it.',
+)
+
+class Accessors {
+  get ttlMs() {
+    return 5
+  }
+}
+
+const nothing = { waitMs: Infinity, ttlMs: undefined, again: false }
+
+test.each<[string, unknown, object]>([
+  ['no option', {}, nothing],
+  ['some options', { again: true, waitMs: 1 }, { ...nothing, again: true, waitMs: 1 }],
+  ['options that are undefined', { waitMs: undefined, ttlMs: undefined }, nothing],
+  [
+    'an object without a prototype',
+    Object.assign(Object.create(null), { ttlMs: 1 }),
+    { ...nothing, ttlMs: 1 },
+  ],
+  ['inherited options', Object.create({ ttlMs: 2, other: 3 }), { ...nothing, ttlMs: 2 }],
+  ['accessors of a class', new Accessors(), { ...nothing, ttlMs: 5 }],
+])('a shape reads %s', (_, options, values) => {
+  expect(read(options)).toEqual(values)
+})
+
+test('each call returns a new object', () => {
+  expect(read({})).not.toBe(read({}))
+})
+
+test.each<[unknown, string]>([
+  [null, 'The options of it() must be an object with `waitMs`, `ttlMs` or `again`; got null.'],
+  [5, 'The options of it() must be an object with `waitMs`, `ttlMs` or `again`; got 5.'],
+  [{ again: 1 }, '`it.again` must be true or false; got 1.'],
+  [
+    { waitMs: 0 },
+    '`it.waitMs` must be a positive whole number of milliseconds; got 0. Use tryIt().',
+  ],
+  [
+    new (class extends Accessors {
+      waitMs = 'x'
+    })(),
+    '`it.waitMs` must be a positive whole number of milliseconds; got "x".',
+  ],
+])('a shape refuses %p', (options, message) => {
+  expect(() => read(options)).toThrow(new InvalidArgumentError(message))
+})
+
+test.each([
+  { ttlMs: -1, waitms: 5 },
+  { waitms: 5, ttlMs: -1 },
+])('an unknown name is the first error, in any order of the options', (options) => {
+  const message = 'There is no option `waitms` here. There are: waitMs, ttlMs, again.'
+  expect(() => read(options)).toThrow(new InvalidArgumentError(message))
+})
+
+test('of several invalid options, the error names the first of the declaration', () => {
+  expect(() => read({ again: 1, ttlMs: -1 })).toThrow('`it.ttlMs`')
+})
