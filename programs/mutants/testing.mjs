@@ -34,7 +34,7 @@ export const testing = [
   {
     id: 'outage-answers',
     mistake: 'What was asked before an outage is answered in it.',
-    file: 'src/servers/memory/memory-connection.ts',
+    file: 'src/servers/memory/memory-record-store.ts',
     search: '(server.whyOut === undefined ? deliver() : reject(LOST))',
     replace: 'deliver()',
     test: SERVER,

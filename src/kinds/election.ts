@@ -3,6 +3,8 @@ import type { LeaderElection } from '../locks/leader/leader-election.ts'
 import { LeaderElections } from '../locks/leader/leader-elections.ts'
 import type { LeaderElectionOptions } from '../locks/leader/leader-options.ts'
 import type { HoldfastLock } from '../locks/lock/holdfast-lock.ts'
+import { ELECTION } from '../servers/records/election.ts'
+import { redisElection } from '../servers/redis/election-channel.ts'
 import type { KindDescriptor } from './kind.ts'
 
 export interface ElectionMethods {
@@ -18,8 +20,9 @@ export interface ElectionMethods {
 /** @internal */
 export const election: KindDescriptor<ElectionMethods> = {
   names: ['getLeaderElection'],
-  open({ owners, backend, label, call }) {
-    const { server } = backend.registry
+  requests: ELECTION,
+  onRedis: redisElection,
+  open({ owners, label, requests, call }) {
     const elections = new LeaderElections({
       id: owners.clientId,
       label,
@@ -28,7 +31,7 @@ export const election: KindDescriptor<ElectionMethods> = {
         return call('fairLock', name, options, 'leader election') as HoldfastLock
       },
       newOwner: (suffix) => owners.next(suffix),
-      channel: server.electionChannel?.bind(server),
+      channel: requests(ELECTION),
     })
     return {
       methods: { getLeaderElection: (name, options = {}) => elections.of(name, options) },

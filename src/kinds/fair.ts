@@ -3,6 +3,8 @@ import { FairLocks } from '../locks/fair/fair-locks.ts'
 import { HoldfastLock, handleOf, type Lock } from '../locks/lock/holdfast-lock.ts'
 import type { GetLockOptions } from '../options/options.ts'
 import { ownerOf } from '../owner/owner.ts'
+import { FAIR } from '../servers/records/fair-requests.ts'
+import { redisFair } from '../servers/redis/fair-commands.ts'
 import { type KindDescriptor, refused } from './kind.ts'
 
 export interface FairMethods {
@@ -27,9 +29,11 @@ interface Methods extends FairMethods {
 /** @internal */
 export const fair: KindDescriptor<Methods> = {
   names: ['getFairLock'],
-  open({ owners: { clientId }, backend: { registry }, label, rawName }) {
+  requests: FAIR,
+  onRedis: redisFair,
+  open({ owners: { clientId }, backend: { registry }, requests, rawName }) {
     const { server, clock } = registry
-    const remote = server.fairFor?.(clientId, label)
+    const remote = requests(FAIR)
     const locks = remote && new FairLocks(server, remote, clock)
     const fairLock = (name: string, options: GetLockOptions = {}, what?: string) => {
       const key = rawName(name, what)

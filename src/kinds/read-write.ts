@@ -5,6 +5,8 @@ import { HoldfastReadWriteLock, type ReadWriteLock } from '../locks/read-write/r
 import { ReadWriteSides } from '../locks/read-write/read-write-sides.ts'
 import type { GetLockOptions } from '../options/options.ts'
 import { ownerOf } from '../owner/owner.ts'
+import { READ_WRITE } from '../servers/records/read-write-requests.ts'
+import { redisReadWrite } from '../servers/redis/read-write/read-write-commands.ts'
 import { type KindDescriptor, refused } from './kind.ts'
 
 export interface ReadWriteMethods {
@@ -20,8 +22,10 @@ export interface ReadWriteMethods {
 /** @internal */
 export const readWrite: KindDescriptor<ReadWriteMethods> = {
   names: ['getReadWriteLock'],
-  open({ owners: { clientId }, backend: { registry: locks }, rawName: keyOf }) {
-    const remote = locks.server.readWriteFor?.(clientId)
+  requests: READ_WRITE,
+  onRedis: redisReadWrite,
+  open({ owners: { clientId }, backend: { registry: locks }, requests, rawName: keyOf }) {
+    const remote = requests(READ_WRITE)
     const kinds = remote && new ReadWriteKinds(remote)
     const getReadWriteLock = (name: string, options: GetLockOptions = {}) => {
       const rawName = keyOf(name)

@@ -11,12 +11,9 @@ import type {
 } from './answers.ts'
 import type { CallFailure } from './call-failure.ts'
 import type { Confirm } from './durability.ts'
-import type { ElectionChannel } from './election-channel.ts'
-import type { FairServer } from './fair-server.ts'
 import type { Hint } from './hint.ts'
 import type { MasterHealth } from './master-health.ts'
 import type { OwnInfo, Presence } from './presence.ts'
-import type { ReadWriteServer } from './read-write-server.ts'
 import type { RenewedLease } from './renewed-lease.ts'
 import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
@@ -69,19 +66,11 @@ export interface LockServer {
    * server reports no id.
    */
   identify(callMs: number): Promise<string | null>
-  /** The fair locks as one client uses them. Left out if the server has no fair locks. */
-  fairFor?(clientId: string, label: string): FairServer
-  /**
-   * The read-write locks as one client uses them. Left out if the server has no read-write locks.
-   */
-  readWriteFor?(clientId: string): ReadWriteServer
   /**
    * Returns the requests of another kind, as one client uses them. Left out if the server has no
    * other kinds.
    */
   kind?<R extends object>(kind: ServerKind<R>, client: KindClient): R | undefined
-  /** Returns the announcements of one election. Left out if the server has no fair locks. */
-  electionChannel?(rawName: string): ElectionChannel
   /** Carries messages between clients. With them, a client asks a holder to release a lock. */
   readonly requests: RequestChannel
   /** Reports one client to other clients, and reads what other clients report. */

@@ -11,6 +11,8 @@ export const FOREVER = Number.MAX_SAFE_INTEGER
 export interface RecordStore {
   /** The clock of the client. */
   readonly clock: Clock
+  /** True if the store can count the clients that listen to a channel. */
+  readonly countsListeners: boolean
   /**
    * Changes the records of several names, all or nothing. `change` changes the records in place. If
    * `change` throws, nothing is stored. If another client changes a record at the same time, the

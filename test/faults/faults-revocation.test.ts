@@ -214,11 +214,11 @@ describe('the subscription of a holder', () => {
       const lease = await holder.getLock('it').lock()
       expect(await asked()).toBe(1)
       await clock.advance(60_000)
-      expect(server.revocations.names).toEqual([holder.id])
+      expect(server.messages.names).toEqual([`requests ${holder.id}`])
       expect(await asked()).toBe(1)
       await lease.release()
       await clock.advance(10_000)
-      expect(server.revocations.names).toEqual([])
+      expect(server.messages.names).toEqual([])
     }
   })
 

@@ -4,6 +4,9 @@ import { RacingWaiter } from '../../src/local/racing-waiter.ts'
 import type { AcquireAnswer, ReenterAnswer, Released } from '../../src/servers/answers.ts'
 import type { RemoteLock } from '../../src/servers/lock-server.ts'
 import type { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import { mint } from '../../src/servers/records/counter.ts'
+import { changeRecord, type OpenRecord } from '../../src/servers/records/open-record.ts'
+import { freeLock, LOCK_PART, lockLeft } from '../../src/servers/records/stored-lock.ts'
 import { endsInMs } from '../../src/servers/remaining.ts'
 import { type Reply, replyWith } from '../../src/servers/reply.ts'
 
@@ -34,43 +37,39 @@ export class Readers {
   }
 }
 
-const freeForAll = (rawName: string, { server }: MemoryConnection): Released => ({
-  kind: 'freed',
-  listeners: server.releases.publish(rawName, '0'),
-})
-
 /** The verbs of a reader, which holds the lock beside other readers and not beside a writer. */
 function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remote: RemoteLock) {
-  const on = <T>(reply: Reply<T>, verb: (readers: Map<string, Reader>, now: number) => T) =>
+  const on = <T>(reply: Reply<T>, verb: (readers: Map<string, Reader>, record: OpenRecord) => T) =>
     replyWith(
-      there.request((now) => verb(all.of(rawName, now), now)),
+      changeRecord(there.store, rawName, (record) => verb(all.of(rawName, record.nowMs), record)),
       reply,
     )
   const verbs: KindVerbs = {
     acquire: ({ owner, leaseMs }, reply) =>
-      on(reply, (readers, now): AcquireAnswer => {
-        const record = there.server.record(rawName, now)
-        if (record.holder !== null) return { kind: 'held', ttlMs: endsInMs(record.ttlMs(now)) }
-        readers.set(owner, { holds: 1, endsAt: now + leaseMs })
-        const token = there.server.mint(record, now, { leaseMs, counterMs: there.counterMs })
+      on(reply, (readers, record): AcquireAnswer => {
+        const { nowMs } = record
+        const lock = record.part(LOCK_PART)
+        if (lock.holder !== null) return { kind: 'held', ttlMs: endsInMs(lockLeft(lock, nowMs)) }
+        readers.set(owner, { holds: 1, endsAt: nowMs + leaseMs })
+        const token = mint(record, { leaseMs, counterMs: there.counterMs })
         return { kind: 'granted', token }
       }),
     reenter: ({ owner, holds, token, leaseMs }, reply) =>
-      on(reply, (readers, now): ReenterAnswer => {
+      on(reply, (readers, { nowMs }): ReenterAnswer => {
         const reader = readers.get(owner)
         if (reader === undefined) return { kind: 'gone' }
         reader.holds = Math.max(reader.holds, holds)
-        reader.endsAt = Math.max(reader.endsAt, now + leaseMs)
+        reader.endsAt = Math.max(reader.endsAt, nowMs + leaseMs)
         return { kind: 'granted', token }
       }),
     lower: ({ owner, holds }, reply) =>
-      on(reply, (readers): Released => {
+      on(reply, (readers, record): Released => {
         const reader = readers.get(owner)
         if (reader === undefined) return { kind: 'gone' }
         reader.holds = Math.min(reader.holds, holds)
         if (holds > 0) return { kind: 'kept' }
         readers.delete(owner)
-        return freeForAll(rawName, there)
+        return { kind: 'freed', listeners: freeLock(record) }
       }),
     // In memory no answer is lost: there is nothing that a name may have without its owner's knowing.
     abandon: (owner) =>
@@ -92,7 +91,8 @@ export function readKind(all: Readers, there: MemoryConnection): LockKind {
       groups: (locks) => [[...locks.keys()]],
       renew: (leases, leaseMs) => {
         all.renewals.push(leases.map(({ wireOwner }) => wireOwner))
-        return there.request((now) =>
+        const { now } = there.server
+        return there.store.request(() =>
           leases.map(({ key, wireOwner }) => {
             const reader = all.of(key, now).get(wireOwner)
             if (reader === undefined) return 'gone'
@@ -119,7 +119,10 @@ export function writeKind(all: Readers, there: MemoryConnection): LockKind {
           return
         }
         const held = (now: number) => ({ kind: 'held' as const, ttlMs: Math.max(...ends) - now })
-        replyWith(there.request(held), reply)
+        replyWith(
+          there.store.request(() => held(there.server.now)),
+          reply,
+        )
       },
       reenter: (reentry, reply) => remote.reenter(reentry, reply),
       handOver: (passing, reply) => {

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../src/kit/clock.ts'
 import { OPEN, type RemoteLatch } from '../../src/servers/latch-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
 import { LATCH } from '../../src/servers/records/latch.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { redisKinds, requestsOfKind } from '../support/kinds.ts'
+import { CountingServer } from '../support/memory-server.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
@@ -105,7 +105,7 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
     const random = randomOf(seed)
     const { host, port } = redis
     const there = new RedisServer({ host, port }, CALL_MS, () => {}, { kinds: redisKinds })
-    const here = new MemoryConnection(new MemoryLockServer(), 0)
+    const here = new MemoryConnection(new CountingServer(), 0)
     const [one, other] = [there, here].map((server) => requestsOfKind(server, LATCH)('it'))
     const stages = [new Stage(one as RemoteLatch), new Stage(other as RemoteLatch)] as const
     const steps: string[] = []

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Holdfast, type Lease, RedisRefusedError } from '../../src/index.ts'
 import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
+import { READ_WRITE_PART } from '../../src/servers/records/read-write-holds.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, granted, outcome, within } from '../support/fault-rig.ts'
-import { CountingServer } from '../support/memory-server.ts'
+import { CountingServer, partOf } from '../support/memory-server.ts'
 
 let server: CountingServer
 let clients: Holdfast[]
@@ -18,10 +19,9 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(clients.map((client) => client.close()))
   expect(server.connections).toBe(0)
-  expect(server.readWriteReleases.names).toEqual([])
-  expect(server.records.map(({ readWrite }) => [readWrite.mode, readWrite.size])).toEqual(
-    server.records.map(() => [null, 0]),
-  )
+  expect(server.messages.names).toEqual([])
+  const { mode, byOwner } = partOf(server, 'it', READ_WRITE_PART)
+  expect([mode, byOwner]).toEqual([null, {}])
 })
 
 const newClient = (options?: MemoryClientOptions) => {
@@ -34,7 +34,7 @@ const newClient = (options?: MemoryClientOptions) => {
 const newLock = (options?: MemoryClientOptions) => newClient(options).getReadWriteLock('it')
 
 /** Waits until so many clients listen. */
-const listening = (count = 1) => eventually(() => server.readWriteReleases.count('it') === count)
+const listening = (count = 1) => eventually(() => server.messages.count('read-write it') === count)
 
 const isSettled = (promise: Promise<unknown>) => {
   const seen = { settled: false }
@@ -111,7 +111,7 @@ test('a stream of readers does not starve a writer', async () => {
       while (!over) await lock.readLock().using(() => pause(20))
     }),
   )
-  await eventually(() => server.records.length > 0)
+  await eventually(() => server.records.size > 0)
   try {
     await granted(await newLock().writeLock().tryLock(10_000)).release()
   } finally {
@@ -294,8 +294,8 @@ test("the places of waiters are deleted when the waiters are served, and the loc
   await listening()
   await lease.release()
   await (await writing).release()
-  const { waiting } = server.records[0]?.readWrite ?? {}
-  expect([waiting?.marks, waiting?.size('read'), waiting?.size('write')]).toEqual([0, 0, 0])
+  const { untilMs, readers, writers } = partOf(server, 'it', READ_WRITE_PART).queue
+  expect([untilMs, readers.byMember, writers.byMember]).toEqual([{}, {}, {}])
   aheadMs = 3_600_001
-  expect(server.records).toEqual([])
+  expect(server.records.size).toBe(0)
 })

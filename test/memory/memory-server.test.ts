@@ -3,8 +3,10 @@ import { InvalidArgumentError } from '../../src/index.ts'
 import { type MemoryClientOptions, newMemoryClient } from '../../src/memory-client.ts'
 import { ALIVE_MS } from '../../src/servers/fair-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import { FAIR } from '../../src/servers/records/fair-requests.ts'
 import { createMemoryServer } from '../../src/testing.ts'
 import { eventually } from '../support/eventually.ts'
+import { requestsOfKind } from '../support/kinds.ts'
 import { CountingServer } from '../support/memory-server.ts'
 import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
 
@@ -32,8 +34,7 @@ beforeEach(() => {
 afterEach(async () => {
   await Promise.all(clients.map((client) => client.close()))
   expect(server.connections).toBe(0)
-  const { releases, readWriteReleases, grants } = server
-  expect([releases, readWriteReleases, grants].flatMap(({ names }) => names)).toEqual([])
+  expect(server.messages.names).toEqual([])
 })
 
 const newClient = (options?: MemoryClientOptions, at = server) => {
@@ -78,7 +79,7 @@ describe('a clock that the server is given', () => {
     const [one, two] = [newClient().getLock('it'), newClient().getLock('it')]
     const lease = await one.lock()
     const waiting = two.lock()
-    await eventually(() => server.releases.count('it') === 1)
+    await eventually(() => server.messages.count('lock it') === 1)
     server.pass(30_001)
     server.lookAgain()
     const next = await waiting
@@ -89,7 +90,7 @@ describe('a clock that the server is given', () => {
 
   test('the given clock decides when a fair waiter without heartbeats loses its place', async () => {
     const [a, b, c] = ['a', 'b', 'c'].map((id) =>
-      fairVerbsOf(newConnection().fairFor(id, id).lock('it')),
+      fairVerbsOf(requestsOfKind(newConnection(), FAIR, id).lock('it')),
     )
     const attempt = { leaseMs: 60_000, ticket: '', listens: () => false, callMs: 1_000 }
     const held = await a?.acquire({ ...attempt, owner: 'a:1' })
@@ -157,7 +158,11 @@ test('a re-entry or a release with the token of an earlier hold is answered with
   expect(await verbsOf(lock).reenter({ ...attempt, token: early, holds: 2 })).toEqual(gone)
   expect(await verbsOf(lock).release({ ...attempt, token: early, holds: 0 })).toEqual(gone)
   expect(
-    await fairVerbsOf(connection.fairFor('a', 'a').lock('it')).release('a:1', early, 1_000),
+    await fairVerbsOf(requestsOfKind(connection, FAIR, 'a').lock('it')).release(
+      'a:1',
+      early,
+      1_000,
+    ),
   ).toEqual(gone)
   expect(await lock.inspect()).toMatchObject({ holder: 'a:1', holdCount: 1, token: late })
 })
@@ -184,7 +189,7 @@ test('the records of locks are deleted when their counters have expired', async 
   await client.getFairLock('fair').using(() => {})
   await newClient().getLock('free').inspect()
   server.pass(3_600_001)
-  expect(server.records).toEqual([])
+  expect(server.records.size).toBe(0)
 })
 
 test('a waiter that a message wakes does not act in the frame of the sender', async () => {
@@ -192,7 +197,7 @@ test('a waiter that a message wakes does not act in the frame of the sender', as
   const lock = two.getLock('it')
   const releasing = one.run(async () => {
     const lease = await one.getLock('it').lock()
-    await eventually(() => server.releases.count('it') === 1)
+    await eventually(() => server.messages.count('lock it') === 1)
     await lease.release()
   })
   const lease = await lock.lock()

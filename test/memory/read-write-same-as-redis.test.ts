@@ -4,18 +4,20 @@ import { CLAIM_MS } from '../../src/servers/fair-server.ts'
 import type { Hint } from '../../src/servers/hint.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import {
   type ReadWriteServer,
   UPGRADABLE_SUFFIX,
   WRITE_SUFFIX,
 } from '../../src/servers/read-write-server.ts'
+import { READ_WRITE } from '../../src/servers/records/read-write-requests.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
 import { promised, type Reply } from '../../src/servers/reply.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { WAITING_MS } from '../../src/servers/waiting-time.ts'
 import { eventually } from '../support/eventually.ts'
+import { redisKinds, requestsOfKind } from '../support/kinds.ts'
+import { CountingServer } from '../support/memory-server.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { verbsOf } from '../support/verbs.ts'
@@ -40,8 +42,8 @@ class Stage {
 
   constructor(newServer: () => LockServer) {
     this.servers = CLIENTS.map(newServer)
-    this.readWrite = this.servers.map(
-      (server, n) => server.readWriteFor?.(CLIENTS[n] as string) as ReadWriteServer,
+    this.readWrite = this.servers.map((server, n) =>
+      requestsOfKind(server, READ_WRITE, CLIENTS[n] as string),
     )
   }
 
@@ -238,9 +240,9 @@ async function settled(stages: readonly [Stage, Stage], publish: () => Promise<n
  */
 async function compared(seed: number): Promise<number> {
   const random = randomOf(seed)
-  const memory = new MemoryLockServer()
+  const memory = new CountingServer()
   const { host, port } = redis
-  const options = { counterMs: COUNTER_MS }
+  const options = { counterMs: COUNTER_MS, kinds: redisKinds }
   const stages = [
     new Stage(() => new RedisServer({ host, port }, CALL_MS, () => {}, options)),
     new Stage(() => new MemoryConnection(memory, COUNTER_MS)),

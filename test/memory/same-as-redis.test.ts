@@ -7,12 +7,15 @@ import {
 } from '../../src/servers/fair-server.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
+import { grantChannel } from '../../src/servers/records/fair-grants.ts'
+import { FAIR } from '../../src/servers/records/fair-requests.ts'
 import { INBOX } from '../../src/servers/redis/calls/keys.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'
+import { redisKinds, requestsOfKind } from '../support/kinds.ts'
+import { CountingServer } from '../support/memory-server.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
@@ -58,9 +61,7 @@ class Stage {
   constructor(newServer: () => LockServer, heard: (client: string) => Promise<number>) {
     this.#heard = heard
     this.servers = CLIENTS.map(newServer)
-    this.fair = this.servers.map(
-      (server, n) => server.fairFor?.(CLIENTS[n] as string, `label ${n}`) as FairServer,
-    )
+    this.fair = this.servers.map((server, n) => requestsOfKind(server, FAIR, CLIENTS[n] as string))
   }
 
   /** What was answered, in words that mean the same in every place. */
@@ -276,9 +277,9 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
   'random requests to locks get the same answers in memory as in Redis: seed %i',
   async (seed) => {
     const random = randomOf(seed)
-    const memory = new MemoryLockServer()
+    const memory = new CountingServer()
     const { host, port } = redis
-    const options = { counterMs: COUNTER_MS }
+    const options = { counterMs: COUNTER_MS, kinds: redisKinds }
     const stages = [
       new Stage(
         () => new RedisServer({ host, port }, CALL_MS, () => {}, options),
@@ -286,7 +287,7 @@ test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, s
       ),
       new Stage(
         () => new MemoryConnection(memory, COUNTER_MS),
-        async (client) => memory.grants.count(client),
+        async (client) => memory.messages.count(grantChannel(client)),
       ),
     ] as const
     const [there, here] = stages

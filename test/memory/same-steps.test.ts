@@ -3,17 +3,18 @@ import { systemClock } from '../../src/kit/clock.ts'
 import type { Hint } from '../../src/servers/hint.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
 import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
 import { LATCH } from '../../src/servers/records/latch.ts'
 import { PERMITS } from '../../src/servers/records/permit-requests.ts'
+import { READ_WRITE } from '../../src/servers/records/read-write-requests.ts'
 import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { promised, type Reply } from '../../src/servers/reply.ts'
 import { eventually } from '../support/eventually.ts'
 import { redisKinds, requestsOfKind } from '../support/kinds.ts'
+import { CountingServer } from '../support/memory-server.ts'
 import { sharedServer } from '../support/redis-server.ts'
 
 /** The steps that random sequences reach seldom, on a server of Redis and in memory. */
@@ -40,7 +41,7 @@ const places: [string, () => () => LockServer][] = [
   [
     'the server in memory',
     () => {
-      const memory = new MemoryLockServer()
+      const memory = new CountingServer()
       return () => new MemoryConnection(memory, LEASE_MS)
     },
   ],
@@ -61,9 +62,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
 
   describe('a read-write lock', () => {
     const lockOf = (owner: string) => {
-      const lock = clientOf(owner).readWriteFor?.(idOf(owner)).lock('it')
-      if (lock === undefined) throw new Error('There is no read-write lock')
-      return lock
+      return requestsOfKind(clientOf(owner), READ_WRITE, idOf(owner)).lock('it')
     }
     const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: true, isLast: true }
     const read = (owner: string, given = {}) =>

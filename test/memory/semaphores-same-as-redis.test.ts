@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { CallFailure } from '../../src/servers/call-failure.ts'
-import type { FairServer } from '../../src/servers/fair-server.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAttempt, RemotePool } from '../../src/servers/permit-pool.ts'
 import type { PermitServer } from '../../src/servers/permit-server.ts'
 import type { ReadWriteServer } from '../../src/servers/read-write-server.ts'
+import { FAIR } from '../../src/servers/records/fair-requests.ts'
 import { PERMITS } from '../../src/servers/records/permit-requests.ts'
+import { READ_WRITE } from '../../src/servers/records/read-write-requests.ts'
 import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import { promised, type Reply } from '../../src/servers/reply.ts'
@@ -16,6 +16,7 @@ import type { SemaphoreServer } from '../../src/servers/semaphore-server.ts'
 import type { Subscription } from '../../src/servers/subscription.ts'
 import { eventually } from '../support/eventually.ts'
 import { redisKinds, requestsOfKind } from '../support/kinds.ts'
+import { CountingServer } from '../support/memory-server.ts'
 import { type Random, randomOf } from '../support/random.ts'
 import { sharedServer } from '../support/redis-server.ts'
 import { fairVerbsOf, verbsOf } from '../support/verbs.ts'
@@ -91,7 +92,7 @@ class Stage {
     const id = (n: number) => CLIENTS[n] as string
     this.permits = this.servers.map((one, n) => requestsOfKind(one, PERMITS, id(n)))
     this.plain = this.servers.map((one, n) => requestsOfKind(one, SEMAPHORE, id(n)))
-    this.readWrite = this.servers.map((one, n) => one.readWriteFor?.(id(n)) as ReadWriteServer)
+    this.readWrite = this.servers.map((one, n) => requestsOfKind(one, READ_WRITE, id(n)))
   }
 
   pool(client: number) {
@@ -295,7 +296,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const taking = { owner: name, leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS }
   const freeing = { owner: name, holds: 0, token: '', callMs: CALL_MS } as const
   const fair = (stage: Stage) => {
-    const server = stage.servers[client]?.fairFor?.(CLIENTS[client] as string, 'it') as FairServer
+    const server = requestsOfKind(stage.servers[client] as LockServer, FAIR, CLIENTS[client])
     return fairVerbsOf(server.lock('it'))
   }
   const readWrite = (stage: Stage) => (stage.readWrite[client] as ReadWriteServer).lock('it')
@@ -370,7 +371,7 @@ async function compared(seed: number): Promise<number> {
   const random = randomOf(seed)
   const leaning = LEANINGS[seed % LEANINGS.length] as (typeof LEANINGS)[number]
   let aheadMs = 0
-  const memory = new MemoryLockServer(() => Date.now() + aheadMs)
+  const memory = new CountingServer(() => Date.now() + aheadMs)
   const options = { counterMs: COUNTER_MS, kinds: redisKinds }
   const { host, port } = redis
   const stages = [

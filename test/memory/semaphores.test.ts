@@ -7,7 +7,7 @@ import { POOL } from '../../src/servers/records/pool.ts'
 import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { Diary, outcome, within } from '../support/fault-rig.ts'
-import { CountingServer, partOf } from '../support/memory-server.ts'
+import { CountingServer, edit, partOf } from '../support/memory-server.ts'
 
 let server: CountingServer
 let clients: Holdfast[]
@@ -22,11 +22,8 @@ afterEach(async () => {
   await Promise.all(clients.map((client) => client.close()))
   expect(server.connections).toBe(0)
   expect(server.messages.names).toEqual([])
-  const left = server.records.map((record) => {
-    const { taken, queue } = partOf(record, POOL)
-    return [sizeOf(taken), sizeOf(queue.places)]
-  })
-  expect(left).toEqual(server.records.map(() => [0, 0]))
+  const { taken, queue } = partOf(server, 'it', POOL)
+  expect([taken, queue.places]).toEqual([{}, {}])
 })
 
 const newClient = (options?: MemoryClientOptions) => {
@@ -94,8 +91,7 @@ function verbsOf(semaphore: Either) {
 /** Waits until so many clients have a place, and hear of their turn. */
 const waiting = (count: number) =>
   eventually(() => {
-    const [record] = server.records
-    const { queue } = partOf(record, POOL)
+    const { queue } = partOf(server, 'it', POOL)
     return sizeOf(queue.places) === count && server.messages.count('permits it') === count
   })
 
@@ -240,10 +236,10 @@ describe.each(Object.entries(kinds))('%s', (_name, of) => {
     await one.set(1)
     const release = await one.acquire(1)
     // Nobody asks for it again.
-    const { queue } = partOf(server.record('it', server.now), POOL)
-    enterQueue(queue, { client: 'dead', sinceUs: 0, permits: 1 }, server.now)
+    const dead = { client: 'dead', sinceUs: 0, permits: 1 }
+    edit(server, 'it', (record) => enterQueue(record.part(POOL).queue, dead, server.now))
     const acquiring = next.acquire(1)
-    await eventually(() => sizeOf(queue.places) === 2)
+    await eventually(() => sizeOf(partOf(server, 'it', POOL).queue.places) === 2)
     await release()
     expect(await one.tryAcquire(1)).toBeNull()
     aheadMs += 3_001
@@ -375,7 +371,7 @@ describe('permits without leases', () => {
     expect(await semaphore.availablePermits()).toBe(0)
     // Until then it is remembered what came of the request.
     aheadMs += 1_000_000
-    expect(server.records).toEqual([])
+    expect(server.records.size).toBe(0)
     expect(await semaphore.trySetPermits(2)).toBe(true)
   })
 
@@ -391,10 +387,10 @@ describe('permits without leases', () => {
     const client = newClient()
     await of(client).trySetPermits(1)
     for (let n = 0; n < 20; n++) await of(client).using(() => undefined)
-    expect(sizeOf(partOf(server.records[0], POOL).results.byId)).toBeLessThanOrEqual(2)
+    expect(sizeOf(partOf(server, 'it', POOL).results.byId)).toBeLessThanOrEqual(2)
     await client.close()
-    expect(sizeOf(partOf(server.records[0], POOL).results.byId)).toBe(0)
+    expect(sizeOf(partOf(server, 'it', POOL).results.byId)).toBe(0)
     server.clear()
-    expect(server.records).toEqual([])
+    expect(server.records.size).toBe(0)
   })
 })

@@ -29,6 +29,7 @@ const engineMayImport: Record<string, string[]> = {
     'servers/records',
     'servers/redis',
     'servers/redis/calls',
+    'servers/redis/read-write',
     'servers/redis/semaphore',
   ],
   connect: ['local', 'servers', 'servers/redis/calls', ...places],
@@ -99,8 +100,7 @@ const engineMayImport: Record<string, string[]> = {
     'servers',
     'kit',
   ],
-  'servers/memory': ['servers/memory/records', 'servers/records', 'servers', 'kit'],
-  'servers/memory/records': ['servers/records', 'servers', 'kit'],
+  'servers/memory': ['servers/records', 'servers', 'kit'],
   kit: [],
   // Subscribers of facts inside a service import only the public door.
   'observe/facts': ['index'],

@@ -1,9 +1,17 @@
 import type { Redis } from 'ioredis'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
-import type { LockRecord } from '../../src/servers/memory/records/lock-record.ts'
 import { isWriter } from '../../src/servers/read-write-server.ts'
-import { FOREVER } from '../../src/servers/record-store.ts'
-import type { RecordPart } from '../../src/servers/records/open-record.ts'
+import { FOREVER, type NameRecord } from '../../src/servers/record-store.ts'
+import { COUNTER } from '../../src/servers/records/counter.ts'
+import { OpenRecord, type RecordPart } from '../../src/servers/records/open-record.ts'
+import { sizeOf } from '../../src/servers/records/plain-data.ts'
+import {
+  freeAll,
+  giveHold,
+  holdLeft,
+  READ_WRITE_PART,
+} from '../../src/servers/records/read-write-holds.ts'
+import { LOCK_PART } from '../../src/servers/records/stored-lock.ts'
 import {
   INBOX,
   latchKeys,
@@ -16,18 +24,43 @@ import { atEnd } from './lifetime.ts'
 import type { WorldServer } from './masters.ts'
 import { runningServers, type WatchedServer } from './redis-server.ts'
 
-/** The state of a part of a record, as it is stored. */
-export function partOf<S extends object>(record: LockRecord | undefined, part: RecordPart<S>): S {
-  return (record?.plain.parts[part.name]?.state as S | undefined) ?? part.newState()
+/** A copy of the state of a part of a record, without all that has expired. */
+export function partOf<S extends object>(
+  server: MemoryLockServer,
+  rawName: string,
+  part: RecordPart<S>,
+): S {
+  const { parts } = server.records.get(rawName) ?? { parts: {} }
+  const state = structuredClone(parts[part.name]?.state as S | undefined) ?? part.newState()
+  part.expire(state, server.now)
+  return state
 }
 
-/** A server in memory that counts what it is asked. */
+/** Changes a record from outside, as an operator could. */
+export function edit(
+  server: MemoryLockServer,
+  rawName: string,
+  work: (record: OpenRecord) => void,
+): void {
+  server.transact([rawName], ([record], moment) => {
+    const opened = new OpenRecord(rawName, record as NameRecord, moment, [])
+    work(opened)
+    opened.save()
+    return { answer: undefined, messages: [] }
+  })
+}
+
+/** A server in memory that counts what it is asked. Each record that it stores has been JSON. */
 export class CountingServer extends MemoryLockServer {
   requests = 0
 
   override tidy(): void {
     this.requests += 1
     super.tidy()
+  }
+
+  protected override write(name: string, record: NameRecord): void {
+    super.write(name, JSON.parse(JSON.stringify(record)))
   }
 }
 
@@ -67,20 +100,11 @@ export function startMemoryServer(): WatchedMemoryServer {
 
 /** What is behind a name, as a server of Redis would have it. */
 interface Key {
-  readonly record: LockRecord
-  /** As PTTL answers it. */
-  ttlMs(): number
-  expireIn(ms: number): void
-  delete(): void
-}
-
-/** The channel in Redis for one in memory, such as `latch it`. */
-function channelOf(channel: string): string {
-  const [kind, rawName = ''] = [
-    channel.slice(0, channel.indexOf(' ')),
-    channel.slice(channel.indexOf(' ') + 1),
-  ]
-  return kind === 'latch' ? latchKeys(rawName, false).channel : channel
+  readonly rawName: string
+  /** When it expires, in ms of the server's time. */
+  readonly endsAt: number
+  expireAt?(record: OpenRecord, endsAt: number): void
+  delete?(record: OpenRecord): void
 }
 
 /** Answers what the suites ask of a server of Redis by its admin connection, as far as they do. */
@@ -104,53 +128,60 @@ class MemoryAdmin {
   }
 
   async pttl(key: string): Promise<number> {
-    return this.#all().get(key)?.ttlMs() ?? -2
+    const found = this.#all().get(key)
+    if (found === undefined) return -2
+    return found.endsAt === FOREVER ? -1 : Math.ceil(found.endsAt - this.#server.now)
   }
 
   async pexpire(key: string, ms: number): Promise<void> {
-    this.#all().get(key)?.expireIn(ms)
+    const found = this.#all().get(key)
+    if (found === undefined) return
+    edit(this.#server, found.rawName, (record) => found.expireAt?.(record, this.#server.now + ms))
   }
 
   async del(key: string): Promise<void> {
-    this.#all().get(key)?.delete()
+    const found = this.#all().get(key)
+    if (found !== undefined) {
+      edit(this.#server, found.rawName, (record) => found.delete?.(record))
+    }
   }
 
   async hgetall(key: string): Promise<Record<string, string>> {
-    const record = this.#all().get(key)?.record
-    if (record === undefined || record.rawName !== key) return {}
-    if (record.holder !== null) return { [record.holder.owner]: String(record.holder.holds) }
-    const { mode, owners } = record.readWrite
+    if (this.#all().get(key)?.rawName !== key) return {}
+    const { holder } = partOf(this.#server, key, LOCK_PART)
+    if (holder !== null) return { [holder.owner]: String(holder.holds) }
+    const { mode, byOwner } = partOf(this.#server, key, READ_WRITE_PART)
     if (mode === null) return {}
-    const holdsOf = (owner: string) => String(record.readWrite.heldBy(owner)?.holds)
-    return { mode, ...Object.fromEntries(owners.map((owner) => [owner, holdsOf(owner)])) }
+    const counts = Object.entries(byOwner).map(([owner, { holds }]) => [owner, String(holds)])
+    return { mode, ...Object.fromEntries(counts) }
   }
 
   /** Gives a lock to somebody, without an expiry. */
   async hset(key: string, owner: string, holds: number | string): Promise<void> {
-    const { now } = this.#server
-    const record = this.#server.record(key, now)
-    if (isWriter(owner)) record.readWrite.give(owner, Number(holds), FOREVER, now)
-    // Its mode is that of whoever has it.
-    else if (owner !== 'mode') record.holder = { owner, holds: Number(holds), endsAt: FOREVER }
+    edit(this.#server, key, (record) => {
+      const hold = { owner, holds: Number(holds), endsAt: FOREVER }
+      if (isWriter(owner)) {
+        const { nowMs } = record
+        const readWrite = record.part(READ_WRITE_PART)
+        giveHold(readWrite, { owner, count: hold.holds, leaseMs: 0 }, nowMs)
+        readWrite.endsAt = FOREVER
+      }
+      // Its mode is that of whoever has it.
+      else if (owner !== 'mode') record.part(LOCK_PART).holder = hold
+    })
   }
 
   /** Sets the counter of a lock. */
   async set(key: string, token: string, _px: 'PX', ms: number): Promise<void> {
-    const { now } = this.#server
     const rawName = /\{(.+)\}$/.exec(key)?.[1] ?? ''
-    this.#server.record(rawName, now).counter = { token: Number(token), endsAt: now + ms }
+    const counter = { token: Number(token), endsAt: this.#server.now + ms }
+    edit(this.#server, rawName, (record) => Object.assign(record.part(COUNTER), counter))
   }
 
   async pubsub(what: 'CHANNELS' | 'SHARDCHANNELS' | 'NUMPAT'): Promise<string[] | number> {
     if (what === 'NUMPAT') return 0
     if (what === 'SHARDCHANNELS') return []
-    return [
-      ...this.#server.releases.names.map((rawName) => lockKeys(rawName).channel),
-      ...this.#server.readWriteReleases.names.map((rawName) => readWriteKeys(rawName).channel),
-      ...this.#server.messages.names.map(channelOf),
-      ...this.#server.grants.names.map((client) => INBOX + client),
-      ...this.#server.revocations.names.map(requestsOf),
-    ]
+    return this.#server.messages.names.map(channelOf)
   }
 
   async info(): Promise<string> {
@@ -183,47 +214,48 @@ class MemoryAdmin {
 
   #all(): Map<string, Key> {
     const all = new Map<string, Key>()
-    for (const record of this.#server.records) {
-      const { lock, counter } = lockKeys(record.rawName)
-      const { queue, waiting } = queueKeys(record.rawName)
-      if (record.holder !== null) {
-        const free = () => {
-          record.holder = null
-        }
-        all.set(lock, this.#key(record, record.holder, free))
-      }
-      if (record.counter !== null) {
-        const forget = () => {
-          record.counter = null
-        }
-        const { endsAt } = record.counter
-        const expiry = {
-          endsAt,
-          set: (until: number) => {
-            if (record.counter !== null) record.counter = { ...record.counter, endsAt: until }
+    for (const rawName of this.#server.records.keys()) {
+      const { lock, counter } = lockKeys(rawName)
+      const { queue, waiting } = queueKeys(rawName)
+      const locked = partOf(this.#server, rawName, LOCK_PART)
+      if (locked.holder !== null && locked.holder.endsAt >= this.#server.now) {
+        all.set(lock, {
+          rawName,
+          endsAt: locked.holder.endsAt,
+          expireAt: (record, endsAt) => {
+            const { holder } = record.part(LOCK_PART)
+            if (holder !== null) holder.endsAt = endsAt
           },
-        }
-        all.set(counter, this.#key(record, expiry, forget))
+          delete: (record) => {
+            record.part(LOCK_PART).holder = null
+          },
+        })
       }
-      const { latch } = record.plain.parts
-      if (latch?.untilMs === FOREVER) {
-        const open = () => {
-          delete record.plain.parts.latch
-        }
-        all.set(lock, this.#key(record, { endsAt: FOREVER }, open))
+      const { token, endsAt } = partOf(this.#server, rawName, COUNTER)
+      if (token > 0) {
+        all.set(counter, {
+          rawName,
+          endsAt,
+          expireAt: (record, until) => {
+            record.part(COUNTER).endsAt = until
+          },
+          delete: (record) => Object.assign(record.part(COUNTER), COUNTER.newState()),
+        })
       }
-      const hidden = { endsAt: this.#server.now + 1 }
-      this.#addReadWrite(record, all, hidden)
-      if (record.queue.size > 0) all.set(queue, this.#key(record, hidden))
-      else if (!record.queue.isForgotten) all.set(waiting, this.#key(record, hidden))
+      const latch = this.#server.records.get(rawName)?.parts.latch
+      if (latch?.untilMs === FOREVER) all.set(lock, { rawName, endsAt: FOREVER })
+      const hidden = { rawName, endsAt: this.#server.now + 1 }
+      this.#addReadWrite(rawName, all, hidden)
+      const { order, marks } = locked.queue
+      if (order.length > 0) all.set(queue, hidden)
+      else if (sizeOf(marks) > 0) all.set(waiting, hidden)
     }
     return all
   }
 
-  #addReadWrite(record: LockRecord, all: Map<string, Key>, hidden: { endsAt: number }): void {
-    const { readWrite } = record
-    const { waiting } = readWrite
-    const { six, prefix } = readWriteKeys(record.rawName)
+  #addReadWrite(rawName: string, all: Map<string, Key>, hidden: Key): void {
+    const holds = partOf(this.#server, rawName, READ_WRITE_PART)
+    const { six, prefix } = readWriteKeys(rawName)
     const [lock, , readers, writers, marks, phase] = six as [
       string,
       string,
@@ -232,38 +264,38 @@ class MemoryAdmin {
       string,
       string,
     ]
-    if (readWrite.mode !== null) {
-      all.set(
-        lock,
-        this.#key(record, readWrite, () => readWrite.free()),
-      )
+    const { now } = this.#server
+    if (holds.mode !== null && holds.endsAt >= now) {
+      all.set(lock, {
+        rawName,
+        endsAt: holds.endsAt,
+        expireAt: (record, endsAt) => {
+          record.part(READ_WRITE_PART).endsAt = endsAt
+        },
+        delete: (record) => freeAll(record.part(READ_WRITE_PART)),
+      })
+      for (const [owner, { endsAt }] of Object.entries(holds.byOwner)) {
+        if (isWriter(owner) || holdLeft(holds, owner, now) === 'gone') continue
+        all.set(`${prefix}:${owner}:rwlock_timeout:1`, { rawName, endsAt })
+      }
     }
-    for (const owner of readWrite.owners) {
-      const hold = readWrite.heldBy(owner)
-      const isAlive = readWrite.ttlMsOf(owner, this.#server.now) !== 'gone'
-      if (hold === null || isWriter(owner) || !isAlive) continue
-      all.set(`${prefix}:${owner}:rwlock_timeout:1`, this.#key(record, hold))
-    }
-    if (waiting.size('read') > 0) all.set(readers, this.#key(record, hidden))
-    if (waiting.size('write') > 0) all.set(writers, this.#key(record, hidden))
-    if (waiting.marks > 0) all.set(marks, this.#key(record, hidden))
-    if (waiting.isPhase) all.set(phase, this.#key(record, hidden))
+    const { queue } = holds
+    if (sizeOf(queue.readers.byMember) > 0) all.set(readers, hidden)
+    if (sizeOf(queue.writers.byMember) > 0) all.set(writers, hidden)
+    if (sizeOf(queue.untilMs) > 0) all.set(marks, hidden)
+    if (queue.phaseEndsAt > 0) all.set(phase, hidden)
   }
+}
 
-  #key(
-    record: LockRecord,
-    what: { endsAt: number; set?(until: number): void },
-    forget = () => {},
-  ): Key {
-    const server = this.#server
-    return {
-      record,
-      ttlMs: () => (what.endsAt === FOREVER ? -1 : Math.ceil(what.endsAt - server.now)),
-      expireIn: (ms) => {
-        what.endsAt = server.now + ms
-        what.set?.(what.endsAt)
-      },
-      delete: forget,
-    }
+/** The channel in Redis for one in memory, such as `latch it`. */
+function channelOf(channel: string): string {
+  const [kind, name] = channel.split(/ (.*)/s) as [string, string]
+  const channels: Record<string, (name: string) => string> = {
+    latch: (rawName) => latchKeys(rawName, false).channel,
+    lock: (rawName) => lockKeys(rawName).channel,
+    'read-write': (rawName) => readWriteKeys(rawName).channel,
+    grants: (client) => INBOX + client,
+    requests: requestsOf,
   }
+  return channels[kind]?.(name) ?? channel
 }

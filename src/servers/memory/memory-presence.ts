@@ -3,7 +3,7 @@ import type { MemoryLockServer } from './memory-server.ts'
 
 interface PresenceMemoryConnection {
   readonly server: MemoryLockServer
-  request<T>(work: (now: number) => T): Promise<T>
+  request<T>(work: () => T): Promise<T>
 }
 
 /** Reports one client to the other clients of a server in memory. */

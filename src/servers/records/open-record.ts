@@ -22,12 +22,7 @@ export class OpenRecord {
   readonly #messages: StoreMessage[]
   readonly #states = new Map<RecordPart<object>, object>()
 
-  constructor(
-    rawName: string,
-    record: NameRecord,
-    moment: ServerMoment,
-    messages: StoreMessage[] = [],
-  ) {
+  constructor(rawName: string, record: NameRecord, moment: ServerMoment, messages: StoreMessage[]) {
     this.rawName = rawName
     this.#record = record
     this.moment = moment
@@ -95,26 +90,36 @@ export function changeRecord<T>(
   rawName: string,
   change: (record: OpenRecord) => T,
 ): Promise<T> {
-  return changeRecords(store, [rawName], ([record]) => change(record as OpenRecord))
+  return store.transact([rawName], ([record], moment) => {
+    const messages: StoreMessage[] = []
+    const opened = new OpenRecord(rawName, record as NameRecord, moment, messages)
+    const answer = change(opened)
+    opened.save()
+    return { answer, messages }
+  })
 }
 
 /**
  * Changes the records of several names, all or nothing.
  *
- * @param names different names
+ * @param change receives a function that returns the record of each of the names
  */
 export function changeRecords<T>(
   store: RecordStore,
   names: readonly string[],
-  change: (records: readonly OpenRecord[]) => T,
+  change: (recordOf: (rawName: string) => OpenRecord, moment: ServerMoment) => T,
 ): Promise<T> {
-  return store.transact(names, (records, moment) => {
+  const different = [...new Set(names)]
+  return store.transact(different, (records, moment) => {
     const messages: StoreMessage[] = []
-    const opened = records.map(
-      (record, n) => new OpenRecord(names[n] as string, record, moment, messages),
+    const opened = new Map(
+      different.map((name, n) => {
+        const record = records[n] as NameRecord
+        return [name, new OpenRecord(name, record, moment, messages)]
+      }),
     )
-    const answer = change(opened)
-    for (const record of opened) record.save()
+    const answer = change((rawName) => opened.get(rawName) as OpenRecord, moment)
+    for (const record of opened.values()) record.save()
     return { answer, messages }
   })
 }

@@ -16,11 +16,10 @@ export function renewRecords(
   leases: readonly LeaseToRenew[],
   renew: (record: OpenRecord, owner: string) => Remaining,
 ): Promise<RenewedLease[]> {
-  const names = [...new Set(leases.map(({ key }) => key))]
-  const renewed = changeRecords(store, names, (records) => {
-    const byName = new Map(records.map((record) => [record.rawName, record]))
-    return leases.map(({ key, wireOwner }) => renew(byName.get(key) as OpenRecord, wireOwner))
-  })
+  const names = leases.map(({ key }) => key)
+  const renewed = changeRecords(store, names, (recordOf) =>
+    leases.map(({ key, wireOwner }) => renew(recordOf(key), wireOwner)),
+  )
   return renewed.catch((failure: CallFailure) => leases.map(() => failure))
 }
 

@@ -7,23 +7,13 @@ import {
   type LocalPlaces,
   type RemoteFairLock,
 } from '../fair-server.ts'
-import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
+import type { KindClient } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './calls/keys.ts'
-import type { ScriptServer } from './calls/script-runner.ts'
+import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
 import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
 import * as fair from './scripts/fair.generated.ts'
-
-/** The parts of the server that the queues use. */
-interface QueueScriptServer extends ScriptServer {
-  pendingReleases(rawName: string): PendingReleases
-  /**
-   * Calls `onWake` with each message on the channel of a client, and without a message when
-   * messages may have been missed.
-   */
-  listenTo(inbox: string, onWake: (message?: string) => void): Subscription
-}
 
 /** The keys and the channel of a fair lock, grouped as the scripts need them. */
 function fairKeys(rawName: string) {
@@ -34,13 +24,12 @@ function fairKeys(rawName: string) {
 }
 
 /** The queues of fair locks on one server, for one client. */
-export class RedisFairServer implements FairServer {
-  readonly #server: QueueScriptServer
+class RedisFairServer implements FairServer {
+  readonly #server: KindScripts
   readonly #clientId: string
   readonly #label: string
 
-  /** @param label the label that `inspect` shows for this process */
-  constructor(server: QueueScriptServer, clientId: string, label: string) {
+  constructor(server: KindScripts, { clientId, label }: KindClient) {
     this.#server = server
     this.#clientId = clientId
     this.#label = label
@@ -133,6 +122,11 @@ export class RedisFairServer implements FairServer {
       reply,
     )
   }
+}
+
+export const redisFair: Omit<RedisKind, 'what'> = {
+  type: 'hash',
+  open: (server, client) => new RedisFairServer(server, client),
 }
 
 /**

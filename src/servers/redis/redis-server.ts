@@ -1,12 +1,9 @@
 import type { JointAnswer, LeaseToRenew } from '../answers.ts'
 import type { CallFailure } from '../call-failure.ts'
 import type { Confirm } from '../durability.ts'
-import type { ElectionChannel } from '../election-channel.ts'
-import type { FairServer } from '../fair-server.ts'
 import type { LockServer } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
-import type { ReadWriteServer } from '../read-write-server.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import type { KindClient, ServerKind } from '../server-kind.ts'
@@ -25,11 +22,8 @@ import { Outages } from './connection/outages.ts'
 import { Probe } from './connection/probe.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
 import { Confirmations } from './durability/confirmations.ts'
-import { electionChannel } from './election-channel.ts'
-import { RedisFairServer } from './fair-commands.ts'
 import { PendingReleasesBySlot } from './pending-releases-by-slot.ts'
 import { Presences } from './presence/presences.ts'
-import { RedisReadWriteServer } from './read-write/read-write-commands.ts'
 import { RedisLock } from './redis-lock.ts'
 import { requestChannel } from './request-channel.ts'
 import { ServerId } from './server-id.ts'
@@ -135,20 +129,8 @@ export class RedisServer implements LockServer {
     return orderBySlot(rawName)
   }
 
-  fairFor(clientId: string, label: string): FairServer {
-    return new RedisFairServer(this, clientId, label)
-  }
-
-  readWriteFor(clientId: string): ReadWriteServer {
-    return new RedisReadWriteServer(this, clientId)
-  }
-
   kind<R extends object>({ name }: ServerKind<R>, client: KindClient): R | undefined {
     return this.#kinds?.get(name)?.open(this, client) as R | undefined
-  }
-
-  electionChannel(rawName: string): ElectionChannel {
-    return electionChannel(this.#connection, this.#subscriptions, rawName)
   }
 
   presenceFor(own: OwnInfo): Presence {
@@ -167,6 +149,14 @@ export class RedisServer implements LockServer {
   /** Calls `onWake` with each message, and without a message when messages may have been missed. */
   listen({ channel }: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(channel, true, onWake)
+  }
+
+  /** Sends a message to all listeners of a channel, in its shard if channels are sharded. */
+  publish(channel: string, message: string, callMs: number): Promise<unknown> {
+    const connection = this.#connection
+    return connection.call(callMs, (client) =>
+      connection.sharded ? client.spublish(channel, message) : client.publish(channel, message),
+    )
   }
 
   /** As `listen`, for the channel of a client. */

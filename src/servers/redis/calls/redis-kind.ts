@@ -1,4 +1,5 @@
 import type { KindClient } from '../../server-kind.ts'
+import type { Subscription } from '../../subscription.ts'
 import type { KindScriptServer } from './kind-server.ts'
 import type { KeyOfKind } from './wrong-type.ts'
 
@@ -7,6 +8,12 @@ export interface KindScripts extends KindScriptServer {
   /** How long a call in the background may take, in milliseconds. */
   readonly timeoutMs: number
   beforeClose(closing: Closing): void
+  /**
+   * Calls `onWake` with each message on the channel of a client, and without a message when
+   * messages may have been missed.
+   */
+  listenTo(inbox: string, onWake: (message?: string) => void): Subscription
+  publish(channel: string, message: string, callMs: number): Promise<unknown>
 }
 
 /** The work of a kind when the client closes. */

@@ -18,6 +18,7 @@ import type { Subscription } from '../../subscription.ts'
 import { countsForMs } from '../../waiting-time.ts'
 import { readWriteKeys } from '../calls/keys.ts'
 import { type KindScriptServer, KindServer } from '../calls/kind-server.ts'
+import type { RedisKind } from '../calls/redis-kind.ts'
 import type { Renewing } from '../calls/renew.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import { readWriteHint } from './read-write-hint.ts'
@@ -32,7 +33,7 @@ import {
 type Keys = ReturnType<typeof readWriteKeys>
 
 /** The read-write locks on one server or cluster, for one client. */
-export class RedisReadWriteServer extends KindServer implements ReadWriteServer {
+class RedisReadWriteServer extends KindServer implements ReadWriteServer {
   lock(rawName: string): RemoteReadWriteLock {
     return new RedisReadWriteLock(this.server, this.clientId, rawName)
   }
@@ -55,6 +56,11 @@ export class RedisReadWriteServer extends KindServer implements ReadWriteServer 
       read: scripts.readRenew,
     }
   }
+}
+
+export const redisReadWrite: Omit<RedisKind, 'what'> = {
+  type: 'hash',
+  open: (server, { clientId }) => new RedisReadWriteServer(server, clientId),
 }
 
 class RedisReadWriteLock implements RemoteReadWriteLock {

@@ -1,0 +1,116 @@
+import { CallFailure } from '../call-failure.ts'
+import type { Outage, OutageListener } from '../outage.ts'
+import type { Changed, NameRecord, RecordStore, ServerMoment } from '../record-store.ts'
+import type { Subscription } from '../subscription.ts'
+import { later } from './later.ts'
+import { type MemoryLockServer, OUT } from './memory-server.ts'
+
+/** The failure of a request that the server ran before an outage and could not answer. */
+const LOST = new CallFailure('unknown', 'the server in memory went down before it answered')
+
+/**
+ * The connection of one client to a server in memory. The server runs a request when the client
+ * sends it, and answers in a later turn of the event loop. Only an outage loses answers.
+ */
+export class MemoryRecordStore implements RecordStore {
+  readonly server: MemoryLockServer
+  readonly countsListeners = true
+  readonly #onOutage: OutageListener | undefined
+  readonly #onUp = new Set<() => void>()
+  #isConnected = false
+  /**
+   * When this connection noticed the outage, in ms on the monotonic clock; undefined if there is no
+   * outage.
+   */
+  #outSince: number | undefined
+  #closed: CallFailure | undefined
+
+  constructor(server: MemoryLockServer, onOutage?: OutageListener) {
+    this.server = server
+    this.#onOutage = onOutage
+  }
+
+  get clock() {
+    return this.server.clock
+  }
+
+  transact<T>(
+    names: readonly string[],
+    change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
+  ): Promise<T> {
+    return this.request(() => this.server.transact(names, change))
+  }
+
+  publish(channel: string, message: string): Promise<number> {
+    return this.request(() => this.server.messages.publish(channel, message))
+  }
+
+  listen(channel: string, onMessage: (message?: string) => void): Subscription {
+    if (this.#closed !== undefined) return { confirmed: false, stop: () => {} }
+    return this.server.messages.listen(channel, this, onMessage)
+  }
+
+  /** Runs `work` on the server. */
+  request<T>(work: () => T): Promise<T> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed)
+    if (!this.#isConnected) this.connect()
+    const { server } = this
+    const { clock, whyOut } = server
+    if (whyOut !== undefined) {
+      this.wentOut()
+      return new Promise((_, reject) => later(clock, () => reject(whyOut)))
+    }
+    server.tidy()
+    return new Promise((resolve, reject) => {
+      const answered = (deliver: () => void) =>
+        later(clock, () => (server.whyOut === undefined ? deliver() : reject(LOST)))
+      try {
+        const answer = work()
+        answered(() => resolve(answer))
+      } catch (refusal) {
+        answered(() => reject(refusal))
+      }
+    })
+  }
+
+  get whyDown(): CallFailure | undefined {
+    return this.#closed ?? this.server.whyOut
+  }
+
+  onUp(onUp: () => void): () => void {
+    this.#onUp.add(onUp)
+    return () => this.#onUp.delete(onUp)
+  }
+
+  lookAgain(): void {
+    for (const onUp of [...this.#onUp]) onUp()
+  }
+
+  wentOut(): void {
+    if (this.#outSince !== undefined || this.#closed !== undefined) return
+    this.#outSince = this.clock.monotonic()
+    this.#onOutage?.outageBegan(this.#outage(0))
+  }
+
+  cameBack(how: 'recovered' | 'closed' = 'recovered'): void {
+    if (this.#outSince === undefined) return
+    const durationMs = Math.round(this.clock.monotonic() - this.#outSince)
+    this.#outSince = undefined
+    this.#onOutage?.outageEnded(this.#outage(durationMs), how)
+  }
+
+  #outage(durationMs: number): Outage {
+    return { address: 'memory', failure: OUT, durationMs, attempts: 1 }
+  }
+
+  connect(): void {
+    this.#isConnected = true
+    this.server.join(this)
+  }
+
+  disconnect(): void {
+    this.cameBack('closed')
+    this.#closed = new CallFailure('closed', 'the client was closed')
+    this.server.removeConnection(this)
+  }
+}

@@ -1,0 +1,119 @@
+import { clientOf } from '../answers.ts'
+import { ALIVE_MS, CLAIM_MS, type FairGrant } from '../fair-server.ts'
+import { mint } from './counter.ts'
+import { type ClientMark, removeFromQueue, setMark } from './lock-queue.ts'
+import type { OpenRecord } from './open-record.ts'
+import { giveLock, LOCK_PART } from './stored-lock.ts'
+
+/** The channel of the grants to one client. */
+export const grantChannel = (clientId: string) => `grants ${clientId}`
+
+interface Giving {
+  /** How long the server remembers the last token, in milliseconds; 0 means forever. */
+  readonly counterMs: number
+  /**
+   * The owner that sends the request. If this owner gets the lock, its lease is `leaseMs` instead
+   * of a claim window.
+   */
+  readonly asker?: { readonly owner: string; readonly leaseMs: number }
+  /** The client that sends the request. It counts as alive. */
+  readonly own?: string
+  /**
+   * True if the client that sends the request reads the new holder from the answer. Then this
+   * client gets no message.
+   */
+  readonly silent?: boolean
+  /** The token of the hold that ends; the new token is higher. Undefined if no hold ends. */
+  readonly above?: number
+}
+
+/** A client that waits, as it reports itself. */
+export interface WaitingProcess {
+  readonly clientId: string
+  readonly label: string
+  /** True if the client listens to its inbox. */
+  readonly listens: boolean
+}
+
+/** Keeps the places of a client for `ALIVE_MS` from now on. */
+export function stayAlive(record: OpenRecord, { clientId, label, listens }: WaitingProcess): void {
+  const { queue } = record.part(LOCK_PART)
+  const { nowMs } = record
+  const mark = queue.marks[clientId]
+  // Another request of the client has done the same a short time ago.
+  if (mark?.seen === listens && mark.untilMs - nowMs > 0.75 * ALIVE_MS) return
+  const seen = listens && isListening(record, clientId)
+  setMark(queue, clientId, { untilMs: nowMs + ALIVE_MS, seen, label }, nowMs)
+  queue.endsAt = nowMs + 2 * ALIVE_MS
+  queue.marksEndAt = queue.endsAt
+}
+
+/**
+ * Returns the first owner in the queue whose client is alive. Removes the owners before this owner
+ * from the queue.
+ */
+export function firstAlive(record: OpenRecord, own: string): string | undefined {
+  const { queue } = record.part(LOCK_PART)
+  for (let [owner] = queue.order; owner !== undefined; [owner] = queue.order) {
+    const client = clientOf(owner)
+    if (client === own || isAlive(record, client, queue.marks[client])) return owner
+    removeFromQueue(queue, owner)
+  }
+  return undefined
+}
+
+/**
+ * Grants the free lock to the first owner in the queue whose client is alive. The grant lasts for
+ * the claim window. If the queue has no such owner, the asker gets the lock.
+ *
+ * A client that is alive may be skipped by mistake. Its next heartbeat adds its owners to the queue
+ * again.
+ *
+ * @returns the new holder; null if the lock stays free
+ */
+export function giveToNext(record: OpenRecord, giving: Giving) {
+  const { asker, own = asker && clientOf(asker.owner), silent } = giving
+  const { queue } = record.part(LOCK_PART)
+  for (let [owner] = queue.order; owner !== undefined; [owner] = queue.order) {
+    const client = clientOf(owner)
+    const claimMs = queue.claims[owner] ?? CLAIM_MS
+    removeFromQueue(queue, owner)
+    if (owner === asker?.owner) return give(record, giving, owner, asker.leaseMs)
+    if (client === own || isAlive(record, client, queue.marks[client])) {
+      const given = give(record, giving, owner, claimMs, CLAIM_MS)
+      if (!(silent && client === own)) publishGrant(record, client, given)
+      return given
+    }
+    delete queue.marks[client]
+  }
+  return asker ? give(record, giving, asker.owner, asker.leaseMs) : null
+}
+
+function give(
+  record: OpenRecord,
+  { counterMs, above = 0 }: Giving,
+  owner: string,
+  leaseMs: number,
+  keptMs = leaseMs,
+) {
+  giveLock(record, owner, leaseMs)
+  return { owner, token: mint(record, { leaseMs: keptMs, counterMs, above }) }
+}
+
+function publishGrant(record: OpenRecord, client: string, given: Omit<FairGrant, 'rawName'>): void {
+  const grant: FairGrant = { rawName: record.rawName, ...given }
+  record.publish(grantChannel(client), JSON.stringify(grant))
+}
+
+/**
+ * True if the places of a client count. A client that listened before, and does not listen now, is
+ * considered dead.
+ */
+function isAlive(record: OpenRecord, client: string, mark: ClientMark | undefined): boolean {
+  if (mark === undefined || mark.untilMs < record.nowMs) return false
+  return !mark.seen || isListening(record, client)
+}
+
+function isListening({ moment }: OpenRecord, client: string): boolean {
+  return (moment.listeners(grantChannel(client)) ?? 0) > 0
+}

@@ -1,0 +1,19 @@
+import { type Hint, MISSED } from '../hint.ts'
+import type { RecordStore } from '../record-store.ts'
+import type { Subscription } from '../subscription.ts'
+import type { OpenRecord } from './open-record.ts'
+
+/** Publishes a hint after the change of a record. */
+export function publishHint(record: OpenRecord, channel: string, hint: Hint): void {
+  record.publish(channel, JSON.stringify(hint))
+}
+
+export function listenForHints(
+  store: RecordStore,
+  channel: string,
+  onHint: (hint: Hint) => void,
+): Subscription {
+  return store.listen(channel, (message) =>
+    onHint(message === undefined ? MISSED : JSON.parse(message)),
+  )
+}

@@ -1,0 +1,98 @@
+import type {
+  AcquireAnswer,
+  HandOverAnswer,
+  HolderFacts,
+  LockFacts,
+  ReenterAnswer,
+  Released,
+  SeenHold,
+} from '../answers.ts'
+import type { Hint } from '../hint.ts'
+import type { Passing, RemoteLock } from '../lock-server.ts'
+import type { PendingReleases } from '../pending-releases.ts'
+import type { RecordStore } from '../record-store.ts'
+import { type Reply, replyWith } from '../reply.ts'
+import type { Attempt, LoweredHold, Reentry } from '../requests.ts'
+import type { Subscription } from '../subscription.ts'
+import { listenForHints } from './hint-messages.ts'
+import {
+  acquireLock,
+  forceRelease,
+  handOverLock,
+  lockFacts,
+  lowerLock,
+  reenterLock,
+  seenHold,
+} from './lock.ts'
+import { changeRecord, type OpenRecord } from './open-record.ts'
+import { holderFacts, lockChannel } from './stored-lock.ts'
+
+interface LockClient {
+  readonly store: RecordStore
+  readonly counterMs: number
+  readonly pendingReleases: PendingReleases
+}
+
+/** One lock on a server without scripts, as one client uses it. */
+export class RecordLock implements RemoteLock {
+  readonly #client: LockClient
+  readonly #rawName: string
+
+  constructor(client: LockClient, rawName: string) {
+    this.#client = client
+    this.#rawName = rawName
+  }
+
+  acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
+    const { counterMs } = this.#client
+    this.#reply(reply, (record) => acquireLock(record, attempt, counterMs))
+  }
+
+  reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
+    const { counterMs } = this.#client
+    this.#reply(reply, (record) => reenterLock(record, reentry, counterMs))
+  }
+
+  handOver(passing: Passing, reply: Reply<HandOverAnswer>): void {
+    const { counterMs } = this.#client
+    this.#reply(reply, (record) => handOverLock(record, passing, counterMs))
+  }
+
+  lower(ending: LoweredHold, reply: Reply<Released>): void {
+    this.#reply(reply, (record) => lowerLock(record, ending))
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number): void {
+    const { pendingReleases } = this.#client
+    const of = { key: this.#rawName, owner }
+    pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) => this.lower(ending, reply))
+  }
+
+  seen(): Promise<SeenHold | null> {
+    return this.#change(seenHold)
+  }
+
+  forceRelease(seen: SeenHold): Promise<boolean> {
+    return this.#change((record) => forceRelease(record, seen))
+  }
+
+  peek(): Promise<HolderFacts> {
+    return this.#change(holderFacts)
+  }
+
+  inspect(): Promise<LockFacts> {
+    return this.#change(lockFacts)
+  }
+
+  listen(onHint: (hint: Hint) => void): Subscription {
+    return listenForHints(this.#client.store, lockChannel(this.#rawName), onHint)
+  }
+
+  #reply<T>(reply: Reply<T>, verb: (record: OpenRecord) => T): void {
+    replyWith(this.#change(verb), reply)
+  }
+
+  #change<T>(verb: (record: OpenRecord) => T): Promise<T> {
+    return changeRecord(this.#client.store, this.#rawName, verb)
+  }
+}

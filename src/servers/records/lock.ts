@@ -1,0 +1,136 @@
+import {
+  type AcquireAnswer,
+  clientOf,
+  type HandOverAnswer,
+  type LockFacts,
+  MOST_LISTED,
+  type ReenterAnswer,
+  type Released,
+  type SeenHold,
+} from '../answers.ts'
+import type { Passing } from '../lock-server.ts'
+import type { Remaining } from '../remaining.ts'
+import type { Attempt, LoweredHold, Reentry } from '../requests.ts'
+import { extendCounter, lastToken, mint, type TokenTerms } from './counter.ts'
+import { queueEntries } from './lock-queue.ts'
+import type { OpenRecord } from './open-record.ts'
+import {
+  freeLock,
+  giveLock,
+  heldAnswer,
+  heldBy,
+  holderFacts,
+  LOCK_PART,
+  lengthenLock,
+  lockChannel,
+  lockLeft,
+  lockOf,
+  lockToRelease,
+} from './stored-lock.ts'
+
+const GONE = { kind: 'gone' } as const
+
+/** As `RemoteLock.acquire`. */
+export function acquireLock(
+  record: OpenRecord,
+  { owner, leaseMs, reserve }: Attempt,
+  counterMs: number,
+): AcquireAnswer {
+  const lock = lockOf(record)
+  if (heldBy(lock, owner) !== null) {
+    lengthenLock(record, { leaseMs, counterMs })
+    const token = lastToken(record)
+    if (token !== 0) return granted(token)
+  } else if (lock.holder !== null) return heldAnswer(record)
+  else giveLock(record, owner, leaseMs)
+  return granted(mint(record, { leaseMs, counterMs, reserve }), reserve)
+}
+
+/** As `RemoteLock.reenter`. */
+export function reenterLock(
+  record: OpenRecord,
+  { owner, token, holds, leaseMs }: Reentry,
+  counterMs: number,
+): ReenterAnswer {
+  const hold = heldBy(lockOf(record), owner)
+  if (hold === null || lastToken(record) > token) return GONE
+  hold.holds = Math.max(hold.holds, holds)
+  lengthenLock(record, { leaseMs, counterMs })
+  return granted(0)
+}
+
+/** As `RemoteLock.handOver`. */
+export function handOverLock(
+  record: OpenRecord,
+  { from, to, listening, reserve }: Passing,
+  counterMs: number,
+): HandOverAnswer {
+  const lock = lockOf(record)
+  const last = lastToken(record)
+  // The new owner holds the lock, so an earlier copy of this request has finished the hand-over.
+  if (heldBy(lock, to.owner) !== null) return granted(last || from.token)
+  if (heldBy(lock, from.owner) === null || last > from.token) return GONE
+  const others = listening === null ? 0 : listenersOf(record) - listening
+  if (others > 0) {
+    freeLock(record)
+    return { kind: 'yielded', others }
+  }
+  giveLock(record, to.owner, to.leaseMs)
+  const terms = { leaseMs: to.leaseMs, counterMs, reserve, above: from.token }
+  return granted(mint(record, terms), reserve)
+}
+
+/** As `RemoteLock.lower`. */
+export function lowerLock(record: OpenRecord, { owner, holds, token }: LoweredHold): Released {
+  const hold = heldBy(lockToRelease(record), owner)
+  if (hold === null || (token !== '' && lastToken(record) > token)) return GONE
+  if (holds === 0) return { kind: 'freed', listeners: freeLock(record) }
+  hold.holds = Math.min(hold.holds, holds)
+  return { kind: 'kept' }
+}
+
+/** Returns the remaining time of the lease, as `LockServer.renew` does. */
+export function renewLock(record: OpenRecord, owner: string, terms: TokenTerms): Remaining {
+  const lock = record.part(LOCK_PART)
+  if (heldBy(lock, owner) === null) return 'gone'
+  if (terms.leaseMs > 0) {
+    lengthenLock(record, terms)
+    extendCounter(record, terms)
+  }
+  return lockLeft(lock, record.nowMs)
+}
+
+/** As `RemoteLock.seen`. */
+export function seenHold(record: OpenRecord): SeenHold | null {
+  const { holder } = lockOf(record)
+  return holder === null ? null : { owner: holder.owner, token: lastToken(record) || null }
+}
+
+/** As `RemoteLock.forceRelease`. */
+export function forceRelease(record: OpenRecord, { owner, token }: SeenHold): boolean {
+  if (heldBy(lockOf(record), owner) === null) return false
+  if (token !== null && lastToken(record) > token) return false
+  freeLock(record)
+  return true
+}
+
+/** As `RemoteLock.inspect`. */
+export function lockFacts(record: OpenRecord): LockFacts {
+  const { queue } = lockOf(record)
+  const entries = queueEntries(queue, MOST_LISTED, record.nowMs)
+  const clients = new Set(entries.map(({ owner }) => clientOf(owner)))
+  return {
+    ...holderFacts(record),
+    waiters: Math.max(listenersOf(record), clients.size),
+    queue: entries,
+    queueLength: queue.order.length,
+  }
+}
+
+function listenersOf({ moment, rawName }: OpenRecord): number {
+  return moment.listeners(lockChannel(rawName)) ?? 0
+}
+
+function granted(token: number, reserved = 0) {
+  return { kind: 'granted', token, reserved } as const
+}

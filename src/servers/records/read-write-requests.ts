@@ -1,0 +1,109 @@
+import type { AcquireAnswer, Gone, ReadWriteFacts, ReenterAnswer, Released } from '../answers.ts'
+import type { Hint } from '../hint.ts'
+import { WHAT_HAS_IT } from '../number-kind.ts'
+import type { ReadWriteServer, RemoteReadWriteLock, WaitingAttempt } from '../read-write-server.ts'
+import { promised, type Reply, replyWith } from '../reply.ts'
+import type { LoweredHold, Reentry } from '../requests.ts'
+import type { RecordClient, ServerKind } from '../server-kind.ts'
+import type { Subscription } from '../subscription.ts'
+import { countsForMs } from '../waiting-time.ts'
+import { listenForHints } from './hint-messages.ts'
+import { changeRecord, type OpenRecord } from './open-record.ts'
+import {
+  acquireToRead,
+  acquireToWrite,
+  lowerReadWrite,
+  type ReadWriteAttempt,
+  reenterToRead,
+  reenterToWrite,
+  renewReadWrite,
+} from './read-write.ts'
+import { readWriteFacts } from './read-write-facts.ts'
+import { readWriteChannel } from './read-write-turns.ts'
+import { oneGroup, renewRecords } from './renew-records.ts'
+
+/** One read-write lock, as one client uses it. */
+class RecordReadWriteLock implements RemoteReadWriteLock {
+  readonly #client: RecordClient
+  readonly #rawName: string
+
+  constructor(client: RecordClient, rawName: string) {
+    this.#client = client
+    this.#rawName = rawName
+  }
+
+  read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void {
+    const [given, terms] = [this.#attempt(attempt), this.#terms(attempt)]
+    this.#change(reply, (record) => acquireToRead(record, given, terms))
+  }
+
+  rereads(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
+    const terms = this.#terms(reentry)
+    this.#change(reply, (record) => reenterToRead(record, reentry, terms))
+  }
+
+  write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void {
+    const [given, terms] = [this.#attempt(attempt), this.#terms(attempt)]
+    this.#change(reply, (record) => acquireToWrite(record, given, terms))
+  }
+
+  rewrites(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
+    const terms = this.#terms(reentry)
+    this.#change(reply, (record) => reenterToWrite(record, reentry, terms))
+  }
+
+  lower(ending: LoweredHold, isLast: boolean, reply: Reply<Released>): void {
+    const { clientId } = this.#client
+    this.#change(reply, (record) => lowerReadWrite(record, ending, clientId, isLast))
+  }
+
+  async forceRelease(owner: string, callMs: number): Promise<boolean> {
+    const ending = { owner, holds: 0, token: '', callMs } as const
+    const { kind } = await promised<Released>((reply) => this.lower(ending, false, reply))
+    return kind === 'freed'
+  }
+
+  abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
+    const of = { key: this.#rawName, owner }
+    this.#client.pendingReleases.abandon(of, untilMs, leaseMs, (ending, reply) =>
+      this.lower(ending, isLast(), reply),
+    )
+  }
+
+  inspect(): Promise<ReadWriteFacts> {
+    return changeRecord(this.#client.store, this.#rawName, readWriteFacts)
+  }
+
+  listen(onHint: (hint: Hint) => void): Subscription {
+    return listenForHints(this.#client.store, readWriteChannel(this.#rawName), onHint)
+  }
+
+  #attempt(attempt: WaitingAttempt): ReadWriteAttempt {
+    const { owner, beside, isLast, waits } = attempt
+    const client = waits ? this.#client.clientId : ''
+    return { owner, beside, isLast, client, aliveMs: countsForMs(attempt) }
+  }
+
+  #terms({ leaseMs }: { readonly leaseMs: number }) {
+    return { leaseMs, counterMs: this.#client.counterMs }
+  }
+
+  #change<T>(reply: Reply<T>, verb: (record: OpenRecord) => T): void {
+    replyWith(changeRecord(this.#client.store, this.#rawName, verb), reply)
+  }
+}
+
+export const READ_WRITE: ServerKind<ReadWriteServer> = {
+  name: 'read-write',
+  what: WHAT_HAS_IT.readWrite,
+  onRecords: (client) => ({
+    lock: (rawName) => new RecordReadWriteLock(client, rawName),
+    groups: oneGroup,
+    renew(leases, leaseMs) {
+      const terms = { leaseMs, counterMs: client.counterMs }
+      return renewRecords(client.store, leases, (record, owner) =>
+        renewReadWrite(record, owner, terms),
+      )
+    },
+  }),
+}

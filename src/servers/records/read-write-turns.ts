@@ -1,0 +1,92 @@
+import { CLAIM_MS } from '../fair-server.ts'
+import { type Hint, TURN_OF_READERS } from '../hint.ts'
+import { isUpgradable, isWriter } from '../read-write-server.ts'
+import { endsInMs } from '../remaining.ts'
+import { publishHint } from './hint-messages.ts'
+import type { OpenRecord } from './open-record.ts'
+import { sizeOf } from './plain-data.ts'
+import { dropExpired, holdLeft, lockLeft, READ_WRITE_PART, removeHold } from './read-write-holds.ts'
+import { firstWaiting, GOES_ON } from './read-write-queue.ts'
+
+export const readWriteChannel = (rawName: string) => `read-write ${rawName}`
+
+/**
+ * Ends the hold of an owner, and tells the next waiters.
+ *
+ * @returns how many listeners receive the message that the lock is free; 0 without this message
+ */
+export function endReadWriteHold(record: OpenRecord, owner: string): number {
+  const holds = record.part(READ_WRITE_PART)
+  const { mode } = holds
+  // If the longest lease has ended, the lease of the lock must become as short as the longest lease
+  // of the other readers.
+  const lockMs = endsInMs(lockLeft(holds, record.nowMs))
+  const ownLeft = holdLeft(holds, owner, record.nowMs)
+  const wasLongest = lockMs === ownLeft || lockMs - (ownLeft === 'gone' ? 0 : ownLeft) < 100
+  removeHold(holds, owner)
+  if (isWriter(owner)) return wakeAll(record, true)
+  return mode === 'read' ? readerLeft(record, owner, wasLongest) : 0
+}
+
+/**
+ * Sends a message to the waiters that are next: to all readers, to the first waiter of the writers'
+ * queue, or to both.
+ *
+ * @param wasWritten true if a writer has just released the lock; then the waiting readers are next
+ */
+export function wakeReadWrite(record: OpenRecord, wasWritten = false): void {
+  const { queue, byOwner } = record.part(READ_WRITE_PART)
+  const { nowMs } = record
+  const first = firstWaiting(queue, 'write', nowMs)
+  const waitsToWrite = first !== undefined && first.wanted !== 'upgradable'
+  const reader = firstWaiting(queue, 'read', nowMs)
+  const isPhase = queue.phaseEndsAt > 0
+  const areReadersNext = reader && (wasWritten || !waitsToWrite || isPhase)
+  if (areReadersNext) {
+    // The phase begins even if no writer waits. Otherwise a new writer could acquire the lock before
+    // these readers, which have already waited for one writer.
+    if (wasWritten) queue.phaseEndsAt = nowMs + CLAIM_MS
+    publish(record, TURN_OF_READERS)
+  }
+  if (first === undefined) return
+  const size = sizeOf(byOwner)
+  const isAlone = size === 0 || (size === 1 && first.sinceUs === GOES_ON)
+  if (!waitsToWrite || (isAlone && !areReadersNext)) {
+    publish(record, { kind: 'turn', of: String(first.sinceUs) })
+  }
+}
+
+/**
+ * Tells the next waiter if no reader is left. An owner that waits for an upgrade receives its
+ * message when it is the only reader.
+ *
+ * @returns as `endReadWriteHold`
+ */
+function readerLeft(record: OpenRecord, owner: string, wasLongest: boolean): number {
+  const holds = record.part(READ_WRITE_PART)
+  const first = firstWaiting(holds.queue, 'write', record.nowMs)
+  const isCounted = first !== undefined || wasLongest
+  const remaining = isCounted ? dropExpired(holds, record.nowMs) : sizeOf(holds.byOwner)
+  if (remaining === 0) return wakeAll(record, false)
+  if (isUpgradable(owner) || (remaining === 1 && first?.sinceUs === GOES_ON)) wakeReadWrite(record)
+  return 0
+}
+
+/**
+ * Sends the message that the lock is free. After a writer, this means free to read. Then tells the
+ * next waiters.
+ *
+ * @returns how many listeners receive the message
+ */
+function wakeAll(record: OpenRecord, wasWritten: boolean): number {
+  dropExpired(record.part(READ_WRITE_PART), record.nowMs)
+  // Waiters for the lock ignore this message. It wakes calls that only want to know when the lock is
+  // released.
+  publish(record, { kind: 'released', by: wasWritten ? 'writer' : 'reader', isForAll: false })
+  wakeReadWrite(record, wasWritten)
+  return record.moment.listeners(readWriteChannel(record.rawName)) ?? 0
+}
+
+function publish(record: OpenRecord, hint: Hint): void {
+  publishHint(record, readWriteChannel(record.rawName), hint)
+}

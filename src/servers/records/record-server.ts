@@ -1,0 +1,90 @@
+import type { JointAnswer, LeaseToRenew } from '../answers.ts'
+import { PendingReleases } from '../pending-releases.ts'
+import type { RecordStore } from '../record-store.ts'
+import type { RenewedLease } from '../renewed-lease.ts'
+import type { RequestChannel } from '../request-channel.ts'
+import type { KindClient, ServerKind } from '../server-kind.ts'
+import { acquireAll } from './acquire-all.ts'
+import { renewLock } from './lock.ts'
+import { RecordLock } from './lock-requests.ts'
+import { changeRecords } from './open-record.ts'
+import { oneGroup, renewRecords } from './renew-records.ts'
+
+const requestChannel = (clientId: string) => `requests ${clientId}`
+
+/**
+ * The part of a `LockServer` that is the same for all servers without scripts: the locks of one
+ * client.
+ */
+export class RecordServer<S extends RecordStore> {
+  readonly store: S
+  /**
+   * How long the server remembers a token after the last use of the lock, in milliseconds; 0 means
+   * forever.
+   */
+  readonly counterMs: number
+  readonly pendingReleases: PendingReleases
+  readonly requests: RequestChannel
+  /** The work of the kinds when this client closes. */
+  readonly #closings: (() => Promise<void>)[] = []
+
+  /**
+   * @param callMs how long a release in the background may take, in milliseconds
+   * @param label the label of the client, for messages on diagnostics channels
+   */
+  constructor(store: S, counterMs: number, callMs: number, label: string) {
+    this.store = store
+    this.counterMs = counterMs
+    this.pendingReleases = new PendingReleases(callMs, label, store.clock)
+    this.requests = {
+      send: (clientId, message) => store.publish(requestChannel(clientId), message),
+      listen: (clientId, onMessage) => store.listen(requestChannel(clientId), onMessage),
+    }
+  }
+
+  get countsListeners(): boolean {
+    return this.store.countsListeners
+  }
+
+  lock(rawName: string): RecordLock {
+    return new RecordLock(this, rawName)
+  }
+
+  kind<R extends object>(kind: ServerKind<R>, client: KindClient): R {
+    const { store, counterMs, pendingReleases } = this
+    const beforeClose = (work: () => Promise<void>) => void this.#closings.push(work)
+    return kind.onRecords({ ...client, store, counterMs, pendingReleases, beforeClose })
+  }
+
+  renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<RenewedLease[]> {
+    const terms = { leaseMs, counterMs: this.counterMs }
+    return renewRecords(this.store, leases, (record, owner) => renewLock(record, owner, terms))
+  }
+
+  acquireAll(
+    locks: readonly { readonly rawName: string; readonly owner: string }[],
+    leaseMs: number,
+  ): Promise<JointAnswer> {
+    const terms = { leaseMs, counterMs: this.counterMs }
+    const names = locks.map(({ rawName }) => rawName)
+    return changeRecords(this.store, names, (recordOf, moment) => {
+      const all = locks.map(({ rawName, owner }) => ({ record: recordOf(rawName), owner }))
+      return acquireAll(all, terms, moment)
+    })
+  }
+
+  groups(locks: readonly object[]): number[][] {
+    return oneGroup(locks)
+  }
+
+  /** Returns an empty text, so that only the names of the locks decide their order. */
+  orderOf(_rawName: string): string {
+    return ''
+  }
+
+  /** Called when the client closes. Resolves when no background work is pending. */
+  async quiet(): Promise<void> {
+    await this.pendingReleases.quiet()
+    for (const work of this.#closings) await work()
+  }
+}
