@@ -26,7 +26,7 @@ export const barrier: KindDescriptor<BarrierMethods> = {
     const barriers = new Barriers(clientId, registry.leaseMs, registry.limits)
     const getCyclicBarrier = (name: string, ...others: unknown[]) => {
       const key = rawName(name, 'barrier')
-      assertAlone('getCyclicBarrier', others, 'await({ parties }) has the number of parties.')
+      assertAlone('getCyclicBarrier', others, 'Pass the number of parties to await({ parties }).')
       const remote = registry.server.kind?.(BARRIER, key)
       if (remote === undefined) {
         throw refused(`Barrier ${show(name)}: its parties need one server`, 'Use a', name)

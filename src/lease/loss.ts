@@ -75,6 +75,6 @@ export function howItRanOut(
   if (isAtLimit(hold, sentAt.monotonic + validForMs)) {
     return `its ${limitWords(hold)} is over, so it is no longer renewed`
   }
-  const kind = renewMs > 0 ? 'the watched lease' : 'the fixed lease'
+  const kind = renewMs > 0 ? 'the renewed lease' : 'the fixed lease'
   return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${Math.round(agoMs)} ms ago`
 }

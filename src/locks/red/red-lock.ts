@@ -72,7 +72,9 @@ export class RedLocks {
     const parts = locks.map(partOf)
     const clients = new Set(parts.map(({ registry }) => registry))
     if (clients.size < parts.length) {
-      throw refusal('two of the locks belong to one client, and each server has one vote')
+      throw refusal(
+        'two of the locks belong to one client; pass one lock of each client, because each server has one vote',
+      )
     }
     const explicit = parts.flatMap((part) => part.explicit ?? [])
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
