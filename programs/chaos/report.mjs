@@ -183,7 +183,7 @@ export function markdown(results, { seed, minutes }, { operations, faults: wante
     '',
     NAVIGATION,
     '',
-    'On this page: [by deployment](#by-deployment), [faults by kind](#faults-by-kind), [runs](#runs).',
+    'On this page: [By deployment](#by-deployment) · [Faults by kind](#faults-by-kind) · [Runs](#runs)',
     '',
     '```sh',
     `npm run chaos -- --long --seed ${seed} --minutes ${minutes} --report docs/explanation/chaos-report.md`,
