@@ -56,9 +56,8 @@ export class Owner extends LeaseHolder {
   }
 
   /**
-   * Returns a new owner id: `<clientId>:<id>` for the first attempt, and then with a number. No
-   * attempt uses the id of another attempt. So a late request of one attempt cannot change a later
-   * hold.
+   * Returns a new owner id: `<clientId>:<id>` for the first attempt, and `<clientId>:<id>/<number>` for each later
+   * attempt. Each attempt has its own id, so a late request of one attempt cannot change a later hold.
    *
    * @internal
    */

@@ -14,7 +14,7 @@ export interface FreeCheck {
 export interface Reading<S> {
   /** Reads from the state if the lock is free for this watcher. */
   readFree(state: S): FreeCheck
-  /** True if the message shows that this watcher could have acquired the lock for a moment. */
+  /** True if the message reports that the lock was free for this watcher, at least for a moment. */
   isRelease(message: string): boolean
 }
 
@@ -25,7 +25,7 @@ export interface FreeWatcher<S> {
   /**
    * Called with the state that a check found.
    *
-   * @param messages the messages since the check before
+   * @param messages the messages that arrived between the last check and this check
    */
   saw(state: S, messages: ReadonlySet<string>): FreeCheck
   reject(reason: unknown): void
