@@ -134,8 +134,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
    * share an async context, and a count of calls shows only at the last `unlock()` that there was
    * one call too many.
    *
-   * If only one task uses the object, there is no doubt: between the call for the lease and the
-   * `unlock()`, no other call of this object is under way or ends without a lease.
+   * If only one task uses the object, there is no doubt. No other call of this object is then under
+   * way, or ends without a lease, between the call for the lease and the `unlock()`.
    */
   doubtAbout(lease: L): Doubt | undefined {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined

@@ -39,8 +39,8 @@ export class ResponseTime {
   }
 
   /**
-   * Called when an answer is late and its caller goes on with another request. Until the next
-   * answer, every silence counts as unusual.
+   * Called when an answer is late and its caller sends another request. Until the next answer,
+   * every silence counts as unusual.
    */
   missed(): void {
     this.#isDue = true

@@ -3,8 +3,8 @@ import type { Owner } from '../owner/owner.ts'
 import type { Waiter } from './waiter.ts'
 
 /**
- * If there are more waiters than this, the queue counts the waiters of each owner, so that a search
- * for an owner need not read every waiter.
+ * If there are more waiters than this, the queue counts the waiters of each owner. A search for an
+ * owner then need not read every waiter.
  */
 const FEW = 32
 

@@ -103,8 +103,8 @@ export class Place {
   }
 
   /**
-   * True if the next heartbeat should list this place: no heartbeat has listed the place yet, or
-   * its last answer is at least `olderMs` milliseconds old.
+   * True if the next heartbeat should list this place: no heartbeat has listed it yet, or its last
+   * answer is at least `olderMs` milliseconds old.
    */
   isDue(now: Moment, olderMs: number): boolean {
     if (this.beating || this.#queuedAt === undefined) return false

@@ -25,7 +25,7 @@ export class Awaiter extends Linked<Awaiter> {
   #round: number | null | undefined
   /**
    * The round in the first answer to a count-down of this client, if this answer arrived before the
-   * first check.
+   * first check. Otherwise undefined.
    */
   #counted: number | undefined
   #isAnswered = false

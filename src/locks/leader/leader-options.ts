@@ -36,8 +36,8 @@ export interface LeadOptions {
    */
   maxDrainMs?: number
   /**
-   * If true, the leader resigns when another client or an operator requests it. They request it with `requestRelease()`
-   * of the fair lock with the same name, or with `npx holdfast release --ask`.
+   * If true, the leader resigns on request. A client requests this with `requestRelease()` of the fair lock with the
+   * same name, and an operator with `npx holdfast release --ask`.
    *
    * @default false
    */

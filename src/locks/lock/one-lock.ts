@@ -16,7 +16,7 @@ export interface Manner {
   readonly scoped: boolean
   /** True if an earlier answer showed that another owner holds the lock. */
   readonly known?: boolean
-  /** True if the attempt sends one request and does not wait, even if `waitMs` is longer. */
+  /** True if the attempt sends one request and does not wait, even if `waitMs` is not 0. */
   readonly asksOnce?: boolean
   /**
    * Sends the request together with the requests of the other locks of a multi-lock. Undefined if

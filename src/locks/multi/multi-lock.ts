@@ -104,7 +104,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   }
 
   /**
-   * Asks the holders of all locks to release them. Rejects as {@link Lock.requestRelease} does.
+   * Asks the holders of all locks to release the locks. Rejects as {@link Lock.requestRelease} does.
    *
    * @returns how many holders confirmed the request
    */
@@ -118,11 +118,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     return Promise.all(this.#locks.map((lock) => lock.inspect()))
   }
 
-  /**
-   * The object that users get.
-   *
-   * @internal
-   */
+  /** @internal */
   get handle(): MultiLock {
     this.#handle ??= new MultiLockHandle(this)
     return this.#handle

@@ -38,8 +38,8 @@ export interface Metrics {
 }
 
 /**
- * The metrics of one registry and one prefix. This object is a property of the first metric, so
- * that other copies of this module find it, and so that it disappears with the metric.
+ * The metrics of one registry and one prefix. This object is a property of the first metric. So
+ * other copies of this module find the object, and the object disappears with the metric.
  */
 interface Running {
   readonly filled: Filled
