@@ -123,10 +123,7 @@ export interface RenewFact extends ClientFact {
   /** How much later than planned the request was sent, in milliseconds. */
   readonly latenessMs: number
   // The fields below are set at `asyncEnd`.
-  /**
-   * The number of holds that were renewed. The field `gone` counts the holds that did not exist any more. The state of
-   * all other holds is unknown.
-   */
+  /** The number of holds that were renewed. The state of holds that neither `renewed` nor `gone` counts is unknown. */
   renewed?: number
   gone?: number
   error?: unknown

@@ -82,7 +82,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns a lock that a majority of the servers of several clients holds, like Redisson's `RedissonRedLock`. Each of
-   * the plain locks is one vote. It has all methods of a lock, and survives the failure of any minority of the servers.
+   * the plain locks is one vote. The RedLock has all methods of a lock, and survives the failure of any minority of the
+   * servers.
    *
    * The client whose `getRedLock` you call provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the
    * events. `close()` of this client releases the lock. If another client is closed, its server counts as down.
@@ -164,8 +165,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * acquisitions and waits reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the
    * watchdog renews their leases. The signal of a leader's term aborts when the drain begins.
    *
-   * A further call returns the same promise. It limits the wait to its own `drainMs`, or ends the wait without
-   * `drainMs`.
+   * A further call returns the same promise. With `drainMs`, a further call may shorten the wait. Without `drainMs`, it
+   * ends the wait.
    *
    * @returns the holds that `close()` ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
    */

@@ -26,9 +26,9 @@ export interface KindHost {
 export interface OpenKind<M extends object> {
   /** The methods of `Holdfast` that return objects of this kind. */
   readonly methods: M
-  /** Returns the holds and waits of this kind that are not locks, such as calls that await a latch. */
+  /** Returns the holds and waits of this kind that concern no lock, such as calls that await a latch. */
   holdings?(): Partial<Holdings>
-  /** Called when the client begins to drain. Resolves when no hold is left in `holdings`. */
+  /** Called when the client begins to drain. Resolves when `holdings` contains no hold. */
   drain?(): Promise<void> | void
   /** Called when the client is closed. The client itself closes the locks of this kind. */
   shutDown?(): Promise<void> | void

@@ -35,7 +35,7 @@ export class OpenKinds {
     return this.#methods[name]?.(...args)
   }
 
-  /** The holds and waits that are not locks, such as calls that await a latch. */
+  /** The holds and waits that concern no lock, such as calls that await a latch. */
   get holdings(): Holdings {
     const all = this.#open.map((kind) => kind.holdings?.() ?? {})
     return {
@@ -44,7 +44,7 @@ export class OpenKinds {
     }
   }
 
-  /** @returns resolves when no hold is left in `holdings` */
+  /** @returns resolves when `holdings` contains no hold */
   async drain(): Promise<void> {
     await Promise.all(this.#open.map((kind) => kind.drain?.()))
   }

@@ -26,8 +26,8 @@ const WRITE_DOWN_MS = 250
 const OWN_FOLDER = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(new Error().stack ?? '')?.[1]
 
 /**
- * Returns the lines of the stack that begin with the code that called Holdfast. Removes the lines
- * of Holdfast above, and the lines of Node.js between them.
+ * Returns the stack without its first lines: the lines of Holdfast, and the lines of Node.js
+ * between them. The first line is then the code that called Holdfast.
  */
 function linesOfCaller(stack: string): string[] {
   const [, ...lines] = stack.split('\n')

@@ -32,7 +32,7 @@ export class Hold extends Linked<Hold> implements Dated {
   heir: Hold | undefined
   /** For a hand-over without a request: when the caller began to wait (monotonic). Otherwise 0. */
   askedAt = 0
-  /** True until a re-entry or `extend()` sends a request; then hand-overs need a request too. */
+  /** True until a re-entry or `extend()` sends a request. Later hand-overs need a request. */
   untouched = true
   readonly kind: HoldKind
   /** The longest lease that was requested for this hold, in milliseconds. */

@@ -43,7 +43,7 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
-  /** The number of calls for a lease outside all frames that are under way. */
+  /** The number of calls for a lease that are under way outside all frames. */
   #underWay = 0
   /** When a call last ended without a lease, on the monotonic clock. */
   #gotNothingAt = -Infinity
@@ -95,8 +95,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the object that stores the lease of a new owner, so that `unlock()` finds it. This is
-   * the owner of the innermost frame for this lock, or this object outside such frames.
+   * Returns the object that stores the lease of a new owner, so that `unlock()` finds it. The
+   * result is the owner of the innermost frame for this lock, or this object outside such frames.
    */
   leaseHolder(): LeaseHolder {
     return this.#find() ?? this

@@ -25,9 +25,9 @@ export class Owner extends LeaseHolder {
    */
   madeIn: object | undefined
   /**
-   * For an owner of one acquisition: the number of the lock object that made the owner. Otherwise
-   * undefined. A reference to the lock object would keep the lock object in memory, because
-   * renewals keep the owner.
+   * For an owner of one acquisition: the number of the lock object that made the owner. Otherwise undefined. A
+   * reference to the lock object would keep the lock object in memory for as long as the watchdog renews a lease of
+   * this owner.
    *
    * @internal
    */

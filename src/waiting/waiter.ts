@@ -90,7 +90,7 @@ export abstract class Waiter extends Linked<Waiter> {
   queued = false
   /** True while a request of this waiter is in flight. */
   asking = false
-  /** Makes the timeout error of a waiter that waits for something else, such as replicas. */
+  /** Makes the timeout error while the waiter waits for replicas or for the renewal thread. */
   notYet: ((what: string) => Error) | undefined
   /** Until this monotonic time, a request without an answer may still run; 0 for none. */
   doubtUntilMs = 0

@@ -169,7 +169,7 @@ export class Party {
     deliver()
   }
 
-  /** The party leaves. Only the answer to this request shows if the server counted the arrival. */
+  /** Called at the end of `waitMs`. The party leaves, and the answer of the server shows if it counted the arrival. */
   async #timeIsUp(): Promise<void> {
     if (this.#state !== 'waits') return
     this.#state = 'leaves'

@@ -71,7 +71,7 @@ export class Heartbeat {
     this.#clock = clock
   }
 
-  /** Registers the queue of a lock for grants. The queue may have no places yet. */
+  /** Registers the queue of a lock for its grants. The queue may have no places yet. */
   join(line: LocalQueue): void {
     this.#lines.set(line.rawName, line)
   }
@@ -87,7 +87,7 @@ export class Heartbeat {
       this.#beat(0)
     })
     this.#inbox ??= this.#queues.listen((grant) => {
-      // A call without a grant means that messages may have been lost. A heartbeat finds them.
+      // A call without a grant means that grants may have been lost. A heartbeat finds them.
       if (grant === undefined) this.#beat(0)
       else this.#onGrant(grant)
     })

@@ -36,8 +36,8 @@ export interface LeadOptions {
    */
   maxDrainMs?: number
   /**
-   * If true, the leader resigns on request. A client requests this with `requestRelease()` of the fair lock with the
-   * same name, and an operator with `npx holdfast release --ask`.
+   * If true, the leader resigns when its release is requested, by `requestRelease()` of the fair lock with the same
+   * name or by `npx holdfast release --ask`.
    *
    * @default false
    */

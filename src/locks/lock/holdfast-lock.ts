@@ -174,7 +174,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Acquires the lock for an owner. Resolves with null if that was not possible in time.
+   * Acquires the lock for an owner. Resolves with null if the lock was not acquired in time.
    *
    * @param holder stores the lease for `unlock()`
    * @param askedAt the time when the call began, on the monotonic clock. Infinity if the owner was not made for this

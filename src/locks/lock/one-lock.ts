@@ -7,7 +7,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
 
-/** How Holdfast makes one acquisition. The caller's options are not part of it. */
+/** How Holdfast makes one acquisition. The options of the caller are not included. */
 export interface Manner {
   /**
    * True if code of Holdfast releases the lease, for example `using` or a multi-lock. `unlock()`

@@ -55,8 +55,8 @@ export class AllOrNone {
   }
 
   /**
-   * @returns the lease of each lock; null if another owner held one of them until the time limit.
-   * Rejects at once when aborted. A lock that is granted after the abort is released
+   * @returns the lease of each lock; null if another owner held one of the locks until the time
+   * limit. Rejects at once when aborted. A lock that is granted after the abort is released
    */
   async run(): Promise<ReadonlyMap<WantedLock, Lease> | null> {
     const { signal } = this.#meant

@@ -19,7 +19,6 @@ const MEMBERS = [
   Symbol.asyncDispose,
 ] as const
 
-/** A lock of a `MultiLock`, and the lease of this lock in one acquisition. */
 interface TakenLock {
   readonly lock: OneLock
   readonly lease: Lease

@@ -21,7 +21,6 @@ import { type Manner, nextNumber } from '../lock/one-lock.ts'
 import type { Upgrader } from './upgradable-lease.ts'
 import { UpgradeError } from './upgrade-error.ts'
 
-/** The kind of each side, and the server of the lock. */
 interface Kinds {
   readonly reading: LockKind
   readonly upgrading: LockKind

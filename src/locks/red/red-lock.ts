@@ -108,7 +108,7 @@ export class RedLocks {
   /**
    * Releases all RedLocks and rejects all waiters. The other clients stay open.
    *
-   * @returns the holds that it ended
+   * @returns the holds that this call ended
    */
   async shutDown(): Promise<CutOffHold[]> {
     this.#closed = true

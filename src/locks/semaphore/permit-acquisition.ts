@@ -17,7 +17,6 @@ type PermitTerms = Pick<
   'leaseMs' | 'watched' | 'maxHoldMs' | 'waitMs' | 'signal' | 'scoped'
 >
 
-/** An acquisition in progress, and the local lock of the semaphore. */
 interface StartedAcquisition {
   readonly lock: LocalLock
   readonly acquiring: Promise<Lease | null>

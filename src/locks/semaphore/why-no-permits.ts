@@ -106,7 +106,6 @@ function outcomeOf({
   return available > 0 && waiting?.length === 0 ? 'free' : 'held'
 }
 
-/** Returns the explanation in complete sentences. */
 function sentencesOf(
   sight: SemaphoreSight,
   holders: readonly PermitOwner[],
