@@ -23,7 +23,6 @@ export type Connect = (
   kinds: RedisKinds,
 ) => ClientConnection
 
-/** Connects to the server, the cluster or the masters that the options name. */
 export const connectToRedis: Connect = (settings, events, kinds) =>
   settings.isQuorum ? majority(settings, events) : oneServer(settings, events, kinds)
 

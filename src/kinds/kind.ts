@@ -22,7 +22,6 @@ export interface KindHost {
   call(name: string, ...args: unknown[]): unknown
 }
 
-/** One kind of locks, in one client. */
 export interface OpenKind<M extends object> {
   /** The methods of `Holdfast` that return objects of this kind. */
   readonly methods: M

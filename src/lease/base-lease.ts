@@ -10,7 +10,6 @@ import type { StoredLease } from '../owner/lease-holder.ts'
  */
 const ENDED = Promise.resolve(false)
 
-/** Returns the internal object behind a lease that users have. */
 export function leaseBehind(lease: object): BaseLease {
   const inner = behind(lease, BaseLease)
   if (inner === undefined) throw new TypeError('This is no lease of Holdfast.')

@@ -1,7 +1,6 @@
 import type { KindName } from '../diagnostics.ts'
 import type { Words } from '../errors.ts'
 
-/** The properties that all holds of one kind of lock share. */
 export interface HoldKind {
   /** The name of the kind in facts of the diagnostics channels. */
   readonly name: KindName

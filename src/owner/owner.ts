@@ -49,7 +49,6 @@ export class Owner extends LeaseHolder {
     this.id = id
   }
 
-  /** The object that users receive for this owner. */
   get handle(): OwnerHandle {
     this.#handle ??= new HandleOfOwner(this)
     return this.#handle

@@ -3,7 +3,6 @@ import { callListeners } from '../kit/call-listeners.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { TimedWait, type WaitLimits } from './timed-wait.ts'
 
-/** The result of one check for one watcher. */
 export interface FreeCheck {
   readonly isFree: boolean
   /** The milliseconds until the lock is free if no client renews the lease; -1 if unknown. */

@@ -15,7 +15,6 @@ import { missedAnswer, redisAt, stepAfter } from './no-answer.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 
-/** The limits of every call of one client. */
 export interface Limits {
   readonly clock: Clock
   /** The longest time of one request to Redis, in milliseconds. */

@@ -3,7 +3,6 @@ import { Linked, LinkedList } from '../kit/linked-list.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import { OddAnswer } from '../servers/call-failure.ts'
 
-/** A request that has no answer yet. */
 export class OpenRequest extends Linked<OpenRequest> {
   /** The moment just before the request was sent. */
   readonly sentAt: Moment

@@ -75,7 +75,6 @@ export class Barriers {
     )
   }
 
-  /** The calls that await a barrier. */
   get waiting(): WaitingEntry[] {
     const now = this.#limits.clock.monotonic()
     return [...this.#parties].map(({ name, id, beganAt, waitMs }) => ({

@@ -20,7 +20,6 @@ interface PartyTerms {
   readonly answered: readonly string[]
   /** Makes the retry budget of an operation that waits for at most `waitMs` milliseconds; 0 means no wait. */
   budget(waitMs: number): RetryBudget
-  /** Counts the requests to leave. */
   readonly leaving: BackgroundTasks
 }
 

@@ -33,7 +33,6 @@ const LOCK_COSTS = 10
  */
 const LINGER_BEATS = 3
 
-/** The waiters of this client for one lock. */
 interface LocalQueue {
   readonly rawName: string
   readonly places: Places
@@ -58,7 +57,6 @@ export class Heartbeat {
   readonly #queues: FairServer
   readonly #clock: Clock
   readonly #lines = new Map<string, LocalQueue>()
-  /** The queues whose places the client is restoring. */
   readonly #beingRestored = new Set<LocalQueue>()
   #beats: Timer | undefined
   #inbox: Subscription | null = null
