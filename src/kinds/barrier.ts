@@ -8,7 +8,7 @@ import { assertAlone, type KindDescriptor, refused } from './kind.ts'
 
 export interface BarrierMethods {
   /**
-   * Returns a barrier that several parties await. When all of them have arrived, all continue, and the next round
+   * Returns a barrier that several parties await. When all parties have arrived, they all continue, and the next round
    * begins.
    *
    * @param name as for {@link getLock}

@@ -2,7 +2,6 @@ import { LeaseLostError, type LossReason, OF_LOCK } from '../errors.ts'
 import type { HoldKind } from './hold-kind.ts'
 import { validityMs } from './validity.ts'
 
-/** The fields of a hold that explain its loss. */
 interface LostHold {
   readonly lockName: string
   readonly token: number

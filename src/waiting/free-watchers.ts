@@ -3,7 +3,6 @@ import { callListeners } from '../kit/call-listeners.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { TimedWait, type WaitLimits } from './timed-wait.ts'
 
-/** The result of one check for one watcher. */
 export interface FreeCheck {
   readonly isFree: boolean
   /** The milliseconds until the lock is free if no client renews the lease; -1 if unknown. */
@@ -14,7 +13,7 @@ export interface FreeCheck {
 export interface Reading<S> {
   /** Reads from the state if the lock is free for this watcher. */
   readFree(state: S): FreeCheck
-  /** True if the message shows that this watcher could have acquired the lock for a moment. */
+  /** True if the message reports that the lock was free for this watcher, at least for a moment. */
   isRelease(message: string): boolean
 }
 
@@ -25,7 +24,7 @@ export interface FreeWatcher<S> {
   /**
    * Called with the state that a check found.
    *
-   * @param messages the messages since the check before
+   * @param messages the messages that arrived between the last check and this check
    */
   saw(state: S, messages: ReadonlySet<string>): FreeCheck
   reject(reason: unknown): void

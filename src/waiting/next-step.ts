@@ -53,7 +53,6 @@ const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** Returns the advice for the reasons of several masters. */
 export function stepOfMasters(reasons: string): string {
   const steps = OF_MASTERS.flatMap(([reason, step]) => (reason.test(reasons) ? [step] : []))
   const words = nextStep(reasons).trim()

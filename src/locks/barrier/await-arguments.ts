@@ -12,10 +12,9 @@ export interface BarrierAwaitOptions {
   signal?: AbortSignal
 }
 
-/** A longer list of arrivals would block the server for too long when a round ends. */
+/** The largest number of parties. A longer list of arrivals would block the server for too long when a round ends. */
 const MOST_PARTIES = 10_000
 
-/** The options of `await`, checked. */
 export function awaitArguments(
   name: string,
   options: unknown,

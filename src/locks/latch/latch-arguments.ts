@@ -3,7 +3,6 @@ import { show } from '../../kit/show.ts'
 import { assertNoMore, assertSignal, optionsOf, waitMs as waitMsOf } from '../../options/input.ts'
 import type { AwaitOptions, LatchRoundOptions } from '../../options/options.ts'
 
-/** Returns the options of `await` after a check. */
 export function awaitArguments(options: unknown, others: readonly unknown[]): AwaitOptions {
   assertNoMore(others)
   if (options === undefined) return {}

@@ -14,8 +14,8 @@ const MEMBERS = [
 ] as const
 
 /**
- * One term of a leader. The term lasts until the function of `lead` has ended, `resign()` is called, or the term is
- * lost.
+ * One term of a leader. The term lasts until the function of `lead` has ended, or until the signal of the term aborts,
+ * for example after `resign()` or a loss.
  */
 export interface Term extends Pick<HeldTerm, (typeof MEMBERS)[number]> {}
 
@@ -86,11 +86,7 @@ export class HeldTerm {
     this.#lease.assertValid()
   }
 
-  /**
-   * The object that users get.
-   *
-   * @internal
-   */
+  /** @internal */
   get handle(): Term {
     this.#handle ??= new TermHandle(this)
     return this.#handle

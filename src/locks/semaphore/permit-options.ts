@@ -78,7 +78,6 @@ const MOST = 2_147_483_647
 
 const OPTIONS = ['permits', 'leaseMs', 'renew', 'maxHoldMs', 'waitMs', 'signal']
 
-/** Returns the options of `acquire` and `using` after a check. */
 export function acquireOptions(
   options: unknown,
   others: readonly unknown[],

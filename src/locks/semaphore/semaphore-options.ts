@@ -104,7 +104,6 @@ export function acquireArguments(
   }
 }
 
-/** Returns the options of `tryAcquire` and `tryUsing` after a check. */
 export function tryArguments(
   what: string,
   options: unknown,
@@ -125,7 +124,7 @@ export function ttlGiven(options: unknown): number {
   return ttlMs === undefined ? 0 : wholeMs(ttlMs, '`ttlMs`')
 }
 
-/** @param defaultWaitMs the `waitMs` without that option. Undefined for calls that do not wait by default */
+/** @param defaultWaitMs the longest wait without the option `waitMs`. Undefined for calls that then do not wait */
 function wantedBy(
   what: string,
   options: unknown,
