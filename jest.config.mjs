@@ -31,7 +31,7 @@ export default {
     // jest.places.config.mjs has these.
     '<rootDir>/test/places/',
   ],
-  testTimeout: 60_000,
+  testTimeout: 240_000, // Only a test that hangs needs so long, even on a loaded machine.
   maxWorkers: workers(3.5), // Tests wait more than they work.
   // Tools are modules of Node.js; a test that imports what they are made of has them compiled.
   transform: { '\\.ts$': '@swc/jest', 'programs/chaos/.*\\.mjs$': '@swc/jest' },

@@ -12,7 +12,7 @@ import { Frames } from './owner/frames.ts'
 import { Owners } from './owner/owners.ts'
 import { rawNameOf } from './servers/raw-name.ts'
 
-/** The kinds of a client that exist only with a single server, not with several masters. */
+/** The kinds of locks that a client has on a single server, but not on several masters. */
 interface SingleServerKinds {
   readonly holdings: Holdings
   drain(): Promise<void>
@@ -20,7 +20,6 @@ interface SingleServerKinds {
   stopHeartbeat(): void
 }
 
-/** @param emitter emits the events of the new client */
 export function newClient(
   emitter: ClientEmitter,
   clientId: string,
@@ -32,7 +31,7 @@ export function newClient(
   return { owners: new Owners(clientId), frames: new Frames(), settings, emit, requests }
 }
 
-/** The parts of one client. They are closed when the client is closed. */
+/** The components of one client, which close with the client. */
 export class ClientParts {
   readonly owners: Owners
   readonly frames: Frames
@@ -92,9 +91,9 @@ export class ClientParts {
   /**
    * Closes the client.
    *
-   * @param drainMs the longest wait until the client holds nothing, in milliseconds from now; 0
-   * does not wait
-   * @returns the holds that existed after this wait, and that `stopHeartbeat` ended
+   * @param drainMs how long to wait at most until the client holds nothing, in milliseconds from
+   * now; 0 for no wait
+   * @returns the holds that still existed after this wait, and that this call ended
    */
   shutDown(drainMs: number, kinds: SingleServerKinds): Promise<readonly CutOffHold[]> {
     this.#drained.notAfter(drainMs)

@@ -23,11 +23,9 @@ export type Connect = (
   kinds: RedisKinds,
 ) => ClientConnection
 
-/** Connects to the server, the cluster or the masters that the options name. */
 export const connectToRedis: Connect = (settings, events, kinds) =>
   settings.isQuorum ? majority(settings, events) : oneServer(settings, events, kinds)
 
-/** Connects to one server or one cluster. */
 function oneServer(settings: Settings, events: ServerEvents, kinds: RedisKinds): ClientConnection {
   const [source] = sourcesOf(settings) as [RedisSource]
   const server = redisServer(source, settings, events, kinds)

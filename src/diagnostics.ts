@@ -29,8 +29,8 @@ export interface LockFact extends FactSource {
  */
 export interface Notes {
   /**
-   * Stores the text soon, in one request with others. No call waits for this request. If the text is undefined, the
-   * client removes the line.
+   * Stores the text soon, in one request with other texts. The call does not wait for this request. If the text is
+   * undefined, the client removes the line of the owner.
    */
   set(owner: string, text: string | undefined): void
   /**
@@ -56,7 +56,7 @@ export type AcquireOutcome = 'granted' | 'timeout' | 'aborted' | 'outage' | 'clo
  * The fact of `tracing:holdfast:acquire`: one call to acquire. It ends when the call returns a lease or null, or fails.
  */
 export interface AcquireFact extends LockFact {
-  /** The longest wait, in milliseconds. 0 tries once; Infinity waits forever. */
+  /** The longest wait, in milliseconds. 0 means one attempt without a wait; Infinity means no limit. */
   readonly waitMs: number
   /** The requested lease in milliseconds; Infinity for permits without a lease. */
   readonly leaseMs: number
@@ -88,8 +88,8 @@ export interface HoldFact extends LockFact {
   /** The lease that was granted, in milliseconds. */
   readonly leaseMs: number
   /**
-   * The longest time that the hold can last, in milliseconds: its lease, or its `maxHoldMs`. Infinity if the lease is
-   * renewed until the release. Only `extend()` can lengthen this time, and only if the lease is not renewed.
+   * The longest time that the hold can last, in milliseconds. For a fixed lease, this time is the lease, and `extend()`
+   * can lengthen it. For a renewed lease, this time is `maxHoldMs`; Infinity without `maxHoldMs`.
    */
   readonly limitMs: number
   /** The fact of the call that acquired the hold; undefined if this call was not traced. */
@@ -123,18 +123,15 @@ export interface RenewFact extends ClientFact {
   /** How much later than planned the request was sent, in milliseconds. */
   readonly latenessMs: number
   // The fields below are set at `asyncEnd`.
-  /**
-   * The number of holds that were renewed. The field `gone` counts the holds that did not exist any more. The state of
-   * all other holds is unknown.
-   */
+  /** The number of holds that were renewed. The state of holds that neither `renewed` nor `gone` counts is unknown. */
   renewed?: number
   gone?: number
   error?: unknown
 }
 
 /**
- * The fact of `tracing:holdfast:outage`: a client cannot reach a server, from the first failure until the server
- * answers.
+ * The fact of `tracing:holdfast:outage`: one outage of a server, from the first failure until the server answers or the
+ * client is closed.
  */
 export interface OutageFact extends ClientFact {
   /** The address of the server. It contains no login. */
@@ -166,17 +163,14 @@ export const outageTrace = tracingChannel<unknown, OutageFact>('holdfast:outage'
 export const settledChannel = channel('holdfast:settled')
 
 /**
- * True if any of the five channels of the trace has a subscriber. Bun has no such property on the
- * trace itself, so the first and the last channel are checked there.
+ * True if any of the five channels of the trace has a subscriber. In Bun, a trace has no property `hasSubscribers`, so
+ * two of its channels are checked.
  */
 export function isTraced<F extends object>(trace: TracingChannel<unknown, F>): boolean {
   return trace.hasSubscribers ?? (trace.start.hasSubscribers || trace.asyncEnd.hasSubscribers)
 }
 
-/**
- * Publishes the end of an operation, with its complete fact. The caller must call it once for each
- * operation.
- */
+/** Publishes the end of an operation, with its complete fact. Must be called once for each operation. */
 export function publishEnd<F extends { error?: unknown }>(
   trace: TracingChannel<unknown, F>,
   fact: F,

@@ -159,7 +159,7 @@ export interface WhyNotAcquired {
   readonly ttlMs: number | null
   /** The caller's position in the queue of a fair lock at the time `at`; 1 is the head. Otherwise null. */
   readonly queuePosition: number | null
-  /** The number of waiters: for a semaphore, or for a fair lock that was tried once. Otherwise null. */
+  /** The number of waiters, for a semaphore, and for an attempt at a fair lock without a wait. Otherwise null. */
   readonly queueLength: number | null
   /** When the server reported the state, in milliseconds since 1970 by the clock of this host. */
   readonly at: number
@@ -195,7 +195,7 @@ export const OF_LOCK: Words = {
   unavailable: 'It is unknown who holds the lock.',
 }
 
-/** Returns the error of an outage: `what` is the step that did not happen, and `answer` is how Redis failed. */
+/** Returns the error of an outage. `what` is the step that did not happen, and `answer` is how Redis failed. */
 export function unavailableError(
   lockName: string,
   what: string,
@@ -212,7 +212,7 @@ export function unavailableError(
 }
 
 /**
- * True if a retry may succeed, because the server starts, is full or fails over.
+ * True if the refusal is temporary, so that a retry may succeed: the server is starting, is full or fails over.
  *
  * @internal
  */

@@ -85,7 +85,7 @@ export interface HoldfastEvents {
   outage: (event: OutageEvent) => void
   /**
    * A server has answered for one second after an outage. After several outages within a minute, this time is longer,
-   * up to a minute. The event also comes if the server is not in its cluster any more.
+   * up to a minute. Also emitted if the server is no longer in its cluster.
    */
   recovered: (event: RecoveredEvent) => void
   /**

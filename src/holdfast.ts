@@ -71,7 +71,7 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   /**
    * Returns a re-entrant lock.
    *
-   * @param name a non-empty string. A `{tag}` in it decides the cluster slot; in a cluster, a `}` needs a `{` before
+   * @param name a non-empty string. In a cluster, a `{tag}` in the name decides the slot, and a `}` needs a `{` before
    * @throws `InvalidArgumentError` for an invalid name
    */
   getLock(name: string, options: GetLockOptions = {}): Lock {
@@ -82,7 +82,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
 
   /**
    * Returns a lock that a majority of the servers of several clients holds, like Redisson's `RedissonRedLock`. Each of
-   * the plain locks is one vote. It has all methods of a lock, and survives the failure of any minority of the servers.
+   * the plain locks is one vote. The RedLock has all methods of a lock, and survives the failure of any minority of the
+   * servers.
    *
    * The client whose `getRedLock` you call provides the owners, `leaseMs`, `longestLeaseMs`, `newDeployment` and the
    * events. `close()` of this client releases the lock. If another client is closed, its server counts as down.
@@ -100,8 +101,8 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Returns several locks as one: a call acquires all of them or none. They may be of any kind, client and server. All
-   * clients acquire them in the same order, even when they pass them in another order.
+   * Returns several locks as one: a call acquires all of them or none. The locks may be of any kind, client and server.
+   * All clients acquire the locks in the same order, in any order of the arguments.
    *
    * @throws `InvalidArgumentError` without locks, and for values that are not locks of Holdfast
    */
@@ -147,9 +148,9 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
   }
 
   /**
-   * Lists the locks that this client holds or waits for now, as far as the client knows. It sends no request. A
-   * multi-lock is listed as its locks, each at its own client. Permits of `getSemaphore` are listed only while `using`
-   * or `tryUsing` works with them. After {@link close}, pending releases are listed, and later nothing.
+   * Lists the locks that this client holds or waits for now, as far as the client knows. It sends no request. Instead
+   * of a multi-lock, each of its locks is listed, at its own client. Permits of `getSemaphore` are listed only while
+   * `using` or `tryUsing` works with them. After {@link close}, pending releases are listed, and later nothing.
    */
   held(): Holdings {
     return this.#parts.holdings(this.#kinds)
@@ -160,11 +161,12 @@ export class Holdfast extends ClientEmitter implements AsyncDisposable {
    * Connections that you opened stay open. If Redis does not answer, the call resolves soon after twice
    * `commandTimeoutMs`, and the locks end with their leases.
    *
-   * With `drainMs`, the call first waits until the client holds nothing, for at most that time. Meanwhile new
+   * With `drainMs`, the call first waits until the client holds nothing, for at most `drainMs`. Meanwhile new
    * acquisitions and waits reject at once with a `ClosedError`. Holders may re-enter, extend and release, and the
    * watchdog renews their leases. The signal of a leader's term aborts when the drain begins.
    *
-   * A further call returns the same promise. It limits the wait to its own `drainMs`, or ends the wait if it has none.
+   * A further call returns the same promise. With `drainMs`, a further call may shorten the wait. Without `drainMs`, it
+   * ends the wait.
    *
    * @returns the holds that `close()` ended, as in {@link held}. Rejects with `InvalidArgumentError` for invalid input
    */

@@ -3,7 +3,9 @@ import type { HoldfastOptions } from './options/options.ts'
 import { MemoryConnection } from './servers/memory/memory-connection.ts'
 import type { MemoryLockServer } from './servers/memory/memory-server.ts'
 
-/** The options of a client with locks in memory: all options of `new Holdfast` without Redis. */
+/**
+ * The options of a client with locks in memory: all options of `new Holdfast` that need no Redis.
+ */
 export type MemoryClientOptions = Omit<
   HoldfastOptions,
   'redis' | 'masters' | 'watchdogThread' | 'durability'

@@ -61,10 +61,10 @@ export interface MemoryServer {
    * the call returns, the signal of the lease has aborted with a `LeaseLostError` for the reason `gone`. The lock is
    * then free, or the head of the queue holds it.
    *
-   * The lease belongs to a lock or to permits, of a client of {@link newClient}. For several locks, pass one of the
+   * Pass the lease of a lock or of permits, from a client of {@link newClient}. For a `MultiLease`, pass one of its
    * `leases`.
    *
-   * @throws `InvalidArgumentError` if the lease is over or belongs to another server, and in an outage
+   * @throws `InvalidArgumentError` if the lease is over or belongs to another server, and during an outage
    */
   lose(lease: Lease): void
 
@@ -167,8 +167,8 @@ class TestServer implements MemoryServer {
     }
     const ending = { owner: hold.id.wireOwner, holds: 0, token: hold.lastToken, callMs: 1 }
     lock.remoteOf(hold).lower(ending, {
-      // The next holder may belong to the same client. The server sends no message to this client,
-      // so this call wakes the waiter.
+      // The next holder may be a waiter of the same client. The server sends no message to this client, so `checkAgain`
+      // wakes the waiter.
       answered: (released) =>
         lock.checkAgain(released.kind === 'freed' ? released.following : undefined),
       failed: () => {},

@@ -125,7 +125,7 @@ const COLUMNS = {
   'pairs in a queue judged': ({ pairs }) => pairs,
   'rounds of latches judged': ({ rounds }) => rounds,
   'semaphores counted at the end': ({ counted }) => counted,
-  'leaders told judged': ({ changes }) => changes,
+  'changes of leaders judged': ({ changes }) => changes,
   'other violations': ({ others }) => others,
   'overlaps excused': ({ excused, longestExcusedMs: ms }) =>
     excused === 0 ? 0 : `${excused}, of ${ms.toFixed(0)} ms at most`,
@@ -142,7 +142,7 @@ export function tableOfKinds(results) {
     const worlds = worldsOf(some).join(', ')
     return [kind, ofKind[kind], countOf(faults), found, worlds]
   })
-  const head = ['kind', 'operations', 'faults meanwhile', 'violations', 'in']
+  const head = ['kind', 'operations', 'faults in these runs', 'violations', 'in']
   return [head, ['---', '---:', '---:', '---:', '---'], ...rows]
     .map((row) => `| ${row.join(' | ')} |`)
     .join('\n')
@@ -183,16 +183,22 @@ export function markdown(results, { seed, minutes }, { operations, faults: wante
     '',
     NAVIGATION,
     '',
+    'On this page: [By deployment](#by-deployment) · [Faults by kind](#faults-by-kind) · [Runs](#runs)',
+    '',
     '```sh',
     `npm run chaos -- --long --seed ${seed} --minutes ${minutes} --report docs/explanation/chaos-report.md`,
     '```',
     '',
-    'wrote this page. Processes use primitives of every kind while clients, connections and servers fail. Another process',
-    'records every holder, on its own clock. [Under faults](chaos.md) describes the worlds, the faults and the',
-    'judges. An operation is an acquisition, a count-down of a latch, or a round of it. An overlap is two holders that',
-    'exclude each other, or more permits than there are, while all of them believed their leases valid. It is excused',
-    'if a server had forgotten the lock of the first holder, or if a server without it took over. No single',
-    `server can prevent that. The run continues until there are ${count(operations)} operations and ${count(wanted)} faults, or the time is up.`,
+    'The command above wrote this page. Processes use locks of every kind while clients, connections and servers fail.',
+    'A separate process records every holder by its own clock. [Under faults](chaos.md) describes the worlds, the faults',
+    'and the judges.',
+    '',
+    '- An **operation** is an acquisition, a count-down of a latch, or one round of a latch.',
+    '- An **overlap** means that two holders that exclude each other held a lock together, and both leases were valid. More',
+    '  permits in use than exist are an overlap too.',
+    '- An overlap is **excused** if a server forgot the lock of the first holder, or if a server without this lock took',
+    '  over. No single server can prevent such an overlap.',
+    `- The run ends after ${count(operations)} operations and ${count(wanted)} faults, or when the time is up.`,
     '',
     results.every(isClean)
       ? '**No violation was found.**'
@@ -204,9 +210,9 @@ export function markdown(results, { seed, minutes }, { operations, faults: wante
     '',
     tableOf(results),
     '',
-    'Each run uses the same names again, so a lock has a history in each run. A calm is a time without a fault that is',
-    'longer than the bound after the faults before it. If a caller waited in it, a caller must have got in.',
-    'Independent masters refuse all kinds but locks.',
+    'Each run uses the same names again, so a lock has one history in each run. A calm is a time without faults. It is so',
+    'long that all clients have recovered from earlier faults. If callers wait during a calm, at least one caller must',
+    'acquire the lock. Independent masters support plain locks only.',
     '',
     '## Faults by kind',
     '',
@@ -218,7 +224,7 @@ export function markdown(results, { seed, minutes }, { operations, faults: wante
     '',
     '## Runs',
     '',
-    'The same seed gives the same faults in the same order, and not the same run.',
+    'The same seed gives the same faults in the same order. The runs still differ, because their timing differs.',
     '',
     '```sh',
     ...results.map(commandOf),

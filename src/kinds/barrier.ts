@@ -8,7 +8,7 @@ import { assertAlone, type KindDescriptor, refused } from './kind.ts'
 
 export interface BarrierMethods {
   /**
-   * Returns a barrier that several parties await. When all of them have arrived, all continue, and the next round
+   * Returns a barrier that several parties await. When all parties have arrived, they all continue, and the next round
    * begins.
    *
    * @param name as for {@link getLock}
@@ -27,7 +27,7 @@ export const barrier: KindDescriptor<BarrierMethods> = {
     const barriers = new Barriers(clientId, registry.leaseMs, registry.limits)
     const getCyclicBarrier = (name: string, ...others: unknown[]) => {
       const key = rawName(name, 'barrier')
-      assertAlone('getCyclicBarrier', others, 'await({ parties }) has the number of parties.')
+      assertAlone('getCyclicBarrier', others, 'Pass the number of parties to await({ parties }).')
       if (remoteOf === undefined) {
         throw refused(`Barrier ${show(name)}: its parties need one server`, 'Use a', name)
       }

@@ -12,7 +12,7 @@ export interface ElectionMethods {
    * Returns a candidate of an election. The candidate that holds the fair lock of this name leads.
    *
    * @param name as for {@link getLock}
-   * @throws `InvalidArgumentError` for invalid input, and with a majority of masters, because it has no queue
+   * @throws `InvalidArgumentError` for invalid input, and with `masters`, because a majority of masters has no queue
    */
   getLeaderElection(name: string, options?: LeaderElectionOptions): LeaderElection
 }

@@ -21,7 +21,7 @@ export interface FairMethods {
   getFairLock(name: string, options?: GetLockOptions): Lock
 }
 
-/** With the method that elections call. */
+/** The methods of fair locks, with one more method for elections. */
 interface Methods extends FairMethods {
   fairLock(name: string, options?: GetLockOptions, what?: string): HoldfastLock
 }

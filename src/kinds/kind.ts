@@ -20,19 +20,18 @@ export interface KindHost {
    * @param what the object in the error for an invalid name, such as `latch`
    */
   rawName(name: string, what?: string): string
-  /** Calls a method of another kind of the same client. An election uses a fair lock. */
+  /** Calls a method of another kind of the same client. For example, an election creates its fair lock. */
   call(name: string, ...args: unknown[]): unknown
 }
 
-/** One kind of locks of one client. */
 export interface OpenKind<M extends object> {
   /** The methods of `Holdfast` that return objects of this kind. */
   readonly methods: M
-  /** The holds and waits that do not belong to locks. */
+  /** Returns the holds and waits of this kind that concern no lock, such as calls that await a latch. */
   holdings?(): Partial<Holdings>
-  /** Ends what may end early, and resolves when nothing is held that does not belong to locks. */
+  /** Called when the client begins to drain. Resolves when `holdings` contains no hold. */
   drain?(): Promise<void> | void
-  /** Closes the parts that are not locks. The locks are closed later. */
+  /** Called when the client is closed. The client itself closes the locks of this kind. */
   shutDown?(): Promise<void> | void
   /** Called when all locks are released. */
   stopHeartbeat?(): void
@@ -40,25 +39,25 @@ export interface OpenKind<M extends object> {
 
 /** One kind of locks that needs a single server. Each kind is described in one file of this folder. */
 export interface KindDescriptor<M extends object> {
-  /** The methods that the kind adds to `Holdfast`. */
+  /** The names of the methods that the kind adds to `Holdfast`. */
   readonly names: readonly string[]
-  /** The requests of the kind, unless `LockServer` has a member for them. */
+  /** The requests of the kind to a server. Undefined if `LockServer` has a method for this kind. */
   readonly requests?: ServerKind<object>
-  /** The same requests on Redis. */
+  /** How these requests work on Redis. Undefined without `requests`. */
   readonly onRedis?: Omit<RedisKind, 'what'>
   open(host: KindHost): OpenKind<M>
 }
 
 /**
- * Throws if arguments follow the name. Similar methods accept such arguments, but here they would
- * have no effect.
+ * Throws if the call has more arguments than the name. Similar methods accept more arguments, but here these would have
+ * no effect.
  */
 export function assertAlone(get: string, others: readonly unknown[], how: string): void {
   if (others.length === 0) return
   throw new InvalidArgumentError(`${get}(name) takes only a name; got ${show(others[0])}. ${how}`)
 }
 
-/** The error of a client with independent masters, on which this kind does not exist. */
+/** Makes the error for a kind that clients with independent masters do not have. */
 export function refused(what: string, instead: string, name: string): InvalidArgumentError {
   return new InvalidArgumentError(
     `${what}, and this client has independent masters. ${instead} client with \`redis\`.`,

@@ -7,8 +7,8 @@ type KindList = readonly KindDescriptor<object>[]
 type Method = (...args: unknown[]) => unknown
 
 /**
- * The kinds of one client that need a single server. With independent masters, the methods of most
- * of these kinds throw an error, which names an alternative.
+ * The kinds of one client that need a single server. With independent masters, the methods of these
+ * kinds throw an error.
  */
 export class OpenKinds {
   readonly #open: readonly OpenKind<object>[]
@@ -35,12 +35,11 @@ export class OpenKinds {
     for (const { methods } of this.#open) Object.assign(this.#methods, methods)
   }
 
-  /** Calls a method of a kind. */
   call(name: string, args: unknown[]): unknown {
     return this.#methods[name]?.(...args)
   }
 
-  /** The holds and waits that do not belong to locks, such as calls that await latches. */
+  /** The holds and waits that concern no lock, such as calls that await a latch. */
   get holdings(): Holdings {
     const all = this.#open.map((kind) => kind.holdings?.() ?? {})
     return {
@@ -49,12 +48,12 @@ export class OpenKinds {
     }
   }
 
-  /** @returns resolves when nothing is held that does not belong to locks */
+  /** @returns resolves when `holdings` contains no hold */
   async drain(): Promise<void> {
     await Promise.all(this.#open.map((kind) => kind.drain?.()))
   }
 
-  /** Closes the parts that are not locks. The locks are closed later. */
+  /** Closes all kinds, except their locks. The client itself closes the locks. */
   async shutDown(): Promise<void> {
     await Promise.all(this.#open.map((kind) => kind.shutDown?.()))
   }
@@ -76,7 +75,8 @@ export function addKindMethods<C extends object>(
   kindsOf: (client: C) => OpenKinds,
 ): void {
   for (const name of kinds.flatMap(({ names }) => names)) {
-    // The function has the name of the method, which appears in the stack of an error.
+    // The object literal gives the function the name of the method, so that the stack of an error
+    // shows this name.
     const { [name]: value } = {
       [name](this: C, ...args: unknown[]): unknown {
         return kindsOf(this).call(name, args)
@@ -87,7 +87,7 @@ export function addKindMethods<C extends object>(
   }
 }
 
-/** The kinds that have scripts of their own on Redis, by the folders of the scripts. */
+/** Returns the kinds with `requests`. The key of each kind is the folder of its scripts. */
 export function redisKindsOf(kinds: KindList): RedisKinds {
   return new Map(
     kinds.flatMap(({ requests, onRedis }) =>

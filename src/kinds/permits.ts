@@ -16,7 +16,8 @@ export interface PermitMethods {
    * lease ends.
    *
    * @param name as for {@link getLock}
-   * @param options `permits`: the total number of permits. The first acquisition sets it if no client has
+   * @param options `permits`: the total number of permits. If no client has set this number, the first acquisition sets
+   * it
    * @throws `InvalidArgumentError` for an invalid name or option, and with `masters`: one server must hold the number
    */
   getPermitExpirableSemaphore(

@@ -20,7 +20,8 @@ export class BackgroundTasks {
   /**
    * Counts a task until its promise settles. The host receives a failure.
    *
-   * @param whose also rejected with the failure, so that its caller does not wait forever
+   * @param whose the call for which the task runs. A failure rejects this call too, so that its
+   * caller does not wait forever
    */
   run(work: Promise<unknown>, whose?: { reject(error: Error): void }): void {
     this.#running += 1

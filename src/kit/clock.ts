@@ -20,7 +20,6 @@ export interface Clock {
   now(): Moment
   /** The monotonic time of `now()`, in milliseconds. */
   monotonic(): number
-  /** Calls `work` once, after `ms` milliseconds. */
   after(ms: number, work: () => void): Timer
   /** Calls `work` every `ms` milliseconds, outside the async context of the caller. */
   every(ms: number, work: () => void): Timer

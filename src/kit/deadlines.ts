@@ -17,7 +17,6 @@ export class Deadlines<T extends Dated> {
     return this.#heap[0]
   }
 
-  /** Adds the item, or changes its due time. */
   set(one: T, dueAt: number): void {
     one.dueAt = dueAt
     if (one.heapIndex === -1) {

@@ -40,8 +40,8 @@ interface Naming {
   /** The variable name that error messages use for such a handle. */
   readonly variable: string
   /**
-   * Methods that other libraries have and the handle does not have. Each has the method to use
-   * instead.
+   * The names of methods that other libraries have and the handle does not have, each with the
+   * method to use instead.
    */
   readonly instead?: Readonly<Record<string, string>>
 }

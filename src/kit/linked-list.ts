@@ -16,10 +16,8 @@ export abstract class Linked<T extends Linked<T>> {
 }
 
 /**
- * A list for thousands of short-lived items, in the order of their addition. In a `Set`, old
- * internal tables keep items in memory until a full garbage collection.
- *
- * Measured with `npm run bench -- --only a,b`.
+ * A list for thousands of short-lived items, in the order of their addition. A `Set` would keep
+ * removed items in memory until a full garbage collection, in its old internal tables.
  */
 export class LinkedList<T extends Linked<T>> {
   #first: T | undefined

@@ -1,5 +1,5 @@
 /**
- * The public members of a class, as an interface that a test can implement. Private members of a class would prevent
- * that. `toJSON` is not included.
+ * The public members of a class without `toJSON`, as an interface. A test can implement this interface, but not a class
+ * with private members.
  */
 export type Public<T> = Pick<T, Exclude<keyof T, 'toJSON'>>

@@ -1,7 +1,9 @@
 import { systemClock, type Timer } from './clock.ts'
 import { LONGEST_TIMER_MS } from './timers.ts'
 
-/** Waits until the work has ended, but at most `ms` milliseconds. The work continues after that. */
+/**
+ * Waits until the work has ended, but at most `ms` milliseconds. Work that takes longer continues.
+ */
 export async function within(
   ms: number,
   work: Promise<unknown>,

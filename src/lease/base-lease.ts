@@ -10,7 +10,6 @@ import type { StoredLease } from '../owner/lease-holder.ts'
  */
 const ENDED = Promise.resolve(false)
 
-/** Returns the internal object behind a lease that users have. */
 export function leaseBehind(lease: object): BaseLease {
   const inner = behind(lease, BaseLease)
   if (inner === undefined) throw new TypeError('This is no lease of Holdfast.')
@@ -40,7 +39,7 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   /** The greatest fencing token of the lease's locks. */
   abstract readonly token: number
 
-  /** True if this acquisition is valid now, for each of its locks. */
+  /** True if this acquisition is valid now. For several locks, true if all of their leases are valid. */
   get valid(): boolean {
     return this.remaining() > 0
   }
@@ -52,13 +51,15 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   abstract remaining(): number
 
   /**
-   * Ends this acquisition. A lock is free when all acquisitions of its hold are released. Each of several locks is
-   * released, even when another one fails. A further call returns the same promise and changes nothing.
+   * Ends this acquisition. A lock is free when all acquisitions of its hold are released. For several locks, each lock
+   * is released, even when the release of another lock fails. A further call returns the same promise and changes
+   * nothing.
    *
    * @returns true if the lock was still held; for several locks, if all of them were still held. False if a lease had
-   * been lost before, so that a `finally` does not hide the error of the work. Rejects with `RedisUnavailableError` or
-   * `RedisRefusedError` if Redis did not confirm the release within `outageMs`, or with `NotReleasedError` for several
-   * locks. The client then retries in the background, and the lock ends with its lease at the latest.
+   * been lost before. This is not an error, so that a `release()` in a `finally` does not hide the error of the work.
+   * Rejects with `RedisUnavailableError` or `RedisRefusedError` if Redis did not confirm the release within `outageMs`,
+   * or with `NotReleasedError` for several locks. The client then retries in the background, and the lock ends with its
+   * lease at the latest.
    */
   release(): Promise<boolean> {
     this.#released ??= this.#releaseOnce()
@@ -83,7 +84,8 @@ export abstract class BaseLease extends Printed implements AsyncDisposable {
   protected abstract undo(): Promise<boolean>
 
   /**
-   * True if one of several locks was lost. Read when the release rejects because of another lock.
+   * True if this lease is for several locks, and one of the locks was lost. Read when the release has rejected because
+   * of another lock.
    *
    * @internal
    */

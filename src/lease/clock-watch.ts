@@ -17,8 +17,8 @@ export class ClockWatch {
   #checks: Timer | undefined
   #lastSeen: Moment = { monotonic: 0, wall: 0 }
   /**
-   * The last stall of the event loop, on the monotonic clock: from the check before it until the
-   * check after it.
+   * The last stall of the event loop: the times of the last check before it and the first check
+   * after it, on the monotonic clock.
    */
   #stall = { from: 0, until: 0 }
 
@@ -31,7 +31,7 @@ export class ClockWatch {
     this.#check = check
   }
 
-  /** Returns false if the checks have already started. */
+  /** Starts the checks. Returns false if the checks run already. */
   start(): boolean {
     if (this.#checks !== undefined) return false
     this.#lastSeen = this.#clock.now()

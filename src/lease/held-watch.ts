@@ -20,14 +20,14 @@ const STACK_LINES = 20
 const WRITE_DOWN_MS = 250
 
 /**
- * The folder of all source files of Holdfast. Undefined in a bundle, in which the program of the
- * user is in the same file.
+ * The folder of all source files of Holdfast. Undefined in a bundle, because there the program of
+ * the user is in the same file.
  */
 const OWN_FOLDER = /([^\s(]+)lease[/\\]held-watch\.[jt]s:/.exec(new Error().stack ?? '')?.[1]
 
 /**
- * Returns the stack from the caller of Holdfast on. Lines of Node.js between lines of Holdfast are
- * removed too.
+ * Returns the stack without its first lines: the lines of Holdfast, and the lines of Node.js
+ * between them. The first line is then the code that called Holdfast.
  */
 function linesOfCaller(stack: string): string[] {
   const [, ...lines] = stack.split('\n')
@@ -40,7 +40,7 @@ function linesOfCaller(stack: string): string[] {
 }
 
 /**
- * Returns a sentence about the end of a hold that is not released.
+ * Returns a sentence that says when the hold will end if no code releases it.
  *
  * @param now the time on the monotonic clock, in milliseconds
  */
@@ -121,8 +121,8 @@ export class HeldWatch {
   }
 
   /**
-   * Records the stack of a call. The caller must not `await` before, because a later stack does not
-   * show the caller.
+   * Records the stack of a user's call. Must run before the first `await` of the call, because a
+   * later stack does not show the user's code.
    */
   trace(): Error {
     const { stackTraceLimit } = Error

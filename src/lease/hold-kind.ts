@@ -1,7 +1,6 @@
 import type { KindName } from '../diagnostics.ts'
 import type { Words } from '../errors.ts'
 
-/** The properties that all holds of one kind of lock share. */
 export interface HoldKind {
   /** The name of the kind in facts of the diagnostics channels. */
   readonly name: KindName
@@ -10,17 +9,20 @@ export interface HoldKind {
   /** Set if acquisitions are independent, as for permits. An owner then never re-enters a hold. */
   readonly isCounted?: true
   /**
-   * Set if the waiters of this kind have a separate line in the client, because the server orders
-   * the waiters of all kinds.
+   * Set if the waiters of this kind do not wait behind the client's waiters of other kinds, because
+   * the server decides their order.
    */
   readonly waitsAside?: true
   /** The words for this kind in error messages. Undefined for the words of a lock. */
   readonly words?: Words
   /**
-   * The end of the owner ids of this kind, which scripts read. For permits, the number of permits.
-   * Undefined for no suffix.
+   * The text at the end of each owner id of this kind, which scripts read. For permits, this text
+   * is their number. Undefined if owner ids of this kind have no such text.
    */
   readonly nameSuffix?: string
-  /** Set if separate requests renew the leases of this kind. No stand-in renews these leases. */
+  /**
+   * Set if the leases of this kind have their own renewal requests. The renewal thread does not
+   * renew these leases.
+   */
   readonly renewal?: object | undefined
 }

@@ -11,7 +11,6 @@ import { GONE, howItRanOut, lossOf } from './loss.ts'
 import type { Backing, HoldId, Proof, StandIn } from './stand-in.ts'
 import { validityMs } from './validity.ts'
 
-/** Receives the loss of each hold of one lock. */
 interface HoldHost {
   lost(hold: Hold, error: LeaseLostError): void
 }
@@ -29,11 +28,11 @@ export class Hold extends Linked<Hold> implements Dated {
   token: number
   /** The last token that the server reserved for hand-overs of this grant. */
   readonly lastToken: number
-  /** The hold that got the lock by a hand-over without a request; undefined if there is none. */
+  /** The next hold, if it got the lock from this hold without a request; otherwise undefined. */
   heir: Hold | undefined
-  /** When its caller began to wait (monotonic), after a hand-over without a request; else 0. */
+  /** For a hand-over without a request: when the caller began to wait (monotonic). Otherwise 0. */
   askedAt = 0
-  /** True until a re-entry or `extend()` sends a request with this owner id. */
+  /** True until a re-entry or `extend()` sends a request. Later hand-overs need a request. */
   untouched = true
   readonly kind: HoldKind
   /** The longest lease that was requested for this hold, in milliseconds. */
@@ -52,7 +51,7 @@ export class Hold extends Linked<Hold> implements Dated {
   limitAt = Infinity
   /** The `maxHoldMs` of the hold, in milliseconds; Infinity for no limit. */
   limitMs = Infinity
-  /** The `maxDrainMs` of a leader that must end, in milliseconds; undefined for other holds. */
+  /** The `maxDrainMs` of a leader whose term must end, in ms; undefined for other holds. */
   drainMs: number | undefined
   /** When the hold was lost, on the monotonic clock; undefined if it was not lost. */
   lostAt: number | undefined
@@ -127,7 +126,7 @@ export class Hold extends Linked<Hold> implements Dated {
     return this.#proof.validForMs - (this.#clock.now().monotonic - this.#proof.sentAt.monotonic)
   }
 
-  /** The last proof of the lease, of the watchdog or of the stand-in. */
+  /** The last proof of the lease, from the watchdog or the stand-in. */
   get proof(): Proof {
     this.#catchUp()
     return this.#proof
@@ -206,7 +205,7 @@ export class Hold extends Linked<Hold> implements Dated {
     if (this.live && this.remainingMs() === 0) this.#loseByTime()
   }
 
-  /** Marks the hold as lost, even if it was released and the server no longer had it. */
+  /** Marks the hold as lost. Marks a released hold too, if the server no longer had it. */
   lose(reason: LossReason, how: string): void {
     if (this.#state === 'lost') return
     const error = lossOf(this, reason, how)

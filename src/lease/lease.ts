@@ -63,9 +63,10 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * Aborts with a {@link LeaseLostError} when the lease is lost or no longer safe, a margin before the server can
-   * grant the lock to another owner. Aborts with a `ClosedError` when the client is closed. It does not abort after an
-   * ordinary release, but it aborts after an `unlock()` that may belong to another task.
+   * Aborts with a {@link LeaseLostError} when the lease is lost. If the lease expires and the event loop is not blocked,
+   * it aborts a margin before the server can grant the lock to another owner. Aborts with a `ClosedError` when the
+   * client is closed. It does not abort after an ordinary release, but it aborts after an `unlock()` that may belong to
+   * another task.
    *
    * `aborted` checks the clocks each time you read it. So it is correct even after a blocked event loop, a stopped
    * process or a suspended machine.
@@ -76,9 +77,9 @@ export abstract class HeldLease extends BaseLease {
 
   /**
    * Aborts with a `ReleaseRequestedError` when another client or an operator asks for the release of the lock. The
-   * lease continues, and the holder may ignore the request. Requests arrive from a moment after the first read of this
-   * property. If no code has read it, and the event `releaseRequested` has no listener, the requester receives no
-   * confirmation.
+   * lease continues, and the holder may ignore the request. The client receives requests from a moment after the first
+   * read of this property. If no code has read this property, and the event `releaseRequested` has no listener, the
+   * requester receives no confirmation.
    */
   abstract readonly releaseRequested: AbortSignal
 
@@ -92,10 +93,10 @@ export abstract class HeldLease extends BaseLease {
   }
 
   /**
-   * Throws unless the lease is valid. Call it right before an important write.
+   * Throws unless the lease is valid. Call this method right before an important write.
    *
-   * @throws {@link LeaseLostError} if the lease is lost, {@link InvalidArgumentError} if it was released. It does not
-   * guarantee that the *next* write arrives in time. For that, pass the {@link token} with the write.
+   * @throws {@link LeaseLostError} if the lease is lost, {@link InvalidArgumentError} if it was released. The check
+   * does not guarantee that the *next* write arrives in time. So pass the {@link token} with the write.
    */
   assertValid(): void {
     this.assertNotReleased()
@@ -136,11 +137,7 @@ export abstract class HeldLease extends BaseLease {
     if (this.#hold.loss instanceof LeaseLostError) throw this.#hold.loss
   }
 
-  /**
-   * The object that users get.
-   *
-   * @internal
-   */
+  /** @internal */
   get handle(): Lease {
     this.#handle ??= this.newHandle()
     return this.#handle

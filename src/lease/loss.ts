@@ -2,7 +2,6 @@ import { LeaseLostError, type LossReason, OF_LOCK } from '../errors.ts'
 import type { HoldKind } from './hold-kind.ts'
 import { validityMs } from './validity.ts'
 
-/** The fields of a hold that explain its loss. */
 interface LostHold {
   readonly lockName: string
   readonly token: number
@@ -75,6 +74,6 @@ export function howItRanOut(
   if (isAtLimit(hold, sentAt.monotonic + validForMs)) {
     return `its ${limitWords(hold)} is over, so it is no longer renewed`
   }
-  const kind = renewMs > 0 ? 'the watched lease' : 'the fixed lease'
+  const kind = renewMs > 0 ? 'the renewed lease' : 'the fixed lease'
   return `its time ran out; ${kind} of ${leaseMs} ms was last confirmed ${Math.round(agoMs)} ms ago`
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../kit/clock.ts'
 
 /**
- * Checks items again after a delay. Items that already wait for a check are not added again.
- * Otherwise each tick of an outage would begin another series of checks.
+ * Checks items again after a delay. An item that already waits for its check is not added again.
+ * Otherwise each tick during an outage would begin another series of checks.
  */
 export class Recheck<T> {
   readonly #due = new Set<T>()

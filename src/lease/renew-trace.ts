@@ -19,11 +19,7 @@ export class RenewTrace {
     renewTrace.end.publish(this.#fact)
   }
 
-  /**
-   * Publishes the result of the request.
-   *
-   * @param error why the state of some holds is unknown; undefined if all holds were answered
-   */
+  /** @param error why the state of some holds is unknown; undefined if all holds were answered */
   publishEnd(renewed: number, gone: number, error: Error | undefined): void {
     const fact = this.#fact
     fact.renewed = renewed

@@ -40,8 +40,8 @@ export class RenewalTimer<H extends Renewed<H>> {
 
   /**
    * Yields groups of these holds, each with the lease to request in milliseconds. A hold near its
-   * limit gets only the time until the limit. If its lease already lasts until the limit, the
-   * request has 0, which only checks the hold.
+   * limit gets only the time until the limit. If its lease already lasts until the limit, the lease
+   * to request is 0, which only checks the hold.
    */
   *wants(some: readonly H[]): Iterable<[holds: readonly H[], leaseMs: number]> {
     const holds = some.filter((hold) => this.holds.has(hold))

@@ -18,7 +18,7 @@ export interface Proof {
 
 /**
  * The proofs of one lease, in memory that the stand-in and the main thread share. The main thread
- * reads the proofs without a message.
+ * can read the proofs without a message from the stand-in.
  */
 export interface Backing {
   provedAt(): Moment

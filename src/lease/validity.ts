@@ -1,6 +1,6 @@
 /**
- * Stands for the lease of a grant without a lease, in milliseconds. Such a grant stays valid even
- * if its answer arrives late. Sums of this number and times are exact whole numbers.
+ * The lease, in milliseconds, of a grant that never expires. The grant stays valid even if its
+ * answer arrives late. Sums of this number and times are exact whole numbers.
  */
 export const NO_LEASE_MS = Number.MAX_SAFE_INTEGER / 1_000
 

@@ -33,17 +33,18 @@ const ANSWER_MS = 250
 
 /**
  * The watchdog of one client. For each length of a lease, one timer renews all holds with this
- * lease after every third of it. The timer for the client's `leaseMs` also checks fixed leases.
+ * length, each time a third of it has passed. The timer for the client's `leaseMs` also checks
+ * fixed leases.
  *
- * The alarm ends holds that were not renewed in time, without a request. No timer keeps the process
- * alive.
+ * The alarm ends the holds that were not renewed in time. It sends no request. No timer keeps the
+ * process alive.
  */
 export class Watchdog {
   readonly #renewer: Renewer<Hold>
   readonly #clock: Clock
   readonly #events: WatchdogEvents
   readonly #standIn: StandIn | undefined
-  /** The timer for the client's `leaseMs`, which also checks fixed leases. `#timers` has it too. */
+  /** The timer for the client's `leaseMs`, which also checks fixed leases. Also in `#timers`. */
   readonly #ownTimer: HoldTimer
   readonly #timers = new Map<number, HoldTimer>()
   /** The holds with a fixed lease. Only `extend()` makes these leases last longer. */

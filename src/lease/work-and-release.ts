@@ -40,8 +40,8 @@ export function isOfLoss(error: unknown, loss: unknown): boolean {
 }
 
 /**
- * Makes the error for a lease that ended while its work failed. `over` stays unchanged, because it
- * may also be the reason of a signal.
+ * Makes the error for a lease that ended while its work failed. Does not change `ending`, because
+ * `ending` may also be the reason of a signal.
  */
 function withCause(ending: Error, thrown: unknown): unknown {
   if (isOfLoss(thrown, ending)) return thrown

@@ -36,20 +36,23 @@ interface EndedInDoubt {
  */
 export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   /**
-   * The owner that the caller gave to `getLock`. This owner counts more than all frames. Undefined
-   * if the caller gave no owner.
+   * The owner that the caller gave to `getLock`. This owner has priority over the owners of frames.
+   * Undefined if the caller gave no owner.
    */
   readonly explicit: Owner | undefined
   readonly #rawName: string
   readonly #registry: LocksInUse
   readonly #heldLeases: HeldLeases<L>
-  /** The number of calls outside frames that are under way. */
+  /** The number of calls for a lease that are under way outside all frames. */
   #underWay = 0
-  /** When the last call without a lease ended, on the monotonic clock. */
+  /** When a call last ended without a lease, on the monotonic clock. */
   #gotNothingAt = -Infinity
   /** The last lease that an `unlock()` ended although the lease may belong to another task. */
   #endedInDoubt: EndedInDoubt | undefined
-  /** True if the task whose lease was ended in doubt may still call `unlock()` itself. */
+  /**
+   * True if another call was seen at the last `unlock()`. The task of this call may still call
+   * `unlock()`.
+   */
   #mayYetCome = false
 
   constructor(
@@ -92,8 +95,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the object that stores the lease of a new owner, so that `unlock()` finds it. This is
-   * the owner of the innermost frame for this lock, or this object outside such frames.
+   * Returns the object that stores the lease of a new owner, so that `unlock()` finds it. The
+   * result is the owner of the innermost frame for this lock, or this object outside such frames.
    */
   leaseHolder(): LeaseHolder {
     return this.#find() ?? this
@@ -131,8 +134,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
    * share an async context, and a count of calls shows only at the last `unlock()` that there was
    * one call too many.
    *
-   * There is no doubt if only one task uses the object. Then no other call of this object is under
-   * way or ends without a lease between the call for the lease and the `unlock()`.
+   * If only one task uses the object, there is no doubt. No other call of this object is then under
+   * way, or ends without a lease, between the call for the lease and the `unlock()`.
    */
   doubtAbout(lease: L): Doubt | undefined {
     if (!lease.live || this.explicit !== undefined || this.leaseHolder() !== this) return undefined
@@ -149,8 +152,8 @@ export class CurrentOwner<L extends StoredLease> extends LeaseHolder {
   }
 
   /**
-   * Returns the lease that a doubtful `unlock()` ended; only once for each lease. The error of a
-   * later `unlock()` that finds no lease reports it.
+   * Returns the last lease that a doubtful `unlock()` ended, and forgets this lease. A later
+   * `unlock()` that finds no lease reports this lease in its error.
    */
   takeEndedInDoubt(): { readonly token: number; readonly agoMs: number } | undefined {
     const inDoubt = this.#endedInDoubt

@@ -117,8 +117,8 @@ export function isInside(wanted: object): boolean {
 
 function newFrame(thread: Frame['thread'], carried: readonly Carried[]): Frame {
   const outer = current()
-  // Frames that have ended are removed from the chain. Otherwise they would stay in memory while
-  // each frame begins inside the frame before.
+  // Frames that have ended are removed from the chain. Otherwise code that begins each frame inside
+  // the previous frame would keep all of them in memory.
   for (let frame = outer; frame !== undefined; frame = frame.outer)
     frame.outer = ongoing(frame.outer)
   return { thread, carried, hasEnded: false, outer }

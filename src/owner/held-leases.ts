@@ -64,10 +64,10 @@ export class HeldLeases<L extends StoredLease> {
   }
 
   /**
-   * Returns the lease that an `unlock()` in a frame or with an explicit owner releases. This is the
-   * latest lease, because nested code releases its latest acquisition first. If a lease was lost
-   * after the call for the latest lease began, the calls are not nested. Then this is the lost
-   * lease, as in {@link earliest}.
+   * Returns the lease that an `unlock()` in a frame or with an explicit owner releases. Usually the
+   * result is the latest lease, because nested code releases its latest acquisition first. If a
+   * lease was lost after the call for the latest lease began, the calls are not nested. Then the
+   * result is the lost lease, as in {@link earliest}.
    */
   latest(holder: LeaseHolder, rawName: string, accepts: (lease: L) => boolean): L | undefined {
     const leases = holder.leasesOf(this, rawName)
@@ -142,7 +142,8 @@ export class HeldLeases<L extends StoredLease> {
 function forget(leases: LeaseList, clock: Clock): number {
   const last = findLast(leases, ({ lostAt }) => lostAt !== undefined)
   let excess = leases.size - MOST_LOST
-  // When the earliest call began whose lease is still held, on the monotonic clock.
+  // Among the calls whose leases are still held, the earliest time at which a call began, on the
+  // monotonic clock.
   let askedAt = Infinity
   for (let lease = leases.first; lease !== undefined; lease = lease.after) {
     if (!lease.live) continue

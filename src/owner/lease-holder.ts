@@ -10,16 +10,19 @@ export interface StoredLease extends Linked<StoredLease> {
   readonly lostAt: number | undefined
   /**
    * When the call for the lease began, on the monotonic clock. Infinity if the owner may acquire
-   * this lock again while it holds it.
+   * this lock again while the owner holds the lock.
    */
   readonly askedAt: number
   readonly leaseMs: number
   readonly token: number
-  /** An object that all acquisitions of one hold share. They are lost together. */
+  /** An object that all acquisitions of one hold share, because they are lost together. */
   readonly of: object
 }
 
-/** Stores the leases of one server and of some kinds, and removes lost leases. */
+/**
+ * Removes lost leases from its lists. A client has separate keepers for exclusive locks, shared
+ * locks and multi-locks.
+ */
 interface Keeper {
   lookAfter(list: LeaseList): void
 }
@@ -105,8 +108,8 @@ export abstract class LeaseHolder {
 
   /** @internal */
   dropEmpty(list: LeaseList): void {
-    // Sweeps remove their empty lists themselves. A list that was removed here would be added to
-    // the sweeps again after each loss.
+    // Sweeps remove the empty lists that they check. If such a list were removed here, the next
+    // loss would add another list to the sweeps.
     if (list !== this.#first && !list.isLookedAfter) {
       this.#others?.get(list.keeper)?.delete(list.lock)
     }

@@ -26,9 +26,9 @@ export class Owner extends LeaseHolder {
    */
   madeIn: object | undefined
   /**
-   * For an owner of one acquisition: the number of the lock object that made the owner. Otherwise
-   * undefined. A reference to the lock object would keep the lock object in memory, because
-   * renewals keep the owner.
+   * For an owner of one acquisition: the number of the lock object that made the owner. Otherwise undefined. A
+   * reference to the lock object would keep the lock object in memory for as long as the watchdog renews a lease of
+   * this owner.
    *
    * @internal
    */
@@ -50,16 +50,14 @@ export class Owner extends LeaseHolder {
     this.id = id
   }
 
-  /** The object that users receive for this owner. */
   get handle(): OwnerHandle {
     this.#handle ??= new HandleOfOwner(this)
     return this.#handle
   }
 
   /**
-   * Returns a new owner id: `<clientId>:<id>` for the first attempt, and then with a number. No
-   * attempt uses the id of another attempt. So a late request of one attempt cannot change a later
-   * hold.
+   * Returns a new owner id: `<clientId>:<id>` for the first attempt, and `<clientId>:<id>/<number>` for each later
+   * attempt. Each attempt has its own id, so a late request of one attempt cannot change a later hold.
    *
    * @internal
    */

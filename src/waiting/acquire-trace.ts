@@ -22,7 +22,6 @@ interface TracedWaiter {
  * Publishes the result of an acquisition.
  *
  * @param hold null if the lock was not acquired in time
- * @param path how the lock was acquired
  */
 export function reportResult(
   fact: AcquireFact,

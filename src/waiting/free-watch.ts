@@ -6,13 +6,16 @@ import type { FreeCheck, FreeWatcher } from './free-watchers.ts'
 import { ReleaseListener, untilCheckMs } from './release-listener.ts'
 import { OpenRequest, ServerHealth } from './server-health.ts'
 
-/** The pause before the next check after a failure that ended one wait, in milliseconds. */
+/**
+ * If a failure ends one wait, the next check for the other waits follows after this many
+ * milliseconds.
+ */
 const AFTER_FAILURE_MS = 250
 
 /**
  * Limits the checks of a lock that is released and acquired very often. After `looks` checks in
- * quick succession, each pause is twice as long, up to `longestMs` milliseconds. A pause of more
- * than `calmMs` milliseconds resets the count.
+ * quick succession, each pause is twice as long as the last pause, up to `longestMs` milliseconds.
+ * A pause of more than `calmMs` milliseconds resets the count.
  */
 const BUSY = { looks: 8, longestMs: 64, calmMs: 250 }
 
@@ -144,7 +147,8 @@ export class FreeWatch<S> {
       }
     }
     if (pauseMs !== null) return pauseMs
-    // Listeners continue after every failure. If no call waits, the next check comes later.
+    // If there are only listeners, the next check may come later, because listeners continue after
+    // every failure.
     return this.#isWaitedFor ? AFTER_FAILURE_MS : untilCheckMs()
   }
 

@@ -4,7 +4,6 @@ import type { ReleaseHint } from '../servers/hint.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { TimedWait, type WaitLimits } from './timed-wait.ts'
 
-/** The result of one check for one watcher. */
 export interface FreeCheck {
   readonly isFree: boolean
   /** The milliseconds until the lock is free if no client renews the lease; Infinity if unknown. */
@@ -15,7 +14,7 @@ export interface FreeCheck {
 export interface Reading<S> {
   /** Reads from the state if the lock is free for this watcher. */
   readFree(state: S): FreeCheck
-  /** True if this watcher could have acquired the lock for a moment after the release. */
+  /** True if the release left the lock free for this watcher, at least for a moment. */
   isRelease(release: ReleaseHint): boolean
 }
 
@@ -26,7 +25,7 @@ export interface FreeWatcher<S> {
   /**
    * Called with the state that a check found.
    *
-   * @param releases the hints of releases since the check before
+   * @param releases the hints of the releases between the last check and this check
    */
   saw(state: S, releases: ReadonlySet<ReleaseHint>): FreeCheck
   reject(reason: unknown): void

@@ -33,7 +33,7 @@ export function nextStep(reply: string): string {
 /** Advice for common reasons why masters do not vote. */
 const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
   [
-    /may have lost|only just learned/,
+    /may have lost/,
     'A master that may have lost leases votes automatically after that time. Find out why it restarted. ' +
       'Masters that have never been used vote at once if one client with `newDeployment: true` requests a lock ' +
       'while all of them can be reached.',
@@ -46,13 +46,13 @@ const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
     /no answer|[Tt]imeout/,
     'If a master gives no answer, it hangs or is slow, or the network is slow.',
   ],
+  [/no time was left/, 'If no time was left to request a vote again, repeat the call.'],
   [
     /votes were split/,
     'Split votes mean that several clients requested the lock at once: try again, or set a `waitMs`.',
   ],
 ]
 
-/** Returns the advice for the reasons of several masters. */
 export function stepOfMasters(reasons: string): string {
   const steps = OF_MASTERS.flatMap(([reason, step]) => (reason.test(reasons) ? [step] : []))
   const words = nextStep(reasons).trim()

@@ -10,7 +10,6 @@ export function redisAt(address: string | undefined, others = ''): string {
   return address === undefined || others.includes(address) ? 'Redis' : `Redis at ${address}`
 }
 
-/** Returns the words for the missing answer. */
 export function missedAnswer(failure: unknown): string {
   if (failure instanceof OddAnswer) return 'no valid answer'
   return failure instanceof LateGrant ? 'no timely answer' : 'no answer'

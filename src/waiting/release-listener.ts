@@ -16,7 +16,7 @@ const LOOK_MS = { least: 5_000, spread: 1_000 }
 
 /**
  * A lease that ends within this many milliseconds is about to end. While each check finds such a
- * lease, each pause is twice as long.
+ * lease, each pause is twice as long as the last pause.
  */
 const SHORT_MS = 5
 /** The longest pause while each check finds a lease that is about to end, in milliseconds. */
@@ -53,8 +53,8 @@ export class ReleaseListener<H = Hint> {
   }
 
   /**
-   * Subscribes if there is no subscription yet. The confirmation of the subscription wakes the
-   * waiter, as a message does. The waiter then checks the lock once more, and misses no later
+   * Subscribes, unless this subscription exists already. The confirmation of the subscription wakes
+   * the waiter, as a message does. The waiter then checks the lock once more, and misses no later
    * release.
    *
    * @param remote the requests of the next waiter's kind, because kinds may use different channels

@@ -8,8 +8,9 @@ const SHORT_MS = 50
 const WEIGHT = 1 / 8
 
 /**
- * The shortest response time counts after this many answers. Each answer counts only if its request
- * was sent after the answer before. Fewer answers may all be late for the same reason.
+ * The shortest response time is used only after this many answers, because fewer answers may all be
+ * late for the same reason. An answer counts if its request was sent after the arrival of the last
+ * counted answer.
  */
 const ENOUGH = 10
 
@@ -38,8 +39,8 @@ export class ResponseTime {
   }
 
   /**
-   * Called when a caller no longer waits for an answer, and sends another request. Every silence is
-   * unusual until the next answer.
+   * Called when an answer is late and its caller sends another request. Until the next answer,
+   * every silence counts as unusual.
    */
   missed(): void {
     this.#isDue = true

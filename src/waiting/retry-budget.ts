@@ -15,7 +15,6 @@ import { missedAnswer, redisAt, stepAfter } from './no-answer.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 
-/** The limits of every call of one client. */
 export interface Limits {
   readonly clock: Clock
   /** The longest time of one request to Redis, in milliseconds. */
@@ -90,22 +89,23 @@ export class RetryBudget {
   }
 
   /**
-   * True if the holder is unknown because Redis does not answer.
+   * True if Redis does not answer now, so that the state of the lock is unknown. Called when the
+   * time limit of a wait has passed.
    *
-   * @param known true if the holder was known when the operation began
+   * @param known true if an answer has shown the state; a short silence is then not an outage
    */
   isOutage(known: boolean): boolean {
     if (this.#failure !== undefined) return true
     const { silentMs, answeredAt } = this.health
     const longMs = this.#limits.commandTimeoutMs / 2
     if (known || answeredAt >= this.#startedAt) return silentMs >= longMs
-    // No answer has named the holder since the operation began. A silence that is not longer than
-    // usual is not an outage.
+    // No answer has arrived since the operation began. A silence is an outage only if the
+    // connection is down, or if the silence is longer than usual.
     if (this.#limits.whyDown() !== undefined) return true
     return this.isUnusual(silentMs)
   }
 
-  /** True if answers usually arrive within a shorter time than this silence. */
+  /** True if this silence is longer than usual, or longer than half of `commandTimeoutMs`. */
   isUnusual(silentMs: number): boolean {
     return silentMs > Math.min(this.#limits.commandTimeoutMs / 2, this.#limits.responseTime.usualMs)
   }
@@ -117,6 +117,8 @@ export class RetryBudget {
   }
 
   /**
+   * Records the failure of a request.
+   *
    * @param sentAt when the failed request was sent, on the monotonic clock
    * @returns the pause before the next attempt in milliseconds; null if the operation must stop its
    *   retries
@@ -174,7 +176,7 @@ export class RetryBudget {
    * Returns the error for the user, with the last failure in plain words.
    *
    * @param what the failed step
-   * @param due the missing answer, if no request has failed
+   * @param due how the error describes a missing answer, if no request has failed
    */
   error(what: string, due = 'the answer had not arrived yet'): Error {
     const own = this.#failure
@@ -215,7 +217,9 @@ export class RetryBudget {
     )
   }
 
-  /** The last failure, if no answer followed and this operation had begun. Otherwise undefined. */
+  /**
+   * The last failure since this operation began, unless an answer followed; otherwise undefined.
+   */
   get #failure(): CallFailure | undefined {
     const health = this.#health
     return health !== undefined && health.failedAt >= this.#startedAt ? health.failure : undefined

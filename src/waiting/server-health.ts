@@ -3,7 +3,6 @@ import { Linked, LinkedList } from '../kit/linked-list.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
 import { OddAnswer } from '../servers/call-failure.ts'
 
-/** A request that has no answer yet. */
 export class OpenRequest extends Linked<OpenRequest> {
   /** The moment just before the request was sent. */
   readonly sentAt: Moment
@@ -27,7 +26,7 @@ export class ServerHealth {
   failure: CallFailure | undefined
   /** The number of calls that have failed since the last answer. */
   failures = 0
-  /** When the first call was sent that has failed since the last answer, on the monotonic clock. */
+  /** When the first failed call since the last answer was sent, on the monotonic clock. */
   failingSince = 0
   /** When the last failure was recorded, on the monotonic clock; 0 if there was none. */
   failedAt = 0
@@ -39,7 +38,9 @@ export class ServerHealth {
     this.#clock = clock
   }
 
-  /** Records a request. The caller must close the request when it has settled. */
+  /**
+   * Records a request. The caller must call `finish()` of the request when the request has settled.
+   */
   sent(request: OpenRequest): OpenRequest {
     this.#open.add(request)
     return request

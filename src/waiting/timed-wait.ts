@@ -2,7 +2,6 @@ import { AbortWatch } from './abort-watch.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import { WaitTimer } from './wait-timer.ts'
 
-/** The longest wait of one call, and the signal that ends the wait earlier. */
 export interface WaitLimits {
   /** The longest wait in milliseconds; Infinity for no limit. */
   readonly waitMs: number

@@ -3,8 +3,8 @@ import type { Owner } from '../owner/owner.ts'
 import type { Waiter } from './waiter.ts'
 
 /**
- * With at most this many waiters, a search reads every waiter. With more waiters, the waiters of
- * each owner are counted.
+ * If there are more waiters than this, the queue counts the waiters of each owner. A search for an
+ * owner then need not read every waiter.
  */
 const FEW = 32
 

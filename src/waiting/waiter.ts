@@ -38,14 +38,14 @@ export interface AcquireRequest {
   readonly holder: LeaseHolder
   /** True if `unlock()` must not release the lease, because other code of Holdfast does. */
   readonly scoped: boolean
-  /** When the call began, on the monotonic clock; Infinity if its owner may re-enter the lock. */
+  /** When the call began, on the monotonic clock; Infinity if the owner may re-enter the lock. */
   readonly askedAt: number
   /** The stack trace of the call; undefined if the waiter records the stack trace itself. */
   readonly calledFrom?: Error | undefined
   readonly askedBy?: {
     /** Called when the waiter waits, and the server has named the holder. */
     waitsFor(holder: string): void
-    /** Called when the waiter settles without the lock. `reason` is set if it was rejected. */
+    /** Called when the waiter settles without the lock. `reason` is set after a rejection. */
     gotNothing(waiter: Waiter, reason?: unknown): void
   }
   /** The fact of the call; undefined if the diagnostics channel has no listener. */
@@ -91,7 +91,7 @@ export abstract class Waiter extends Linked<Waiter> {
   queued = false
   /** True while a request of this waiter is in flight. */
   asking = false
-  /** Makes the timeout error while the waiter waits for something other than a release. */
+  /** Makes the timeout error while the waiter waits for replicas or for the renewal thread. */
   notYet: ((what: string) => Error) | undefined
   /** Until this monotonic time, a request without an answer may still run; 0 for none. */
   doubtUntilMs = 0
@@ -137,7 +137,7 @@ export abstract class Waiter extends Linked<Waiter> {
   /** Sends requests and waits, until the waiter holds the lock or has settled. */
   abstract contend(): void
 
-  /** Called when the waiter gets the lock. `path` is as in `resolve`. */
+  /** Called when the waiter gets the lock. `path` says how; its default is as in `resolve`. */
   abstract accept(hold: Hold, path?: AcquirePath): void
 
   /** Makes the lease of a granted hold. The caller receives its handle. */

@@ -68,7 +68,7 @@ test('leaks reports a key without an expiry, with a command that removes the lea
       ],
     },
   ])
-}, 20_000)
+})
 
 test('the command for a key names each master that has the key, and its database', async () => {
   const other = await startRedis()
@@ -154,7 +154,7 @@ test('live waiters before a free lock are a leak, and a dead waiter is not', asy
     ['queue-of-free-lock', 'free', alive],
   ])
   expect(all[0]?.fix.at(-1)).toBe(`npx holdfast inspect --url=${server.url} -- free`)
-}, 20_000)
+})
 
 test('leaks prints each leak with a reason and a fix, and no leak controls the terminal', async () => {
   await server.admin.hset('a\u001b[31m', gone, '1')

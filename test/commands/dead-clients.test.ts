@@ -35,7 +35,7 @@ test('inspect does not call a killed holder alive: it reports when its client wa
     /^worker-C is probably gone: it was last seen 6\d s ago/,
   )
   await lease.release()
-}, 30_000)
+})
 
 test('a dead waiter is listed, but does not count as a waiter, nor for the longest wait', async () => {
   const client = newClient()
@@ -65,4 +65,4 @@ test('a dead waiter is listed, but does not count as a waiter, nor for the longe
   expect(list.out).toMatch(/awaited .* 1 +\d+ m?s\n/)
   giveUp.abort()
   await lease.release()
-}, 40_000)
+})

@@ -28,4 +28,4 @@ test('list and inspect show which client waits for a plain lock, and for how lon
   expect(text.out).toMatch(/waiting +1, the longest for \d+ m?s\n/)
   giveUp.abort()
   await lease.release()
-}, 30_000)
+})

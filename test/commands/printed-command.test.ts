@@ -60,7 +60,6 @@ test.each(Object.entries(NAMES))(
     expect(await server.admin.exists(name)).toBe(0)
     expect(await server.admin.exists('other')).toBe(1)
   },
-  20_000,
 )
 
 test('the printed command works for an owner that begins with a dash', async () => {
@@ -75,7 +74,7 @@ test('the printed command works for an owner that begins with a dash', async () 
   const { toFree } = JSON.parse(out) as Inspected
   expect(await paste(toFree.command as string)).toEqual({ code: 0, err: '' })
   expect(await server.admin.hlen('rw')).toBe(2)
-}, 20_000)
+})
 
 test('a name with a NUL byte has no command, because no shell can pass it', async () => {
   await newClient().getLock('a\0b').lock()

@@ -128,7 +128,7 @@ test('watch reports an outage once, and continues afterwards', async () => {
   const outage = seen.out.split('\n').find((line) => line.includes('outage')) ?? ''
   expect(JSON.parse(outage).message).toMatch(/127\.0\.0\.1:\d+ cannot be asked|closed/)
   await own.flush()
-}, 60_000)
+})
 
 describe('a scan that takes longer than the interval', () => {
   /** Scans twice. During the second scan the test changes locks, and the scan has an older row of `a`. */

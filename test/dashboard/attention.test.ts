@@ -9,7 +9,7 @@ describeInBrowser('the page', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
-  }, 60_000)
+  })
 
   const open = (locks: FakeInspection, options: ViewOptions = {}) =>
     openView(browser, locks, options)
@@ -320,7 +320,7 @@ describeInBrowser('the page', () => {
     await panel.locator('.free', { hasText: 'without an expiry' }).waitFor()
     await panel.locator('.command', { hasText: '--token 1700000000000009' }).waitFor()
     await page.close()
-  }, 60_000)
+  })
 
   test('the button of the forced release is red, and its dialog names label, host and process', async () => {
     const { page } = await open(troubles(), { hash: '#locks=shop%3Aorder%3A1001' })

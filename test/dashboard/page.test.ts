@@ -15,7 +15,7 @@ describeInBrowser('the page', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
-  }, 60_000)
+  })
 
   async function open(
     locks: FakeInspection,
@@ -221,7 +221,7 @@ describeInBrowser('the page', () => {
     expect(await page.locator('#trouble').isHidden()).toBe(true)
     await eventuallyPasses(async () => expect(await namesIn(page)).not.toContain('shop:report'))
     await page.close()
-  }, 40_000)
+  })
 
   test('the page shows the error while Redis is down, and continues when Redis is back', async () => {
     const locks = scene()

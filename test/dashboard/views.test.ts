@@ -27,7 +27,7 @@ describeInBrowser('every view', () => {
   beforeAll(async () => {
     mkdirSync(folder, { recursive: true })
     browser = await openBrowser()
-  }, 60_000)
+  })
   beforeEach(() => {
     jest.spyOn(Date, 'now').mockReturnValue(NOW)
   })
@@ -64,7 +64,6 @@ describeInBrowser('every view', () => {
         expect(faults).toEqual([])
         await page.close()
       },
-      60_000,
     )
 
     test('the axis of times is aligned with the bars', async () => {

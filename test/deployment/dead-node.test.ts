@@ -75,7 +75,7 @@ test('with a dead node, the program uses the other nodes, names the dead node, a
   const release = ['release', '--force', '--yes', '--cluster', `--url=${url}`, '--']
   expect(await run(...release, name)).toMatchObject({ code: 0 })
   expect(await run(...release, lost)).toMatchObject({ code: 3, err: expect.stringMatching(node) })
-}, 90_000)
+})
 
 test('with a dead node, the dashboard shows the other nodes, reports the dead node, and opens no further connections', async () => {
   const { alive, kept, dead, url } = await newSetting()
@@ -101,7 +101,7 @@ test('with a dead node, the dashboard shows the other nodes, reports the dead no
   expect(await connectionsOf(alive)).toBe(opened)
   await dashboard.close()
   await eventually(async () => (await connectionsOf(alive)) === before)
-}, 90_000)
+})
 
 test('no connection remains if no node of a cluster answers for its slots', async () => {
   const { cluster, alive, url } = await newSetting()
@@ -113,4 +113,4 @@ test('no connection remains if no node of a cluster answers for its slots', asyn
   expect(failing).toMatchObject({ code: 3, err: expect.stringContaining('NOPERM') })
   await eventually(async () => (await connectionsOf(alive)) === before)
   expect(cluster.masters).toHaveLength(3)
-}, 90_000)
+})

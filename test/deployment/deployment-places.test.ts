@@ -39,7 +39,7 @@ test('in a cluster, the locks of all masters are found and inspected at their ma
   expect((await inspection.read(names)).length).toBe(30)
   expect(await inspection.inspect('job:7')).toMatchObject({ token: leases[7]?.token })
   for (const { admin } of cluster.masters) expect(await admin.dbsize()).toBeGreaterThan(0)
-}, 60_000)
+})
 
 test('a cluster without hostnames that prefers hostnames is reached by IP addresses', async () => {
   const cluster = await startCluster({ masters: 2, replicas: 0 })
@@ -59,7 +59,7 @@ test('a cluster without hostnames that prefers hostnames is reached by IP addres
     expect([type, rows.map(({ key }) => key)]).toEqual([type, names])
     expect(inspection.unreachable).toEqual([])
   }
-}, 60_000)
+})
 
 test('a lock of several masters is held if a majority holds it, even while one master is down', async () => {
   const masters = await startMasters(3)
@@ -94,7 +94,7 @@ test('a lock of several masters is held if a majority holds it, even while one m
     /127\.0\.0\.1:\d+ cannot be asked: /,
   )
   await lease.release().catch(() => {})
-}, 60_000)
+})
 
 test('a read-only login is sufficient, and no command of the login is refused', async () => {
   const server = await startRedis()

@@ -54,7 +54,7 @@ test('a release at several masters marks all masters, and the next holder has a 
   await eventually(() => stuck.signal.aborted)
   await stuck.release().catch(() => {})
   expect(await seen()).toMatchObject({ owner: lease.owner })
-}, 60_000)
+})
 
 test('a release raises the counter of each master, even of a master without the lock', async () => {
   const { masters, urls, newClient, holderAt, seen } = await ofMasters()
@@ -69,7 +69,7 @@ test('a release raises the counter of each master, even of a master without the 
     expect(Number(await admin.get(counter))).toBeGreaterThanOrEqual(fence ?? Infinity)
   }
   await eventually(() => stuck.signal.aborted)
-}, 60_000)
+})
 
 test('a release needs two of three masters, and the old holder does not regain the lock', async () => {
   const { masters, urls, newClient, holderAt, seen } = await ofMasters()
@@ -88,7 +88,7 @@ test('a release needs two of three masters, and the old holder does not regain t
   await expect(inspection.forceRelease('a', before)).rejects.toThrow(
     /^"a" may not have been released\. A majority of 3 masters must confirm the release; 1 did\. Check the lock again\. 127/,
   )
-}, 60_000)
+})
 
 test('a holder that acquired a majority before the release keeps the lock', async () => {
   const { masters, urls, newClient, seen } = await ofMasters()
@@ -106,7 +106,7 @@ test('a holder that acquired a majority before the release keeps the lock', asyn
   expect(await inspection.forceRelease('a', before)).toEqual({ outcome: 'changed', fence: null })
   expect(await seen()).toMatchObject({ owner: next.owner })
   await next.release()
-}, 60_000)
+})
 
 test('in a cluster, the release goes to the node of the lock and wakes its waiter', async () => {
   const cluster = await startCluster({ masters: 3, replicas: 0 })
@@ -131,4 +131,4 @@ test('in a cluster, the release goes to the node of the lock and wakes its waite
     expect(performance.now() - startedAt).toBeLessThan(atLoad(4_000))
     await eventually(() => stuck.signal.aborted)
   }
-}, 60_000)
+})

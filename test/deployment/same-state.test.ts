@@ -86,7 +86,7 @@ describe('the library, list, inspect and the dashboard', () => {
     await eventually(async () => (await told()).waiting === 0)
     await lease.release()
     await expectSame('a', told)
-  }, 30_000)
+  })
 
   test('all tools agree about a lock whose fixed lease has ended', async () => {
     const client = newClient()
@@ -121,7 +121,7 @@ describe('the library, list, inspect and the dashboard', () => {
     await expectSame('rw', told)
     await written.release()
     await expectSame('rw', told)
-  }, 30_000)
+  })
 
   test('all tools agree about permits that are partly taken, all taken, too many, and expired', async () => {
     const client = newClient()
@@ -146,7 +146,7 @@ describe('the library, list, inspect and the dashboard', () => {
     await eventually(async () => (await other.availablePermits()) === 2)
     await expectSame('expired', () => permitState(client, 'expired'))
     expect((await everyWay('expired')).inspect.state).toBe('0 of 2 taken')
-  }, 30_000)
+  })
 
   test('all tools agree about permits without leases: available, none, and more taken than set', async () => {
     const client = newClient()
@@ -169,7 +169,7 @@ describe('the library, list, inspect and the dashboard', () => {
     await expectSame('plain', told)
     await semaphore.addPermits(-1)
     await expectSame('plain', told)
-  }, 30_000)
+  })
 
   test('all tools agree about a latch that is closed, awaited, and counted down', async () => {
     const client = newClient()
@@ -186,7 +186,7 @@ describe('the library, list, inspect and the dashboard', () => {
     await latch.countDown()
     await expectSame('ready', told)
     await latch.delete()
-  }, 30_000)
+  })
 
   test('all tools agree about an election with a leader and a candidate', async () => {
     const [client, other] = [newClient(), newClient()]
@@ -217,5 +217,5 @@ describe('the library, list, inspect and the dashboard', () => {
     giveUp.abort()
     resign.abort()
     await leading.catch(() => {})
-  }, 30_000)
+  })
 })

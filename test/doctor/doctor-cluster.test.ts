@@ -6,7 +6,7 @@ import { diagnose, holdfast, seen } from './diagnose.ts'
 let cluster: RedisCluster
 beforeAll(async () => {
   cluster = await startCluster({ masters: 3, replicas: 1 })
-}, 60_000)
+})
 const addressOf = ({ port }: RedisServer) => `127.0.0.1:${port}`
 const first = () => addressOf(cluster.masters[0] as RedisServer)
 
@@ -79,4 +79,4 @@ test('the doctor reports a replica that is down, and slots without a master', as
   const broken = await diagnose(['--cluster', first()])
   expect(broken.codes).toEqual(expect.arrayContaining(['cluster-down', 'slots-uncovered']))
   expect(seen(broken, 'slots-uncovered')[0]?.seen).toMatch(/^54\d\d of 16384 slots/)
-}, 60_000)
+})

@@ -10,7 +10,7 @@ let list: string
 beforeAll(async () => {
   watched = await startWatched({ replicas: 1 })
   list = watched.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
-}, 60_000)
+})
 
 const ABOUT = /sentinel|master|failover-slow|unreachable|is-/
 const look = (...args: string[]) =>
@@ -106,4 +106,4 @@ test('too few Sentinels, Sentinels that disagree, and a master that is down are 
     everyMs: 200,
   })
   expect((await lookThere()).exitCode).toBe(3)
-}, 60_000)
+})

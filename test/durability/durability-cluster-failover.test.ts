@@ -11,7 +11,7 @@ let cluster: RedisCluster
 
 beforeAll(async () => {
   cluster = await startCluster({ masters: 3, replicas: 1 })
-}, 60_000)
+})
 
 function newClient(): Holdfast {
   const redis = new Cluster(cluster.startNodes)

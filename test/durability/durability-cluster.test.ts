@@ -15,7 +15,7 @@ beforeAll(async () => {
     replicas: 1,
     config: { 'cluster-node-timeout': 30_000 },
   })
-}, 60_000)
+})
 
 beforeEach(async () => {
   for (const replica of cluster.replicas) await replica.revive()

@@ -9,8 +9,6 @@ import { startWatched } from '../support/redis-sentinel.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { isWait, keepUp, replicatedRig } from './rig.ts'
 
-jest.setTimeout(60_000)
-
 describe('a replica that takes over', () => {
   const rig = replicatedRig()
   const HISTORY = { keys: true, why: 'a server that took over has what was granted before' }

@@ -383,7 +383,7 @@ test('following continues after its server was a replica that refused reads', as
   abort.abort()
   expect([await ended, seen]).toEqual(['ended', ['before', 'after']])
   await own.flush()
-}, 30_000)
+})
 
 test.each([
   ['LOADING Redis is loading the dataset in memory', true],

@@ -20,7 +20,7 @@ let tests = 0
 beforeAll(async () => {
   cluster = await startCluster()
   java = startJava()
-}, 30_000)
+})
 
 beforeEach(async () => {
   tests += 1

@@ -461,7 +461,7 @@ describe('RPermitExpirableSemaphore: a waiter in Java', () => {
     await (await nodeLeased().acquire()).release()
     expect(await stage.server.admin.exists(`holdfast_permit_holders:{${stage.name}}`)).toBe(0)
     // A process takes long to start on a busy machine.
-  }, 60_000)
+  })
 })
 
 describe('getPermitExpirableSemaphore: a waiter in Node', () => {
@@ -522,7 +522,7 @@ describe('getPermitExpirableSemaphore: a waiter in Node', () => {
     await permit.release()
     expect(await node.availablePermits()).toBe(2)
     // A JVM takes long to start on a busy machine.
-  }, 60_000)
+  })
 
   test('releases a permit of Java by its id, and the release by Java then fails', async () => {
     const [java, node] = [javaLeased(), nodeLeased()]

@@ -542,7 +542,7 @@ describe('a hold with a limit', () => {
     newLimited(60_000)
     renewer.all(UNKNOWN)
     await clock.pass(LEASE_MS)
-    expect(lost[0]?.error.message).toMatch(/the watched lease of 9000 ms was last confirmed/)
+    expect(lost[0]?.error.message).toMatch(/the renewed lease of 9000 ms was last confirmed/)
   })
 })
 

@@ -38,7 +38,7 @@ test('a client that tries from time to time gets the lock beside a busy client',
   const lock = rig.witness().getLock('it')
   const lease = await eventually(() => lock.tryLock(), { timeoutMs: 20_000 })
   await lease.release()
-}, 30_000)
+})
 
 test('a client that may not subscribe gets the lock beside a busy client', async () => {
   const { host, port, admin } = rig.server
@@ -49,7 +49,7 @@ test('a client that may not subscribe gets the lock beside a busy client', async
     const lease = await deaf.getLock('it').lock()
     await lease.release()
   }
-}, 90_000)
+})
 
 test('a busy client without competition uses the lock for more than 70 % of the time', async () => {
   const client = rig.client()
@@ -69,4 +69,4 @@ test('a busy client without competition uses the lock for more than 70 % of the 
   expect(acquired).toBeGreaterThan(50)
   expect(free).toBeGreaterThan(0)
   expect(free / looks).toBeLessThan(0.3)
-}, 30_000)
+})

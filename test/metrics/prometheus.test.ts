@@ -49,7 +49,7 @@ describeWith('prometheus', 'promtool')('a Prometheus that reads a service with l
     for (const deed of ['loss', 'stall', 'another name', 'outage', 'recovery']) await tells(deed)
     await hasData(`${outages} > 0`)
     await tells('close')
-  }, 60_000)
+  })
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
   const outages = 'increase(holdfast_acquire_duration_seconds_count{outcome="outage"}[1m])'

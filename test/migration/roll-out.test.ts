@@ -105,7 +105,7 @@ describe.each(Object.keys(kinds))('a migration from %s', (kind) => {
     for (const turn of ['old>both', 'both>old', 'both>new', 'new>both']) {
       expect([...turns.keys()]).toContain(turn)
     }
-  }, 120_000)
+  })
 })
 
 test('one name in both libraries leaves one holder, and Holdfast is refused while the old library holds it', async () => {
@@ -115,10 +115,10 @@ test('one name in both libraries leaves one holder, and Holdfast is refused whil
     most: 1,
     code: 'HOLDFAST_REFUSED',
   })
-}, 120_000)
+})
 
 test('holders of both locks work at the same time if no release between uses both locks', async () => {
   const locks = (await kinds['using of redlock']?.()) as Locks
   const { most } = await rollOut(locks, ['old', 'new'])
   expect(most).toBe(2)
-}, 120_000)
+})

@@ -84,7 +84,6 @@ withBundlers('a bundle', () => {
       expect(say(app, server.url, worker)).toEqual(held)
       expect(say(app, server.url, 'packaged')).toEqual(refused)
     },
-    120_000,
   )
 
   test.each([
@@ -100,7 +99,6 @@ withBundlers('a bundle', () => {
       expect(JSON.parse(run(runtime, ...args, app, server.url, 'none'))).toEqual(held)
       expect(JSON.parse(run(runtime, ...args, app, server.url, 'packaged'))).toEqual(held)
     },
-    60_000,
   )
 })
 

@@ -39,7 +39,7 @@ beforeAll(() => {
   afterPack = readFileSync(join(clone, 'package.json'), 'utf8')
 
   installFromCache(dir, `./${tarball.filename}`, `ioredis@${ioredisVersion()}`)
-}, 120_000)
+})
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
@@ -298,7 +298,7 @@ describe('an installation from git', () => {
       JSON.parse(run(join(dir, 'from-git'), process.execPath, file)).sort()
     expect(names('main.mjs')).toContain('Holdfast')
     expect(names('main.cjs')).toEqual(names('main.mjs'))
-  }, 120_000)
+  })
 })
 
 test('the build reports missing development dependencies', () => {

@@ -59,7 +59,7 @@ describeInBrowser('a browser that reaches only the site', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openBrowser()
-  }, 60_000)
+  })
 
   /** Opens a page of the site, with nothing reachable but the site. */
   async function open(path: string): Promise<{ page: Page; troubles: string[] }> {
@@ -126,7 +126,7 @@ describeInBrowser('a browser that reaches only the site', () => {
       expect({ path, troubles }).toEqual({ path, troubles: [] })
       await page.close()
     }
-  }, 120_000)
+  })
 })
 
 describe('faults in a built page', () => {

@@ -5,8 +5,6 @@ import { expectWarnings } from '../support/warnings.ts'
 import { AT_ONCE, allow, CONFIG, LEFT, type Login, listsOf, refusals } from './acl/rig.ts'
 import { inhabit, READING, TOOLS, WRITING } from './acl/tools.ts'
 
-jest.setTimeout(60_000)
-
 describe.each(Object.keys(TOOLS))('%s', (title) => {
   const [withPrefix, without] = listsOf(title)
   const tool = TOOLS[title] as (typeof TOOLS)[string]

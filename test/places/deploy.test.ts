@@ -16,8 +16,6 @@ import { startWatched } from '../support/redis-sentinel.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { newServerFolder, type ServerConfig } from '../support/server-process.ts'
 
-jest.setTimeout(60_000)
-
 const FOLDER = 'docs/how-to/deploy'
 const pageOf = (name: string): Page => readPage(`${FOLDER}/${name}.md`)
 

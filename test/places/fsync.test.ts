@@ -14,7 +14,7 @@ beforeAll(async () => {
   const program = newServer()
   const start = () => startRedis({ program, config: ON_DISK })
   ;[master, replica] = await Promise.all([start(), start()])
-}, 120_000)
+})
 
 beforeEach(async () => {
   await Promise.all([master.revive(), replica.revive()])

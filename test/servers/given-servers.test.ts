@@ -22,7 +22,7 @@ describe('the nodes of a cluster', () => {
     cluster = await startCluster()
     const user = ['ACL', 'SETUSER', 'app', 'on', '>p@ss', '~*', '&*', '+@all'] as const
     await Promise.all(cluster.nodes.map(({ admin }) => admin.call(...user)))
-  }, 30_000)
+  })
 
   const forms: [string, (nodes: { host: string; port: number }[]) => object][] = [
     ['by URLs', (nodes) => ({ cluster: nodes.map(({ host, port }) => `redis://${host}:${port}`) })],
@@ -88,7 +88,7 @@ test('the Sentinels of a master may be given by URL and as host:port', async () 
   )
   const lease = await open({ sentinels, name: watched.name }).getLock('it').lock()
   expect(lease.valid).toBe(true)
-}, 60_000)
+})
 
 test('a rediss:// URL uses TLS, and a server with an unknown authority is refused', async () => {
   const { port } = await startTlsPlace()

@@ -10,8 +10,6 @@ import type { RedisServer } from '../support/redis-server.ts'
 
 let cluster: RedisCluster
 
-jest.setTimeout(60_000)
-
 beforeAll(async () => {
   cluster = await startCluster()
 })

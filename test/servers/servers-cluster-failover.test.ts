@@ -12,8 +12,6 @@ import type { RedisServer } from '../support/redis-server.ts'
 
 let cluster: RedisCluster
 
-jest.setTimeout(60_000)
-
 beforeAll(async () => {
   cluster = await startCluster({ masters: 3, replicas: 1 })
 })

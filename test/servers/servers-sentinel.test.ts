@@ -15,8 +15,6 @@ import type { RedisServer } from '../support/redis-server.ts'
 let watched: WatchedServers
 
 // A failover takes seconds on a busy machine.
-jest.setTimeout(60_000)
-
 beforeAll(async () => {
   watched = await startWatched()
 })

@@ -34,7 +34,6 @@ describe('a client that waits', () => {
       for (const wait of waits) await (await wait).release()
       await eventually(async () => Object.keys((await waitsOf(client)) ?? {}).length === 0)
     },
-    20_000,
   )
 
   test('the client reports no wait that is shorter than a second', async () => {
@@ -60,5 +59,5 @@ describe('a client that waits', () => {
     giveUp.abort()
     await expect(later).rejects.toThrow()
     await lease.release()
-  }, 20_000)
+  })
 })

@@ -79,7 +79,7 @@ describe('keys in Redis', () => {
 
   test('the last release and `forceUnlock()` publish one message each; nested releases and renewals publish none', async () => {
     const heard = await listenTo('redisson_lock__channel:{it}')
-    const client = newClient({ leaseMs: 300 })
+    const client = newClient({ leaseMs: 1_500 })
     const lock = client.getLock('it')
     let renewed = false
     client.on('renewed', () => {
@@ -91,7 +91,7 @@ describe('keys in Redis', () => {
       expect(heard).toEqual([])
     })
     await eventually(() => heard.length === 1)
-    const lease = await lock.lock()
+    const lease = await lock.lock({ leaseMs: 60_000 })
     await lock.forceUnlock()
     await eventually(() => heard.length === 2)
     await lease.release()

@@ -32,10 +32,10 @@ test('the services of a soak are measured, judged and drawn', async () => {
 
   const again = await startChild('programs/soak/run.mjs', { args: ['--from', file('a')] }).exited
   expect(again.code).toBe(said.includes('NOT GOOD') ? 1 : 0)
-}, 60_000)
+})
 
 test('a service that leaks memory is detected', async () => {
   const { code, said } = await soak(0.25, '--leak')
   expect(said).toMatch(/^GREW {2}heap, service 1/m)
   expect(code).toBe(1)
-}, 60_000)
+})

@@ -104,4 +104,4 @@ test('both versions exclude each other, for each kind, during a rolling upgrade 
   ])
   await Promise.all([ours.close(), founder.close()])
   await witness.flushall()
-}, 120_000)
+})

@@ -12,7 +12,7 @@ export interface BarrierAwaitOptions {
   signal?: AbortSignal
 }
 
-/** A longer list of arrivals would block the server for too long when a round ends. */
+/** The largest number of parties. A longer list of arrivals would block the server for too long when a round ends. */
 const MOST_PARTIES = 10_000
 
 const readAwait = shape('The options of await()', {

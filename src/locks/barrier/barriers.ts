@@ -10,20 +10,23 @@ import { type Limits, RetryBudget } from '../../waiting/retry-budget.ts'
 import type { PartyOptions } from './await-arguments.ts'
 import { Party } from './party.ts'
 
-/** At most this many ids are kept for one barrier, and for this many barriers. */
+/**
+ * The largest number of ids that the client keeps for one barrier, and the largest number of barriers with such ids.
+ */
 const MOST_ANSWERED = 100
 
 const WORDS: Words = { noun: 'Barrier', unavailable: 'It is unknown if all parties have arrived.' }
 
-/** The cyclic barriers of one client: its parties. */
+/** The parties of one client, for all of its cyclic barriers. */
 export class Barriers {
   readonly #clientId: string
   readonly #leaseMs: number
   readonly #limits: Limits
   readonly #parties = new Set<Party>()
-  /** Requests to leave. */
   readonly #leaving = new BackgroundTasks()
-  /** Arrivals whose outcomes this client knows, by the name of the barrier. The server may forget them. */
+  /**
+   * For each barrier name, the ids of arrivals whose outcomes this client knows. The server may forget these arrivals.
+   */
   readonly #answered = new Map<string, string[]>()
   #count = 0
   #closed = false
@@ -72,7 +75,6 @@ export class Barriers {
     )
   }
 
-  /** The calls that await a barrier. */
   get waiting(): WaitingEntry[] {
     const now = this.#limits.clock.monotonic()
     return [...this.#parties].map(({ name, id, beganAt, waitMs }) => ({
@@ -85,7 +87,7 @@ export class Barriers {
     }))
   }
 
-  /** Rejects all calls that wait. Resolves when they have left, or after the timeout of one command. */
+  /** Rejects all calls that wait. Resolves when their parties have left, or after `commandTimeoutMs` and 50 ms. */
   async shutDown(): Promise<void> {
     this.#closed = true
     for (const party of [...this.#parties]) party.reject(closedError())
@@ -95,7 +97,7 @@ export class Barriers {
   #remember(name: string, id: string): void {
     const ids = this.#answered.get(name) ?? []
     if (ids.length < MOST_ANSWERED) this.#answered.set(name, [...ids, id])
-    // The server forgets outcomes by itself, so it is enough to know some of them.
+    // The server forgets outcomes by itself, so it is enough to report some of them.
     const [first] = this.#answered.keys()
     if (this.#answered.size > MOST_ANSWERED && first !== undefined) this.#answered.delete(first)
   }

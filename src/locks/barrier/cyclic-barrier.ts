@@ -7,12 +7,12 @@ import type { Barriers } from './barriers.ts'
  * A barrier that several parties await, like Java's `CyclicBarrier`. A party is one call of `await()`. When all parties
  * have arrived, all of their calls resolve, and the next round begins.
  *
- * A party that leaves does not break the barrier: the other parties wait until another party arrives in its place. A
- * barrier object holds nothing itself and costs nothing. Create one wherever you need it.
+ * A party that leaves does not break the barrier: the other parties wait until another party arrives instead. A barrier
+ * object has no state in Redis, so you can create one wherever you need it.
  */
 export interface CyclicBarrier extends Public<HoldfastCyclicBarrier> {}
 
-/** The {@link CyclicBarrier} of a client. */
+/** The object behind a {@link CyclicBarrier}. */
 export class HoldfastCyclicBarrier {
   /** The name of the barrier, as it was given to `getCyclicBarrier`. */
   readonly name: string
@@ -31,9 +31,9 @@ export class HoldfastCyclicBarrier {
    *
    * @returns true when all parties have arrived. False if `waitMs` passed before that: the party has left, and was not
    * counted
-   * @throws the reason of an abort: the party leaves in the background. `InvalidArgumentError` for invalid input, and if
-   * the round has another number of parties. `LeaseLostError` if the client could not renew the arrival in time, and the
-   * arrival does not count any more. `RedisUnavailableError` if the server does not answer for `outageMs`.
+   * @throws the reason of an abort: the party leaves in the background. `InvalidArgumentError` for invalid input, and
+   * if the round has another number of parties. `LeaseLostError` if the client could not renew the arrival in time, so
+   * that the arrival does not count any more. `RedisUnavailableError` if the server does not answer for `outageMs`.
    * `RedisRefusedError`, `ClosedError`
    */
   async await(options: BarrierAwaitOptions, ...others: readonly never[]): Promise<boolean> {
@@ -41,7 +41,7 @@ export class HoldfastCyclicBarrier {
   }
 
   /**
-   * Returns how many parties have arrived in the current round, and how many it needs.
+   * Returns how many parties have arrived in the current round, and how many parties the round needs.
    *
    * @throws `RedisUnavailableError` or `RedisRefusedError` if the server was down for `outageMs`; `ClosedError`
    */

@@ -16,17 +16,16 @@ interface PartyTerms {
   readonly remote: RemoteBarrier
   readonly options: PartyOptions
   readonly leaseMs: number
-  /** Earlier arrivals whose outcomes the client knows. */
+  /** The ids of earlier arrivals whose outcomes the client knows. */
   readonly answered: readonly string[]
-  /** Makes the limits of one operation, which waits for so long; 0 is no wait. */
+  /** Makes the retry budget of an operation that waits for at most `waitMs` milliseconds; 0 means no wait. */
   budget(waitMs: number): RetryBudget
-  /** Counts the requests to leave. */
   readonly leaving: BackgroundTasks
 }
 
 /**
- * One call that awaits a barrier. It arrives, renews the lease of its arrival, and settles when the
- * round ends, its time ends, it is aborted, or it fails.
+ * One call that awaits a barrier. It arrives, renews the lease of its arrival, and settles when the round ends,
+ * `waitMs` has passed, the caller aborts, or the call fails.
  */
 export class Party {
   readonly promise: Promise<boolean>
@@ -39,9 +38,9 @@ export class Party {
   readonly #listener: ReleaseListener<number>
   readonly #abort: AbortWatch | undefined
   readonly #timer: WaitTimer
-  /** The round in which the party has arrived. */
+  /** The round in which the party has arrived; undefined before the server has counted the arrival. */
   #round: number | undefined
-  /** Until when the server certainly counts the arrival, on the monotonic clock. */
+  /** Until this monotonic time, the server certainly counts the arrival. */
   #countsUntil = 0
   #state: 'waits' | 'leaves' | 'settled' = 'waits'
   /** True if an unanswered request to arrive may still reach the server. */
@@ -72,7 +71,7 @@ export class Party {
     return this.#timer.startedAt
   }
 
-  /** True if the outcome is known, and no request to arrive is under way. Then the server may forget it. */
+  /** True if the outcome is known, and no late request to arrive can follow. The server may then forget the arrival. */
   get isAnswered(): boolean {
     return this.#state === 'settled' && !this.#mayArriveLate
   }
@@ -97,7 +96,7 @@ export class Party {
     }
   }
 
-  /** Arrives, or renews the arrival. @returns the pause until the next request, in milliseconds */
+  /** Arrives, or renews the arrival. Returns the pause until the next request, in milliseconds. */
   async #arrive(): Promise<number> {
     const { id, remote, options, leaseMs } = this.#terms
     const { parties } = options
@@ -128,7 +127,7 @@ export class Party {
       this.#round = arrived.round
       this.#countsUntil = sentAt + leaseMs
       const pollMs = this.#listener.listen(remote, Infinity)
-      // A confirmed subscription misses no message. Then only the lease needs requests.
+      // A confirmed subscription misses no message, so only the renewal of the arrival needs more requests.
       return this.#listener.isConfirmed ? leaseMs / 3 : Math.min(pollMs, leaseMs / 3)
     }
     if (arrived.kind === 'passed') this.#finish(() => this.#resolve(true))
@@ -149,11 +148,11 @@ export class Party {
     return new LeaseLostError(text, this.name, 'expired', this.#round ?? 0)
   }
 
-  /** Called with the number of a round that has ended; without a number, hints may be missing. */
+  /** Called with the number of a round that has ended. `round` is undefined if hints may have been missed. */
   #roundEnded(round?: number): void {
     if (this.#state !== 'waits') return
     const isOwnRound = round !== undefined && round === this.#round
-    // The server counted this arrival, because its lease has not ended since.
+    // The lease of the arrival has not ended, so the server counted the arrival at the end of the round.
     if (isOwnRound && this.#budget.clock.monotonic() < this.#countsUntil) {
       this.#finish(() => this.#resolve(true))
     } else if (round === undefined || isOwnRound) this.#wakeEvent.set()
@@ -169,7 +168,7 @@ export class Party {
     deliver()
   }
 
-  /** The answer to the request to leave decides: only then it is certain if the arrival was counted. */
+  /** Called at the end of `waitMs`. The party leaves, and the answer of the server shows if it counted the arrival. */
   async #timeIsUp(): Promise<void> {
     if (this.#state !== 'waits') return
     this.#state = 'leaves'
@@ -182,7 +181,7 @@ export class Party {
     }
   }
 
-  /** Leaves, and repeats this until the server answers or `outageMs` is over. Then the lease ends. */
+  /** Leaves. Repeats the request for at most `outageMs`. Without an answer, the arrival ends with its lease. */
   #stopWaiting(): Promise<'left' | 'passed'> {
     const { remote, id, budget } = this.#terms
     const send = (callMs: number) => remote.withdraw(id, callMs)

@@ -27,8 +27,7 @@ import { RequestsInFlight } from './requests-in-flight.ts'
 /**
  * The waiters of one client for one fair lock. Each waiter has its own place in the queue in Redis,
  * so the FIFO order covers the waiters of all clients. The waiters do not race for the lock. A
- * release grants the lock to the head of the queue, and the client of this waiter receives a
- * message.
+ * release grants the lock to the head of the queue, and the client of the head receives a message.
  */
 export class FairQueue implements QueuedWaiters {
   readonly rawName: string
@@ -81,9 +80,9 @@ export class FairQueue implements QueuedWaiters {
     const place = this.places.get(owner)
     if (place !== undefined) {
       place.onGrant(token, path)
-      // The waiter must send a request before it uses this grant. If all waiters of a long queue
-      // did so, they would send too many requests. So one heartbeat refreshes the first places
-      // together.
+      // The last answer about this place is too old, so the waiter must send a request before it
+      // uses this grant. In a long queue, one heartbeat refreshes many places, so that the next
+      // waiters need no such request.
       if (this.places.size > MOST_IN_ONE && place.claim(clock) === null) this.#heartbeat.hurry(this)
     }
     // The waiter has left the queue. Its late grant is released, because it would block the queue
@@ -154,14 +153,14 @@ export class FairQueue implements QueuedWaiters {
   }
 
   /**
-   * Uses a reported grant without a request, if that is safe.
+   * Uses a reported grant without another request, if that is safe.
    *
    * @returns true if the waiter has the lock
    */
   #claim(place: Place): boolean {
     const claim = place.claim(this.#lock.services.clock)
     const { watchdog, server } = this.#lock.services
-    // With a stand-in, the caller may block the event loop for longer than the claim window. A
+    // A client with a stand-in may block its event loop for longer than the claim window. A
     // confirmation by replicas also takes time. In these two cases the waiter sends a request,
     // which gives the lock the whole lease.
     if (claim === null || watchdog.hasStandIn || server.confirm !== undefined) return false

@@ -7,8 +7,8 @@ import type { Reply } from '../../servers/reply.ts'
 import type { Subscription } from '../../servers/subscription.ts'
 
 /**
- * The requests of a fair lock. If the last release or `abandon` frees the lock, it grants the lock
- * to the head of the queue. All other requests are the same as for a plain lock.
+ * The requests of a fair lock. If a last release or an `abandon` frees the lock, the same request
+ * grants the lock to the head of the queue. All other requests are the same as for a plain lock.
  */
 export class FairVerbs implements KindVerbs {
   readonly inTurn: RemoteFairLock

@@ -24,16 +24,15 @@ const BEAT_MS = CLAIM_MS / 3
 /** The largest number of heartbeats in flight. Redis serves other clients between them. */
 const AT_A_TIME = 4
 
-/** The work that a lock adds to a heartbeat, in units of the work for one place. */
+/** The work that each lock adds to a heartbeat. 1 is the work that one place adds. */
 const LOCK_COSTS = 10
 
 /**
  * After the last wait, the subscription to grants stays open for this many heartbeats, because
- * another wait often follows. The server assumes for 0.75 s that the subscription is open.
+ * another wait often follows. The server relies on an open subscription for 0.75 s.
  */
 const LINGER_BEATS = 3
 
-/** The waiters of this client for one lock. */
 interface LocalQueue {
   readonly rawName: string
   readonly places: Places
@@ -51,14 +50,13 @@ type Due = [LocalQueue, Place[]]
  * Keeps all places of one client in the queues of fair locks, with one timer and one subscription
  * to grants. While a client sends heartbeats, the server keeps all its places, even places that no
  * heartbeat lists. So a heartbeat lists the first places of each queue, and only some others. If
- * the server has lost listed places, the client lists all its places.
+ * the server has lost listed places of a queue, the client lists all its places in this queue.
  */
 export class Heartbeat {
   readonly #server: QueueServer
   readonly #queues: FairServer
   readonly #clock: Clock
   readonly #lines = new Map<string, LocalQueue>()
-  /** The queues whose places the client is restoring. */
   readonly #beingRestored = new Set<LocalQueue>()
   #beats: Timer | undefined
   #inbox: Subscription | null = null
@@ -71,7 +69,7 @@ export class Heartbeat {
     this.#clock = clock
   }
 
-  /** Registers the queue of a lock for grants. The queue may have no places yet. */
+  /** Registers the queue of a lock for its grants. The queue may have no places yet. */
   join(line: LocalQueue): void {
     this.#lines.set(line.rawName, line)
   }
@@ -80,14 +78,14 @@ export class Heartbeat {
   start(): void {
     this.#idleBeats = 0
     this.#beats ??= this.#clock.every(BEAT_MS, () => this.#tick()).unref()
-    // The server may be another one, or may have lost data. So all places are listed again.
+    // After a reconnection, the server may have lost data. So all places are listed again.
     this.#ignoreUps ??= this.#server.onUp(() => {
       const now = this.#clock.now()
       for (const { places } of this.#lines.values()) places.wereMissing(now)
       this.#beat(0)
     })
     this.#inbox ??= this.#queues.listen((grant) => {
-      // A call without a grant means that messages may have been lost. A heartbeat finds them.
+      // A call without a grant means that grants may have been lost. A heartbeat finds them.
       if (grant === undefined) this.#beat(0)
       else this.#onGrant(grant)
     })
@@ -136,7 +134,7 @@ export class Heartbeat {
     this.#beat(BEAT_MS / 2)
   }
 
-  /** Sends a heartbeat now, because a grant was too old to use. The next grants can be used. */
+  /** Sends a heartbeat now. Its answer is recent enough to use the next grants. */
   hurry(line: LocalQueue): void {
     const now = this.#clock.now()
     const places = line.places.firstDue(now, BEAT_MS / 2)
@@ -220,8 +218,8 @@ export class Heartbeat {
   async #post(due: readonly Due[], sentAt: Moment): Promise<(HeartbeatAnswer | string)[] | null> {
     const locks = due.map(([{ rawName }, places]) => ({
       rawName,
-      // Called at each sending of the request. A waiter may have left, and its place must not be
-      // restored.
+      // Called each time the request is sent, because the place of a waiter that has left must not
+      // be restored.
       places: () => places.filter((place) => place.inLine),
     }))
     const healths = due.map(
@@ -233,7 +231,7 @@ export class Heartbeat {
     try {
       const beats = await this.#queues.beat(locks, () => this.listens, CLAIM_MS)
       for (const [i, some] of healths.entries()) {
-        // An error about one lock is not an answer of the server.
+        // An error about one lock does not count as an answer of the server.
         if (typeof beats[i] === 'object') for (const health of some) health.answered()
       }
       return beats

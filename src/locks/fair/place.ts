@@ -70,7 +70,6 @@ export class Place {
     }
   }
 
-  /** Handles the report of a grant with this token. */
   onGrant(token: number, path: AcquirePath = 'granted'): void {
     this.#path = path
     this.#token = Math.max(this.#token, token)
@@ -82,8 +81,8 @@ export class Place {
    * Returns the grant if the waiter can use it without a request. The grant's token is newer than
    * the tokens in all `queued` answers, so the grant was made after those requests were sent.
    *
-   * @returns the token, and a time before the claim window began. Null if there is no grant, or too
-   * little of the claim window is left
+   * @returns the token, and a time before the claim window began. Null if there is no grant, or if
+   * too little of the claim window is left
    */
   claim(clock: Clock): { token: number; sentAt: Moment } | null {
     const sentAt = this.#queuedAt
@@ -104,8 +103,8 @@ export class Place {
   }
 
   /**
-   * True if the next heartbeat should list this place. Either no heartbeat has listed the place, or
-   * its last answer is at least `olderMs` milliseconds old.
+   * True if the next heartbeat should list this place: no heartbeat has listed it yet, or its last
+   * answer is at least `olderMs` milliseconds old.
    */
   isDue(now: Moment, olderMs: number): boolean {
     if (this.beating || this.#queuedAt === undefined) return false

@@ -116,8 +116,8 @@ export class Places implements Iterable<Place> {
   }
 
   /**
-   * Called when the last request may not have reached the server. Begins again with the first
-   * place.
+   * Called when the last request may not have reached the server. `nextMissing` then begins again
+   * with the first place.
    */
   missingAgain(): void {
     this.#missing = this.#all.values()

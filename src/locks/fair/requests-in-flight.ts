@@ -8,8 +8,8 @@ const MOST = 128
 
 /**
  * Limits how many waiters for one lock request their place at a time, in the order of their calls.
- * Thousands of waiters may wait for a connection. If they sent all requests at once, each request
- * would spend most of its time limit behind the others.
+ * Thousands of waiters may wait for a connection. If all of them sent their requests at once, each
+ * request would spend most of its time limit behind other requests.
  */
 export class RequestsInFlight {
   readonly #asking = new Set<Place>()

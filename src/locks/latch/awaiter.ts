@@ -25,7 +25,7 @@ export class Awaiter extends Linked<Awaiter> {
   #round: number | null | undefined
   /**
    * The round in the first answer to a count-down of this client, if this answer arrived before the
-   * first check.
+   * first check. Otherwise undefined.
    */
   #counted: number | undefined
   #isAnswered = false
@@ -71,7 +71,7 @@ export class Awaiter extends Linked<Awaiter> {
       (known !== undefined && round !== null && round !== known) ||
       (this.#round === undefined && setAt > this.#timer.startedAt)
     if (count === 0 || isOther) this.#finish(() => this.#resolve(true))
-    // If the server does not know the round, the known round continues.
+    // If the server does not know the round, the round that is already known stays.
     else this.#round = round ?? this.#round ?? null
   }
 

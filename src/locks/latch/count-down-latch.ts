@@ -68,8 +68,8 @@ export class HoldfastCountDownLatch {
    * Counts down by one, and opens the latch at zero. The call counts once, even when the client has to send the request
    * again. An open latch stays as it is.
    *
-   * A call counts in the round in which it was made. If the request reaches Redis in the next round, the call counts
-   * nothing and returns 0. Redis compares the time of the call with the start of the round. The client estimates the
+   * A call counts in the round in which it was made. If the request reaches Redis in the next round, the call does not
+   * count, and returns 0. Redis compares the time of the call with the start of the round. The client estimates the
    * time of the call on the server's clock, usually within a millisecond. With `round`, the result does not depend on
    * clocks.
    *
@@ -82,7 +82,7 @@ export class HoldfastCountDownLatch {
   /**
    * Counts down by one, but only if `round` is the current round.
    *
-   * @returns the count after this call; null if the round had already ended, so that the call counted nothing
+   * @returns the count after this call; null if the round had already ended, so that the call did not count
    * @throws as without `round`; `InvalidArgumentError` if `round` is not the number of a round
    */
   countDown(options: LatchRoundOptions, ...others: readonly never[]): Promise<number | null>

@@ -62,8 +62,8 @@ export class Latches {
     this.#requests += 1
     const number = this.#requests
     const keptMs = Math.min(this.#limits.outageMs, LONGEST_KEPT_MS)
-    // A semaphore of the same name may follow. No owner id has this form, so the semaphore cannot
-    // mistake the stored answer of the latch for its own.
+    // Later, a semaphore may have the same name. No owner id has the form of this id, so the
+    // semaphore cannot mistake the stored answer of the latch for its own answer.
     const id = `${this.#clientId}:latch:${number}`
     const request = new OnceRequest(id, keptMs, this.#limits.clock)
     const changed = this.#request(

@@ -85,7 +85,8 @@ export class Campaign {
    * Ends the term. When the function of `lead` has ended, or the lease is lost, releases the lock
    * for the next candidate.
    *
-   * @returns false if the candidate did not lead
+   * @returns true when the lock is released; false if the candidate did not lead, or has lost the
+   * term
    */
   resign(): Promise<boolean> {
     const lease = this.#lease

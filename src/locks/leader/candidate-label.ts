@@ -18,7 +18,7 @@ export function assertLabel(label: unknown): asserts label is string {
   )
 }
 
-/** Returns the end of a candidate's owner id. The end follows the number of the owner. */
+/** Returns the text that follows the number of the owner in a candidate's owner id. */
 export function labelSuffix(label: string): string {
   return `~${encodeURIComponent(label)}`
 }

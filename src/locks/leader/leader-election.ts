@@ -215,8 +215,8 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
   }
 
   /**
-   * Reports the new leader to the listeners of this object. Other objects and clients receive a message. If the message
-   * is lost, they find the new leader at their next check.
+   * Reports the new leader to the listeners of this object. Other objects and clients receive a message. An object that
+   * misses the message finds the new leader at its next check.
    */
   #began({ owner, token }: Term): void {
     const { registry } = this.#lock
@@ -233,7 +233,7 @@ export class LeaderElection extends EventEmitter<LeaderElectionEvents> {
     if (campaign?.leads) await campaign.term?.verify()
   }
 
-  /** True if this candidate's own state agrees with `holder`. Only then do listeners receive the report. */
+  /** True if this candidate's own state agrees with `holder`, so that listeners may receive the report. */
   #accepts(holder: string | null): boolean {
     const campaign = this.#campaign
     if (holder === null || !campaign?.owner.isNamed(holder)) {

@@ -19,7 +19,6 @@ interface ElectionClient {
   channel: ((rawName: string) => ElectionChannel) | undefined
 }
 
-/** The elections of one client. */
 export class LeaderElections {
   readonly #client: ElectionClient
   readonly #watches = new Set<LeaderWatch>()

@@ -37,8 +37,8 @@ export interface LeadOptions {
    */
   maxDrainMs?: number
   /**
-   * If true, the leader resigns when another client or an operator requests it. They request it with `requestRelease()`
-   * of the fair lock with the same name, or with `npx holdfast release --ask`.
+   * If true, the leader resigns when its release is requested, by `requestRelease()` of the fair lock with the same
+   * name or by `npx holdfast release --ask`.
    *
    * @default false
    */

@@ -44,8 +44,8 @@ export class LeaderWatch {
   #isChecking = false
   #checksAgain = false
   /**
-   * Increases at each start, each stop and each own term. An answer is ignored if this number has
-   * changed since its request was sent.
+   * Increases at each start, at each stop, and when this candidate begins a term. An answer is
+   * ignored if this number has changed since its request was sent.
    */
   #epoch = 0
   /** The last reported leader: null if there was no leader, undefined before the first report. */

@@ -14,8 +14,8 @@ const MEMBERS = [
 ] as const
 
 /**
- * One term of a leader. The term lasts until the function of `lead` has ended, `resign()` is called, or the term is
- * lost.
+ * One term of a leader. The term lasts until the function of `lead` has ended, or until the signal of the term aborts,
+ * for example after `resign()` or a loss.
  */
 export interface Term extends Pick<HeldTerm, (typeof MEMBERS)[number]> {}
 
@@ -44,10 +44,10 @@ export class HeldTerm {
   }
 
   /**
-   * Aborts if the term ends before its function. After a loss, the reason is a `LeaseLostError`; the signal aborts a
-   * margin before another candidate can lead. After `resign()`, the reason is a `ResignedError`. When the client drains
-   * or closes, the reason is a `ClosedError`. If the `signal` of `lead` aborts, this signal has the same reason.
-   * `aborted` checks the clocks each time you read it.
+   * Aborts if the term ends before its function. After a loss, the reason is a `LeaseLostError`. If the lease expires
+   * and the event loop is not blocked, the signal aborts a margin before another candidate can lead. After `resign()`,
+   * the reason is a `ResignedError`. When the client drains or closes, the reason is a `ClosedError`. If the `signal` of
+   * `lead` aborts, this signal has the same reason. `aborted` checks the clocks each time you read it.
    */
   get signal(): AbortSignal {
     return this.#signal.signal
@@ -86,11 +86,7 @@ export class HeldTerm {
     this.#lease.assertValid()
   }
 
-  /**
-   * The object that users get.
-   *
-   * @internal
-   */
+  /** @internal */
   get handle(): Term {
     this.#handle ??= new TermHandle(this)
     return this.#handle

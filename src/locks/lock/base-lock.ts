@@ -140,9 +140,9 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   }
 
   /**
-   * Releases the latest acquisition of the frame: of `run`, or of `using` of this lock. Outside all frames, it releases
-   * the earliest acquisition that this object made outside frames. A multi-lock releases each of its locks, even when
-   * the release of another lock fails. The `unlock()` of a multi-lock releases only acquisitions of the whole
+   * In a frame of `run`, or of `using` of this lock, releases the latest acquisition of the frame. Outside all frames,
+   * releases the earliest acquisition that this object made outside frames. A multi-lock releases each of its locks,
+   * even when the release of another lock fails. The `unlock()` of a multi-lock releases only acquisitions of the whole
    * multi-lock.
    *
    * The object may have a lost acquisition and a held acquisition. If the loss came after the call for the held

@@ -65,7 +65,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * A warning about a self-wait is given once for this object. The sides of a read-write lock share one such object.
+   * Identifies the lock object in warnings about self-waits. All sides of one read-write lock share this identity.
    *
    * @internal
    */
@@ -146,7 +146,7 @@ export class HoldfastLock extends ContendedLock {
   /**
    * Explains why the last attempt of this object failed: the holder, the age of the hold, and the position in the
    * queue. These facts come from the answer to that attempt. If no attempt has failed, the call asks Redis for the
-   * current holder, and rejects as {@link inspect} does. All tasks with this object share the last attempt.
+   * current holder, and rejects as {@link inspect} does. All tasks that use this object share its last attempt.
    */
   why(): Promise<WhyNotAcquired> {
     return findReason(this, this.lastWhy)
@@ -174,7 +174,7 @@ export class HoldfastLock extends ContendedLock {
   }
 
   /**
-   * Acquires the lock for an owner. Resolves with null if that was not possible in time.
+   * Acquires the lock for an owner. Resolves with null if the lock was not acquired in time.
    *
    * @param holder stores the lease for `unlock()`
    * @param askedAt the time when the call began, on the monotonic clock. Infinity if the owner was not made for this

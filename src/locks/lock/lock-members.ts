@@ -16,8 +16,8 @@ export const LOCK_MEMBERS = [
 ] as const
 
 /**
- * The word that error messages use for a lock, and the method that they suggest for a method of
- * another library.
+ * The variable name that error messages use for a lock, and the methods that they suggest instead
+ * of methods of other libraries.
  *
  * @internal
  */

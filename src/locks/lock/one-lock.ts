@@ -7,7 +7,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { HolderFacts } from '../../servers/answers.ts'
 import type { AcquireRequest, Asker } from '../../waiting/waiter.ts'
 
-/** How Holdfast makes one acquisition. The caller's options are not part of it. */
+/** How Holdfast makes one acquisition. The options of the caller are not included. */
 export interface Manner {
   /**
    * True if code of Holdfast releases the lease, for example `using` or a multi-lock. `unlock()`
@@ -16,7 +16,7 @@ export interface Manner {
   readonly scoped: boolean
   /** True if an earlier answer showed that another owner holds the lock. */
   readonly known?: boolean
-  /** True if the attempt sends one request and does not wait, even if `waitMs` is longer. */
+  /** True if the attempt sends one request and does not wait, even if `waitMs` is not 0. */
   readonly asksOnce?: boolean
   /**
    * Sends the request together with the requests of the other locks of a multi-lock. Undefined if

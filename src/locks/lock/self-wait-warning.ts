@@ -76,8 +76,8 @@ export function alone(lock: WaitingLock): Owner {
 }
 
 /**
- * Finds a hold of the same client that blocks an acquisition which is about to begin. The
- * acquisition does not re-enter that hold.
+ * Called before an acquisition. Finds a hold of the same client that the acquisition does not
+ * re-enter, so that it must wait. Undefined if there is no such hold.
  *
  * @param about the lock object whose method the user called: this lock or a multi-lock. Undefined
  *   if the acquisition is for an owner that existed before the call
@@ -129,8 +129,8 @@ function inClient(lock: WaitingLock, held: OwnedLock): SelfWait | undefined {
 }
 
 /**
- * False while a multi-lock acquires its locks. The multi-lock may release this lock again, if
- * another of its locks is held.
+ * False while a multi-lock of this owner still acquires its locks, because the multi-lock may
+ * release this lock again.
  */
 function isComplete(owner: Owner, { rawName }: WaitingLock): boolean {
   return !owner.isGathering(rawName)

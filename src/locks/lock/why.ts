@@ -56,12 +56,12 @@ export function whyNot(lock: RefusedLock, waiter: Waiter, reason?: unknown): Why
   const sight = waiter.sight ?? (isRecent ? shared : undefined)
   const holder = own?.id.wireOwner ?? sight?.holder ?? null
   const seenAgoMs = own || !sight ? 0 : now.monotonic - sight.at.monotonic
-  // The state is current if this client receives the message of each release. The client also
-  // checks the lock when the lease ends.
+  // Even an older state is current if this client receives the message of each release. The client
+  // also checks the lock when the lease ends.
   const isCurrent = seenAgoMs <= RECENT_MS || local?.listensForReleases === true
   const at = isCurrent || sight === undefined ? now : sight.at
   const heldSince = own?.beganAt ?? sight?.heldSince ?? null
-  // The age of a hold comes from its token, and the tokens of Redisson contain no time.
+  // The age of a hold comes from the time in its token. A hold of Redisson has no such token.
   const isAged = holder !== null && heldSince !== null && isOfHoldfast(holder)
   const endsAt = sight?.endsAt ?? null
   const leftMs = own?.remainingMs() ?? (endsAt === null ? 0 : endsAt - at.monotonic)
@@ -125,7 +125,6 @@ function outcomeOf(reason: unknown): WhyNotAcquired['outcome'] {
   return reason instanceof HoldfastError ? 'failed' : 'held'
 }
 
-/** Returns the explanation with its text. */
 export function withText(
   { registry }: Pick<RefusedLock, 'registry'>,
   facts: WhyFacts,

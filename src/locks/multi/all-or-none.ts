@@ -20,15 +20,15 @@ const FRESH = 0.85
  * Acquires all of several locks, or none, within one time limit.
  *
  * First requests all locks without a wait, in one request for each server and slot. If another
- * owner holds a lock, the call waits in the queue of this lock. During the wait it holds the other
- * locks for the {@link HoldingTime}, then releases them and requests them again later. So two calls
- * never wait for each other forever.
+ * owner holds a lock, the call waits in the queue of this lock. During the wait, the call holds the
+ * other locks for the {@link HoldingTime}, then releases these locks, and requests them again
+ * later. So two calls never wait for each other forever.
  */
 export class AllOrNone {
   readonly #all: readonly WantedLock[]
   readonly #meant: Acquisition
   readonly #endsAt: number
-  /** The time of `maxHoldMs` starts when all locks are held. */
+  /** How each lock is acquired. The time of `maxHoldMs` starts when all locks are held. */
   readonly #manner: Manner
   readonly #taken = new Map<WantedLock, Lease>()
   readonly #clock: Clock
@@ -55,8 +55,8 @@ export class AllOrNone {
   }
 
   /**
-   * @returns the lease of each lock; null if another owner held one of them until the time limit.
-   * Rejects at once when aborted. A lock that is granted after the abort is released
+   * @returns the lease of each lock; null if another owner held one of the locks until the time
+   * limit. Rejects at once when aborted. A lock that is granted after the abort is released
    */
   async run(): Promise<ReadonlyMap<WantedLock, Lease> | null> {
     const { signal } = this.#meant
@@ -96,7 +96,7 @@ export class AllOrNone {
     }
   }
 
-  /** In milliseconds; undefined if the watchdog renews the leases. */
+  /** The fixed lease in milliseconds; undefined if the watchdog renews the leases. */
   get #fixedMs(): number | undefined {
     return this.#meant.renew ? undefined : this.#meant.leaseMs
   }
@@ -105,7 +105,7 @@ export class AllOrNone {
     return this.#endsAt - this.#clock.monotonic()
   }
 
-  /** @returns the first lock that another owner holds; null if all locks are held */
+  /** Returns the first lock that another owner holds; null if the call holds all locks. */
   async #tryMissing(): Promise<WantedLock | null> {
     for (const group of groupsOf(this.#wanted.filter((one) => !this.#taken.has(one)))) {
       const busy = await this.#try(group)
@@ -128,7 +128,7 @@ export class AllOrNone {
     return twins.some(([, lease]) => lease.owner === holder)
   }
 
-  /** Sends one request for several locks. Returns a lock that was not acquired, or null. */
+  /** Sends one request for several locks. Returns a missing lock; null if all were acquired. */
   async #try(group: readonly WantedLock[]): Promise<WantedLock | null> {
     const { server } = (group[0] as WantedLock).lock.registry
     const names = group.map(({ lock }) => lock.rawName)
@@ -155,11 +155,11 @@ export class AllOrNone {
     const failed = tried.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const missing = group.filter((one) => !this.#taken.has(one))
-    // If this owner has acquired the busy lock meanwhile, another missing lock is returned.
+    // The busy lock may have been acquired meanwhile. Then another missing lock is returned.
     return missing.find((one) => one === group[joint.busy ?? -1]) ?? missing[0] ?? null
   }
 
-  /** Waits in the queue of a lock. @returns true if the lock was acquired in time */
+  /** Waits in the queue of a lock. Returns true if the lock was acquired in time. */
   async #waitFor(busy: WantedLock): Promise<boolean> {
     const waiting = busy.lock.acquire(
       busy.owner,
@@ -202,7 +202,7 @@ export class AllOrNone {
     await this.#letGo(kept)
   }
 
-  /** Extends fixed leases. @returns true if all locks are held; false if a lease was lost */
+  /** Extends fixed leases. Returns true if the call holds all locks; false if a lease was lost. */
   async #freshen(): Promise<boolean> {
     const leaseMs = this.#fixedMs
     await Promise.all(

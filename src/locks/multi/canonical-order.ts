@@ -13,7 +13,7 @@ interface OfLock {
  * as exclusive, only the exclusive lock is kept. If a server does not report its identity, the
  * server is sorted by its position in the arguments and counts as a separate server.
  *
- * @param longestMs the time limit for the questions to all servers, in milliseconds
+ * @param longestMs the time limit for the requests to all servers, in milliseconds
  * @returns rejects if a server was silent until the time limit, and for longer than usual
  */
 export async function inCanonicalOrder<T extends OfLock>(

@@ -11,10 +11,10 @@ const OUT_OF_ORDER = 1 / 50
 
 /**
  * In milliseconds. The second holding time is half of the time waited so far, but at most this
- * long.
+ * limit.
  */
 const SECOND_REACH_MS = 4_000
-/** The limit grows by this factor after each holding time that was too short. */
+/** This limit grows by this factor after each further holding time that was too short. */
 const GROWTH = 4
 
 /**

@@ -6,7 +6,6 @@ import type { Reply } from '../../servers/reply.ts'
 import type { Asker } from '../../waiting/waiter.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
-/** One lock of a multi-lock, and the owner that acquires this lock. */
 export interface WantedLock {
   readonly lock: OneLock
   readonly owner: Owner

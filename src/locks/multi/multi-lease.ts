@@ -19,7 +19,6 @@ const MEMBERS = [
   Symbol.asyncDispose,
 ] as const
 
-/** A lock of a `MultiLock`, and the lease of this lock in one acquisition. */
 interface TakenLock {
   readonly lock: OneLock
   readonly lease: Lease
@@ -79,8 +78,8 @@ export class HeldMultiLease extends BaseLease {
 
   /**
    * The highest fencing token of the locks. It is greater than the token of every earlier acquisition of the same locks
-   * together. A resource that one lock alone guards, or another group with this lock, needs the token of the lock's own
-   * lease in {@link leases}.
+   * together. If one lock alone, or another group with this lock, also guards the resource, pass the token of the
+   * lock's own lease in {@link leases}.
    */
   get token(): number {
     return Math.max(...this.leases.map(({ token }) => token))
@@ -213,8 +212,7 @@ export class HeldMultiLease extends BaseLease {
     const done = await Promise.allSettled(this.leases.map((lease) => lease.release()))
     this.#isOver = true
     for (const stop of this.#stops.splice(0)) stop()
-    // A lock may have a loss although it was held until now. Then an `unlock()`, perhaps of another task, ended the
-    // lease.
+    // A lock that was held until now may have a loss too: an `unlock()`, perhaps of another task, ended its lease.
     this.#losses = this.#parts.flatMap(({ hold }, n) => {
       const one = done[n]
       const held = one?.status === 'fulfilled' ? one.value : hold.lostAt === undefined

@@ -33,8 +33,8 @@ const MEMBERS = [
  * Several locks as one: a caller acquires all of them or none. The locks may be of any kind, client and server.
  *
  * Locks of one server and slot are acquired in one step. While the call waits for one lock, it holds the other locks
- * only briefly. If the call fails again and again, it holds locks longer each time. It does so only with locks that
- * come before the missing lock, in an order that all clients share.
+ * only briefly. If this time was too short, the next time is longer. The time grows only while all held locks come
+ * before the missing lock, in an order that all clients share.
  *
  * So two callers that want the same locks never deadlock, in any order of arguments, and every caller acquires them
  * eventually. A caller that wants many busy locks may wait for longer than a caller that wants one.
@@ -104,7 +104,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
   }
 
   /**
-   * Asks the holders of all locks to release them. Rejects as {@link Lock.requestRelease} does.
+   * Asks the holders of all locks to release the locks. Rejects as {@link Lock.requestRelease} does.
    *
    * @returns how many holders confirmed the request
    */
@@ -118,11 +118,7 @@ export class HoldfastMultiLock extends BaseLock<MultiLease, HeldMultiLease> {
     return Promise.all(this.#locks.map((lock) => lock.inspect()))
   }
 
-  /**
-   * The object that users get.
-   *
-   * @internal
-   */
+  /** @internal */
   get handle(): MultiLock {
     this.#handle ??= new MultiLockHandle(this)
     return this.#handle

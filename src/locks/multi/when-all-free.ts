@@ -8,11 +8,7 @@ interface AwaitedLock {
   awaitFree(limits: WaitLimits): Promise<{ waited: boolean } | null>
 }
 
-/**
- * Waits until all locks are free.
- *
- * @returns true if one round of checks found all locks free; false at the end of `waitMs`
- */
+/** @returns true if one round of checks found all locks free; false at the end of `waitMs` */
 export async function whenAllFree(
   locks: readonly AwaitedLock[],
   options: AwaitOptions | undefined,
@@ -21,7 +17,7 @@ export async function whenAllFree(
   const { waitMs, signal } = whenFreeOptions(options)
   const endsAt = clock.monotonic() + waitMs
   signal?.throwIfAborted()
-  // Aborts the other waits when one wait has failed.
+  // Ends the other waits when one wait has failed, or when the caller aborts.
   const ending = new AbortController()
   const watch = signal && new AbortWatch(signal, { reject: (reason) => ending.abort(reason) })
   try {

@@ -8,7 +8,6 @@ interface Sides {
   readonly reading: HoldfastLock
   readonly upgrading: HoldfastLock
   readonly writing: HoldfastLock
-  /** Returns the state of all sides according to Redis. */
   inspect(): Promise<ReadWriteFacts>
 }
 

@@ -20,7 +20,6 @@ import { type Manner, nextNumber } from '../lock/one-lock.ts'
 import type { Upgrader } from './upgradable-lease.ts'
 import { UpgradeError } from './upgrade-error.ts'
 
-/** The kind of each side, and the server of the lock. */
 interface Kinds {
   readonly reading: LockKind
   readonly upgrading: LockKind
@@ -36,7 +35,10 @@ interface WholeLock {
   readonly kinds: Kinds
 }
 
-/** The members that all sides share. A warning about a self-wait is given once for each `whole`. */
+/**
+ * The members that all sides of one lock share. `whole` identifies the lock in warnings about
+ * self-waits.
+ */
 interface OneObject {
   readonly number: number
   readonly whole: object
@@ -162,8 +164,8 @@ class Side extends HoldfastLock {
   }
 
   /**
-   * Returns if this side is free for a new owner. If not, `ttlMs` is the longest lease that keeps
-   * the owner out, in milliseconds; Infinity if a lease never ends.
+   * `isFree` is true if this side is free for a new owner. Otherwise `ttlMs` is the longest lease
+   * that keeps the owner out, in milliseconds; Infinity if a lease never ends.
    */
   #keptOutBy({ holders }: ReadWriteFacts): FreeCheck {
     const { reading, writing } = this.#kinds
@@ -236,7 +238,10 @@ class UpgradableSide extends Side implements Upgrader {
   }
 }
 
-/** The release of the upgradable lease also aborts the upgrade, by the signal `released`. */
+/**
+ * Adds `released` to the signal of an upgrade, so that the release of the upgradable lease aborts
+ * the upgrade.
+ */
 function until(released: AbortSignal, meant: Acquisition): Acquisition {
   const { signal } = meant
   return { ...meant, signal: signal ? AbortSignal.any([signal, released]) : released }

@@ -77,8 +77,9 @@ export class ReadWriteVerbs {
     this.#holds = holds
     const isLast = (kind: KindName) => () => waiters.first?.request.kind.name !== kind
     const noWriter = isLast('write')
-    // If the owner also reads, the watchdog may still renew the read lease under the same owner id.
-    // So the client tries for the longest lease of all holds.
+    // Removes the owner id of a writer. If the owner also reads, the watchdog may still renew the
+    // read lease under this owner id. So the client repeats the removal for the longest lease of
+    // all holds.
     const abandonWriter = (owner: string, untilMs: number, leaseMs: number) => {
       let longestMs = leaseMs
       for (const hold of holds.all) longestMs = Math.max(longestMs, hold.leaseMs)

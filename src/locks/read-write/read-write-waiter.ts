@@ -9,13 +9,12 @@ import type { Waiter } from '../../waiting/waiter.ts'
 import { ASK_AGAIN_MS } from './read-write-verbs.ts'
 import { HeldUpgradableLease, type Upgrader } from './upgradable-lease.ts'
 
-/** A waiter for one side of a read-write lock. */
 export class ReadWriteWaiter extends RacingWaiter {
   /** The upgradable hold that the waiter upgrades. Undefined if the waiter does not upgrade. */
   #upgraded: Hold | undefined
   /**
-   * The time from which the client waits to write, or for the upgradable lock, as an answer of the
-   * server reported it. Empty for a reader.
+   * Since when the client waits to write, or for the upgradable lock, in the words of the server's
+   * answer. Empty for a reader.
    */
   #since = ''
 
@@ -65,9 +64,9 @@ export class ReadWriteWaiter extends RacingWaiter {
   }
 
   /**
-   * In milliseconds. A writer sends requests even while readers of its own client keep it out.
-   * Otherwise other clients would not know that a writer waits, and would admit new readers
-   * forever.
+   * The pause before the next request, in milliseconds. A writer sends requests even while readers
+   * of its own client keep it out. Otherwise other clients would not know that a writer waits, and
+   * would admit new readers forever.
    */
   protected override get keptOutMs(): number {
     const { lock, refusedAt } = this
@@ -86,7 +85,6 @@ export class ReadWriteWaiter extends RacingWaiter {
   }
 }
 
-/** A waiter for the upgradable lock. */
 export class UpgradableWaiter extends ReadWriteWaiter {
   override newLease(hold: Hold): { readonly handle: Lease } {
     const { lock, request, calledFrom } = this

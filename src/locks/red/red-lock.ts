@@ -11,7 +11,9 @@ import type { Owner } from '../../owner/owner.ts'
 import type { LockServer } from '../../servers/lock-server.ts'
 import { HoldfastLock, type Lock } from '../lock/holdfast-lock.ts'
 
-/** A plain lock of another client. The server of this client has one vote for the RedLock. */
+/**
+ * A plain lock of one of the clients. The server of each such client has one vote for the RedLock.
+ */
 interface RedLockPart {
   readonly name: string
   readonly rawName: string
@@ -36,7 +38,7 @@ type NewQuorum = (
 
 /**
  * The RedLocks of one client. A lock is held if a majority of the servers grants it. Each server
- * belongs to another client.
+ * belongs to a different client.
  */
 export class RedLocks {
   readonly #client: SharedParts
@@ -54,7 +56,7 @@ export class RedLocks {
   /**
    * Returns the RedLock of these locks.
    *
-   * @throws `InvalidArgumentError` unless each lock belongs to another client and can vote
+   * @throws `InvalidArgumentError` unless each lock belongs to a different client and can vote
    */
   of(locks: readonly Lock[]): HoldfastLock {
     const { owners, settings } = this.#client
@@ -72,7 +74,9 @@ export class RedLocks {
     const parts = locks.map(partOf)
     const clients = new Set(parts.map(({ registry }) => registry))
     if (clients.size < parts.length) {
-      throw refusal('two of the locks belong to one client, and each server has one vote')
+      throw refusal(
+        'two of the locks belong to one client; pass one lock of each client, because each server has one vote',
+      )
     }
     const explicit = parts.flatMap((part) => part.explicit ?? [])
     if (explicit.some(({ clientId }) => clientId !== owners.clientId)) {
@@ -104,7 +108,7 @@ export class RedLocks {
   /**
    * Releases all RedLocks and rejects all waiters. The other clients stay open.
    *
-   * @returns the holds that it ended
+   * @returns the holds that this call ended
    */
   async shutDown(): Promise<CutOffHold[]> {
     this.#closed = true
@@ -115,7 +119,6 @@ export class RedLocks {
     return [...this.#branches.values()].map(({ backend }) => backend)
   }
 
-  /** The RedLocks that this client holds or waits for. */
   get holdings(): Holdings {
     const all = together(this.backends.map(({ registry }) => registry.holdings))
     return { held: all.held.map(asRedLock), waiting: all.waiting.map(asRedLock) }

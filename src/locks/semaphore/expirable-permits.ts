@@ -9,7 +9,7 @@ const SET_BY =
   'setPermits(n) or trySetPermits(n) sets their number. getPermitExpirableSemaphore(name, { permits: n }) sets the ' +
   'number whenever it is missing.'
 
-/** The permits with leases of one client. */
+/** All semaphores of one client whose permits have leases. */
 export class ExpirablePermits {
   readonly locks: LocalLocks
   readonly server: PermitServer

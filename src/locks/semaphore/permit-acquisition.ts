@@ -8,13 +8,15 @@ import type { PermitKinds } from './permit-kinds.ts'
 import { permitsTimeout } from './permits-timeout.ts'
 import { whyNoPermits } from './why-no-permits.ts'
 
-/** The options of an acquisition of permits. The kind contains the number of permits. */
+/**
+ * The options of an acquisition of permits. The number of permits is not an option, because the
+ * kind contains it.
+ */
 type PermitTerms = Pick<
   AcquireRequest,
   'leaseMs' | 'watched' | 'maxHoldMs' | 'waitMs' | 'signal' | 'scoped'
 >
 
-/** An acquisition in progress, and the local lock of the semaphore. */
 interface StartedAcquisition {
   readonly lock: LocalLock
   readonly acquiring: Promise<Lease | null>

@@ -75,8 +75,9 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Sets the total number of available and taken permits. If more permits are taken, `availablePermits()` is below 0,
-   * and no call acquires permits until enough are released. If the number rises, the new permits go to the waiters.
+   * Sets the total number of permits: the available and the taken permits together. If more permits are taken,
+   * `availablePermits()` is below 0, and no call acquires permits until enough are released. If the number rises, the
+   * new permits go to the waiters.
    *
    * @param permits a whole number from 0 to 2,147,483,647
    * @returns rejects as {@link trySetPermits} does
@@ -133,9 +134,9 @@ export class HoldfastPermitExpirableSemaphore {
   }
 
   /**
-   * Releases permits by their ids, even if another process or Redisson holds them. The work of the holder
-   * continues. A holder in this client is notified at once: its `signal` aborts, with the reason `forced`. A holder in
-   * another client notices the release at its next renewal. With a fixed lease, it notices the release at its next
+   * Releases permits by their ids, even if another process or Redisson holds them. The work of the holder continues. A
+   * holder in this client is notified at once: its `signal` aborts, with the reason `forced`. A holder in another
+   * client notices the release at its next renewal. With a fixed lease, the holder notices the release at its next
    * check, or when the lease ends.
    *
    * @param idOrIds from `permit.ids` or `inspect()`: 32 hex digits each, at most 5,000

@@ -91,7 +91,6 @@ const readOptions = shape(OF_ACQUISITION, OPTIONS)
 const readTryOptions = shape(OF_ACQUISITION, TRY_OPTIONS)
 const readTryUsingOptions = shape(OF_ACQUISITION, { ...TRY_OPTIONS, otherwise: unchecked })
 
-/** Returns the options of `acquire` and `using` after a check. */
 export function acquireOptions(
   options: unknown = {},
   others: readonly unknown[],

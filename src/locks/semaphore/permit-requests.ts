@@ -45,11 +45,7 @@ export class PermitRequests {
     )
   }
 
-  /**
-   * Releases permits by their ids.
-   *
-   * @returns true if all these permits were still taken
-   */
+  /** @returns true if all these permits were still taken */
   async releaseIds(ids: readonly string[]): Promise<boolean> {
     const request = this.#newRequest()
     const failed = outcomeWords('the permits were', 'released')
@@ -62,14 +58,10 @@ export class PermitRequests {
     return wereTaken
   }
 
-  /**
-   * Deletes the semaphore.
-   *
-   * @returns true if the semaphore existed
-   */
+  /** @returns true if the semaphore existed */
   async delete(): Promise<boolean> {
-    // The answer may be late. Another call may acquire permits after the deletion, so only earlier
-    // holds are lost.
+    // Before the answer arrives, another call may acquire permits of a new semaphore. So only holds
+    // from before the deletion are lost.
     const owners = new Set(this.#local?.holds.all.map(({ id }) => id.wireOwner))
     const deleted = await this.change('delete', 0)
     this.#lose((owner) => owners.has(owner), 'delete() of the semaphore took its permits away')

@@ -16,8 +16,8 @@ const ASK_WHO_MS = 100
 const WARN_MS = 500
 
 /**
- * In milliseconds. Errors do not use an older state. While calls wait, the first waiter sends a
- * request once a second.
+ * In milliseconds. Errors do not use a state that is older. While calls wait, the state is renewed
+ * once a second.
  */
 const RECENT_MS = 1_500
 
@@ -81,8 +81,8 @@ export class PermitSights {
   }
 
   /**
-   * Starts a timer, unless a timer runs already. At its end, the client warns if no client has set
-   * the number of permits. Otherwise the client looks up the processes that hold permits.
+   * Starts a timer, unless a timer runs already or is not needed. At its end, the client warns if
+   * no client has set the number of permits. Otherwise it looks up the processes that hold permits.
    */
   #checkSoon(seen: PermitsSeen): void {
     if (this.#timer !== undefined) return

@@ -77,8 +77,8 @@ export class PermitVerbs {
           },
           stop: () => {
             listening.stop()
-            // After a grant, the server keeps the place for the next waiter of this client. If this
-            // waiter has given up, the place must be removed.
+            // After a grant, the server keeps the place for the next waiter of this client. If the
+            // next waiter has given up, the place must be removed.
             if (this.#hasPlace && isLast()) remote.stopWaiting(isLast)
           },
         }

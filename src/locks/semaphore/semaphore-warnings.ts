@@ -3,7 +3,6 @@ import { warn } from '../../kit/warning.ts'
 /** A client gives each kind of warning for at most this many semaphores. */
 const MOST_NAMES = 100
 
-/** The name that the client received, and the name in Redis. */
 interface SemaphoreName {
   readonly name: string
   readonly rawName: string

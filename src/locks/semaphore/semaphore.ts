@@ -199,8 +199,8 @@ export class HoldfastSemaphore {
   }
 
   /**
-   * Deletes the semaphore. Waiting calls wait for new permits. `using()` releases no permits into a deleted semaphore,
-   * but `release()` creates it again. If new permits are set before the work of `using()` ends, `using()` adds its own.
+   * Deletes the semaphore. Waiting calls wait for new permits. `release()` creates the semaphore again, but `using()`
+   * does not. If new permits are set before the work of `using()` ends, `using()` adds its permits.
    *
    * @returns true if the semaphore existed. If the call rejects for an outage, the semaphore may be deleted
    */

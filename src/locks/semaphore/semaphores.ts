@@ -22,7 +22,7 @@ interface NamedSemaphore {
   readonly remote: RemoteSemaphore
 }
 
-/** The semaphores without leases of one client. */
+/** All semaphores of one client whose permits have no leases. */
 export class Semaphores {
   readonly locks: LocalLocks
   readonly server: SemaphoreServer
@@ -116,9 +116,9 @@ export class Semaphores {
   }
 
   /**
-   * Releases the permits of running work. Waits for all additions in flight and in the background, but at most for the
-   * time of two commands. This is longer than for locks, because permits without leases never expire: after a short
-   * outage they must not stay acquired.
+   * Releases the permits of running work. Waits for all additions in flight and in the background, but at most twice
+   * `commandTimeoutMs` and 50 ms. This time is longer than for locks, because permits without leases never expire:
+   * after a short outage they must not stay acquired.
    */
   async shutDown(): Promise<void> {
     this.#closed = true

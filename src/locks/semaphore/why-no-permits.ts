@@ -106,7 +106,6 @@ function outcomeOf({
   return available > 0 && waiting?.length === 0 ? 'free' : 'held'
 }
 
-/** Returns the explanation in complete sentences. */
 function sentencesOf(
   sight: SemaphoreSight,
   holders: readonly PermitOwner[],
@@ -176,8 +175,8 @@ function waitingWords(waiting: readonly WaitingForPermits[]): string {
 }
 
 /**
- * Asks the server once about each unknown client, for the holders that have held permits for the longest time. Never
- * rejects.
+ * Looks up the unknown clients of the holders that have held permits for the longest time, with one request for each
+ * client. Never rejects.
  */
 export async function fetchClientInfo(
   holders: readonly { readonly owner: string; readonly ageMs: number }[],

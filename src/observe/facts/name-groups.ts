@@ -1,4 +1,4 @@
-/** Returns the name that telemetry reports for a lock; undefined reports no name. */
+/** Returns the name that telemetry reports for a lock; undefined if telemetry reports no name. */
 export type NameOf = (name: string) => string | undefined
 
 /** The name that replaces all further names when the limit of names is reached. */
@@ -22,8 +22,8 @@ export function guardedNameOf(nameOf: NameOf | undefined): NameOf {
 }
 
 /**
- * Like {@link guardedNameOf}, but after `most` different names it returns `other`. Each name adds
- * series to a metrics store.
+ * Like {@link guardedNameOf}, but after `most` different names the function returns `other`,
+ * because each name adds series to the metrics store.
  *
  * @param overflowed called each time `other` replaces a name
  */

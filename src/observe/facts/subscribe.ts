@@ -17,8 +17,8 @@ interface Traced {
 }
 
 /**
- * The functions that receive the facts. `start` and `end` of one operation receive the same object.
- * `end` is called for every outcome.
+ * The functions that receive the facts. `start` and `finish` of one operation receive the same
+ * object. `finish` is called for every outcome.
  */
 type Handlers = {
   readonly [K in keyof Traced]?: {
@@ -44,8 +44,8 @@ export function subscribe({ settled, ...traced }: Handlers): () => void {
         // Failing telemetry must not break a lock.
       }
     }
-    // A subscription by the channel's name keeps the channel. Otherwise the channel could be
-    // garbage collected.
+    // A subscription by the name of the channel keeps the channel in memory. Otherwise the channel
+    // and its subscription could be garbage-collected.
     listen(name, guarded)
     endings.push(() => unsubscribe(name, guarded))
   }

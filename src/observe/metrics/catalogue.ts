@@ -28,15 +28,15 @@ interface Now {
 }
 
 /**
- * Creates all metrics in the registry. If the registry already has a metric with one of the names,
- * throws, and adds no metric.
+ * Creates all metrics in the registry. Throws, and adds no metric, if the registry already has a
+ * metric with one of the names.
  */
 export function newCatalogue(register: AnyRegistry, prefix: string, hasNames: boolean, now: Now) {
   const made = new Map<string, unknown>()
   const own = (name: string, help: string, ...labelNames: string[]) => {
     const config = { name: prefix + name, help, labelNames, registers: [register] }
-    // The constructor of a metric throws if the name is used already. So `remove` never removes a
-    // metric of other code.
+    // If the name is used already, the constructor of the metric throws before this call. So
+    // `remove` never removes a metric of other code.
     const remember = <M>(metric: M): M => {
       made.set(config.name, metric)
       return metric

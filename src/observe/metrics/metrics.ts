@@ -17,9 +17,9 @@ export interface MetricsOptions {
    */
   prefix?: string | undefined
   /**
-   * Returns the label `name` for the name of a lock. Undefined leaves the label out, which is the
-   * default. Return groups, such as `order` for `order:1001`, because each name creates 20 to 60
-   * series in Prometheus. If the function throws, the label is left out.
+   * Returns the label `name` for the name of a lock. Return groups, such as `order` for
+   * `order:1001`, because each name creates 20 to 60 series in Prometheus. The label is left out if
+   * the function returns undefined or throws, and without a function.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
   /**
@@ -38,8 +38,8 @@ export interface Metrics {
 }
 
 /**
- * The metrics of one registry and one prefix. The object is a property of the first metric. So
- * other copies of this module find it, and it disappears with the metric.
+ * The metrics of one registry and one prefix. This object is a property of the first metric. So
+ * other copies of this module find the object, and the object disappears with the metric.
  */
 interface Running {
   readonly filled: Filled

@@ -3,14 +3,14 @@ import type { HoldFact } from '../../index.ts'
 import { isKept, toTraceparent } from './traceparent.ts'
 
 /**
- * The number of ended spans that are kept. A waiter often looks for the span of its holder shortly
- * after the hold.
+ * The largest number of entries for spans that have ended. A waiter often looks for the span of its
+ * holder shortly after the end of the hold.
  */
 const MOST_ENDED = 1_000
 
 /**
- * The spans of the holds of this process. A waiter in this process finds the span here. Other
- * processes read it from the note of the owner.
+ * The spans of the holds of this process. A waiter in this process finds the span here. A waiter in
+ * another process reads the span from the note of the owner.
  */
 export class HeldSpans {
   readonly #held = new Map<string, SpanContext>()
@@ -46,9 +46,9 @@ export class HeldSpans {
   }
 
   /**
-   * Returns the span of a hold; undefined if there is none.
+   * Returns the span of a hold; undefined if the span is unknown.
    *
-   * @param holder the owner as `<clientId>:<owner>`; without it, the hold of this name that ended
+   * @param holder the owner as `<clientId>:<owner>`; undefined for the hold of this lock that ended
    * last
    */
   find(name: string, holder?: string): SpanContext | undefined {

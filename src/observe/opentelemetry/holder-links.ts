@@ -5,8 +5,8 @@ import type { HeldSpans } from './held-spans.ts'
 import { fromTraceparent } from './traceparent.ts'
 
 /**
- * The interval at which waits are checked, in milliseconds. A wait that is shorter causes no
- * request, because its link is not worth a request.
+ * The interval at which waits are checked, in milliseconds. A shorter wait causes no request,
+ * because the link of a short wait is not worth a request.
  */
 const LOOK_EVERY_MS = 50
 /** The longest delay of a span's end, and of the answer to one request, in milliseconds. */
@@ -50,8 +50,8 @@ export class HolderLinks {
   }
 
   /**
-   * Ends the span with the current time. If a link is still missing, ends the span later, but also
-   * with the current time.
+   * Ends the span, with the current time as its end. If a link is missing, first reads the note of
+   * the holder, for at most {@link LONGEST_MS}.
    */
   waitEnded(fact: AcquireFact, span: Span): void {
     const endTime = performance.now()
@@ -97,12 +97,13 @@ export class HolderLinks {
   }
 
   /**
-   * True if the wait needs no request: its link exists, or no holder is known. If the holder's span
-   * is in memory, adds the link first.
+   * True if the wait needs no request: its link exists, it has `MOST_LINKS` links, or no holder is
+   * known. If the span of the holder is in memory, adds the link first.
    */
   #isSettled(wait: Wait, { name, path, holder }: AcquireFact): boolean {
     if (holder === undefined && path === 'local') {
-      // The call waited behind other calls of its process. So the server never reported a holder.
+      // The call waited behind other calls of its client. So the server never reported a holder to
+      // this call.
       const span = this.#held.find(name)
       if (span !== undefined) guarded(link)(wait, '', span)
     }
@@ -155,7 +156,7 @@ async function read(get: () => Promise<string | undefined>): Promise<SpanContext
 }
 
 /**
- * Calls `begin` outside the trace of the current request, because the work does not belong to this
+ * Calls `fn` outside the trace of the current request, because the work does not belong to this
  * request.
  */
 export function inBackground<T>(fn: () => T): T {

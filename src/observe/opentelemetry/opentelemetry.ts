@@ -22,9 +22,9 @@ export interface InstrumentOptions {
    */
   meterProvider?: MeterProvider | undefined
   /**
-   * Returns the attribute `holdfast.lock.name` for the name of a lock. Undefined leaves the
-   * attribute out, which is the default. Return groups, such as `order` for `order:1001`. Metrics
-   * use the first 100 names, and `other` for all later names.
+   * Returns the attribute `holdfast.lock.name` for the name of a lock. Return groups, such as
+   * `order` for `order:1001`. The attribute is left out if the function returns undefined, and
+   * without a function. Metrics use the first 100 names, and `other` for all later names.
    */
   nameOf?: ((name: string) => string | undefined) | undefined
   /** With false, no spans are created. True by default. */

@@ -60,7 +60,12 @@ export class Enrolment {
       // needs the mark.
       if (votesAtUs === null) await this.#storeMark(Math.max(TELL_MS, endsAt - performance.now()))
       const leftMs = endsAt - performance.now()
-      if (leftMs < 1) throw new CallFailure('unsent', 'it has only just learned when it may vote')
+      if (leftMs < 1) {
+        throw new CallFailure(
+          'unsent',
+          'it has not voted, and no time was left to request its vote again',
+        )
+      }
       const again = await retry(leftMs)
       if (again.kind !== 'forgot') return this.voted(again)
       votesAtUs = again.sinceUs

@@ -108,7 +108,7 @@ export class Master {
         await within(callMs, this.#attempts.answered(from.owner))
         sentAt = performance.now()
         const leftMs = endsAt - sentAt
-        if (leftMs < 1) throw new CallFailure('unsent', 'its previous request is not answered yet')
+        if (leftMs < 1) throw new CallFailure('unsent', 'no answer to the previous request in time')
         const inTime = { ...passing, callMs: leftMs }
         const outcome = await this.#request(() =>
           promised<HandOverAnswer>((reply) => handOver(this.server, here, inTime, reply, true)),

@@ -475,4 +475,4 @@ test('after any sequence of calls there is one holder at a time, in turn, with r
 
   for (const owner of owners) await release({ owner, token: '' })
   expect(Object.keys(await contents())).toEqual([COUNTER])
-}, 60_000)
+})

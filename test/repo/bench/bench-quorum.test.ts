@@ -29,7 +29,6 @@ describe('short measurements of the quorum', () => {
       expect({ code, said, errors }).toEqual({ code: 0, said, errors: '' })
       expect(said).toMatch(heading)
     },
-    90_000,
   )
 
   test.each([
@@ -42,6 +41,5 @@ describe('short measurements of the quorum', () => {
       expect({ code, said, errors }).toEqual({ code: 1, said, errors: '' })
       expect(said).toContain(finding)
     },
-    90_000,
   )
 })

@@ -25,6 +25,5 @@ describe('short measurements of the read-write lock', () => {
       expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
       expect(bench.all).toContainEqual(expect.stringMatching(line))
     },
-    60_000,
   )
 })

@@ -6,4 +6,4 @@ test('a short measurement of durability runs to its end', async () => {
   const { code } = await bench.exited
   expect({ code, errors: bench.errors }).toEqual({ code: 0, errors: '' })
   expect(bench.all.join('\n')).toMatch(/off[\s\S]*1 replica[\s\S]*all \(2 replicas\)/)
-}, 60_000)
+})

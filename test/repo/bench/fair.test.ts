@@ -28,6 +28,5 @@ describe('short measurements of the fair lock', () => {
       expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
       expect(bench.all).toContainEqual(expect.stringMatching(heading))
     },
-    60_000,
   )
 })

@@ -6,4 +6,4 @@ test('a short measurement of elections runs to its end', async () => {
   const { code } = await bench.exited
   expect({ code, errors: bench.errors }).toEqual({ code: 0, errors: '' })
   expect(bench.all.join('\n')).toMatch(/resign\(\)[\s\S]*observer[\s\S]*SIGKILL/)
-}, 60_000)
+})

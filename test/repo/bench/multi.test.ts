@@ -16,7 +16,7 @@ test('a short measurement of several locks runs to its end and finds no violatio
   // On failure, all that it said is shown.
   expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
   expect(bench.all).toContainEqual(expect.stringMatching(/^two servers, random orders +40 /))
-}, 60_000)
+})
 
 test('a short measurement of waiters for several locks runs to its end', async () => {
   const args = ['waits', '--quick', '--only', 'each wanted']
@@ -25,4 +25,4 @@ test('a short measurement of waiters for several locks runs to its end', async (
   const said = bench.all.join('\n')
   expect({ code, said, errors: bench.errors }).toEqual({ code: 0, said, errors: '' })
   expect(bench.all).toContainEqual(expect.stringMatching(/^here 1: b\+c\+d +1 +[1-9]/))
-}, 60_000)
+})

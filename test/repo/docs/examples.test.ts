@@ -115,48 +115,44 @@ const looser = {
 test.each([
   ['ts', {}],
   ['js', looser],
-])(
-  'every %s example compiles',
-  async (language, compilerOptions) => {
-    const folder = join(dir, `check-${language}`)
-    mkdirSync(folder)
-    symlinkSync(join(dir, 'node_modules'), join(folder, 'node_modules'))
-    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-    writeFileSync(
-      join(folder, 'tsconfig.json'),
-      JSON.stringify({
-        extends: join(root, 'tsconfig.json'),
-        compilerOptions: {
-          ...compilerOptions,
-          noEmit: true,
-          declaration: false,
-          rootDir: '/',
-          typeRoots: [join(root, 'node_modules/@types')],
-          experimentalDecorators: true,
-          paths: {
-            holdfast: [join(root, 'src/index.ts')],
-            'holdfast/testing': [join(root, 'src/testing.ts')],
-            'holdfast/dashboard': [join(root, 'tools/dashboard/dashboard.ts')],
-            'holdfast/history': [join(root, 'tools/history/history.ts')],
-            'holdfast/opentelemetry': [join(root, 'src/observe/opentelemetry/opentelemetry.ts')],
-            'holdfast/metrics': [join(root, 'src/observe/metrics/metrics.ts')],
-          },
+])('every %s example compiles', async (language, compilerOptions) => {
+  const folder = join(dir, `check-${language}`)
+  mkdirSync(folder)
+  symlinkSync(join(dir, 'node_modules'), join(folder, 'node_modules'))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: {
+        ...compilerOptions,
+        noEmit: true,
+        declaration: false,
+        rootDir: '/',
+        typeRoots: [join(root, 'node_modules/@types')],
+        experimentalDecorators: true,
+        paths: {
+          holdfast: [join(root, 'src/index.ts')],
+          'holdfast/testing': [join(root, 'src/testing.ts')],
+          'holdfast/dashboard': [join(root, 'tools/dashboard/dashboard.ts')],
+          'holdfast/history': [join(root, 'tools/history/history.ts')],
+          'holdfast/opentelemetry': [join(root, 'src/observe/opentelemetry/opentelemetry.ts')],
+          'holdfast/metrics': [join(root, 'src/observe/metrics/metrics.ts')],
         },
-        include: ['*.ts', '*.mjs'],
-      }),
-    )
-    writeFileSync(join(folder, 'granted.d.ts'), takenForGranted)
-    writeFileSync(join(folder, 'not-installed.d.ts'), notInstalled)
-    // Some examples of the page about NestJS import this file.
-    copyFileSync(join(root, 'examples/nestjs/app.ts'), join(folder, 'app.ts'))
-    const some = examples.filter((block) => block.language === language)
-    expect(some).not.toEqual([])
-    for (const block of some) writeFileSync(join(folder, fileOf(block)), `${block.body}\n`)
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
-    expect(await node(tsc, '-p', folder)).toEqual({ code: 0, output: '' })
-  },
-  60_000,
-)
+      },
+      include: ['*.ts', '*.mjs'],
+    }),
+  )
+  writeFileSync(join(folder, 'granted.d.ts'), takenForGranted)
+  writeFileSync(join(folder, 'not-installed.d.ts'), notInstalled)
+  // Some examples of the page about NestJS import this file.
+  copyFileSync(join(root, 'examples/nestjs/app.ts'), join(folder, 'app.ts'))
+  const some = examples.filter((block) => block.language === language)
+  expect(some).not.toEqual([])
+  for (const block of some) writeFileSync(join(folder, fileOf(block)), `${block.body}\n`)
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  expect(await node(tsc, '-p', folder)).toEqual({ code: 0, output: '' })
+})
 
 describe('the programs of the pages', () => {
   test.each(programs.map((block) => ({ where: `${block.page}:${block.line}`, block })))(

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { allPages, root } from './pages.ts'
 
-/** Every page but the generated report of a run. */
+/** Every page. */
 const CLEAN_PAGES = [
   ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md'],
   ...allPages().map(({ path }) => path),
-].filter((path, i, all) => all.indexOf(path) === i && !path.endsWith('chaos-report.md'))
+].filter((path, i, all) => all.indexOf(path) === i)
 
 /** `npm run prose -- --check`, with these arguments. */
 function check(at: string, ...paths: string[]) {

@@ -5,7 +5,7 @@ import { type RedisCluster, startCluster } from '../redis-cluster.ts'
 let cluster: RedisCluster
 beforeAll(async () => {
   cluster = await startCluster({ masters: 3, replicas: 1 })
-}, 30_000)
+})
 
 test('a cluster has masters that cover all slots, and a replica of each master', async () => {
   expect(cluster.masters).toHaveLength(3)

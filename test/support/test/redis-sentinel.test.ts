@@ -13,4 +13,4 @@ test('Sentinels name the master, and another master after a planned failover', a
   expect(watched.servers.slice(1)).toContain(next)
   expect(await next.admin.exists('it')).toBe(1)
   await next.admin.del('it')
-}, 60_000)
+})

@@ -5,7 +5,7 @@ let results: Map<string, FixtureResult>
 
 beforeAll(async () => {
   results = await runFixture('leaky.fixture.ts', { HOLDFAST_LEAK_CHECK_MS: '300' })
-}, 60_000)
+})
 
 test('tests that leave nothing behind pass', () => {
   const clean = [...results].filter(([name]) => name.startsWith('clean'))

@@ -49,7 +49,7 @@ function seenOf({ code, owner, ttlMs, lock }: Leak): string {
   if (code === 'holder-not-renewed') {
     return `Held by ${owner} of an unknown process. Its lease has ${duration(ttlMs ?? 0)} left and was not renewed during this check.`
   }
-  return `It is free, but ${owner} is the head of its queue of ${lock?.queue.length}.`
+  return `The lock is free, but calls wait in its queue: ${lock?.queue.length}. The first live waiter is ${owner}.`
 }
 
 function fixOf({ code, lock, ttlMs, fix }: Leak, name: string, options: string): string[] {

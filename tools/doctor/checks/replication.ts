@@ -29,7 +29,11 @@ export const replication: Check = {
             why: among
               ? 'A replica is not an independent master: it refuses all writes with READONLY, and has no vote.'
               : 'It refuses all writes with READONLY: no lock can be acquired there.',
-            fix: [`# Give its master, ${master}${among ? ', but no replica' : ''}.`],
+            fix: [
+              among
+                ? `# Leave out this replica, because its master ${master} was given too.`
+                : `# Give the address of its master, ${master}.`,
+            ],
             numbers: { master, link },
           }
         }
