@@ -118,7 +118,7 @@ function readScript(folder, path) {
   return {
     name: `${folder}/${basename(path, '.lua')}`,
     constant: basename(path, '.lua').replace(/-(.)/g, (_, letter) => letter.toUpperCase()),
-    keys: declared('KEYS').map((one) => one.name),
+    keys: declared('KEYS'),
     args: declared('ARGV'),
     replies,
     report,

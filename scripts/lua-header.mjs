@@ -13,7 +13,7 @@ const TERMS = [
   'inbox',
 ]
 /** What goes by the name of the lock, beside its keys. */
-const NAMES = ['channel']
+const NAMES = ['channel', 'tickets', 'prefix']
 
 const FIELD =
   /^(?<name>[a-z][A-Za-z0-9]*)(?<list>\[\])?(?: = (?<initial>\d+)| >= (?<least>-?\d+)|: (?<type>.+))?$/

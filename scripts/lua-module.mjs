@@ -1,5 +1,5 @@
-// Writes the module for the scripts of one folder: each with a way to give its arguments by name, and one
-// to read its reply.
+// Writes the module for the scripts of one folder: each with a way to give its keys and arguments by name, and
+// one to read its reply.
 
 /** The least values of fields that are an answer of PTTL. */
 const [FOREVER, GONE] = ['-1', '-2']
@@ -8,9 +8,7 @@ const HEAD = '// Generated from the headers of lua/ by `npm run lua`. Do not edi
 
 /** @param named the scripts of all folders, by their names */
 export function moduleOf(scripts, named) {
-  const body = scripts.map(
-    (script) => `\n${scriptOf(script)}${argsOf(script)}${readerOf(script, named)}`,
-  )
+  const body = scripts.map((script) => `\n${bindingOf(script, named)}`)
   const text = body.join('')
   const helpers = [
     'digits',
@@ -29,9 +27,8 @@ export function moduleOf(scripts, named) {
   const used = helpers.filter((name) => new RegExp(`[ (]${name}\\(`).test(text))
   const imports = [
     ...(used.length > 0 ? [`import { ${used.join(', ')} } from './reading.ts'`] : []),
-    "import type { Args, Script, Value } from './script.ts'",
+    `import type { ${['Binding', 'NoArgs', 'Value'].filter((name) => new RegExp(`\\b${name}\\b`).test(text)).join(', ')} } from './script.ts'`,
     ...(text.includes('Remaining') ? ["import type { Remaining } from '../../remaining.ts'"] : []),
-    ...(text.includes('Terms') ? ["import type { Terms } from './terms.ts'"] : []),
   ]
   return `${HEAD}${imports.join('\n')}\n${text}`
 }
@@ -45,46 +42,81 @@ export function sourcesOf(scripts) {
 }
 
 const capitalized = (name) => `${name[0].toUpperCase()}${name.slice(1)}`
-const unionOf = (names) => names.map((name) => `'${name}'`).join(' | ') || 'never'
 
-function scriptOf({ name, constant, keys, args, sha1, sent }) {
-  const fields = Object.entries({
+function bindingOf(script, named) {
+  const { constant, name, keys, args, sha1, sent } = script
+  const type = capitalized(constant)
+  const isGiven = args.some(({ from }) => from === 'given')
+  const { answer, reader } = readerOf(script, named)
+  const facts = {
     name,
-    keys,
+    keys: keys.map((key) => key.name),
     args: args.map((one) => one.name),
     sha1,
     source: sent,
+  }
+  const fields = Object.entries(facts).map(
+    ([key, value]) => `    ${key}: ${JSON.stringify(value)},\n`,
+  )
+  return `${isGiven ? interfaceOf(`${type}Args`, args) : ''}export type ${type}Reply = ${answer}
+
+export const ${constant}: Binding<${namesOf(script)}, ${isGiven ? `${type}Args` : 'NoArgs'}, ${type}Reply> = {
+  script: {
+${fields.join('')}  },
+  keysOf: ${keysOf(keys)},
+  argsOf: ${argsOf(args)},
+  read: ${reader},
+}
+`
+}
+
+/** The names of the keys, and those that are sent as arguments. */
+function namesOf({ keys, args }) {
+  const members = keys.map(({ name, index, isOptional }) => {
+    if (index === '*') return `readonly ${name}: readonly string[]`
+    return `readonly ${name}${isOptional ? '?: string | undefined' : ': string'}`
   })
-    .map(([key, value]) => `  ${key}: ${JSON.stringify(value)},\n`)
-    .join('')
-  const type = `Script<${unionOf(args.map((one) => one.name))}>`
-  return `export const ${constant}: ${type} = {\n${fields}}\n`
+  const sent = args.filter(({ from }) => from === 'names')
+  return objectType([...members, ...sent.map(({ name }) => `readonly ${name}: string`)])
+}
+
+function keysOf(keys) {
+  const list = keys
+    .filter(({ isOptional }) => !isOptional)
+    .map(({ name, index }) => `${index === '*' ? '...' : ''}names.${name}`)
+  const optional = keys.filter(({ isOptional }) => isOptional)
+  if (optional.length === 0) return `(names) => [${list.join(', ')}]`
+  const steps = optional.map(
+    ({ name }) => `    if (names.${name} !== undefined) keys.push(names.${name})\n`,
+  )
+  return `(names) => {\n    const keys = [${list.join(', ')}]\n${steps.join('')}    return keys\n  }`
 }
 
 const tsType = (type) => (typeof type === 'string' ? type : 'boolean')
 const sent = (path, type) =>
   typeof type === 'string' ? path : `${path} ? ${type.yes} : ${type.no}`
 
-function argsOf({ constant, args }) {
-  if (args.length === 0) return ''
-  const given = args.filter(({ from }) => from === 'given')
-  const terms = args.filter(({ from }) => from === 'terms')
-  const names = args.filter(({ from }) => from === 'names')
-  const parameters = [
-    ...(given.length > 0 ? [`given: ${capitalized(constant)}Args`] : []),
-    ...(terms.length > 0 ? [`terms: Pick<Terms, ${unionOf(terms.map((one) => one.name))}>`] : []),
-    ...names.map(({ name }) => `names: { readonly ${name}: string }`),
-  ]
+const interfaceOf = (name, args) =>
+  `export interface ${name} {\n${args
+    .filter(({ from }) => from === 'given')
+    .map(memberOf)
+    .join('')}}\n\n`
+
+function argsOf(args) {
+  const uses = (which) => args.some(({ from }) => from === which)
+  const [given, ...others] = ['given', 'terms', 'names']
+  const last = others.findLastIndex(uses)
+  const parameters = [uses(given) ? given : '_', ...others.slice(0, last + 1)]
+  const isConstant = last === -1 && !uses(given)
   const needed = args.filter(({ isOptional, index }) => !isOptional && index !== '*')
-  const lines = [`  const args: Value[] = [${needed.map(argument).join(', ')}]`]
+  const list = `[${needed.map(argument).join(', ')}]`
   const rest = args.find(({ index }) => index === '*')
-  if (rest !== undefined) lines.push(...loopOver(rest))
-  lines.push(...optionalOf(args.filter(({ isOptional }) => isOptional)), '  return args')
-  const type =
-    given.length === 0
-      ? ''
-      : `\nexport interface ${capitalized(constant)}Args {\n${given.map(memberOf).join('')}}\n`
-  return `${type}\nexport function ${constant}Args(${parameters.join(', ')}): Args {\n${lines.join('\n')}\n}\n`
+  const optional = args.filter(({ isOptional }) => isOptional)
+  const steps = [...(rest === undefined ? [] : loopOver(rest)), ...optionalOf(optional)]
+  const start = isConstant ? '() =>' : `(${parameters.join(', ')}) =>`
+  if (steps.length === 0) return `${start} ${list}`
+  const lines = [`const args: Value[] = ${list}`, ...steps, 'return args']
+  return `${start} {\n${lines.map((line) => `    ${line}\n`).join('')}  }`
 }
 
 function argument({ name, from, type, initial }) {
@@ -110,12 +142,12 @@ function loopOver({ name, type, fields, isNested }) {
     fields === undefined
       ? sent('one', type)
       : fields.map((one) => sent(`one.${one.name}`, one.type)).join(', ')
-  if (!isNested) return [`  for (const one of given.${name}) args.push(${values})`]
+  if (!isNested) return [`for (const one of given.${name}) args.push(${values})`]
   return [
-    `  for (const all of given.${name}) {`,
-    '    args.push(all.length)',
-    `    for (const one of all) args.push(${values})`,
-    '  }',
+    `for (const all of given.${name}) {`,
+    '  args.push(all.length)',
+    `  for (const one of all) args.push(${values})`,
+    '}',
   ]
 }
 
@@ -138,7 +170,7 @@ function optionalOf(optional) {
       .map((one) => pushed(one, group))
     return `if (${isGiven}) args.push(${values.join(', ')})`
   })
-  return steps.reverse().map((step, i) => `  ${i > 0 ? 'else ' : ''}${step}`)
+  return steps.reverse().map((step, i) => `${i > 0 ? 'else ' : ''}${step}`)
 }
 
 /** The last one is known to be given. */
@@ -147,17 +179,14 @@ function pushed(one, last) {
   return argument(one)
 }
 
-function readerOf({ constant, replies }, named) {
-  if (replies === null) return ''
+/** The type of the answer, and the function that reads it. */
+function readerOf({ replies }, named) {
+  if (replies === null) return { answer: 'unknown', reader: '(reply) => reply' }
   const shapes = replies.flatMap((one) =>
     one.sameAs === undefined ? [one] : (named.get(one.sameAs)?.replies ?? []),
   )
-  const type = `${capitalized(constant)}Reply`
-  const declared = (is) => `\nexport type ${type} = ${is}\n`
-  const reader = (body) =>
-    `\nexport function read${capitalized(constant)}(reply: unknown): ${type} {\n${body}}\n`
   const [only] = shapes
-  if (only.literal !== undefined) return declared('boolean') + reader('  return flag(reply)\n')
+  if (only.literal !== undefined) return { answer: 'boolean', reader: '(reply) => flag(reply)' }
   if (only.value?.isList) {
     // What makes no sense in one place is nothing to the others.
     const { least = 0 } = only.value
@@ -165,16 +194,18 @@ function readerOf({ constant, replies }, named) {
       least === GONE
         ? ['Remaining', 'remainingOrNone(one)']
         : ['number', `wholeOrNone(one, ${least})`]
-    return (
-      declared(`(${element} | undefined)[]`) +
-      reader(`  return listOf(reply).map((one) => ${call})\n`)
-    )
+    return {
+      answer: `(${element} | undefined)[]`,
+      reader: `(reply) => listOf(reply).map((one) => ${call})`,
+    }
   }
-  if (only.value !== undefined)
-    return declared(fieldType(only.value)) + reader(`  return ${read('reply', only.value)}\n`)
+  if (only.value !== undefined) {
+    return { answer: fieldType(only.value), reader: `(reply) => ${read('reply', only.value)}` }
+  }
   const told = shapes.filter(({ tag }) => tag !== 'late')
   if (told.some(({ tag }) => tag === undefined)) {
-    return declared(untaggedType(told)) + reader(untagged('reply', told, '  '))
+    const reader = `(reply) => {\n${untagged('reply', told, '    ')}  }`
+    return { answer: untaggedType(told), reader }
   }
   const types = told.map(
     ({ tag, fields }) =>
@@ -182,14 +213,10 @@ function readerOf({ constant, replies }, named) {
   )
   const cases = told.map(
     ({ tag, fields }) =>
-      `    case '${tag}':\n      ${size('list', fields, 1)}\n      return { kind: '${tag}'${fields.map((one, i) => `, ${property(one, i + 1, fields.length)}`).join('')} }\n`,
+      `      case '${tag}':\n        ${size('list', fields, 1)}\n        return { kind: '${tag}'${fields.map((one, i) => `, ${property(one, i + 1, fields.length)}`).join('')} }\n`,
   )
-  return (
-    declared(types.join('')) +
-    reader(
-      `  const list = listOf(reply)\n  switch (list[0]) {\n${cases.join('')}    default:\n      throw odd()\n  }\n`,
-    )
-  )
+  const reader = `(reply) => {\n    const list = listOf(reply)\n    switch (list[0]) {\n${cases.join('')}      default:\n        throw odd()\n    }\n  }`
+  return { answer: types.join(''), reader }
 }
 
 const objectType = (members) => `{ ${members.join('; ')} }`
@@ -264,7 +291,7 @@ function number(path, least = 0) {
 
 function read(path, { isList, elements, alternatives }) {
   if (isList)
-    return `listOf(${path}).map((one) => {\n${untagged('one', elements, '        ')}      })`
+    return `listOf(${path}).map((one) => {\n${untagged('one', elements, '          ')}        })`
   return alternatives
     .toSorted((a, b) => Number(b.word === "''") - Number(a.word === "''"))
     .map(({ word, least, as }) => {

@@ -9,7 +9,7 @@ export const JOURNAL = 'journal:'
 
 /** The scripts by the names that MONITOR shows: their hashes, or how their text begins. */
 const SCRIPTS = new Map(
-  [fair.acquire, fair.heartbeat, fair.release].flatMap((script) => [
+  [fair.acquire, fair.heartbeat, fair.release].flatMap(({ script }) => [
     [script.sha1, script],
     [beginning(script.source.replaceAll('\n', '\\n')), script],
   ]),
@@ -97,12 +97,12 @@ export class FairJudge {
     this.#fresh = ''
     if (!command.startsWith('eval')) return
     const script = SCRIPTS.get(first) ?? SCRIPTS.get(beginning(first))
-    if (script !== fair.acquire && script !== fair.release) return
+    if (script !== fair.acquire.script && script !== fair.release.script) return
     const lock = words[3 + script.keys.indexOf('lock')]
     if (!this.#isLock(lock)) return
     const arg = (name) => words[3 + script.keys.length + script.args.indexOf(name)]
     const queue = this.#queueOf(lock)
-    if (script === fair.release) {
+    if (script === fair.release.script) {
       if (arg('token') === '' && queue.delete(arg('owner'))) this.departures += 1
     } else if (arg('ticket') === '') {
       // Who has a ticket came before; who is not to wait has no place.

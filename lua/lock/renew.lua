@@ -1,7 +1,7 @@
 --[[
   Renews the leases of many locks. Never shortens a lease, and never revives an expired lease.
 
-  KEYS[*]  both       for each lock its two keys: the lock, a hash: owner -> hold count; its counter, a string: the last
+  KEYS[*]  keys       for each lock its two keys: the lock, a hash: owner -> hold count; its counter, a string: the last
                       fencing token issued for this lock
   ARGV[1]  leaseMs    every held lock lives at least this long from now, in milliseconds; 0 only reads the times
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are

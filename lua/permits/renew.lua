@@ -1,7 +1,7 @@
 --[[
   Renews the leases of many permits. Never shortens a lease, and never revives an expired lease.
 
-  KEYS[*]  three      for each hold its three keys: the timeouts, a zset: id of a permit -> until when it is taken,
+  KEYS[*]  keys       for each hold its three keys: the timeouts, a zset: id of a permit -> until when it is taken,
                       server time in ms. The counter, a string: the last fencing token issued for this semaphore. The
                       holders, a hash: the first 24 hex digits of an id -> the owner of the permit, and since when,
                       in µs

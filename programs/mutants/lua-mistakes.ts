@@ -26,9 +26,9 @@ const { test: file, mistakes }: { test: string; mistakes: Record<string, string>
 )
 
 const FOLDERS = { latch, permits, 'read-write': readWrite, semaphore }
-const isScript = (value: unknown): value is Script =>
-  typeof value === 'object' && value !== null && 'sha1' in value
-const all = Object.values(FOLDERS).flatMap((module) => Object.values(module).filter(isScript))
+const all = Object.values(FOLDERS).flatMap((module) =>
+  Object.values(module).map(({ script }): Script => script),
+)
 
 /** What the tests share, also if their file is loaded many times. */
 const SHARED: Record<string, object> = {

@@ -105,9 +105,9 @@ export const tokens = [
   {
     id: 're-entry-without-token',
     mistake: 'A re-entry does not say which hold it re-enters, and takes a free lock anew.',
-    file: 'src/servers/redis/lock-commands.ts',
-    search: 'lock.acquireArgs({ owner, leaseMs, holds, token }, terms)',
-    replace: 'lock.acquireArgs({ owner, leaseMs, reserve: holds && token && 0 }, terms)',
+    file: 'src/servers/redis/redis-lock.ts',
+    search: 'const given = { owner, leaseMs, holds, token }',
+    replace: 'const given = { owner, leaseMs, reserve: holds && token && 0 }',
     test: 'test/lock/re-entry.test.ts',
     name: 'does not acquire the lock again when the hold is gone',
   },

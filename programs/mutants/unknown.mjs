@@ -51,8 +51,8 @@ export const unknown = [
   {
     id: 'lower-told-again',
     mistake: 'A count that was lowered too late is lowered by the same request once more.',
-    file: 'src/servers/redis/lock-commands.ts',
-    search: 'asksAgain: holds === 0',
+    file: 'src/servers/redis/redis-lock.ts',
+    search: 'asksAgain: false',
     replace: 'asksAgain: true',
     test: 'test/servers/servers-set-clock.test.ts',
     name: 'a nested release that came too late does not undo a re-entry made meanwhile',
@@ -78,7 +78,7 @@ export const unknown = [
   {
     id: 'force-by-name',
     mistake: 'forceUnlock() ends whatever hold the name has by then, and not the one that it saw.',
-    file: 'src/servers/redis/force-release.ts',
+    file: 'src/servers/redis/redis-lock.ts',
     search: 'return holder === null ? null : { owner: holder, token }',
     replace: 'return holder === null ? null : { owner: holder, token: token && null }',
     test: 'test/lock/lock-force-unlock.test.ts',
@@ -88,7 +88,7 @@ export const unknown = [
     id: 'odd-answer-is-refusal',
     mistake: 'An answer that no script gives counts as refused, although the script may have run.',
     file: 'src/servers/redis/calls/script-call.ts',
-    search: 'error instanceof CallFailure ? error : new OddAnswer(this.request.script.name, reply)',
+    search: 'error instanceof CallFailure ? error : new OddAnswer(this.script.name, reply)',
     replace:
       "error instanceof CallFailure ? error : new CallFailure('refused', String(reply), null, true)",
     test: 'test/faults/odd-answers.test.ts',

@@ -1,13 +1,13 @@
 import { type CyclicBarrier, type HoldfastOptions, LeaseLostError } from '../../src/index.ts'
-import * as scripts from '../../src/servers/redis/scripts/barrier.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, within } from '../support/fault-rig.ts'
 import { type Fault, faults } from '../support/request-faults.ts'
+import * as scripts from '../support/scripts.ts'
 
 const rig = faultRig()
 
 beforeEach(async () => {
-  for (const { source } of [scripts.arrive, scripts.leave, scripts.inspect]) {
+  for (const { source } of [scripts.arrive, scripts.leaveBarrier, scripts.inspectBarrier]) {
     await rig.server.admin.script('LOAD', source)
   }
 })
@@ -69,7 +69,7 @@ describe.each(faults)('when $fault', ({ fault, action, releases }: Fault) => {
   test('a party leaves once, and the next arrival of the client counts', async () => {
     const { mine, theirs } = pair(`leave: ${fault}`, HASTY)
     await mine.inspect()
-    const trap = rig.proxy.onNextRequest(scripts.leave.sha1, action)
+    const trap = rig.proxy.onNextRequest(scripts.leaveBarrier.sha1, action)
     const waiting = mine.await({ parties: 2, waitMs: 100 })
     await trap.seen
     if (releases === 'while held') setTimeout(() => trap.release(), 300)
@@ -106,7 +106,7 @@ test('the message alone ends the wait: the party sends no request for it', async
   expect(await theirs.await({ parties: 2 })).toBe(true)
   expect(await within(2_000, waiting)).toBe(true)
   expect(rig.proxy.count(scripts.arrive.sha1)).toBe(2)
-  expect(rig.proxy.count(scripts.leave.sha1)).toBe(0)
+  expect(rig.proxy.count(scripts.leaveBarrier.sha1)).toBe(0)
 })
 
 test('the last party needs one request', async () => {
@@ -154,7 +154,7 @@ test('a party that was away for longer than its lease, but not for its round, co
 test('a replica, which may lag behind, gives no answer to an arrival, a renewal or a request to leave', async () => {
   const { admin } = rig.server
   const keys = ['it', 'holdfast_barrier:{it}', 'holdfast_settled:{it}']
-  const { arrive, leave } = scripts
+  const { arrive, leaveBarrier: leave } = scripts
   const arriving = (id: string, round: string) =>
     admin.eval(arrive.source, 3, ...keys, id, 1, 1_000, round, 0, 'c', 'PUBLISH')
   expect(await arriving('a', '')).toEqual(['passed'])

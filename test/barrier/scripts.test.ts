@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast } from '../../src/index.ts'
-import { arrive, leave } from '../../src/servers/redis/scripts/barrier.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { sharedServer } from '../support/redis-server.ts'
+import { arrive, leaveBarrier } from '../support/scripts.ts'
 
 const server = sharedServer()
 
@@ -14,7 +14,7 @@ const arriving = (id: string, { parties = 3, leaseMs = 60_000, round = '', notAf
     ...([arrive.source, 3, ...KEYS] as const),
     ...[id, parties, leaseMs, round, notAfterUs, 'holdfast_rounds:{it}', 'PUBLISH'],
   )
-const leaving = (id: string) => server.admin.eval(leave.source, 2, KEYS[0], KEYS[2], id)
+const leaving = (id: string) => server.admin.eval(leaveBarrier.source, 2, KEYS[0], KEYS[2], id)
 
 beforeEach(async () => {
   await server.admin.del(...KEYS)

@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis'
 import { Holdfast } from '../../src/index.ts'
 import { slotOf } from '../../src/servers/redis/calls/cluster-slot.ts'
-import { latchKeys } from '../../src/servers/redis/calls/keys.ts'
+import { latchKeys, requestKey } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
@@ -50,8 +50,8 @@ describe.each([true, false])('with sharded channels: %p', (shardedPubSub) => {
 
 test('all keys and channels of a latch are in one slot, and one server uses the names of Redisson', () => {
   for (const name of ['plain', 'a:b', '{ada}:ready', 'a:{ada}', 'x{ada}{bob}']) {
-    const { both, channel, request } = latchKeys(name, true)
-    const slots = [...both, channel, request('c:1')].map(slotOf)
+    const keys = Object.values(latchKeys(name, true))
+    const slots = [...keys, requestKey(name, 'c:1')].map(slotOf)
     expect(new Set(slots).size).toBe(1)
     expect(latchKeys(name, false).channel).toBe(`redisson_countdownlatch__channel__{${name}}`)
   }

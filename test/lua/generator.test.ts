@@ -80,7 +80,7 @@ describe('a valid script', () => {
       .replace(/^$\n|^-- One\.\n|^ {2}-- three\n/gm, '')
     expect(source).toMatch(/local s = '-- two'\ndo\n {2}s = 4 -- five\nend\n$/)
     const { takeIt } = await import(output)
-    expect(takeIt).toEqual({
+    expect(takeIt.script).toEqual({
       name: 'lock/take-it',
       keys: ['lock'],
       args: ['leaseMs'],
@@ -100,7 +100,8 @@ describe('a valid script', () => {
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
 
     const { all } = await import(output)
-    expect(all).toMatchObject({ keys: ['locks'], args: ['leaseMs', 'owners'] })
+    expect(all.script).toMatchObject({ keys: ['locks'], args: ['leaseMs', 'owners'] })
+    expect(all.keysOf({ locks: ['a', 'b'] })).toEqual(['a', 'b'])
   })
 
   test('comments and strings of a script may mention undeclared keys', () => {
@@ -123,8 +124,8 @@ describe('a part that scripts share', () => {
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
     const source = readFileSync(output, 'utf8')
     const text = source.slice(source.indexOf('export const take:'))
-    const [, sha1] = /^ {2}sha1: "(.*)",$/m.exec(text) ?? []
-    const [, lua] = /^ {2}source: (".*"),$/m.exec(text) ?? []
+    const [, sha1] = /^ {4}sha1: "(.*)",$/m.exec(text) ?? []
+    const [, lua] = /^ {4}source: (".*"),$/m.exec(text) ?? []
     return { source, sha1, lua: JSON.parse(lua ?? 'null') as unknown }
   }
 
@@ -245,7 +246,7 @@ describe('the declarations of a header', () => {
     code,
   ]
 
-  test('the module exports a function that orders the arguments and a function that reads the answer', async () => {
+  test('a binding has a function that orders the arguments and a function that reads the answer', async () => {
     write(
       'take.lua',
       answering(
@@ -255,11 +256,11 @@ describe('the declarations of a header', () => {
       ),
     )
     expect(generate()).toMatchObject({ status: 0, stderr: '' })
-    const { takeArgs, readTake } = await import(output)
-    expect([takeArgs({}), takeArgs({ waits: 3 }), takeArgs({ waits: 4 })]).toEqual([[], [], [4]])
-    expect(readTake(['taken', '5'])).toEqual({ kind: 'taken', token: 5, rest: 0 })
-    expect(() => readTake(['taken', 0])).toThrow(TypeError)
-    expect(() => readTake(['free', 1])).toThrow(TypeError)
+    const { argsOf, read } = (await import(output)).take
+    expect([argsOf({}), argsOf({ waits: 3 }), argsOf({ waits: 4 })]).toEqual([[], [], [4]])
+    expect(read(['taken', '5'])).toEqual({ kind: 'taken', token: 5, rest: 0 })
+    expect(() => read(['taken', 0])).toThrow(TypeError)
+    expect(() => read(['free', 1])).toThrow(TypeError)
   })
 
   test('a module is stale if the header declares other arguments or answers', () => {

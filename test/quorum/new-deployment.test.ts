@@ -1,5 +1,4 @@
 import { BIRTH } from '../../src/servers/redis/calls/keys.ts'
-import { claim, found } from '../../src/servers/redis/scripts/quorum.generated.ts'
 import { eventually } from '../support/eventually.ts'
 import { granted } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
@@ -7,6 +6,7 @@ import { letVote } from '../support/masters.ts'
 import { type FaultProxy, type ProxyRequest, startProxy } from '../support/proxy.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import type { RedisServer } from '../support/redis-server.ts'
+import { claim, found } from '../support/scripts.ts'
 
 type Three<T> = [T, T, T]
 

@@ -2,14 +2,13 @@ import type { Holdfast } from '../../src/index.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
 import { SEMAPHORE } from '../../src/servers/records/semaphore-requests.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
-import { leave } from '../../src/servers/redis/scripts/semaphore.generated.ts'
 import { promised } from '../../src/servers/reply.ts'
 import { eventually } from '../support/eventually.ts'
 import { outcome } from '../support/fault-rig.ts'
 import { redisKinds, requestsOfKind } from '../support/kinds.ts'
 import { atEnd } from '../support/lifetime.ts'
 import type { ProxyRequest } from '../support/proxy.ts'
-import { acquirePermits, acquireSemaphore } from '../support/scripts.ts'
+import { acquirePermits, acquireSemaphore, leaveSemaphore } from '../support/scripts.ts'
 import { placesIn, queued, semaphoreRig } from './support.ts'
 
 const rig = semaphoreRig()
@@ -55,7 +54,7 @@ describe.each(kinds)('permits $kind', ({ of, script }) => {
 
 test('the request to leave is not repeated if the client has a new waiter', async () => {
   await rig.server.admin.set('it', 0)
-  await rig.server.admin.script('LOAD', leave.source)
+  await rig.server.admin.script('LOAD', leaveSemaphore.source)
   const server = new RedisServer(rig.proxy.url, 5_000, () => undefined, { kinds: redisKinds })
   atEnd(async () => server.disconnect(), { beforeCheck: true })
   const semaphore = requestsOfKind(server, SEMAPHORE).semaphore('it')
@@ -66,7 +65,7 @@ test('the request to leave is not repeated if the client has a new waiter', asyn
     )
   await waits('c:1:1')
   let nobodyWaits = true
-  const trap = rig.proxy.onNextRequest(leave.sha1, 'cutAfter')
+  const trap = rig.proxy.onNextRequest(leaveSemaphore.sha1, 'cutAfter')
   semaphore.stopWaiting(() => nobodyWaits)
   await trap.seen
   nobodyWaits = false

@@ -6,13 +6,13 @@ import { Holdfast } from '../../src/index.ts'
 import { behind } from '../../src/kit/handle.ts'
 import { VERSION } from '../../src/kit/version.ts'
 import { HoldfastLock } from '../../src/locks/lock/holdfast-lock.ts'
-import { touch } from '../../src/servers/redis/scripts/presence.generated.ts'
 import { eventually, never } from '../support/eventually.ts'
 import { faultRig, SHA } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import { startCluster } from '../support/redis-cluster.ts'
 import { startRedis } from '../support/redis-server.ts'
+import { touch } from '../support/scripts.ts'
 
 const rig = faultRig()
 const keyOf = ({ id }: Holdfast) => `holdfast_client:{${id}}`

@@ -255,15 +255,8 @@ class MemoryAdmin {
 
   #addReadWrite(rawName: string, all: Map<string, Key>, hidden: Key): void {
     const holds = partOf(this.#server, rawName, READ_WRITE_PART)
-    const { six, prefix } = readWriteKeys(rawName)
-    const [lock, , readers, writers, marks, phase] = six as [
-      string,
-      string,
-      string,
-      string,
-      string,
-      string,
-    ]
+    const names = readWriteKeys(rawName)
+    const { lock, readers, writers, alive: marks, phase, prefix } = names
     const { now } = this.#server
     if (holds.mode !== null && holds.endsAt >= now) {
       all.set(lock, {

@@ -8,9 +8,9 @@ const NEVER = 0
 
 export async function open(url) {
   const client = await connectAsHoldfast(url)
-  await Promise.all([acquire, release].map(({ source }) => client.script('LOAD', source)))
-  const run = ({ sha1 }, name, ...args) =>
-    client.evalsha(sha1, 2, name, `redisson_lock_token:{${name}}`, ...args)
+  await Promise.all([acquire, release].map(({ script }) => client.script('LOAD', script.source)))
+  const run = ({ script }, name, ...args) =>
+    client.evalsha(script.sha1, 2, name, `redisson_lock_token:{${name}}`, ...args)
   const take = (name, owner, ...holds) =>
     run(acquire, name, owner, LEASE_MS, NEVER, COUNTER_MS, ...holds)
   const leave = (name, owner, token, ...left) =>

@@ -89,8 +89,8 @@ async function measure(args) {
       const slow = await server.admin.slowlog('GET', 10_000)
       const longest = Math.max(0, ...slow.map(([, , us]) => us)) / 1_000
       const looked = holder.getFairLock(names[0])
-      const locked = await timed(server, peek, () => looked.isLocked())
-      const inspected = await timed(server, inspect, () => looked.inspect())
+      const locked = await timed(server, peek.script, () => looked.isLocked())
+      const inspected = await timed(server, inspect.script, () => looked.inspect())
       rows.push([
         `${size} on ${names.length} lock${spread ? 's' : ''}`,
         longest.toFixed(1),

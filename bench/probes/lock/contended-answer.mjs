@@ -12,8 +12,10 @@ const redis = new Redis(url)
 const scriptsOf = async (folder) => {
   const file = join(dirname(entryOf(folder)), 'servers/redis/scripts/lock.generated.js')
   const { acquire } = await import(pathToFileURL(file).href)
-  await redis.script('LOAD', acquire.source)
-  return acquire.sha1
+  // Older builds have the text of the script in `acquire` itself.
+  const { source, sha1 } = acquire.script ?? acquire
+  await redis.script('LOAD', source)
+  return sha1
 }
 const [shaBefore, shaNow] = [await scriptsOf(before), await scriptsOf(now)]
 const KEYS = ['contended', 'redisson_lock_token:{contended}']

@@ -39,7 +39,8 @@ async function work(url) {
   const client = new Holdfast({ redis: url })
   const bare = await connectAsHoldfast(url)
   const enter = await bare.script('LOAD', ENTER)
-  for (const { source } of [scripts.acquireRead, scripts.release]) await bare.script('LOAD', source)
+  for (const { script } of [scripts.acquireRead, scripts.release])
+    await bare.script('LOAD', script.source)
   let ids = 0
   const newId = () => {
     ids += 1
@@ -55,8 +56,10 @@ async function work(url) {
     "Holdfast's scripts, called by ten lines": async (name) => {
       const id = newId()
       const of = `bench-${process.pid}`
-      const { six, prefix, channel } = readWriteKeys(`scripts:${name}`)
-      const run = ({ sha1 }, ...args) => bare.evalsha(sha1, 6, ...six, id, ...args)
+      const names = readWriteKeys(`scripts:${name}`)
+      const { prefix, channel } = names
+      const run = ({ script, keysOf }, ...args) =>
+        bare.evalsha(script.sha1, 6, ...keysOf(names), id, ...args)
       const asked = [LEASE_MS, NEVER, COUNTER_MS, prefix, '', of, 1, ALIVE_MS]
       const [kind, token] = await run(scripts.acquireRead, ...asked)
       if (kind !== 'granted') throw new Error(`${name} is taken, and this does not wait`)

@@ -99,12 +99,7 @@ export async function enrol(
 ): Promise<void> {
   const endsAt = performance.now() + timeoutMs
   const durable = await isDurable(node, timeoutMs)
-  const longestMs = await restMs
-  await node.runner.request({
-    script: quorum.enrol,
-    keys: [BIRTH],
-    args: (terms) => quorum.enrolArgs({ restMs: longestMs, durable }, terms),
-    read: quorum.readEnrol,
-    callMs: Math.max(1, endsAt - performance.now()),
-  })
+  const given = { restMs: await restMs, durable }
+  const leftMs = Math.max(1, endsAt - performance.now())
+  await node.runner.request(quorum.enrol, { birth: BIRTH }, given, leftMs)
 }

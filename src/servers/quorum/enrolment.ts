@@ -2,8 +2,8 @@ import { within } from '../../kit/within.ts'
 import type { AcquireAnswer } from '../answers.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
-import type { Forgot } from '../redis/replies.ts'
 import { enrol, longestKnown, noteUse } from './delayed-restart.ts'
+import type { Forgot } from './vote-commands.ts'
 
 /** The reason why a master does not vote yet, for error messages. */
 const mayHaveForgotten = (leftMs: number) =>

@@ -1,6 +1,5 @@
 import type { HolderFacts, SeenHold } from '../answers.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
-import { peek } from '../redis/lock-commands.ts'
 import { answersOf, mostOften, type RequestedMasters, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
 import { requestAll } from './request-all.ts'
@@ -17,7 +16,7 @@ export async function seenByMost(
   const holdersOf = (votes: Votes<HolderFacts>) => answersOf(votes).map(({ holder }) => holder)
   const votes = await requestAll(
     masters,
-    (master) => master.read(keys, peek, callMs),
+    (master) => master.read(keys, (lock) => lock.peek(callMs)),
     (some) => (mostOften(holdersOf(some))?.times ?? 0) >= majority,
   )
   const holders = holdersOf(votes)

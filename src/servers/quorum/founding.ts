@@ -100,15 +100,10 @@ export class Founding {
     )
     const founder = randomUUID()
     const letVote = ({ node, sinceUs, deployment }: Claim) =>
-      untilAnswered(() =>
-        node.runner.request({
-          script: quorum.found,
-          keys: [BIRTH],
-          args: () => quorum.foundArgs({ sinceUs, deployment, founder, restMs: longestMs }),
-          read: quorum.readFound,
-          callMs,
-        }),
-      )
+      untilAnswered(() => {
+        const given = { sinceUs, deployment, founder, restMs: longestMs }
+        return node.runner.request(quorum.found, { birth: BIRTH }, given, callMs)
+      })
     if (claims.includes(null) || !(await letVote(start))) return false
     await Promise.allSettled((claims as Claim[]).map(letVote))
     return true
@@ -118,14 +113,8 @@ export class Founding {
   async #claim(node: ScriptServer, deployment: string, restMs: number): Promise<Claim | null> {
     const { callMs } = this.#settings
     const durable = await isDurable(node, callMs)
-    const answer = await node.runner.request({
-      script: quorum.claim,
-      keys: [BIRTH],
-      args: (terms) =>
-        quorum.claimArgs({ restMs, durable, draft: randomUUID(), deployment }, terms),
-      read: quorum.readClaim,
-      callMs,
-    })
+    const given = () => ({ restMs, durable, draft: randomUUID(), deployment })
+    const answer = await node.runner.request(quorum.claim, { birth: BIRTH }, given, callMs)
     return answer.kind === 'claimed' ? { node, ...answer } : null
   }
 }

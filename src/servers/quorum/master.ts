@@ -12,8 +12,7 @@ import { type Hint, releaseHint } from '../hint.ts'
 import type { Attempt, Ending, Passing, Reentry } from '../lock-server.ts'
 import { type LockKeys, lockKeys } from '../redis/calls/keys.ts'
 import { labelOf } from '../redis/connection/open-client.ts'
-import { forceRelease } from '../redis/force-release.ts'
-import { handOver, type LockRead, lower } from '../redis/lock-commands.ts'
+import { RedisLock } from '../redis/redis-lock.ts'
 import type { RedisServer } from '../redis/redis-server.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
 import { promised } from '../reply.ts'
@@ -60,7 +59,7 @@ export class Master {
     this.#peers = peers
     this.#nameOf = nameOf
     const free = (keys: LockKeys, ending: Ending) =>
-      promised<Released>((reply) => lower(node, keys, ending, reply))
+      promised<Released>((reply) => new RedisLock(node, keys).lower(ending, reply))
     this.#attempts = new Attempts(node, free, settings)
     const all = () => peers.all().map((master) => master.server)
     const { restMs, callMs } = settings
@@ -72,20 +71,20 @@ export class Master {
   acquire(keys: LockKeys, attempt: Attempt): Promise<AcquireAnswer> {
     const here = this.#here(keys)
     const { restMs } = this.#settings
-    const request = (callMs: number, onSend: () => void) =>
-      requestVote(this.server, here, { ...attempt, callMs }, restMs, onSend)
+    const request = (leftMs: number, onSend: () => void) =>
+      requestVote(this.server, here, { ...attempt, callMs: leftMs }, restMs, onSend)
+    const { owner, callMs } = attempt
     const vote = (onSend: () => void) => {
       const sentAt = performance.now()
-      const endsAt = sentAt + attempt.callMs
-      return request(attempt.callMs, onSend).then((answer) => {
+      return request(callMs, onSend).then((answer) => {
         this.roundTrip.took(performance.now() - sentAt)
         if (answer.kind !== 'forgot') return this.#enrolment.voted(answer)
+        const endsAt = sentAt + callMs
         return this.#enrolment.remind(answer, endsAt, (leftMs) => request(leftMs, onSend))
       })
     }
     // The request counts as under way even before the connection is up, because a hand-over waits
     // for its answer.
-    const { owner, callMs } = attempt
     return this.#counted(
       this.#attempts.track(owner, callMs, (onSend) => this.#request(() => vote(onSend))),
     )
@@ -111,7 +110,7 @@ export class Master {
         if (leftMs < 1) throw new CallFailure('unsent', 'no answer to the previous request in time')
         const inTime = { ...passing, callMs: leftMs }
         const outcome = await this.#request(() =>
-          promised<HandOverAnswer>((reply) => handOver(this.server, here, inTime, reply, true)),
+          promised<HandOverAnswer>((reply) => this.#lock(keys).handOver(inTime, reply, true)),
         )
         onSend()
         return outcome
@@ -134,10 +133,8 @@ export class Master {
     leaseMs: number,
     timeoutMs: number,
   ): Promise<RenewedLease[]> {
-    const here = leases.map(({ key, wireOwner }) => ({
-      key: this.#nameOf?.(key) ?? key,
-      wireOwner,
-    }))
+    const nameOf = this.#nameOf ?? ((key) => key)
+    const here = leases.map(({ key, wireOwner }) => ({ key: nameOf(key), wireOwner }))
     return this.#counted(this.#request(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
@@ -149,12 +146,11 @@ export class Master {
   /** Ends the hold of the seen owner id; no repair restores it. True if the master had the hold. */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings
-    const { runner } = this.server
-    return this.#request(() => forceRelease(runner, this.#here(keys), seen, timeoutMs, restMs))
+    return this.#request(() => this.#lock(keys).forceRelease(seen, timeoutMs, restMs))
   }
 
-  read<F>(keys: LockKeys, read: LockRead<F>, timeoutMs: number): Promise<F> {
-    return this.#request(() => read(this.server, this.#here(keys), timeoutMs))
+  read<F>(keys: LockKeys, read: (lock: RedisLock) => Promise<F>): Promise<F> {
+    return this.#request(() => read(this.#lock(keys)))
   }
 
   mark(timeoutMs: number): ReturnType<typeof ownMark> {
@@ -242,6 +238,10 @@ export class Master {
       }
       return answer
     })
+  }
+
+  #lock(keys: LockKeys): RedisLock {
+    return new RedisLock(this.server, this.#here(keys))
   }
 
   #here(keys: LockKeys): LockKeys {

@@ -10,7 +10,7 @@ import type {
 import type { Hint } from '../hint.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
-import { inspect, type LockRead, peek } from '../redis/lock-commands.ts'
+import type { RedisLock } from '../redis/redis-lock.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { forceReleaseOnMost, seenByMost } from './force-release.ts'
@@ -96,19 +96,17 @@ export class QuorumLock implements RemoteLock {
   }
 
   async peek(callMs: number): Promise<HolderFacts> {
-    return this.#all.size.holderOf(await this.#read(peek, callMs))
+    const read = (lock: RedisLock) => lock.peek(this.#all.callMs(callMs))
+    return this.#all.size.holderOf(await readFromMost(this.#all, this.#keys, read))
   }
 
   async inspect(callMs: number): Promise<LockFacts> {
-    return this.#all.size.factsOf(await this.#read(inspect, callMs))
+    const read = (lock: RedisLock) => lock.inspect(this.#all.callMs(callMs))
+    return this.#all.size.factsOf(await readFromMost(this.#all, this.#keys, read))
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {
     return this.#headStart.listen(onHint)
-  }
-
-  #read<F extends HolderFacts>(read: LockRead<F>, callMs: number): Promise<F[]> {
-    return readFromMost(this.#all, this.#keys, read, this.#all.callMs(callMs))
   }
 
   async #acquire(meant: Attempt): Promise<AcquireAnswer> {

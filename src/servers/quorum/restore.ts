@@ -12,20 +12,17 @@ import * as quorum from '../redis/scripts/quorum.generated.ts'
  */
 export function restoreAt(
   { runner }: ScriptServer,
-  { both, lock }: LockKeys,
+  keys: LockKeys,
   { wireOwner, holds = 1, token = 0 }: LeaseToRenew,
   leaseMs: number,
   timeoutMs: number,
   onAnswer: (answer: 'held' | 'gone') => void,
 ): Promise<Granted> {
-  return runner.request({
-    script: quorum.restore,
-    keys: [...both, forcedKey(lock)],
-    args: (terms) => quorum.restoreArgs({ owner: wireOwner, holds, leaseMs, token }, terms),
-    read: (reply) => {
-      onAnswer(quorum.readRestore(reply).kind)
-      return { kind: 'granted', token }
-    },
-    callMs: timeoutMs,
-  })
+  const names = { ...keys, forced: forcedKey(keys.lock) }
+  const given = { owner: wireOwner, holds, leaseMs, token }
+  const read = (reply: unknown): Granted => {
+    onAnswer(quorum.restore.read(reply).kind)
+    return { kind: 'granted', token }
+  }
+  return runner.request({ ...quorum.restore, read }, names, given, timeoutMs)
 }

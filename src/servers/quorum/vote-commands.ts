@@ -2,8 +2,21 @@ import type { AcquireAnswer, ReenterAnswer } from '../answers.ts'
 import type { Attempt, Reentry } from '../lock-server.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
-import { type Forgot, reentryOf, voteOf } from '../redis/replies.ts'
+import { reentryOf, sound } from '../redis/replies.ts'
+import { only } from '../redis/scripts/only.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
+
+/**
+ * The answer of a master that may not vote yet. It votes from `sinceUs` on, server time in µs. If
+ * `sinceUs` is null, the master must be enrolled first.
+ */
+export interface Forgot {
+  readonly kind: 'forgot'
+  readonly sinceUs: number | null
+}
+
+const vote = sound(only(quorum.vote, 'granted', 'held', 'forgot'))
+const voteAgain = { ...quorum.vote, read: reentryOf }
 
 /**
  * Asks a master for its vote on a lock.
@@ -19,16 +32,11 @@ export function requestVote(
   longestMs: number,
   onSend: () => void,
 ): Promise<AcquireAnswer | Forgot> {
-  return runner.request({
-    script: quorum.vote,
-    keys: keys.both,
-    args: (terms) => {
-      onSend()
-      return quorum.voteArgs({ owner, leaseMs, longestMs, reserve }, terms)
-    },
-    read: voteOf,
-    callMs,
-  })
+  const given = () => {
+    onSend()
+    return { owner, leaseMs, longestMs, reserve }
+  }
+  return runner.request(vote, keys, given, callMs)
 }
 
 /** Asks a master to raise the hold count of an owner that holds the lock there. */
@@ -38,13 +46,7 @@ export function reenterByVote(
   { owner, leaseMs, holds, token, callMs }: Reentry,
   longestMs: number,
 ): Promise<ReenterAnswer> {
-  return runner.request({
-    script: quorum.vote,
-    keys: keys.both,
-    args: (terms) => quorum.voteArgs({ owner, leaseMs, longestMs, holds, token }, terms),
-    read: reentryOf,
-    callMs,
-  })
+  return runner.request(voteAgain, keys, { owner, leaseMs, longestMs, holds, token }, callMs)
 }
 
 /**
@@ -52,16 +54,10 @@ export function reenterByVote(
  */
 export function agreeAt(
   { runner }: ScriptServer,
-  { both }: LockKeys,
+  keys: LockKeys,
   owner: string,
   token: number,
   callMs: number,
 ): Promise<boolean> {
-  return runner.request({
-    script: quorum.agree,
-    keys: both,
-    args: (terms) => quorum.agreeArgs({ owner, token }, terms),
-    read: quorum.readAgree,
-    callMs,
-  })
+  return runner.request(quorum.agree, keys, { owner, token }, callMs)
 }

@@ -1,6 +1,6 @@
 import type { JointAnswer } from '../answers.ts'
 import { endsInMs } from '../remaining.ts'
-import { lockKeys } from './calls/keys.ts'
+import { lockAndCounter } from './calls/keys.ts'
 import type { ScriptServer } from './calls/script-runner.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { odd } from './scripts/reading.ts'
@@ -12,19 +12,14 @@ export function acquireAll(
   leaseMs: number,
   callMs: number,
 ): Promise<JointAnswer> {
-  const both = locks.flatMap(({ rawName }) => lockKeys(rawName).both)
+  const both = locks.flatMap(({ rawName }) => lockAndCounter(rawName))
   const owners = locks.map(({ owner }) => owner)
-  return runner.request({
-    script: lock.acquireAll,
-    keys: both,
-    args: (terms) => lock.acquireAllArgs({ leaseMs, owners }, terms),
-    read: (reply) => {
-      const answer = lock.readAcquireAll(reply)
-      if (answer.kind === 'granted') return answer
-      const { kind, ttlMs, n } = answer
-      if (n > locks.length) throw odd()
-      return { kind, ttlMs: endsInMs(ttlMs), index: n - 1 }
-    },
-    callMs,
-  })
+  const read = (reply: unknown): JointAnswer => {
+    const answer = lock.acquireAll.read(reply)
+    if (answer.kind === 'granted') return answer
+    const { kind, ttlMs, n } = answer
+    if (n > locks.length) throw odd()
+    return { kind, ttlMs: endsInMs(ttlMs), index: n - 1 }
+  }
+  return runner.request({ ...lock.acquireAll, read }, { both }, { leaseMs, owners }, callMs)
 }

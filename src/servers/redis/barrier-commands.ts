@@ -17,45 +17,27 @@ export function barrierKeys(rawName: string) {
 /** One cyclic barrier on one server, or in a cluster. */
 class RedisBarrier implements RemoteBarrier {
   readonly #server: KindScripts
-  readonly #names: ReturnType<typeof barrierKeys>
+  readonly #keys: ReturnType<typeof barrierKeys>
 
   constructor(server: KindScripts, rawName: string) {
     this.#server = server
-    this.#names = barrierKeys(rawName)
+    this.#keys = barrierKeys(rawName)
   }
 
   arrive(arrival: Arrival, callMs: number): Promise<Arrived> {
-    const { barrier, state, settled } = this.#names
-    return this.#server.runner.request({
-      script: scripts.arrive,
-      keys: [barrier, state, settled],
-      args: (terms) => scripts.arriveArgs(arrival, terms, this.#names),
-      read: scripts.readArrive,
-      callMs,
-    })
+    return this.#server.runner.request(scripts.arrive, this.#keys, arrival, callMs)
   }
 
   async withdraw(id: string, callMs: number): Promise<'left' | 'passed'> {
-    const { barrier, settled } = this.#names
-    const { kind } = await this.#server.runner.request({
-      script: scripts.leave,
-      keys: [barrier, settled],
-      args: () => scripts.leaveArgs({ id }),
-      read: scripts.readLeave,
-      callMs,
-    })
-    return kind
+    return (await this.#server.runner.request(scripts.leave, this.#keys, { id }, callMs)).kind
   }
 
   inspect(callMs: number): Promise<BarrierFacts> {
-    const { barrier, state } = this.#names
-    const { inspect: script, readInspect: read } = scripts
-    const keys = [barrier, state]
-    return this.#server.runner.request({ script, keys, args: () => [], read, callMs })
+    return this.#server.runner.request(scripts.inspect, this.#keys, {}, callMs)
   }
 
   listen(onEnded: (round?: number) => void): Subscription {
-    return this.#server.listen(this.#names, (message) =>
+    return this.#server.listen(this.#keys, (message) =>
       onEnded(message === undefined ? undefined : Number(message)),
     )
   }

@@ -12,16 +12,19 @@ import type { KindClient } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './calls/keys.ts'
 import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
-import { beatsOf, fairGrantOf, fairReleasedOf, fairTryOf } from './replies.ts'
+import { beatsOf, fairReleasedOf } from './replies.ts'
 import * as fair from './scripts/fair.generated.ts'
+import { only } from './scripts/only.ts'
 
-/** The keys and the channel of a fair lock, grouped as the scripts need them. */
+const acquire = only(fair.acquire, 'granted', 'held')
+const acquireInTurn = only(fair.acquire, 'granted', 'queued')
+
+/** The keys and the channel of a fair lock. */
 function fairKeys(rawName: string) {
-  const { channel, both } = lockKeys(rawName)
-  const { queue, waiting, javaQueue, javaTimeouts } = queueKeys(rawName)
-  const four = [...both, queue, waiting]
-  return { channel, four, six: [...four, javaQueue, javaTimeouts] }
+  return { ...lockKeys(rawName), ...queueKeys(rawName) }
 }
+
+type FairKeys = ReturnType<typeof fairKeys>
 
 /** The queues of fair locks on one server, for one client. */
 class RedisFairServer implements FairServer {
@@ -39,7 +42,7 @@ class RedisFairServer implements FairServer {
     const keys = fairKeys(rawName)
     return {
       rawName,
-      acquire: (attempt, reply) => this.#acquire(keys.four, attempt, reply),
+      acquire: (attempt, reply) => this.#acquire(keys, attempt, reply),
       endHold: (owner, token, callMs, reply) => this.#endHold(keys, owner, token, callMs, reply),
       abandon: (owner, untilMs, leaseMs) => {
         const pending = this.#server.pendingReleases(rawName)
@@ -70,57 +73,39 @@ class RedisFairServer implements FairServer {
     listens: () => boolean,
     callMs: number,
   ): Promise<(HeartbeatAnswer | string)[]> {
-    return this.#server.runner.request({
-      script: fair.heartbeat,
-      keys: locks.flatMap(({ rawName }) => fairKeys(rawName).four),
-      args: (terms) => {
-        const places = locks.map(wantedAt)
-        const given = { client: this.#clientId, listens: listens(), label: this.#label, places }
-        return fair.heartbeatArgs(given, terms)
-      },
-      read: (reply) => beatsOf(reply, locks.length),
-      callMs,
+    const binding = { ...fair.heartbeat, read: (reply: unknown) => beatsOf(reply, locks.length) }
+    const names = {
+      locks: locks.flatMap(({ rawName }) => fair.acquire.keysOf(fairKeys(rawName))),
+    }
+    const given = () => ({
+      client: this.#clientId,
+      listens: listens(),
+      label: this.#label,
+      places: locks.map(wantedAt),
     })
+    return this.#server.runner.request(binding, names, given, callMs)
   }
 
   #acquire(
-    keys: readonly string[],
+    keys: FairKeys,
     { owner, leaseMs, ticket, listens, callMs }: FairAttempt,
     reply: Reply<QueueAnswer>,
   ): void {
+    const binding = ticket === null ? acquire : acquireInTurn
     const label = this.#label
-    this.#server.runner.run(
-      {
-        script: fair.acquire,
-        keys,
-        args: (terms) => {
-          const asked = { owner, leaseMs, ticket: ticket ?? 'try', listens: listens(), label }
-          return fair.acquireArgs(asked, terms)
-        },
-        read: ticket === null ? fairTryOf : fairGrantOf,
-        callMs,
-      },
-      reply,
-    )
+    const given = () => ({ owner, leaseMs, ticket: ticket ?? 'try', listens: listens(), label })
+    this.#server.runner.run(binding, keys, given, callMs, reply)
   }
 
   #endHold(
-    keys: ReturnType<typeof fairKeys>,
+    keys: FairKeys,
     owner: string,
     token: number | '',
     callMs: number,
     reply: Reply<Released>,
   ): void {
-    this.#server.runner.run(
-      {
-        script: fair.release,
-        keys: keys.six,
-        args: (terms) => fair.releaseArgs({ owner, token }, terms, keys),
-        read: (answer) => fairReleasedOf(answer, this.#clientId),
-        callMs,
-      },
-      reply,
-    )
+    const read = (answer: unknown) => fairReleasedOf(answer, this.#clientId)
+    this.#server.runner.run({ ...fair.release, read }, keys, { owner, token }, callMs, reply)
   }
 }
 

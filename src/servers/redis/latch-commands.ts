@@ -3,17 +3,21 @@ import { CallFailure } from '../call-failure.ts'
 import type { LatchState, RemoteLatch } from '../latch-server.ts'
 import type { OnceRequest } from '../once-request.ts'
 import type { Subscription } from '../subscription.ts'
-import { latchKeys } from './calls/keys.ts'
+import { latchKeys, requestKey } from './calls/keys.ts'
 import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
 import type { ServerClock } from './calls/server-clock.ts'
 import * as scripts from './scripts/latch.generated.ts'
-import type { Args, Script } from './scripts/script.ts'
+import type { Binding } from './scripts/script.ts'
 
-/** The arguments that are computed when the request is sent. */
-interface LatchTerms {
+/** The keys and the channel of a latch, and the key for the result of one request. */
+interface LatchNames extends ReturnType<typeof latchKeys> {
+  readonly request: string
+}
+
+/** The arguments that are computed when the request is sent, in µs of server time. */
+interface LatchTimes {
   readonly askedUs: number
   readonly untilUs: number
-  readonly publish: 'PUBLISH' | 'SPUBLISH'
 }
 
 /**
@@ -35,17 +39,18 @@ interface Forgotten {
 /** One count-down latch on one server, or in a cluster. */
 class RedisLatch implements RemoteLatch {
   readonly #server: KindScripts
+  readonly #rawName: string
   readonly #keys: ReturnType<typeof latchKeys>
 
   constructor(server: KindScripts, rawName: string) {
     this.#server = server
+    this.#rawName = rawName
     this.#keys = latchKeys(rawName, server.runner.clustered)
   }
 
   async trySetCount(count: number, request: OnceRequest, callMs: number): Promise<boolean> {
-    const args = (terms: LatchTerms) => scripts.setCountArgs({ count, ...terms }, terms, this.#keys)
-    const { setCount: script, readSetCount: read } = scripts
-    const answer = await this.#once({ script, args, read }, request, callMs)
+    const given = ({ untilUs }: LatchTimes) => ({ count, untilUs })
+    const answer = await this.#once(scripts.setCount, given, request, callMs)
     return answer.kind === 'done' && answer.isSet
   }
 
@@ -54,37 +59,28 @@ class RedisLatch implements RemoteLatch {
     callMs: number,
     round?: number,
   ): Promise<LatchState | null> {
-    const own = round === undefined ? {} : { ownRound: round }
-    const args = (terms: LatchTerms) =>
-      scripts.countDownArgs({ ...terms, ...own }, terms, this.#keys)
-    const { countDown: script, readCountDown: read } = scripts
-    const answer = await this.#once({ script, args, read }, request, callMs, round)
+    const given = (times: LatchTimes) => ({ ...times, ownRound: round })
+    const answer = await this.#once(scripts.countDown, given, request, callMs, round)
     return answer.kind === 'over' ? null : { count: answer.left, round: answer.round }
   }
 
   async delete(request: OnceRequest, callMs: number, round?: number): Promise<boolean> {
-    const own = round === undefined ? {} : { ownRound: round }
-    const args = (terms: LatchTerms) =>
-      scripts.deleteCountArgs({ ...terms, ...own }, terms, this.#keys)
-    const { deleteCount: script, readDeleteCount: read } = scripts
-    const answer = await this.#once({ script, args, read }, request, callMs, round)
+    const given = (times: LatchTimes) => ({ ...times, ownRound: round })
+    const answer = await this.#once(scripts.deleteCount, given, request, callMs, round)
     return answer.kind === 'done' && answer.isDeleted
   }
 
   async read(callMs: number): Promise<LatchState> {
     let sentAt = 0
-    const { count, round, serverTimeUs } = await this.#server.runner.request({
-      script: scripts.look,
-      // The last key only makes a replica refuse the script. Its name belongs to no request,
-      // because no request has an empty id.
-      keys: [...this.#keys.both, this.#keys.kind, this.#keys.request('')],
-      args: () => {
-        sentAt = performance.now()
-        return []
-      },
-      read: scripts.readLook,
-      callMs,
-    })
+    const given = () => {
+      sentAt = performance.now()
+      return {}
+    }
+    // This key only makes a replica refuse the script. Its name belongs to no request, because no
+    // request has an empty id.
+    const names = this.#namesWith('')
+    const answer = await this.#server.runner.request(scripts.look, names, given, callMs)
+    const { count, round, serverTimeUs } = answer
     const clock = this.#clock
     clock.update(serverTimeUs, sentAt)
     // A round from the future was set before the server's clock was set back, so its time proves
@@ -94,13 +90,8 @@ class RedisLatch implements RemoteLatch {
   }
 
   async inspect(callMs: number): Promise<LatchFacts> {
-    const { count, listeners, round } = await this.#server.runner.request({
-      script: scripts.inspect,
-      keys: [...this.#keys.both, this.#keys.kind],
-      args: (terms) => scripts.inspectArgs(terms, this.#keys),
-      read: scripts.readInspect,
-      callMs,
-    })
+    const answer = await this.#server.runner.request(scripts.inspect, this.#keys, {}, callMs)
+    const { count, listeners, round } = answer
     return { count, waiters: listeners, round }
   }
 
@@ -110,7 +101,12 @@ class RedisLatch implements RemoteLatch {
 
   /** The estimated clock of the server that has the latch. */
   get #clock(): ServerClock {
-    return this.#server.runner.clockFor(this.#keys.both[0] as string)
+    return this.#server.runner.clockFor(this.#rawName)
+  }
+
+  /** Returns the names with the key for the result of this request. */
+  #namesWith(id: string): LatchNames {
+    return { ...this.#keys, request: requestKey(this.#rawName, id) }
   }
 
   /**
@@ -119,36 +115,29 @@ class RedisLatch implements RemoteLatch {
    * @param round the only round in which the request has an effect; undefined for the round at the
    * time of the call
    */
-  async #once<A extends { readonly kind: string }>(
-    asked: {
-      script: Script
-      args(terms: LatchTerms): Args
-      read(reply: unknown): A | RoundOver | Forgotten
-    },
+  async #once<Given, A extends { readonly kind: string }>(
+    binding: Binding<LatchNames, Given, A | RoundOver | Forgotten>,
+    givenAt: (times: LatchTimes) => Given,
     request: OnceRequest,
     callMs: number,
     round?: number,
   ): Promise<A | RoundOver> {
     const { runner } = this.#server
-    const { script, read } = asked
+    const names = this.#namesWith(request.id)
     const endsAt = performance.now() + callMs
     let [askedUs, sentAt, isAgain] = [0, 0, false]
+    const given = () => {
+      sentAt = performance.now()
+      askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))
+      // A copy must not run after the server has forgotten the result of an earlier copy, or it
+      // would count twice. So a request that may have run keeps its `untilUs`.
+      if (!request.mayHaveRun) request.untilUs = undefined
+      request.untilUs ??= this.#clock.inUs(request.keptMs)
+      return givenAt({ askedUs, untilUs: request.untilUs })
+    }
     for (;;) {
-      const answer = await runner.request({
-        script,
-        keys: [...this.#keys.both, this.#keys.request(request.id), this.#keys.kind],
-        args: ({ publish }) => {
-          sentAt = performance.now()
-          askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))
-          // A copy must not run after the server has forgotten the result of an earlier copy, or it
-          // would count twice. So a request that may have run keeps its `untilUs`.
-          if (!request.mayHaveRun) request.untilUs = undefined
-          request.untilUs ??= this.#clock.inUs(request.keptMs)
-          return asked.args({ askedUs, untilUs: request.untilUs, publish })
-        },
-        read,
-        callMs: Math.max(1, endsAt - performance.now()),
-      })
+      const leftMs = Math.max(1, endsAt - performance.now())
+      const answer = await runner.request(binding, names, given, leftMs)
       if (!isForgotten(answer) && !isOver(answer)) return answer
       this.#clock.update(answer.serverTimeUs, sentAt)
       if (isForgotten(answer)) {

@@ -1,21 +1,33 @@
-import type {
-  AcquireAnswer,
-  HandOverAnswer,
-  HolderFacts,
-  LockFacts,
-  ReenterAnswer,
-  Released,
-  SeenHold,
+import {
+  type AcquireAnswer,
+  type HandOverAnswer,
+  type HolderFacts,
+  type LockFacts,
+  MOST_LISTED,
+  type ReenterAnswer,
+  type Released,
+  type SeenHold,
 } from '../answers.ts'
 import { type Hint, releaseHint } from '../hint.ts'
 import type { Attempt, Ending, Passing, Reentry, RemoteLock } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
-import { type LockKeys, lockKeys } from './calls/keys.ts'
+import { forcedKey, type LockKeys, queueKeys } from './calls/keys.ts'
 import type { ScriptServer } from './calls/script-runner.ts'
-import { forceRelease, seenIn } from './force-release.ts'
-import * as commands from './lock-commands.ts'
+import { holderFacts, lockFacts, reentryOf, sound } from './replies.ts'
+import * as lock from './scripts/lock.generated.ts'
+import { only } from './scripts/only.ts'
+
+const acquire = sound(only(lock.acquire, 'granted', 'held'))
+const reenter = { ...lock.acquire, read: reentryOf }
+const handOverOrYield = sound(lock.handOver)
+const handOver = only(handOverOrYield, 'granted', 'gone')
+const free = only(lock.release, 'freed', 'gone')
+// The owner may have raised the count again meanwhile, so only a full release is repeated.
+const lower = { ...only(lock.release, 'kept', 'gone'), asksAgain: false }
+const peek = { ...lock.peek, read: holderFacts }
+const inspect = { ...lock.inspect, read: lockFacts }
 
 /** The parts of the server that a lock uses. */
 interface LockScriptServer extends ScriptServer {
@@ -28,25 +40,40 @@ export class RedisLock implements RemoteLock {
   readonly #server: LockScriptServer
   readonly #keys: LockKeys
 
-  constructor(server: LockScriptServer, rawName: string) {
+  constructor(server: LockScriptServer, keys: LockKeys) {
     this.#server = server
-    this.#keys = lockKeys(rawName)
+    this.#keys = keys
   }
 
-  acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void {
-    commands.acquire(this.#server, this.#keys, attempt, reply)
+  acquire({ owner, leaseMs, reserve, callMs }: Attempt, reply: Reply<AcquireAnswer>): void {
+    const given = { owner, leaseMs, reserve }
+    this.#server.runner.run(acquire, this.#keys, given, callMs, reply)
   }
 
-  reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void {
-    commands.reenter(this.#server, this.#keys, reentry, reply)
+  reenter({ owner, leaseMs, holds, token, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
+    const given = { owner, leaseMs, holds, token }
+    this.#server.runner.run(reenter, this.#keys, given, callMs, reply)
   }
 
-  handOver(passing: Passing, reply: Reply<HandOverAnswer>): void {
-    commands.handOver(this.#server, this.#keys, passing, reply)
+  /** @param vote true for one master of several */
+  handOver(passing: Passing, reply: Reply<HandOverAnswer>, vote = false): void {
+    const { from, to, listening, reserve, callMs } = passing
+    const binding = listening === null ? handOver : handOverOrYield
+    const given = {
+      from: from.owner,
+      token: from.token,
+      to: to.owner,
+      leaseMs: to.leaseMs,
+      listening: listening ?? ('' as const),
+      vote,
+      reserve,
+    }
+    this.#server.runner.run(binding, this.#keys, given, callMs, reply)
   }
 
-  lower(ending: Ending, reply: Reply<Released>): void {
-    commands.lower(this.#server, this.#keys, ending, reply)
+  lower({ owner, holds, token, callMs }: Ending, reply: Reply<Released>): void {
+    const binding = holds > 0 ? lower : free
+    this.#server.runner.run(binding, this.#keys, { owner, token, holds }, callMs, reply)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
@@ -55,20 +82,33 @@ export class RedisLock implements RemoteLock {
     pending.abandon(of, untilMs, leaseMs, (ending, reply) => this.lower(ending, reply))
   }
 
-  seen(callMs: number): Promise<SeenHold | null> {
-    return this.peek(callMs).then(seenIn)
+  async seen(callMs: number): Promise<SeenHold | null> {
+    const { holder, token } = await this.peek(callMs)
+    return holder === null ? null : { owner: holder, token }
   }
 
-  forceRelease(seen: SeenHold, callMs: number): Promise<boolean> {
-    return forceRelease(this.#server.runner, this.#keys, seen, callMs)
+  /**
+   * @param forcedMs how long one master of several refuses to restore a hold of the owner, in
+   * milliseconds; left out for a single server
+   */
+  forceRelease(
+    { owner, token }: SeenHold,
+    callMs: number,
+    forcedMs?: number | undefined,
+  ): Promise<boolean> {
+    const forced = forcedMs === undefined ? undefined : forcedKey(this.#keys.lock)
+    const given = { owner, token: token ?? '', forcedMs } as const
+    const names = { ...this.#keys, forced }
+    return this.#server.runner.request(lock.forceRelease, names, given, callMs)
   }
 
   peek(callMs: number): Promise<HolderFacts> {
-    return commands.peek(this.#server, this.#keys, callMs)
+    return this.#server.runner.request(peek, this.#keys, {}, callMs)
   }
 
   inspect(callMs: number): Promise<LockFacts> {
-    return commands.inspect(this.#server, this.#keys, callMs)
+    const names = { ...this.#keys, ...queueKeys(this.#keys.lock) }
+    return this.#server.runner.request(inspect, names, { most: MOST_LISTED }, callMs)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {

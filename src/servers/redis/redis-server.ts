@@ -10,7 +10,7 @@ import type { KindClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './calls/cluster-slot.ts'
-import type { LockKeys } from './calls/keys.ts'
+import { type LockKeys, lockKeys } from './calls/keys.ts'
 import type { Closing, RedisKinds } from './calls/redis-kind.ts'
 import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
@@ -100,7 +100,7 @@ export class RedisServer implements LockServer {
   }
 
   lock(rawName: string): RedisLock {
-    return new RedisLock(this, rawName)
+    return new RedisLock(this, lockKeys(rawName))
   }
 
   acquireAll(

@@ -1,4 +1,4 @@
-import { lockKeys } from '../../../src/servers/redis/calls/keys.ts'
+import { lockAndCounter } from '../../../src/servers/redis/calls/keys.ts'
 import {
   type Arguments,
   admin,
@@ -47,7 +47,7 @@ export const renew = (
   admin.eval(
     scripts.renew.source,
     2 * seats.length,
-    ...seats.flatMap(([key]) => lockKeys(key).both),
+    ...seats.flatMap(([key]) => lockAndCounter(key)),
     leaseMs,
     counterMs,
     ...seats.map(([, owner]) => owner),

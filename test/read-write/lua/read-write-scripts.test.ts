@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { inspect as inspectReadWrite } from '../../../src/servers/redis/scripts/read-write.generated.ts'
 import {
   type Arguments,
   admin,
@@ -615,7 +614,7 @@ test('a reader that reads again after its lease ended does not shorten the lease
 
 describe('an inspection', () => {
   const inspect = (most = 10) =>
-    run(inspectReadWrite, { prefix: '{it}', most }) as Promise<(Value | Value[])[]>
+    run(scripts.inspectReadWrite, { prefix: '{it}', most }) as Promise<(Value | Value[])[]>
 
   test('an inspection reports readers with a lease, and waiters, and changes nothing', async () => {
     const java = '0f8fad5b-d9cb-469f-a165-70867728950e:1'

@@ -14,7 +14,6 @@ import {
   clientKey,
   electionChannelOf,
   INBOX,
-  kindKey,
   latchKeys,
   lockKeys,
   permitKeys,
@@ -22,7 +21,7 @@ import {
   readWriteKeys,
   requestKey,
   requestsOf,
-  waitingKeys,
+  semaphoreKeys,
 } from '../../../src/servers/redis/calls/keys.ts'
 import { GIVING_BACK_MS } from '../../../src/servers/semaphore-server.ts'
 import { WAITING_MS } from '../../../src/servers/waiting-time.ts'
@@ -477,18 +476,16 @@ describe('the page about keys', () => {
     const ofJava = [javaQueue, javaTimeouts]
     expect(namesBelow('Fair lock')).toEqual([queue, waiting, `${INBOX}<clientId>`, ...ofJava])
     expect(namesBelow('Leader election')).toEqual([electionChannelOf('app:order:1001')])
-    const { five, six, channel: ofBothSides, prefix } = readWriteKeys('app:order:1001')
-    const timeout = `${prefix}:<clientId>:<owner>:rwlock_timeout:1`
-    expect(six.slice(0, 2)).toEqual([lock, counter])
-    expect(six.slice(0, 5)).toEqual(five)
-    expect(namesBelow('Read-write lock')).toEqual([timeout, ...six.slice(2), ofBothSides])
-    const { both, kind, channel: ofLatch, request } = latchKeys('app:order:1001', false)
-    expect(namesBelow('Count-down latch')).toEqual([
-      ...both,
-      kind,
-      request('<clientId>:latch:<n>'),
-      ofLatch,
+    const { prefix, ...readWrite } = readWriteKeys('app:order:1001')
+    expect(readWrite).toMatchObject({ lock, counter })
+    expect(namesBelow('Read-write lock')).toEqual([
+      `${prefix}:<clientId>:<owner>:rwlock_timeout:1`,
+      ...[readWrite.readers, readWrite.writers, readWrite.alive, readWrite.phase],
+      readWrite.channel,
     ])
+    const { latch, round, kind, channel: ofLatch } = latchKeys('app:order:1001', false)
+    const ofRequest = requestKey('app:order:1001', '<clientId>:latch:<n>')
+    expect(namesBelow('Count-down latch')).toEqual([latch, round, kind, ofRequest, ofLatch])
     const { barrier, state, settled, channel: rounds } = barrierKeys('app:order:1001')
     expect(namesBelow('Cyclic barrier')).toEqual([barrier, state, settled, rounds])
     expect(text).toContain(latchKeys('{ada}:order', false).channel)
@@ -498,11 +495,11 @@ describe('the page about keys', () => {
   })
 
   test('the page has the key names of the code for semaphores', () => {
-    const { queue: clients, alive, channel, tickets } = waitingKeys('app:api')
+    const { queue: clients, alive, kind, channel, tickets } = semaphoreKeys('app:api')
     const request = requestKey('app:api', '<clientId>:<owner>')
-    const names = ['app:api', clients, alive, request, kindKey('app:api'), channel, tickets]
+    const names = ['app:api', clients, alive, request, kind, channel, tickets]
     expect(namesBelow('Semaphore')).toEqual(names)
-    const [timeouts, counter = '', holders] = permitKeys('app:api').three
+    const { timeouts, counter, holders } = permitKeys('app:api')
     expect(namesBelow('Semaphore with leases')).toEqual([timeouts, holders])
     expect(text).toContain(`\`${counter}\`, and two more keys:`)
   })

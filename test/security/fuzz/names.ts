@@ -154,7 +154,9 @@ export const NAMES: readonly Target[] = [
     const { queue } = queueKeys(raw)
     same(lockOf(counter), raw, 'the lock of its counter')
     same(lockOf(queue), raw, 'the lock of its queue')
-    const all = [counter, channel, ...readWriteKeys(raw).six, ...permitKeys(raw).seven]
+    const { prefix: _, ...readWrite } = readWriteKeys(raw)
+    const others = [readWrite, permitKeys(raw)].flatMap((keys) => Object.values(keys))
+    const all = [counter, channel, ...others]
     for (const one of all) same(slotOf(one), slotOf(raw), `the slot of ${one}`)
   }),
   target('escaped names', 4, fc.tuple(texts, texts), ([text, other]) => {

@@ -16,12 +16,15 @@ import { type Target, target } from './target.ts'
 
 type Reader = (reply: unknown) => unknown
 
-/** The readers of these modules, each with the words that its replies begin with. */
-function readersOf(modules: Readonly<Record<string, object>>, which: RegExp): [string, Reader][] {
+/** The readers of these modules: functions with such a name, and those of bindings. */
+function readersOf(modules: Readonly<Record<string, object>>): [string, Reader][] {
   return Object.entries(modules).flatMap(([room, module]) =>
-    Object.entries(module).flatMap(([name, value]): [string, Reader][] =>
-      which.test(name) && typeof value === 'function' ? [[`${room} ${name}`, value as Reader]] : [],
-    ),
+    Object.entries(module).flatMap(([name, value]): [string, Reader][] => {
+      if (typeof value === 'function') {
+        return /(Of|Facts|Answer)$/.test(name) ? [[`${room} ${name}`, value as Reader]] : []
+      }
+      return 'read' in value ? [[`${room} ${name}`, value.read as Reader]] : []
+    }),
   )
 }
 
@@ -36,17 +39,14 @@ const SCRIPTS = {
   'read-write': readWriteScripts,
   semaphore,
 }
-const READERS = [
-  ...readersOf(SCRIPTS, /^read[A-Z]/),
-  ...readersOf({ replies, readWrite, permitReplies, semaphoreReplies }, /(Of|Facts|Answer)$/),
-]
+const READERS = readersOf({ ...SCRIPTS, replies, readWrite, permitReplies, semaphoreReplies })
 
 const WORDS = [
   ...new Set(
     Object.values(SCRIPTS).flatMap((module) =>
-      Object.values(module).flatMap((value) =>
-        typeof value === 'function' ? [...String(value).matchAll(/case ['"]([a-z-]+)['"]/g)] : [],
-      ),
+      Object.values(module).flatMap(({ read }) => [
+        ...String(read).matchAll(/case ['"]([a-z-]+)['"]/g),
+      ]),
     ),
   ),
 ].map(([, word]) => String(word))

@@ -7,6 +7,7 @@ import {
   NEVER,
   notAfter,
   nowUs,
+  type Script,
   state,
 } from '../../lua/run-script.ts'
 import { leaves } from '../../support/leaks.ts'
@@ -25,7 +26,7 @@ beforeEach(() => leaves({ keys: true, why: 'what the scripts make is looked at' 
 
 /** With the arguments by name, as the header declares them, and the keys of requests that are answered. */
 function run(
-  script: { readonly args: readonly string[]; readonly source: string },
+  { script }: { readonly script: Script },
   id: string | null,
   given: Arguments,
   answered: readonly string[] = [],

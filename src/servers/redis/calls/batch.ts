@@ -4,21 +4,29 @@ import { failureOf, refusal } from '../connection/failure-of.ts'
 import * as lock from '../scripts/lock.generated.ts'
 import { vote } from '../scripts/quorum.generated.ts'
 import { listOf, sized } from '../scripts/reading.ts'
-import type { Args, Request, Script, Value } from '../scripts/script.ts'
+import type { Args, Binding, GivenSource, Script, Value } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
 
 /** A call of a script that can share a request with other calls. */
 interface Call {
-  readonly request: Request<unknown>
+  readonly script: Script
+  readonly keys: readonly string[]
   /** The deadline, on `performance.now()`. */
   readonly endsAt: number
+  argsFor(terms: Terms): Args
   answered(reply: unknown): void
   failed(failure: CallFailure): void
 }
 
 /** Sends the batches, and the calls that are sent alone. */
 interface BatchSender<C extends Call> {
-  run<A>(request: Request<A>, reply: Reply<A>): void
+  run<Names, Given, A>(
+    binding: Binding<Names, Given, A>,
+    names: Names,
+    given: GivenSource<Given>,
+    callMs: number,
+    reply: Reply<A>,
+  ): void
   sendAlone(call: C): void
 }
 
@@ -36,15 +44,16 @@ interface Batched {
 }
 
 const BATCHED = new Map<Script, Batched>([
-  [lock.acquire, batched('a', lock.acquire)],
-  [vote, batched('v', vote)],
-  [lock.release, batched('r', lock.release)],
+  batched('a', lock.acquire.script),
+  batched('v', vote.script),
+  batched('r', lock.release.script),
 ])
 
-function batched(letter: string, { args }: Script): Batched {
-  const common: readonly string[] = [...lock.batch.args, 'channel'] // 'channel' is made from a key.
+function batched(letter: string, script: Script): [Script, Batched] {
+  const { args } = script
+  const common = [...lock.batch.script.args, 'channel'] // 'channel' is made from a key.
   const own = [...args.keys()].filter((i) => !common.includes(args[i] as string))
-  return { letter, own, longestMs: args.indexOf('longestMs') }
+  return [script, { letter, own, longestMs: args.indexOf('longestMs') }]
 }
 
 /**
@@ -80,12 +89,12 @@ export class Batch<C extends Call> {
     this.#onRefusal = onRefusal
   }
 
-  takes({ request }: C): boolean {
-    return BATCHED.has(request.script)
+  takes({ script }: C): boolean {
+    return BATCHED.has(script)
   }
 
   add(call: C): void {
-    const { keys } = call.request
+    const { keys } = call
     this.sendBefore(keys)
     if (this.#calls.length === 0) process.nextTick(() => this.#sendAll())
     this.#calls.push(call)
@@ -124,21 +133,18 @@ export class Batch<C extends Call> {
       this.#sendEach(calls)
       return
     }
-    const keys: string[] = []
-    for (const call of calls) keys.push(...call.request.keys)
     const endsAt = Math.min(...calls.map((call) => call.endsAt))
-    const request: Request<readonly unknown[]> = {
-      script: lock.batch,
-      keys,
-      args: (terms) => argsOfAll(calls, terms),
-      read: (replies) => {
+    const binding = {
+      ...lock.batch,
+      read: (replies: unknown) => {
         const all = listOf(replies)
         sized(all, calls.length)
         return all
       },
-      callMs: endsAt - performance.now(),
     }
-    this.#sender.run(request, {
+    const names = { both: calls.flatMap(({ keys }) => keys) }
+    const given = (terms: Terms) => argsOfAll(calls, terms)
+    this.#sender.run(binding, names, given, endsAt - performance.now(), {
       answered: (all) => {
         for (const [i, reply] of all.entries()) this.#answer(calls[i] as C, reply)
       },
@@ -166,19 +172,19 @@ export class Batch<C extends Call> {
   }
 }
 
-function argsOfAll(calls: readonly Call[], terms: Terms): Args {
+function argsOfAll(calls: readonly Call[], terms: Terms): lock.BatchArgs {
   const own: Value[] = []
   let longestMs = 0
   let kinds = ''
-  for (const { request } of calls) {
-    const of = BATCHED.get(request.script) as Batched
-    const all = request.args(terms)
+  for (const call of calls) {
+    const of = BATCHED.get(call.script) as Batched
+    const all = call.argsFor(terms)
     const before = own.length
     for (const i of of.own) if (i < all.length) own.push(all[i] as Value)
     if (of.longestMs !== -1) longestMs = Math.max(longestMs, all[of.longestMs] as number)
     kinds += `${of.letter}${own.length - before}`
   }
-  return lock.batchArgs({ longestMs: longestMs || '', kinds, own }, terms)
+  return { longestMs: longestMs || '', kinds, own }
 }
 
 /**

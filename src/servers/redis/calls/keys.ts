@@ -53,8 +53,6 @@ export interface LockKeys {
   readonly counter: string
   /** The channel of releases. */
   readonly channel: string
-  /** The hash and the counter, in the order in which most scripts expect them. */
-  readonly both: readonly string[]
 }
 
 /**
@@ -64,7 +62,12 @@ export interface LockKeys {
 export function lockKeys(rawName: string): LockKeys {
   const counter = derived(NAMES.lock.counter, rawName)
   const channel = derived(NAMES.lock.channel, rawName)
-  return { lock: rawName, counter, channel, both: [rawName, counter] }
+  return { lock: rawName, counter, channel }
+}
+
+/** Returns the keys that the renewal of one lock needs. */
+export function lockAndCounter(rawName: string): readonly string[] {
+  return [rawName, derived(NAMES.lock.counter, rawName)]
 }
 
 /** The further keys of a fair lock. */
@@ -94,12 +97,13 @@ export function queueKeys(rawName: string): QueueKeys {
 export function readWriteKeys(rawName: string) {
   const { lock, counter } = lockKeys(rawName)
   const { readWrite: names } = NAMES
-  const queues = [derived(names.readers, rawName), derived(names.writers, rawName)]
-  const five = [lock, counter, ...queues, derived(names.alive, rawName)]
   return {
-    both: [lock, counter],
-    five,
-    six: [...five, derived(names.phase, rawName)],
+    lock,
+    counter,
+    readers: derived(names.readers, rawName),
+    writers: derived(names.writers, rawName),
+    alive: derived(names.alive, rawName),
+    phase: derived(names.phase, rawName),
     channel: derived(names.channel, rawName),
     /** The prefix of the timeout keys, which store the leases of readers. */
     prefix: tagged(rawName),
@@ -112,15 +116,13 @@ export function readWriteKeys(rawName: string) {
  * Holdfast uses another channel there. Redisson's own scripts fail in this case.
  */
 export function latchKeys(rawName: string, clustered: boolean) {
-  const round = derived(NAMES.latch.round, rawName)
   const { channel } = NAMES.latch
   return {
-    both: [rawName, round],
+    latch: rawName,
+    round: derived(NAMES.latch.round, rawName),
     kind: kindKey(rawName),
     channel:
       clustered && rawName.includes('{') ? `${channel}:${rawName}` : `${channel}{${rawName}}`,
-    /** The key for the result of a request. */
-    request: (id: string) => requestKey(rawName, id),
   }
 }
 
@@ -128,13 +130,18 @@ export function latchKeys(rawName: string, clustered: boolean) {
  * Returns the keys of clients that wait for permits, and the channels that wake them: `tickets` for
  * Holdfast, `channel` for Redisson.
  */
-export function waitingKeys(rawName: string) {
+function waitingKeys(rawName: string) {
   return {
     queue: derived(NAMES.permits.queue, rawName),
     alive: derived(NAMES.permits.alive, rawName),
     channel: derived(NAMES.permits.channel, rawName),
     tickets: derived(NAMES.permits.tickets, rawName),
   }
+}
+
+/** Returns the keys of a semaphore whose permits have no leases. */
+export function semaphoreKeys(rawName: string) {
+  return { semaphore: rawName, ...waitingKeys(rawName), kind: kindKey(rawName) }
 }
 
 /**
@@ -153,22 +160,13 @@ export function requestKey(rawName: string, id: string): string {
 /** Returns the keys of a semaphore whose permits have leases. */
 export function permitKeys(rawName: string) {
   const { counter } = lockKeys(rawName)
-  const waiting = waitingKeys(rawName)
-  const { queue, alive } = waiting
-  const [holders, kind] = [derived(NAMES.permits.holders, rawName), kindKey(rawName)]
-  const timeouts = `${tagged(rawName)}:timeout`
   return {
-    ...waiting,
-    /** The keys of a hold for `renew`. */
-    three: [timeouts, counter, holders],
-    six: [rawName, timeouts, queue, alive, holders, kind],
-    seven: [rawName, timeouts, counter, queue, alive, holders, kind],
-    /** The keys for `set` and `release-ids`, with the key for the result of the request. */
-    sevenFor: (request: string) => [
-      ...[rawName, timeouts, queue, alive],
-      requestKey(rawName, request),
-      ...[holders, kind],
-    ],
+    pool: rawName,
+    timeouts: `${tagged(rawName)}:timeout`,
+    counter,
+    ...waitingKeys(rawName),
+    holders: derived(NAMES.permits.holders, rawName),
+    kind: kindKey(rawName),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { KindClient } from '../../server-kind.ts'
 import type { Subscription } from '../../subscription.ts'
-import type { KindScriptServer } from './kind-server.ts'
+import type { KindScriptServer } from './renew.ts'
 import type { KeyOfKind } from './wrong-type.ts'
 
 /** The parts of a server that such a kind uses. */

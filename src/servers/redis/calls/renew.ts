@@ -1,21 +1,26 @@
 import type { LeaseToRenew } from '../../answers.ts'
 import { CallFailure, OddAnswer } from '../../call-failure.ts'
+import type { Confirm } from '../../durability.ts'
+import type { PendingReleases } from '../../pending-releases.ts'
 import type { Remaining } from '../../remaining.ts'
 import type { RenewedLease } from '../../renewed-lease.ts'
+import type { Subscription } from '../../subscription.ts'
 import * as lock from '../scripts/lock.generated.ts'
 import { odd } from '../scripts/reading.ts'
-import type { Args, Script } from '../scripts/script.ts'
-import type { Terms } from '../scripts/terms.ts'
-import { lockKeys } from './keys.ts'
+import type { Binding } from '../scripts/script.ts'
+import { type LockKeys, lockAndCounter } from './keys.ts'
 import type { ScriptServer } from './script-runner.ts'
+
+/** The keys of all holds that one request renews. */
+interface HoldKeys {
+  readonly keys: readonly string[]
+}
 
 /** How leases of one kind are renewed. */
 export interface Renewing {
-  readonly script: Script
-  keysOf(rawName: string): readonly string[]
-  args(group: readonly LeaseToRenew[], terms: Terms): Args
   /** Reads the remaining time of each lease; undefined for an invalid value. */
-  read(reply: unknown): (Remaining | undefined)[]
+  readonly binding: Binding<HoldKeys, readonly LeaseToRenew[], (Remaining | undefined)[]>
+  keysOf(rawName: string): readonly string[]
 }
 
 interface RenewingServer extends ScriptServer {
@@ -23,28 +28,36 @@ interface RenewingServer extends ScriptServer {
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
+/** The parts of the server that a kind of lock uses. */
+export interface KindScriptServer extends RenewingServer {
+  confirmWith(renewing: Renewing): Confirm | undefined
+  pendingReleases(rawName: string): PendingReleases
+  listen(keys: Pick<LockKeys, 'channel'>, onWake: (message?: string) => void): Subscription
+}
+
 /** @returns for each lease its remaining time, or the failure of its request */
 export async function renew(
   server: RenewingServer,
   leases: readonly LeaseToRenew[],
-  { script, keysOf, args, read }: Renewing,
+  { binding, keysOf }: Renewing,
   callMs: number,
 ): Promise<RenewedLease[]> {
   const remaining: RenewedLease[] = new Array(leases.length)
   const renewGroup = async (indices: number[]) => {
     const group = indices.map((i) => leases[i] as LeaseToRenew)
-    const asked = {
-      script,
-      keys: group.flatMap(({ key }) => keysOf(key)),
-      args: (terms: Terms) => args(group, terms),
+    const renewing = {
+      ...binding,
       read: (reply: unknown) => {
-        const answers = read(reply)
+        const answers = binding.read(reply)
         if (answers.length !== group.length) throw odd()
-        return answers.map((one, n) => one ?? new OddAnswer(script.name, (reply as unknown[])[n]))
+        const { name } = binding.script
+        return answers.map((one, n) => one ?? new OddAnswer(name, (reply as unknown[])[n]))
       },
-      callMs,
     }
-    const answers = await server.runner.request(asked).catch((failure: CallFailure) => failure)
+    const names = { keys: group.flatMap(({ key }) => keysOf(key)) }
+    const answers = await server.runner
+      .request(renewing, names, group, callMs)
+      .catch((failure: CallFailure) => failure)
     for (const [n, i] of indices.entries()) {
       remaining[i] = answers instanceof CallFailure ? answers : (answers[n] as RenewedLease)
     }
@@ -53,13 +66,18 @@ export async function renew(
   return remaining
 }
 
+/** Returns how the leases of one kind are renewed, if its script needs only their owners. */
+export function renewingOwners(
+  binding: Binding<HoldKeys, lock.RenewArgs, (Remaining | undefined)[]>,
+  leaseMs: number,
+  keysOf: (rawName: string) => readonly string[],
+): Renewing {
+  const argsOf: Renewing['binding']['argsOf'] = (leases, terms, names) =>
+    binding.argsOf({ leaseMs, owners: leases.map(({ wireOwner }) => wireOwner) }, terms, names)
+  return { binding: { ...binding, argsOf }, keysOf }
+}
+
 /** Returns how the leases of plain and fair locks are renewed. */
 export function renewingLocks(leaseMs: number): Renewing {
-  return {
-    script: lock.renew,
-    keysOf: (rawName) => lockKeys(rawName).both,
-    args: (group, terms) =>
-      lock.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
-    read: lock.readRenew,
-  }
+  return renewingOwners(lock.renew, leaseMs, lockAndCounter)
 }

@@ -5,20 +5,33 @@ import { DueCall } from '../connection/due-calls.ts'
 import { type OnWrite, watchWrites } from '../connection/node-writes.ts'
 import { isCluster, type RedisClient } from '../connection/open-client.ts'
 import { whole } from '../scripts/reading.ts'
-import type { Args, Request } from '../scripts/script.ts'
+import type { Args, Binding, GivenSource, Script } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
 import type { ServerClock } from './server-clock.ts'
 import { isWrongType } from './wrong-type.ts'
 
+/** A call of a script, without the types of its arguments and its answer. */
+export interface SentCall extends DueCall {
+  readonly script: Script
+  readonly keys: readonly string[]
+  /** The deadline, on `performance.now()`. */
+  readonly endsAt: number
+  /**
+   * Makes the arguments. Called at each sending, because only then the deadline and the command for
+   * messages are known.
+   */
+  argsFor(terms: Terms): Args
+}
+
 /** The parts of the script runner that a call uses. */
 interface CallSender {
-  send(call: ScriptCall<unknown>): void
-  sendAlone(call: ScriptCall<unknown>): void
+  send(call: SentCall): void
+  sendAlone(call: SentCall): void
   /**
    * Finds out what already has the name that the server refused, and returns a failure that names
    * it.
    */
-  explain(failure: CallFailure, request: Request<unknown>): Promise<CallFailure>
+  explain(failure: CallFailure, call: SentCall): Promise<CallFailure>
   /** The estimated clock of the server, or of one node of a cluster. */
   clockOf(node?: Redis): ServerClock
   /**
@@ -36,11 +49,13 @@ interface CallSender {
  * If the server refuses the call as late, because the clocks have drifted apart, the call is also
  * sent once more.
  */
-export class ScriptCall<A> extends DueCall {
-  readonly request: Request<A>
-  /** The deadline, on `performance.now()`. */
+export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
+  readonly keys: readonly string[]
   readonly endsAt: number
   readonly #sender: CallSender
+  readonly #binding: Binding<Names, Given, A>
+  readonly #names: Names
+  readonly #given: GivenSource<Given>
   readonly #reply: Reply<A>
   #startedAt: number
   /** The clock of the server to which the call was last sent. */
@@ -48,19 +63,38 @@ export class ScriptCall<A> extends DueCall {
   #bySource = false
   #wasLate = false
 
-  constructor(sender: CallSender, request: Request<A>, reply: Reply<A>) {
+  constructor(
+    sender: CallSender,
+    binding: Binding<Names, Given, A>,
+    names: Names,
+    given: GivenSource<Given>,
+    callMs: number,
+    reply: Reply<A>,
+  ) {
     super()
-    this.request = request
+    this.keys = binding.keysOf(names)
     this.#sender = sender
+    this.#binding = binding
+    this.#names = names
+    this.#given = given
     this.#reply = reply
     this.#clock = sender.clockOf()
     this.#startedAt = performance.now()
-    this.endsAt = this.#startedAt + request.callMs
+    this.endsAt = this.#startedAt + callMs
+  }
+
+  get script(): Script {
+    return this.#binding.script
+  }
+
+  argsFor(terms: Terms): Args {
+    const given = isFunction(this.#given) ? this.#given(terms) : this.#given
+    return this.#binding.argsOf(given, terms, this.#names)
   }
 
   /** Does what `client.evalsha()` does, but without its slow handling of arguments. */
   send(client: RedisClient): Promise<unknown> {
-    const { script, keys } = this.request
+    const { script, keys } = this
     const name = this.#bySource ? 'eval' : 'evalsha'
     const all = [this.#bySource ? script.source : script.sha1, String(keys.length), ...keys]
     if (isCluster(client)) return this.#sendToNode(client, name, all)
@@ -87,7 +121,7 @@ export class ScriptCall<A> extends DueCall {
   }
 
   #args(): Args {
-    return this.request.args(this.#sender.termsUntil(this.endsAt, this.#clock))
+    return this.argsFor(this.#sender.termsUntil(this.endsAt, this.#clock))
   }
 
   answered(reply: unknown): void {
@@ -97,10 +131,9 @@ export class ScriptCall<A> extends DueCall {
         this.#askAgain(reply)
         return
       }
-      answer = this.request.read(reply)
+      answer = this.#binding.read(reply)
     } catch (error) {
-      const odd =
-        error instanceof CallFailure ? error : new OddAnswer(this.request.script.name, reply)
+      const odd = error instanceof CallFailure ? error : new OddAnswer(this.script.name, reply)
       this.#reply.failed(odd)
       return
     }
@@ -111,24 +144,24 @@ export class ScriptCall<A> extends DueCall {
     const { kind, message } = failure
     if (kind === 'refused' && message.startsWith('NOSCRIPT') && !this.#bySource) {
       this.#bySource = true
-      this.#sender.sendAlone(this as ScriptCall<unknown>)
+      this.#sender.sendAlone(this)
     } else if (kind === 'refused' && isWrongType(failure)) {
-      const explained = this.#sender.explain(failure, this.request)
+      const explained = this.#sender.explain(failure, this)
       void explained.then((explanation) => this.#reply.failed(explanation))
     } else if (kind !== 'refused' || isOfServer(message)) {
       this.#reply.failed(failure)
     } else {
-      this.#reply.failed(new OddAnswer(this.request.script.name, failure))
+      this.#reply.failed(new OddAnswer(this.script.name, failure))
     }
   }
 
   #isLate(reply: unknown): reply is readonly unknown[] {
     if (!Array.isArray(reply) || reply[0] !== 'late') return false
-    return this.request.script.args.includes('notAfterUs')
+    return this.script.args.includes('notAfterUs')
   }
 
   #askAgain(reply: readonly unknown[]): void {
-    const { script, asksAgain = true } = this.request
+    const { script, asksAgain = true } = this.#binding
     const now = performance.now()
     this.#clock.update(whole(reply[1], 1), this.#startedAt)
     if (now >= this.endsAt || !asksAgain) {
@@ -140,8 +173,12 @@ export class ScriptCall<A> extends DueCall {
     this.#wasLate = true
     this.#bySource = false
     this.#startedAt = now
-    this.#sender.send(this as ScriptCall<unknown>)
+    this.#sender.send(this)
   }
+}
+
+function isFunction<Given>(given: GivenSource<Given>): given is (terms: Terms) => Given {
+  return typeof given === 'function'
 }
 
 /**

@@ -4,12 +4,12 @@ import { promised, type Reply } from '../../reply.ts'
 import { masterOf } from '../connection/cluster-nodes.ts'
 import type { Connection } from '../connection/connection.ts'
 import type { RedisClient } from '../connection/open-client.ts'
-import type { Request } from '../scripts/script.ts'
+import type { Binding, GivenSource } from '../scripts/script.ts'
 import type { Terms } from '../scripts/terms.ts'
 import { Batch } from './batch.ts'
 import { slotOf } from './cluster-slot.ts'
 import { NodeClocks } from './node-clocks.ts'
-import { ScriptCall } from './script-call.ts'
+import { ScriptCall, type SentCall } from './script-call.ts'
 import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
 import { explained, type KeysOfKinds } from './wrong-type.ts'
@@ -33,9 +33,7 @@ export class ScriptRunner {
   readonly #onSend: OnSend
   readonly #ofNodes = new NodeClocks()
   readonly #terms: ConnectionTerms
-  readonly #batch = new Batch<ScriptCall<unknown>>(this, (failure) =>
-    this.#connection.refused(failure),
-  )
+  readonly #batch = new Batch<SentCall>(this, (failure) => this.#connection.refused(failure))
 
   /**
    * @param counterMs how long a token counter outlives its last use, in milliseconds; 0 means
@@ -79,33 +77,48 @@ export class ScriptRunner {
     return this.#connection.call(timeoutMs, send)
   }
 
-  /** Runs a script. Several calls that are made at once may share one request. */
-  run<A>(request: Request<A>, reply: Reply<A>): void {
-    this.send(new ScriptCall(this, request, reply) as ScriptCall<unknown>)
+  /**
+   * Runs a script. Several calls that are made at once may share one request.
+   *
+   * @param callMs how long the whole call may take, in milliseconds
+   */
+  run<Names, Given, A>(
+    binding: Binding<Names, Given, NoInfer<A>>,
+    names: NoInfer<Names>,
+    given: GivenSource<NoInfer<Given>>,
+    callMs: number,
+    reply: Reply<A>,
+  ): void {
+    this.send(new ScriptCall(this, binding, names, given, callMs, reply))
   }
 
   /** @returns the answer; rejects only with a `CallFailure`, after at most `callMs` */
-  request<A>(request: Request<A>): Promise<A> {
-    return promised((reply) => this.run(request, reply))
+  request<Names, Given, A>(
+    binding: Binding<Names, Given, A>,
+    names: NoInfer<Names>,
+    given: GivenSource<NoInfer<Given>>,
+    callMs: number,
+  ): Promise<A> {
+    return promised((reply) => this.run(binding, names, given, callMs, reply))
   }
 
   /** @internal */
-  send(call: ScriptCall<unknown>): void {
+  send(call: SentCall): void {
     const goesAlone = !this.#connection.isBusy || this.clustered || !this.#batch.takes(call)
     if (goesAlone) this.sendAlone(call)
     else this.#batch.add(call)
   }
 
   /** @internal */
-  sendAlone(call: ScriptCall<unknown>): void {
-    this.#batch.sendBefore(call.request.keys)
+  sendAlone(call: SentCall): void {
+    this.#batch.sendBefore(call.keys)
     const now = performance.now()
     this.#connection.send(call, Math.max(1, call.endsAt - now))
     this.#onSend.touch(now)
   }
 
   /** @internal */
-  explain(failure: CallFailure, { script, keys }: Request<unknown>): Promise<CallFailure> {
+  explain(failure: CallFailure, { script, keys }: SentCall): Promise<CallFailure> {
     return explained(failure, script.name, keys, (send) => this.raw(EXPLAIN_MS, send), this.#kinds)
   }
 

@@ -57,9 +57,10 @@ export async function confirm(
     : node.wait(replicas, timeoutMs).then((count) => [undefined, count] as const)
   const reads = groups.map(({ renewing, indices }) => {
     const leases = indices.map((i) => (all[i] as UnconfirmedGrant).lease)
-    const keys = leases.flatMap((lease) => renewing.keysOf(lease.key))
-    const args = renewing.args(leases, terms)
-    return node.eval(renewing.script.source, keys.length, ...keys, ...args)
+    const { binding, keysOf } = renewing
+    const keys = leases.flatMap((lease) => keysOf(lease.key))
+    const args = binding.argsOf(leases, terms, { keys })
+    return node.eval(binding.script.source, keys.length, ...keys, ...args)
   })
   const [, [local, count], ...replies] = await Promise.all([written, acknowledged, ...reads])
   const remaining: RenewedLease[] = new Array(all.length)
@@ -124,16 +125,17 @@ function together(
   })
 }
 
-function readRemaining({ script, read }: Renewing, reply: unknown, size: number) {
+function readRemaining({ binding }: Renewing, reply: unknown, size: number) {
   let remaining: (Remaining | undefined)[] = []
   try {
-    remaining = read(reply)
+    remaining = binding.read(reply)
   } catch {
     // The code below handles the empty list like a list with the wrong length.
   }
   const isOdd = remaining.length !== size
   return Array.from({ length: size }, (_, i) => {
-    if (isOdd) return new OddAnswer(script.name, reply)
-    return remaining[i] ?? new OddAnswer(script.name, (reply as unknown[])[i])
+    const { name } = binding.script
+    if (isOdd) return new OddAnswer(name, reply)
+    return remaining[i] ?? new OddAnswer(name, (reply as unknown[])[i])
   })
 }

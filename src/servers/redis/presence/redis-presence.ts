@@ -4,10 +4,12 @@ import type { CallFailure } from '../../call-failure.ts'
 import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../../presence.ts'
 import { WIRE_FORMAT, warnOfConflict } from '../../wire-version.ts'
 import { clientKey } from '../calls/keys.ts'
+import { ConnectionTerms } from '../calls/terms.ts'
 import type { Connection } from '../connection/connection.ts'
 import { failureOf } from '../connection/failure-of.ts'
 import type { RedisClient } from '../connection/open-client.ts'
-import { touch, touchArgs } from '../scripts/presence.generated.ts'
+import { touch } from '../scripts/presence.generated.ts'
+import type { Terms } from '../scripts/terms.ts'
 import { ClientNotes, type NoteChange } from './client-notes.ts'
 
 /** The pause between two reports, unless notes change, in milliseconds. */
@@ -28,6 +30,7 @@ const KNOWN_MS = 120_000
  */
 export class RedisPresence implements Presence {
   readonly #connection: Connection
+  readonly #terms: Terms
   readonly #timeoutMs: number
   readonly #key: string
   readonly #about: string
@@ -49,6 +52,7 @@ export class RedisPresence implements Presence {
   ) {
     const { client, ...about } = info
     this.#connection = connection
+    this.#terms = new ConnectionTerms(connection, 0)
     this.#closed = closed
     this.#timeoutMs = timeoutMs
     this.#key = clientKey(client)
@@ -124,15 +128,15 @@ export class RedisPresence implements Presence {
     this.#isThere = true
     const notes = this.#notes.takeChanges()
     const clockMs = Date.now()
-    const args = touchArgs({ leaseMs: this.#keptMs, about: this.#about, clockMs, notes }).map(
-      String,
-    )
+    const given = { leaseMs: this.#keptMs, about: this.#about, clockMs, notes }
+    const names = { client: this.#key }
+    const args = touch.argsOf(given, this.#terms, names).map(String)
     const send = (name: 'eval' | 'evalsha', script: string) =>
       runOn(this.#connection.client, name, script, this.#key, args)
-    void send('evalsha', touch.sha1)
+    void send('evalsha', touch.script.sha1)
       .catch((error: Error) => {
         if (!error.message.startsWith('NOSCRIPT')) throw error
-        return this.#isOver ? undefined : send('eval', touch.source)
+        return this.#isOver ? undefined : send('eval', touch.script.source)
       })
       .catch((error) => this.#failed(failureOf(error), notes))
   }

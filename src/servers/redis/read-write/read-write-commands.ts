@@ -16,21 +16,22 @@ import type {
 import { promised, type Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
 import { countsForMs } from '../../waiting-time.ts'
-import { readWriteKeys } from '../calls/keys.ts'
-import { type KindScriptServer, KindServer } from '../calls/kind-server.ts'
+import { lockAndCounter, readWriteKeys } from '../calls/keys.ts'
+import { KindServer } from '../calls/kind-server.ts'
 import type { RedisKind } from '../calls/redis-kind.ts'
-import type { Renewing } from '../calls/renew.ts'
+import type { KindScriptServer, Renewing } from '../calls/renew.ts'
+import { only } from '../scripts/only.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import { readWriteHint } from './read-write-hint.ts'
-import {
-  readingOf,
-  readWriteFacts,
-  rereadingOf,
-  rewritingOf,
-  writingOf,
-} from './read-write-replies.ts'
+import { readingOf, readWriteFacts, writingOf } from './read-write-replies.ts'
 
-type Keys = ReturnType<typeof readWriteKeys>
+const acquireRead = { ...scripts.acquireRead, read: readingOf }
+const readAgain = only(scripts.acquireRead, 'granted', 'gone')
+const acquireWrite = { ...scripts.acquireWrite, read: writingOf }
+const writeAgain = only(scripts.acquireWrite, 'granted', 'gone')
+// The owner may have raised the count again meanwhile, so only a full release is repeated.
+const lower = { ...scripts.release, asksAgain: false }
+const inspect = { ...scripts.inspect, read: readWriteFacts }
 
 /** The read-write locks on one server or cluster, for one client. */
 class RedisReadWriteServer extends KindServer implements ReadWriteServer {
@@ -39,22 +40,14 @@ class RedisReadWriteServer extends KindServer implements ReadWriteServer {
   }
 
   protected renewing(leaseMs: number): Renewing {
-    return {
-      script: scripts.renew,
-      keysOf: (rawName) => readWriteKeys(rawName).both,
-      args: (group, terms) =>
-        scripts.renewArgs(
-          {
-            leaseMs,
-            holds: group.map(({ key, wireOwner }) => ({
-              owner: wireOwner,
-              prefix: readWriteKeys(key).prefix,
-            })),
-          },
-          terms,
-        ),
-      read: scripts.readRenew,
+    const argsOf: Renewing['binding']['argsOf'] = (leases, terms, names) => {
+      const holds = leases.map(({ key, wireOwner }) => ({
+        owner: wireOwner,
+        prefix: readWriteKeys(key).prefix,
+      }))
+      return scripts.renew.argsOf({ leaseMs, holds }, terms, names)
     }
+    return { binding: { ...scripts.renew, argsOf }, keysOf: lockAndCounter }
   }
 }
 
@@ -67,7 +60,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   readonly #server: KindScriptServer
   readonly #clientId: string
   readonly #rawName: string
-  readonly #keys: Keys
+  readonly #keys: ReturnType<typeof readWriteKeys>
 
   constructor(server: KindScriptServer, clientId: string, rawName: string) {
     this.#server = server
@@ -78,87 +71,35 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
 
   read(attempt: WaitingAttempt, reply: Reply<AcquireAnswer>): void {
     const { owner, leaseMs, beside, waits, isLast, callMs } = attempt
-    const { prefix, six } = this.#keys
     const client = waits ? this.#clientId : ''
     const waitingMs = countsForMs(attempt)
-    const asked = { owner, leaseMs, prefix, beside, client, last: isLast, waitingMs }
-    this.#server.runner.run(
-      {
-        script: scripts.acquireRead,
-        keys: six,
-        args: (terms) => scripts.acquireReadArgs(asked, terms),
-        read: readingOf,
-        callMs,
-      },
-      reply,
-    )
+    const given = { owner, leaseMs, beside, client, last: isLast, waitingMs }
+    this.#server.runner.run(acquireRead, this.#keys, given, callMs, reply)
   }
 
   rereads({ owner, holds, leaseMs, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
-    const { prefix, six } = this.#keys
     const alone = { beside: '', client: '', last: true, waitingMs: 0 }
-    const asked = { owner, leaseMs, prefix, ...alone, holds }
-    this.#server.runner.run(
-      {
-        script: scripts.acquireRead,
-        keys: six,
-        args: (terms) => scripts.acquireReadArgs(asked, terms),
-        read: rereadingOf,
-        callMs,
-      },
-      reply,
-    )
+    const given = { owner, leaseMs, ...alone, holds }
+    this.#server.runner.run(readAgain, this.#keys, given, callMs, reply)
   }
 
   write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void {
     const { owner, leaseMs, beside, waits, callMs } = attempt
-    const { prefix, six } = this.#keys
     const client = waits ? this.#clientId : ''
-    const asked = { owner, leaseMs, prefix, beside, client, waitingMs: countsForMs(attempt) }
-    this.#server.runner.run(
-      {
-        script: scripts.acquireWrite,
-        keys: six,
-        args: (terms) => scripts.acquireWriteArgs(asked, terms),
-        read: writingOf,
-        callMs,
-      },
-      reply,
-    )
+    const given = { owner, leaseMs, beside, client, waitingMs: countsForMs(attempt) }
+    this.#server.runner.run(acquireWrite, this.#keys, given, callMs, reply)
   }
 
   rewrites({ owner, holds, token, leaseMs, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
-    const { prefix, six } = this.#keys
     const alone = { beside: '', client: '', waitingMs: 0 }
-    const asked = { owner, leaseMs, prefix, ...alone, holds, token }
-    this.#server.runner.run(
-      {
-        script: scripts.acquireWrite,
-        keys: six,
-        args: (terms) => scripts.acquireWriteArgs(asked, terms),
-        read: rewritingOf,
-        callMs,
-      },
-      reply,
-    )
+    const given = { owner, leaseMs, ...alone, holds, token }
+    this.#server.runner.run(writeAgain, this.#keys, given, callMs, reply)
   }
 
   lower({ owner, holds, token, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
-    const keys = this.#keys
-    const client = isLast ? this.#clientId : ''
-    const asked = { owner, token, prefix: keys.prefix, client, holds }
-    this.#server.runner.run(
-      {
-        script: scripts.release,
-        keys: keys.six,
-        args: (terms) => scripts.releaseArgs(asked, terms, keys),
-        read: scripts.readRelease,
-        callMs,
-        // The owner may have raised the count again meanwhile, so only a full release is repeated.
-        asksAgain: holds === 0,
-      },
-      reply,
-    )
+    const binding = holds > 0 ? lower : scripts.release
+    const given = { owner, token, client: isLast ? this.#clientId : '', holds }
+    this.#server.runner.run(binding, this.#keys, given, callMs, reply)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {
@@ -175,14 +116,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   inspect(callMs: number): Promise<ReadWriteFacts> {
-    const { prefix, five } = this.#keys
-    return this.#server.runner.request({
-      script: scripts.inspect,
-      keys: five,
-      args: () => scripts.inspectArgs({ prefix, most: MOST_LISTED }),
-      read: readWriteFacts,
-      callMs,
-    })
+    return this.#server.runner.request(inspect, this.#keys, { most: MOST_LISTED }, callMs)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {

@@ -1,10 +1,4 @@
-import type {
-  AcquireAnswer,
-  Gone,
-  ReadWriteFacts,
-  ReenterAnswer,
-  WaitingClient,
-} from '../../answers.ts'
+import type { AcquireAnswer, Gone, ReadWriteFacts, WaitingClient } from '../../answers.ts'
 import { isUpgradable, isWriter } from '../../read-write-server.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import { odd } from '../scripts/reading.ts'
@@ -29,21 +23,14 @@ const OF_REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:/
 
 /** Reads the answer of `acquire-read` to a first acquisition. */
 export function readingOf(reply: unknown): AcquireAnswer {
-  const answer = scripts.readAcquireRead(reply)
+  const answer = scripts.acquireRead.read(reply)
   if (answer.kind === 'gone') throw odd()
   return answer.kind === 'granted' ? answer : heldOf(answer)
 }
 
-/** Reads the answer of `acquire-read` to a re-entry. */
-export function rereadingOf(reply: unknown): ReenterAnswer {
-  const answer = scripts.readAcquireRead(reply)
-  if (answer.kind === 'held') throw odd()
-  return answer
-}
-
 /** Reads the answer of `acquire-write` to a first acquisition. */
 export function writingOf(reply: unknown): AcquireAnswer | Gone {
-  const answer = scripts.readAcquireWrite(reply)
+  const answer = scripts.acquireWrite.read(reply)
   if (answer.kind === 'granted' && answer.token === 0) throw odd()
   return answer.kind === 'held' ? heldOf(answer) : answer
 }
@@ -52,15 +39,8 @@ function heldOf<H extends { readonly sinceUs: string }>({ sinceUs, ...held }: H)
   return { ...held, since: sinceUs }
 }
 
-/** Reads the answer of `acquire-write` to a re-entry. */
-export function rewritingOf(reply: unknown): ReenterAnswer {
-  const answer = scripts.readAcquireWrite(reply)
-  if (answer.kind === 'held') throw odd()
-  return answer
-}
-
 export function readWriteFacts(reply: unknown): ReadWriteFacts {
-  const { mode, token, nowUs, readers, writers, ...found } = scripts.readInspect(reply)
+  const { mode, token, nowUs, readers, writers, ...found } = scripts.inspect.read(reply)
   if (mode !== null && mode !== 'read' && mode !== 'write') throw odd()
   const [remaining, since] = [new Map(found.leftMs), new Map(found.sinceUs)]
   const agoMs = (sinceUs: number) => Math.max(0, Math.round((nowUs - sinceUs) / 1_000))

@@ -1,11 +1,11 @@
 import type { Terms } from './terms.ts'
 
-/** A Lua script, with the facts that the generator reads from its header. */
-export interface Script<Argument extends string = string> {
+/** The text of a Lua script, with the facts that the generator reads from its header. */
+export interface Script {
   /** The file of the script in lua/, as `<folder>/<file>` without the ending. */
   readonly name: string
   readonly keys: readonly string[]
-  readonly args: readonly Argument[]
+  readonly args: readonly string[]
   readonly sha1: string
   readonly source: string
 }
@@ -15,25 +15,32 @@ export type Value = string | number
 /** The arguments of a script, without its keys. */
 export type Args = readonly Value[]
 
-/** A call of a script, and how to read its answer. */
-export interface Request<A> {
+/** The arguments of a caller for a script that needs none from a caller. */
+export type NoArgs = Readonly<Record<string, never>>
+
+/**
+ * A script as its callers use it. `Names` are the names of its keys and channels, `Given` the
+ * arguments of the caller.
+ */
+export interface Binding<Names, Given, Answer> {
   readonly script: Script
-  readonly keys: readonly string[]
-  /**
-   * Makes the arguments. Called at each sending, because only then the deadline and the command for
-   * messages are known.
-   */
-  args(terms: Terms): Args
+  readonly keysOf: (names: Names) => readonly string[]
+  /** Puts the arguments of the caller and the connection in the order of the header. */
+  readonly argsOf: (given: Given, terms: Terms, names: Names) => Args
   /**
    * Converts the answer. Throws at an answer that the script never gives. The script may have run
    * even then.
    */
-  read(reply: unknown): A
-  /** How long the whole call may take, in milliseconds. */
-  readonly callMs: number
+  readonly read: (reply: unknown) => Answer
   /**
    * False if a repeat of the request may have another effect, so that the request is not sent
    * again. By default it is true.
    */
   readonly asksAgain?: boolean
 }
+
+/**
+ * The arguments of the caller, or a function that makes them. The function is called at each
+ * sending, because some arguments are known only then.
+ */
+export type GivenSource<Given> = Given | ((terms: Terms) => Given)

@@ -11,13 +11,17 @@ import type {
 } from '../../permit-server.ts'
 import type { Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
-import { permitKeys } from '../calls/keys.ts'
-import { type KindScriptServer, KindServer } from '../calls/kind-server.ts'
+import { permitKeys, requestKey } from '../calls/keys.ts'
+import { KindServer } from '../calls/kind-server.ts'
 import type { RedisKind } from '../calls/redis-kind.ts'
-import type { Renewing } from '../calls/renew.ts'
+import { type KindScriptServer, type Renewing, renewingOwners } from '../calls/renew.ts'
 import * as scripts from '../scripts/permits.generated.ts'
 import { listenToBoth } from './listen-to-both.ts'
 import { permitAnswer, permitFacts } from './permit-replies.ts'
+
+const acquire = { ...scripts.acquire, read: permitAnswer }
+const release = { ...scripts.release, read: releasedOf }
+const inspect = { ...scripts.inspect, read: permitFacts }
 
 /**
  * How long a request to remove a place may take, in milliseconds. If the request fails, the place
@@ -32,13 +36,10 @@ class RedisPermitServer extends KindServer implements PermitServer {
   }
 
   protected renewing(leaseMs: number): Renewing {
-    return {
-      script: scripts.renew,
-      keysOf: (rawName) => permitKeys(rawName).three,
-      args: (group, terms) =>
-        scripts.renewArgs({ leaseMs, owners: group.map(({ wireOwner }) => wireOwner) }, terms),
-      read: scripts.readRenew,
-    }
+    return renewingOwners(scripts.renew, leaseMs, (rawName) => {
+      const { timeouts, counter, holders } = permitKeys(rawName)
+      return [timeouts, counter, holders]
+    })
   }
 }
 
@@ -64,36 +65,17 @@ class RedisPermits implements RemotePermits {
     { owner, leaseMs, waits, isLast, beganAt, since, limit, callMs }: PermitAttempt,
     reply: Reply<PermitAnswer>,
   ): void {
-    const keys = this.#keys
-    const { tickets } = keys
     const client = waits ? this.#clientId : ''
-    const asked = { owner, leaseMs, tickets, client, last: isLast, since, limit }
-    this.#server.runner.run(
-      {
-        script: scripts.acquire,
-        keys: keys.seven,
-        args: (terms) =>
-          scripts.acquireArgs({ ...asked, waitedMs: waitedMsFrom(beganAt) }, terms, keys),
-        read: permitAnswer,
-        callMs,
-      },
-      reply,
-    )
+    const given = () => {
+      const waitedMs = waitedMsFrom(beganAt)
+      return { owner, leaseMs, client, last: isLast, waitedMs, since, limit }
+    }
+    this.#server.runner.run(acquire, this.#keys, given, callMs, reply)
   }
 
   giveBack({ owner, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
-    const keys = this.#keys
-    const asked = { owner, tickets: keys.tickets, client: isLast ? this.#clientId : '' }
-    this.#server.runner.run(
-      {
-        script: scripts.release,
-        keys: keys.six,
-        args: (terms) => scripts.releaseArgs(asked, terms, keys),
-        read: releasedOf,
-        callMs,
-      },
-      reply,
-    )
+    const given = { owner, client: isLast ? this.#clientId : '' }
+    this.#server.runner.run(release, this.#keys, given, callMs, reply)
   }
 
   stopWaiting(): void {
@@ -109,16 +91,9 @@ class RedisPermits implements RemotePermits {
   }
 
   async change({ how, permits, request, keptMs }: PermitChange, callMs: number): Promise<number> {
-    const keys = this.#keys
-    const asked = { how, permits, tickets: keys.tickets, keptMs }
-    const done = await this.#server.runner.request({
-      script: scripts.set,
-      keys: keys.sevenFor(request),
-      args: (terms) => scripts.setArgs(asked, terms, keys),
-      read: scripts.readSet,
-      callMs,
-    })
-    return done.permits
+    const names = this.#namesWith(request)
+    const given = { how, permits, keptMs }
+    return (await this.#server.runner.request(scripts.set, names, given, callMs)).permits
   }
 
   releaseIds(
@@ -126,34 +101,26 @@ class RedisPermits implements RemotePermits {
     { request, keptMs }: Remembered,
     callMs: number,
   ): Promise<boolean> {
-    const keys = this.#keys
-    const asked = { tickets: keys.tickets, keptMs, ids }
-    return this.#server.runner.request({
-      script: scripts.releaseIds,
-      keys: keys.sevenFor(request),
-      args: (terms) => scripts.releaseIdsArgs(asked, terms, keys),
-      read: scripts.readReleaseIds,
-      callMs,
-    })
+    const names = this.#namesWith(request)
+    return this.#server.runner.request(scripts.releaseIds, names, { keptMs, ids }, callMs)
   }
 
   inspect(most: number, callMs: number): Promise<PermitFacts> {
-    return this.#server.runner.request({
-      script: scripts.inspect,
-      keys: this.#keys.six,
-      args: () => scripts.inspectArgs({ most }),
-      read: permitFacts,
-      callMs,
-    })
+    return this.#server.runner.request(inspect, this.#keys, { most }, callMs)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {
     return listenToBoth(this.#server, this.#keys, this.#clientId, onHint)
   }
+
+  /** Returns the names with the key for the result of this request. */
+  #namesWith(request: string) {
+    return { ...this.#keys, request: requestKey(this.#rawName, request) }
+  }
 }
 
 /** Callers do not use the number of listeners of permits, so it is 0. */
 function releasedOf(reply: unknown): Released {
-  const { kind } = scripts.readRelease(reply)
+  const { kind } = scripts.release.read(reply)
   return kind === 'freed' ? { kind, listeners: 0 } : { kind }
 }

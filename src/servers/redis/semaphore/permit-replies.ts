@@ -5,7 +5,7 @@ import * as scripts from '../scripts/permits.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
 export function permitAnswer(reply: unknown): PermitAnswer {
-  const answer = scripts.readAcquire(reply)
+  const answer = scripts.acquire.read(reply)
   if (answer.kind === 'too-many') {
     const { available, taken } = answer
     return { kind: 'tooMany', available, taken }
@@ -21,7 +21,7 @@ export function permitAnswer(reply: unknown): PermitAnswer {
 
 export function permitFacts(reply: unknown): PermitFacts {
   const { isSet, available, taken, nowUs, leftMs, holders, waiting, wanted } =
-    scripts.readInspect(reply)
+    scripts.inspect.read(reply)
   if (waiting.length !== wanted.length) throw odd()
   const acquired = leftMs.map(([id, ms]) => ({ id, ttlMs: Number(ms) < 0 ? null : Number(ms) }))
   return {

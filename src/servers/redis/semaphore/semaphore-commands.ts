@@ -14,9 +14,9 @@ import {
 import type { KindClient } from '../../server-kind.ts'
 import type { Subscription } from '../../subscription.ts'
 import { WAITING_MS } from '../../waiting-time.ts'
-import { kindKey, requestKey, waitingKeys } from '../calls/keys.ts'
+import { requestKey, semaphoreKeys } from '../calls/keys.ts'
 import type { KindScripts, RedisKind } from '../calls/redis-kind.ts'
-import type { Request } from '../scripts/script.ts'
+import type { Binding, GivenSource } from '../scripts/script.ts'
 import * as scripts from '../scripts/semaphore.generated.ts'
 import { AnsweredNames } from './answered-names.ts'
 import { listenToBoth } from './listen-to-both.ts'
@@ -28,8 +28,22 @@ import { additionOf, semaphoreFacts, takingOf } from './semaphore-replies.ts'
  */
 const MARGIN_MS = 60_000
 
-/** A request whose result is stored under its id. The keys are added at the sending. */
-type StoredRequest<A> = Omit<Request<A>, 'keys'>
+/** The names for a request whose result is stored under its id. */
+interface StoredNames extends ReturnType<typeof semaphoreKeys> {
+  readonly request: string
+  /** The results that the server may forget. */
+  readonly answered: readonly string[]
+}
+
+const acquire = { ...scripts.acquire, read: takingOf }
+const add = { ...scripts.release, read: additionOf }
+const change = { ...scripts.set, read: (reply: unknown) => scripts.set.read(reply).result }
+const inspect = { ...scripts.inspect, read: semaphoreFacts }
+const giveBack = {
+  ...scripts.giveBack,
+  read: (reply: unknown): Released =>
+    scripts.giveBack.read(reply) ? { kind: 'freed', listeners: 0 } : { kind: 'gone' },
+}
 
 /** The semaphores on one server or cluster, for one client. */
 export class RedisSemaphoreServer implements SemaphoreServer {
@@ -74,8 +88,7 @@ export const redisSemaphore: Omit<RedisKind, 'what'> = {
 class RedisSemaphore implements RemoteSemaphore {
   readonly #host: RedisSemaphoreServer
   readonly #rawName: string
-  readonly #keys: ReturnType<typeof waitingKeys>
-  readonly #four: readonly string[]
+  readonly #keys: ReturnType<typeof semaphoreKeys>
   /**
    * The owners and changes whose requests may still run. The server must not forget the results of
    * these requests.
@@ -88,8 +101,7 @@ class RedisSemaphore implements RemoteSemaphore {
   constructor(host: RedisSemaphoreServer, rawName: string) {
     this.#host = host
     this.#rawName = rawName
-    this.#keys = waitingKeys(rawName)
-    this.#four = [rawName, this.#keys.queue, this.#keys.alive, kindKey(rawName)]
+    this.#keys = semaphoreKeys(rawName)
   }
 
   acquire(
@@ -97,16 +109,12 @@ class RedisSemaphore implements RemoteSemaphore {
     reply: Reply<PermitAnswer>,
   ): void {
     const { clientId, keptMs } = this.#host
-    const { tickets } = this.#keys
     const client = waits ? clientId : ''
-    const given = { owner, client, last: isLast, waitingMs: WAITING_MS, since, keptMs, tickets }
-    const asked: StoredRequest<PermitAnswer> = {
-      script: scripts.acquire,
-      args: (terms) => scripts.acquireArgs({ ...given, waitedMs: waitedMsFrom(beganAt) }, terms),
-      read: takingOf,
-      callMs,
+    const given = () => {
+      const waitedMs = waitedMsFrom(beganAt)
+      return { owner, client, last: isLast, waitingMs: WAITING_MS, since, waitedMs, keptMs }
     }
-    this.#run(owner, asked, {
+    this.#run(owner, acquire, given, callMs, {
       answered: (answer) => {
         const isCertain = answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)
         if (isCertain) this.#undecided.add(owner)
@@ -141,31 +149,17 @@ class RedisSemaphore implements RemoteSemaphore {
   }
 
   stopWaiting(isLast: () => boolean): void {
-    const { tickets } = this.#keys
-    const { server, clientId } = this.#host
+    const { server, clientId: client } = this.#host
     const send = async (callMs: number) => {
-      if (!isLast()) return
-      await server.runner.request({
-        script: scripts.leave,
-        keys: this.#four,
-        args: (terms) => scripts.leaveArgs({ client: clientId, tickets }, terms),
-        read: scripts.readLeave,
-        callMs,
-      })
+      if (isLast()) await server.runner.request(scripts.leave, this.#keys, { client }, callMs)
     }
     server.pendingReleases(this.#rawName).add({ send, untilMs: 0, leaseMs: WAITING_MS })
   }
 
-  add(change: Addition, callMs: number): Promise<boolean> {
-    const { keptMs } = this.#host
-    const { permits, ifExists } = change
-    const given = { permits, ifExists, keptMs, tickets: this.#keys.tickets }
-    return this.#request(change, {
-      script: scripts.release,
-      args: (terms) => scripts.releaseArgs(given, terms, this.#keys),
-      read: additionOf,
-      callMs,
-    })
+  add(addition: Addition, callMs: number): Promise<boolean> {
+    const { permits, ifExists } = addition
+    const given = { permits, ifExists, keptMs: this.#host.keptMs }
+    return this.#request(addition, add, given, callMs)
   }
 
   addLater(change: Addition): void {
@@ -174,26 +168,14 @@ class RedisSemaphore implements RemoteSemaphore {
     this.#host.server.pendingReleases(this.#rawName).add(pending)
   }
 
-  change(change: SemaphoreChange, callMs: number): Promise<number> {
-    const { keptMs } = this.#host
-    const { what, permits, ttlMs } = change
-    const given = { what, permits, ttlMs, keptMs, tickets: this.#keys.tickets }
-    return this.#request(change, {
-      script: scripts.set,
-      args: (terms) => scripts.setArgs(given, terms, this.#keys),
-      read: (reply) => scripts.readSet(reply).result,
-      callMs,
-    })
+  change(changed: SemaphoreChange, callMs: number): Promise<number> {
+    const { what, permits, ttlMs } = changed
+    const given = { what, permits, ttlMs, keptMs: this.#host.keptMs }
+    return this.#request(changed, change, given, callMs)
   }
 
   inspect(most: number, callMs: number): Promise<SemaphoreFacts> {
-    return this.#host.server.runner.request({
-      script: scripts.inspect,
-      keys: this.#four,
-      args: () => scripts.inspectArgs({ most }),
-      read: semaphoreFacts,
-      callMs,
-    })
+    return this.#host.server.runner.request(inspect, this.#keys, { most }, callMs)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {
@@ -208,26 +190,23 @@ class RedisSemaphore implements RemoteSemaphore {
     callMs: number,
     reply: Reply<Released>,
   ): void {
-    const client = isLast ? this.#host.clientId : ''
-    const given = { client, keptMs, tickets: this.#keys.tickets }
-    const asked: StoredRequest<Released> = {
-      script: scripts.giveBack,
-      args: (terms) => scripts.giveBackArgs(given, terms, this.#keys),
-      read: (answer) =>
-        scripts.readGiveBack(answer) ? { kind: 'freed', listeners: 0 } : { kind: 'gone' },
-      callMs,
-    }
-    this.#run(owner, asked, reply)
+    const given = { client: isLast ? this.#host.clientId : '', keptMs }
+    this.#run(owner, giveBack, given, callMs, reply)
   }
 
-  async #request<A>(change: Addition | SemaphoreChange, asked: StoredRequest<A>): Promise<A> {
+  async #request<Given, A>(
+    once: Addition | SemaphoreChange,
+    binding: Binding<StoredNames, Given, A>,
+    given: Given,
+    callMs: number,
+  ): Promise<A> {
     try {
-      const answer = await promised<A>((reply) => this.#run(change.id, asked, reply))
+      const answer = await promised<A>((reply) => this.#run(once.id, binding, given, callMs, reply))
       // If an earlier copy of the request may still arrive, it must find the result.
-      if (!this.#doubtful.has(change)) this.#acknowledge(change.id)
+      if (!this.#doubtful.has(once)) this.#acknowledge(once.id)
       return answer
     } catch (failure) {
-      if ((failure as CallFailure).kind === 'unknown') this.#doubtful.add(change)
+      if ((failure as CallFailure).kind === 'unknown') this.#doubtful.add(once)
       throw failure
     }
   }
@@ -237,12 +216,16 @@ class RedisSemaphore implements RemoteSemaphore {
     this.#host.answered.add(this.#rawName, requestKey(this.#rawName, id))
   }
 
-  #run<A>(id: string, asked: StoredRequest<A>, reply: Reply<A>): void {
+  #run<Given, A>(
+    id: string,
+    binding: Binding<StoredNames, Given, A>,
+    given: GivenSource<Given>,
+    callMs: number,
+    reply: Reply<A>,
+  ): void {
     const { server, answered } = this.#host
-    const key = requestKey(this.#rawName, id)
-    server.runner.run(
-      { ...asked, keys: [...this.#four, key, ...answered.takeNext(this.#rawName)] },
-      reply,
-    )
+    const request = requestKey(this.#rawName, id)
+    const names = { ...this.#keys, request, answered: answered.takeNext(this.#rawName) }
+    server.runner.run(binding, names, given, callMs, reply)
   }
 }

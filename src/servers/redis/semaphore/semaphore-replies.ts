@@ -5,7 +5,7 @@ import * as scripts from '../scripts/semaphore.generated.ts'
 
 /** Reads the answer of `acquire`. Plain permits have no token, so the token is 0. */
 export function takingOf(reply: unknown): PermitAnswer {
-  const answer = scripts.readAcquire(reply)
+  const answer = scripts.acquire.read(reply)
   if (answer.kind === 'granted') return { kind: 'granted', token: 0 }
   const { kind, ttlMs, since, isSet, available } = answer
   const seen = { isSet, available, taken: null, holders: [] }
@@ -14,11 +14,11 @@ export function takingOf(reply: unknown): PermitAnswer {
 
 /** Returns true if the permits were added; false if the semaphore does not exist. */
 export function additionOf(reply: unknown): boolean {
-  return scripts.readRelease(reply).kind === 'added'
+  return scripts.release.read(reply).kind === 'added'
 }
 
 export function semaphoreFacts(reply: unknown): SemaphoreFacts {
-  const { isSet, available, nowUs, waiting, wanted } = scripts.readInspect(reply)
+  const { isSet, available, nowUs, waiting, wanted } = scripts.inspect.read(reply)
   if (waiting.length !== wanted.length) throw odd()
   return {
     isSet,

@@ -114,9 +114,9 @@ const readWriteQueue = (answers: Answers): KeyWaiter[] => [
 ]
 
 export function forceLock({ key, owner, token, floor, publish, forcedMs }: ForceTerms) {
-  const { both, channel } = lockKeys(key)
+  const { lock, counter, channel } = lockKeys(key)
   const { queue, waiting, javaQueue, javaTimeouts } = queueKeys(key)
-  const keys = [...both, queue, waiting, javaQueue, javaTimeouts, forcedKey(key)]
+  const keys = [lock, counter, queue, waiting, javaQueue, javaTimeouts, forcedKey(key)]
   const terms = [owner, token ?? '', floor, COUNTER_MS, CLAIM_MS]
   return [
     { script: 'takeLock', keys, args: [...terms, INBOX, channel, publish, forcedMs] },

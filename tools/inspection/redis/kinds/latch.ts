@@ -15,7 +15,7 @@ export const latch: KeyKind = {
       ? {
           number: ['GET', key],
           note: ['GET', kindKey(key)],
-          round: ['EXISTS', latchKeys(key, isCluster).both[1] as string],
+          round: ['EXISTS', latchKeys(key, isCluster).round],
           listeners: listenersOf(latchKeys(key, isCluster).channel, isCluster),
         }
       : {},

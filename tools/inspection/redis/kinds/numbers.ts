@@ -1,4 +1,4 @@
-import { kindKey, NAMES, waitingKeys } from '../../../../src/servers/redis/calls/keys.ts'
+import { kindKey, NAMES, semaphoreKeys } from '../../../../src/servers/redis/calls/keys.ts'
 import type { Answers } from '../answers.ts'
 import type { FoundKey, KeyWaiter, Requests } from './kind.ts'
 import { queueOf } from './names.ts'
@@ -32,7 +32,7 @@ export function permitRequests({ key, type }: FoundKey): Requests {
     ...(type === 'string' && { number: ['GET', key] }),
     note: ['GET', kindKey(key)],
     wanting: queueOf(NAMES.permits.queue, key),
-    wanted: ['HGETALL', waitingKeys(key).alive],
+    wanted: ['HGETALL', semaphoreKeys(key).alive],
   }
 }
 

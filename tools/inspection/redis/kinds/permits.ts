@@ -34,7 +34,7 @@ export const permits: KeyKind = {
       ...(type === 'string' && {
         timeouts: ['ZCARD', timeouts],
         taken: ['ZCOUNT', timeouts, `(${Math.floor(nowMs)}`, '+inf'],
-        permitHolders: ['HGETALL', permitKeys(key).three[2] as string],
+        permitHolders: ['HGETALL', permitKeys(key).holders],
       }),
     }
   },
@@ -59,7 +59,8 @@ export const permits: KeyKind = {
   },
   // Each permit id belongs to one acquisition only, so a repeated request takes no other permit.
   force({ key, owner, publish }, all) {
-    const { six: keys, channel, tickets } = permitKeys(key)
+    const { pool, timeouts, channel, tickets, ...own } = permitKeys(key)
+    const keys = [pool, timeouts, own.queue, own.alive, own.holders, own.kind]
     const holder = all.find((one) => one.owner === owner)
     const ids = holder?.permits ?? (isPermitId(owner) ? [owner] : [])
     return ids.map((id) => ({

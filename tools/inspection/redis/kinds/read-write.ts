@@ -31,9 +31,10 @@ export const readWrite: KeyKind = {
   },
   conclude: (answers) => concludeHash(answers, 'read-write'),
   force({ key, owner, token, floor, publish }) {
-    const { six, prefix, channel } = readWriteKeys(key)
+    const { lock, counter, prefix, channel, ...own } = readWriteKeys(key)
+    const keys = [lock, counter, own.readers, own.writers, own.alive, own.phase]
     const args = [owner, token ?? '', floor, COUNTER_MS, CLAIM_MS, prefix, channel, publish]
-    return [{ script: 'takeReadWrite', keys: six, args }]
+    return [{ script: 'takeReadWrite', keys, args }]
   },
   rights: ({ lock, keyPrefix, own, channel: channelOf }) => ({
     kind: 'read-write lock',
