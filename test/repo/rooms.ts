@@ -187,6 +187,14 @@ const toolsMayImport: Record<string, string[]> = {
   'tools/dashboard/handler': ['tools/inspection', 'tools/kinds', 'type tools/history', 'index'],
   'tools/history': ['observe/facts', 'tools/servers', 'index', 'ioredis'],
   'tools/inspection': ['tools/kinds', 'index'],
+  'tools/inspection/memory': [
+    'tools/inspection',
+    'tools/kinds',
+    'memory-client',
+    'servers/memory',
+    'servers/records',
+    'index',
+  ],
   'tools/inspection/redis': [
     'tools/inspection',
     'tools/inspection/redis/kinds',

@@ -20,7 +20,7 @@ export interface Leak {
   readonly ttlMs: number | null
   /** The lock. Null for `key-without-ttl`. */
   readonly lock: LockDetail | null
-  /** What an operator can do about a key without a TTL. Empty for other leaks. */
+  /** Commands against a key without a TTL, and remarks that begin with `#`. Empty for other leaks. */
   readonly fix: readonly string[]
 }
 

@@ -110,8 +110,8 @@ export interface Unreachable {
 export interface EndlessKey {
   readonly key: string
   /**
-   * What an operator can do about the key: commands, and remarks that begin with `#`. One command
-   * for each server that has the key.
+   * Commands that make the key expire, one for each server that has the key. Remarks begin with
+   * `#`.
    */
   readonly fix: readonly string[]
 }

@@ -47,9 +47,9 @@ export interface PageWords {
   readonly heldFor: string
   /** The heading above the waiters. */
   readonly waiting: string
-  /** What a release by force takes. */
+  /** The object that a release by force takes. */
   readonly what: string
-  /** What a hold consists of, with its verb. */
+  /** The object of a hold, with its verb. */
   readonly it: string
   /** True if the hold count is a number of permits. */
   readonly holdsPermits: boolean
@@ -86,7 +86,7 @@ export interface KindView<K extends string = string> {
   lines?(facts: FreeFacts): string[][]
   /** How a name becomes free, for a kind whose holders are unknown. */
   toFree?(facts: FreeFacts): string[]
-  /** What a user must do before a free name can be used. */
+  /** The first step before a free name can be used, for users. */
   toUse?(facts: FreeFacts): string | undefined
   /** The words for a name that is free. Default: `it is free`. */
   readonly whenFree?: string

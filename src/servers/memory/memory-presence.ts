@@ -21,8 +21,9 @@ export class MemoryPresence implements Presence {
 
   renews(): void {}
 
-  // Only tools read these reports, and tools cannot connect to a server in memory.
-  reportWaits(): void {}
+  reportWaits(waits: string): void {
+    if (this.#tells) this.#connection.server.waits.set(this.#client, waits)
+  }
 
   set(owner: string, text: string | undefined): void {
     const { notes } = this.#connection.server
@@ -44,8 +45,9 @@ export class MemoryPresence implements Presence {
   }
 
   withdraw(): void {
-    const { clients, notes } = this.#connection.server
+    const { clients, notes, waits } = this.#connection.server
     clients.delete(this.#client)
+    waits.delete(this.#client)
     for (const owner of notes.keys()) if (owner.startsWith(this.#client)) notes.delete(owner)
   }
 }

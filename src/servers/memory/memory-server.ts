@@ -37,6 +37,8 @@ export class MemoryLockServer {
   /** The identities of the clients, by client id. */
   readonly clients = new Map<string, ClientInfo>()
   readonly notes = new Map<string, string>()
+  /** The locks that each client waits for, by client id, as `Presence.reportWaits` gives them. */
+  readonly waits = new Map<string, string>()
   /** The clock of the clients of this server. */
   readonly clock: Clock
   /** The failure of all requests during an outage; undefined without an outage. */

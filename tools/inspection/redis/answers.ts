@@ -1,4 +1,4 @@
-/** What the first requests found under one name. They decide the further requests. */
+/** One name, as the first requests found it. The further requests depend on these facts. */
 export interface FoundKey {
   readonly key: string
   /** The type of the key. */

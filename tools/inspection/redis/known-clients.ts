@@ -4,6 +4,7 @@ import { clientKey } from '../../../src/servers/redis/calls/keys.ts'
 import type { RedisCommand, ServerClient } from '../../servers/open-server.ts'
 import type { LockDetail, ProcessFacts, WaiterRow } from '../inspection.ts'
 import { clientOf } from '../owner-ids.ts'
+import { waitsIn } from '../reported-waits.ts'
 import { replyIfAny } from './answers.ts'
 import type { KeyDetail } from './kinds/kind.ts'
 import type { Masters } from './masters.ts'
@@ -176,24 +177,5 @@ export class KnownClients {
       waits: new Map(waitsIn(waits).map(([key, since]) => [key, here(since)])),
       askedAt: now,
     })
-  }
-}
-
-/**
- * Returns the key of each lock that a client waits for, and when the wait began, in milliseconds of
- * the client's clock.
- */
-function waitsIn(text: string | null): (readonly [string, number])[] {
-  return Object.entries(objectIn(text)).flatMap(([key, since]) =>
-    typeof since === 'number' ? [[key, since] as const] : [],
-  )
-}
-
-function objectIn(text: string | null): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text ?? '{}')
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
   }
 }

@@ -1,4 +1,6 @@
+import { Holdfast } from '../../../src/index.ts'
 import { viewOf } from '../../kinds/all.ts'
+import { clientOf } from '../../servers/redis-of.ts'
 import type { Where } from '../../servers/where.ts'
 import type {
   Cost,
@@ -10,6 +12,8 @@ import type {
   ReleaseReason,
   SeenHolder,
 } from '../inspection.ts'
+import { labelOf, requestRelease } from '../request-release.ts'
+import { rowOf } from '../row-of.ts'
 import { findClients, findEndless, findHeld, findNamed } from './find-keys.ts'
 import { forceRelease } from './force-release.ts'
 import { KnownClients } from './known-clients.ts'
@@ -18,7 +22,6 @@ import { noteRelease } from './note-release.ts'
 import { addressOfAll, openMasters } from './open-masters.ts'
 import { readFreeLocks } from './read-free-locks.ts'
 import { readLocks } from './read-locks.ts'
-import { requestRelease } from './request-release.ts'
 import { timed } from './timed.ts'
 
 /**
@@ -116,7 +119,14 @@ class RedisInspection implements Inspection {
   }
 
   requestRelease(key: string, owners: readonly string[], reason: ReleaseReason) {
-    return requestRelease(this.#where, this.#timeoutMs, key, owners, reason)
+    const client = new Holdfast({
+      ...clientOf(this.#where),
+      label: labelOf(reason),
+      presence: false,
+      commandTimeoutMs: this.#timeoutMs,
+      outageMs: 2 * this.#timeoutMs,
+    })
+    return requestRelease(client, key, owners, reason)
   }
 
   async close(): Promise<void> {
@@ -233,9 +243,4 @@ const costOf = (masters: Masters | undefined): Spent =>
 
 function* inChunks<T>(list: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < list.length; i += AT_A_TIME) yield list.slice(i, i + AT_A_TIME)
-}
-
-/** Returns the row of a detail, without its waiters and votes. */
-function rowOf({ queue: _queue, votes: _votes, ...row }: LockDetail): LockRow {
-  return row
 }

@@ -1,0 +1,223 @@
+import { Holdfast } from '../../src/index.ts'
+import { newMemoryClient } from '../../src/memory-client.ts'
+import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
+import { createDashboard } from '../../tools/dashboard/handler/create.ts'
+import type { Detail, TableRow } from '../../tools/dashboard/handler/row.ts'
+import { findLeaks } from '../../tools/inspection/find-leaks.ts'
+import type { HolderRow, Inspection, LockDetail } from '../../tools/inspection/inspection.ts'
+import { MemoryInspection } from '../../tools/inspection/memory/memory-inspection.ts'
+import { openInspection } from '../../tools/inspection/redis/redis-inspection.ts'
+import { toFree } from '../../tools/inspection/to-free.ts'
+import { readWhere } from '../../tools/servers/where.ts'
+import { eventually } from '../support/eventually.ts'
+import { atEnd } from '../support/lifetime.ts'
+import { sharedServer } from '../support/redis-server.ts'
+
+const redis = sharedServer()
+
+interface World {
+  readonly inspection: Inspection
+  newClient(label: string): Holdfast
+}
+
+const closed = <T extends { close(): Promise<unknown> }>(one: T): T => {
+  atEnd(() => one.close(), { beforeCheck: true })
+  return one
+}
+
+function memoryWorld(server = new MemoryLockServer()): World {
+  return {
+    inspection: closed(new MemoryInspection(server)),
+    newClient: (label) => closed(newMemoryClient(server, { label })),
+  }
+}
+
+function redisWorld(): World {
+  atEnd(() => redis.flush(), { beforeCheck: true })
+  return {
+    inspection: closed(openInspection(readWhere({}, [redis.url], {}))),
+    newClient: (label) => closed(new Holdfast({ redis: redis.url, label })),
+  }
+}
+
+const ignore = (promise: Promise<unknown>) => void promise.catch(() => {})
+
+/** A lock of each kind, held by one client and waited for by another. */
+async function everyKind({ newClient, inspection }: World): Promise<void> {
+  const [one, two] = [newClient('one'), newClient('two')]
+  await (await one.getLock('free').lock()).release()
+  await one.getLock('plain').lock()
+  ignore(two.getLock('plain').lock())
+  await one.getFairLock('fair').lock()
+  ignore(two.getFairLock('fair').lock())
+  await one.getReadWriteLock('read').readLock().lock()
+  await two.getReadWriteLock('read').readLock().lock()
+  await one.getReadWriteLock('write').writeLock().lock()
+  ignore(two.getReadWriteLock('write').readLock().lock())
+  const permits = one.getPermitExpirableSemaphore('permits')
+  await permits.setPermits(3)
+  await permits.acquire({ permits: 2 })
+  ignore(two.getPermitExpirableSemaphore('permits').acquire({ permits: 2 }))
+  await one.getSemaphore('semaphore').trySetPermits(1)
+  await one.getSemaphore('semaphore').acquire()
+  ignore(two.getSemaphore('semaphore').acquire())
+  await one.getCountDownLatch('latch').trySetCount(2)
+  ignore(two.getCountDownLatch('latch').await())
+  ignore(one.getCyclicBarrier('barrier').await({ parties: 3 }))
+  const lead = () => new Promise<void>(() => {})
+  ignore(one.getLeaderElection('election', { label: 'first' }).lead(lead))
+  await eventually(async () => (await inspection.inspect('election'))?.state === 'held')
+  ignore(two.getLeaderElection('election', { label: 'second' }).lead(lead))
+  const waited = ['plain', 'fair', 'write', 'permits', 'semaphore', 'latch', 'election', 'barrier']
+  await eventually(async () => {
+    const rows = await inspection.read(waited)
+    return rows.length === waited.length && rows.every(({ waiting }) => waiting === 1)
+  })
+  // The waiters of a plain lock are known from the reports of their clients.
+  await eventually(async () => {
+    const found = await inspection.inspect('plain', { findWaiters: true })
+    return found?.queue.length === 1 && found.holders[0]?.process !== null
+  })
+}
+
+const aboutMs = (ms: number | null) => (ms === null ? null : Math.round(ms / 30_000))
+
+/** What is the same on each server. */
+function told(detail: LockDetail | null | undefined) {
+  if (!detail) return detail
+  const { kind, state, stateText, waiting, count, token, votes, oldestWaitMs } = detail
+  const labelOf = ({ process }: Pick<HolderRow, 'process'>) => process?.label
+  return {
+    ...{ kind, state, stateText, waiting, count, votes },
+    hasToken: token !== null,
+    hasWait: oldestWaitMs !== null,
+    holders: detail.holders.map((one) => ({
+      ...{ label: labelOf(one), isRedisson: one.isRedisson, holdCount: one.holdCount },
+      ...{ permits: one.permits.length, leaseMs: aboutMs(one.ttlMs), heldMs: aboutMs(one.ageMs) },
+    })),
+    queue: detail.queue.map((one) => [labelOf(one), one.isDead, one.wants]),
+    toFree: toFree(detail, { name: detail.key }).command?.replace(/[\w-]{21}:\d+|\d{10,}/g, '…'),
+  }
+}
+
+async function toldOfAll({ inspection }: World) {
+  const found: Record<string, unknown> = {}
+  for await (const rows of inspection.list()) {
+    for (const { key } of rows) found[key] = told(await inspection.inspect(key))
+  }
+  return found
+}
+
+test('an inspection of a server in memory finds the same locks, holders and waiters as one of Redis', async () => {
+  const [memory, real] = [memoryWorld(), redisWorld()]
+  await Promise.all([everyKind(memory), everyKind(real)])
+  const [here, there] = [await toldOfAll(memory), await toldOfAll(real)]
+  expect(Object.keys(here).sort()).toEqual(Object.keys(there).sort())
+  // A server in memory names the parties of a barrier to nobody.
+  const barrier = there.barrier as { queue: unknown[]; hasWait: boolean }
+  expect(here).toEqual({ ...there, barrier: { ...barrier, queue: [] } })
+}, 60_000)
+
+const holderOf = async (inspection: Inspection, key: string) =>
+  (await inspection.inspect(key))?.holders[0] as HolderRow
+
+test('a forced release takes the lock from the seen holder only', async () => {
+  const { inspection, newClient } = memoryWorld()
+  const lease = await newClient('one').getLock('a').lock()
+  const { owner } = await holderOf(inspection, 'a')
+  const stale = { owner, token: lease.token - 1 }
+  expect(await inspection.forceRelease('a', stale)).toEqual({ outcome: 'changed', fence: null })
+  const forced = await inspection.forceRelease('a', { owner, token: lease.token })
+  expect(forced).toEqual({ outcome: 'released', fence: lease.token })
+  const next = await newClient('two').getLock('a').lock()
+  expect(next.token).toBeGreaterThan(lease.token)
+  const again = await inspection.forceRelease('a', { owner, token: null })
+  expect(again).toEqual({ outcome: 'changed', fence: null })
+  await next.release()
+  expect((await inspection.forceRelease('a', { owner, token: null })).outcome).toBe('free')
+  await lease.release().catch(() => {})
+})
+
+test('a forced release ends a read-write lock and permits, and refuses kinds without holders', async () => {
+  const { inspection, newClient } = memoryWorld()
+  const client = newClient('one')
+  await client.getReadWriteLock('rw').writeLock().lock()
+  const { owner } = await holderOf(inspection, 'rw')
+  expect((await inspection.forceRelease('rw', { owner, token: null })).outcome).toBe('released')
+  expect((await inspection.inspect('rw'))?.state).toBe('free')
+  await client.getPermitExpirableSemaphore('p', { permits: 2 }).acquire({ permits: 2 })
+  const { permits } = await holderOf(inspection, 'p')
+  const one = { owner: permits[0] as string, token: null }
+  expect(await inspection.forceRelease('p', one)).toEqual({ outcome: 'released', fence: null })
+  expect((await inspection.inspect('p'))?.stateText).toBe('1 of 2 taken')
+  const nobody = { owner: 'x', token: null }
+  await expect(inspection.forceRelease('p', nobody)).rejects.toThrow(/^For permits of "p", give/)
+  await client.getCountDownLatch('latch').trySetCount(1)
+  await expect(inspection.forceRelease('latch', nobody)).rejects.toThrow(/is a latch, which has no/)
+})
+
+test('a request to release reaches the holder', async () => {
+  const { inspection, newClient } = memoryWorld()
+  const client = newClient('one')
+  await client.getLock('a').lock()
+  const { owner } = await holderOf(inspection, 'a')
+  const requests: unknown[] = []
+  client.on('releaseRequested', ({ reason, by }) => requests.push([reason, by.label]))
+  const asked = await inspection.requestRelease('a', [owner, `${owner}0`], {
+    by: 'ada@ops',
+    reason: 'a deploy',
+  })
+  expect(asked).toEqual([true, false])
+  expect(requests).toEqual([['a deploy', 'ada@ops (npx holdfast)']])
+})
+
+test('an outage of the server is a readable error', async () => {
+  const server = new MemoryLockServer()
+  const { inspection } = memoryWorld(server)
+  server.beginOutage()
+  await expect(inspection.inspect('a')).rejects.toThrow('the server in memory is down')
+  server.endOutage()
+  expect(await inspection.inspect('a')).toBeNull()
+})
+
+test('healthy locks in memory are no leaks, and a pattern limits the list', async () => {
+  const { inspection, newClient } = memoryWorld()
+  await newClient('one').getLock('order:1').lock()
+  await newClient('one').getLock('b').lock()
+  const keys: string[] = []
+  for await (const rows of inspection.list({ pattern: 'order:*' })) {
+    keys.push(...rows.map(({ key }) => key))
+  }
+  expect(keys).toEqual(['order:1'])
+  expect(await findLeaks(inspection, { leaseMs: 30_000 }).next()).toMatchObject({ done: true })
+})
+
+test('the dashboard works without Redis', async () => {
+  const { inspection, newClient } = memoryWorld()
+  const lease = await newClient('api-1').getLock('orders').lock()
+  const released: unknown[] = []
+  const dashboard = closed(
+    createDashboard(
+      async () => inspection,
+      {
+        authorize: () => 'admin',
+        release: true,
+        onRelease: (event) => released.push(event.outcome),
+      },
+      { address: inspection.address },
+    ),
+  )
+  const fetch = async (path: string, options = {}) =>
+    (await dashboard.fetch(new Request(`http://localhost/${path}`, options))).json()
+  const { rows } = (await fetch('api/rows')) as { rows: TableRow[] }
+  expect(rows).toMatchObject([{ key: 'orders', stateText: 'held', holders: [{ label: 'api-1' }] }])
+  const { lock } = (await fetch('api/lock?key=orders')) as { lock: Detail }
+  const { owner } = lock.holders[0] as Detail['holders'][number]
+  const query = new URLSearchParams({ key: 'orders', owner, token: String(lock.token) })
+  const headers = { 'holdfast-dashboard': 'release' }
+  const forced = await fetch(`api/release?${query}`, { method: 'POST', headers })
+  expect(forced).toEqual({ outcome: 'released', fence: lease.token })
+  expect(released).toEqual(['released'])
+  expect((await inspection.inspect('orders'))?.state).toBe('free')
+  await lease.release().catch(() => {})
+})

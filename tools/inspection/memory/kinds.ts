@@ -1,0 +1,112 @@
+import type { Holdfast, WaitingClient, WaitingForPermits } from '../../../src/index.ts'
+import type { RowKind } from '../../kinds/all.ts'
+import type { StateFacts } from '../../kinds/kind.ts'
+import type { HolderRow, LockRow, WaiterRow } from '../inspection.ts'
+import { candidateLabel } from '../owner-ids.ts'
+
+type FoundHolder = Omit<HolderRow, 'process'>
+type FoundWaiter = Omit<WaiterRow, 'process'>
+
+/** One name, as a client reads it. */
+export interface FoundName extends Partial<Pick<StateFacts, 'mode' | 'isSet' | 'count'>> {
+  readonly kind: RowKind
+  readonly holders?: readonly FoundHolder[]
+  readonly queue?: readonly FoundWaiter[]
+  readonly waiting: LockRow['waiting']
+}
+
+/** @returns null if no lock of this kind has the name */
+type ReadKind = (client: Holdfast, name: string, nowMs: number) => Promise<FoundName | null>
+
+/**
+ * The kinds, in the order in which they are tried. A client refuses to read a name that another
+ * kind uses. Each free name with a token counts as a lock, so the lock is last.
+ */
+export const READ_KINDS: readonly ReadKind[] = [
+  async function permits(client, name) {
+    const found = await client.getPermitExpirableSemaphore(name).inspect()
+    const { permits: total, available, taken, holders, waiting } = found
+    if (total === null && waiting.length === 0) return null
+    return {
+      kind: 'permits',
+      holders: holders.flatMap(({ owner, ids, ttlMs, ageMs }) =>
+        owner === null ? [] : [{ ...holderOf(owner, ids.length, ttlMs, ageMs), permits: ids }],
+      ),
+      queue: waiting.map(waiterForPermits),
+      waiting: waiting.length,
+      count: { available, taken, toGo: null },
+      isSet: total !== null,
+    }
+  },
+  async function semaphore(client, name) {
+    const { isSet, available, waiting } = await client.getSemaphore(name).inspect()
+    if (!isSet && waiting.length === 0) return null
+    const queue = waiting.map(waiterForPermits)
+    const count = { available, taken: null, toGo: null }
+    return { kind: 'semaphore', queue, waiting: waiting.length, count, isSet }
+  },
+  async function latch(client, name) {
+    const { count: toGo, waiters } = await client.getCountDownLatch(name).inspect()
+    if (toGo === 0) return null
+    return { kind: 'latch', waiting: waiters, count: { available: 0, taken: null, toGo } }
+  },
+  async function barrier(client, name) {
+    const { arrived, parties } = await client.getCyclicBarrier(name).inspect()
+    if (parties === null) return null
+    const count = { available: 0, taken: arrived, toGo: Math.max(0, parties - arrived) }
+    return { kind: 'barrier', waiting: arrived, count }
+  },
+  async function readWrite(client, name) {
+    const found = await client.getReadWriteLock(name).inspect()
+    const { mode, holders, waitingToRead, waitingToWrite } = found
+    const queue = [
+      ...waitingToWrite.map((one) => waiterTo(one, 'write')),
+      ...waitingToRead.map((one) => waiterTo(one, 'read')),
+    ]
+    if (holders.length + queue.length === 0) return null
+    return {
+      kind: 'read-write',
+      holders: holders.map((one) => holderOf(one.owner, one.holdCount, one.ttlMs, one.ageMs)),
+      queue,
+      waiting: queue.length,
+      mode: mode ?? undefined,
+    }
+  },
+  async function lock(client, name, nowMs) {
+    const found = await client.getLock(name).inspect()
+    const { holder, holdCount, ttlMs, token, waiters, queueLength } = found
+    if (holder === null && token === null && queueLength === 0) return null
+    const owners = [...(holder === null ? [] : [holder]), ...found.queue.map(({ owner }) => owner)]
+    const isElection = owners.some((owner) => candidateLabel(owner) !== null)
+    const queue = found.queue.map(({ owner, process, waitedMs }) => {
+      return { owner, waitedMs, isDead: process === null, wants: null }
+    })
+    const dead = queue.filter(({ isDead }) => isDead).length
+    // A token is the time of its grant in µs.
+    const ageMs = token === null ? null : Math.max(0, Math.round(nowMs - token / 1_000))
+    return {
+      kind: isElection ? 'election' : 'lock',
+      holders: holder === null ? [] : [holderOf(holder, holdCount, ttlMs, ageMs)],
+      queue,
+      waiting: Math.max(queueLength - dead, waiters),
+    }
+  },
+]
+
+function holderOf(
+  owner: string,
+  holdCount: number,
+  ttlMs: number | null,
+  ageMs: number | null,
+): FoundHolder {
+  return { owner, isRedisson: false, holdCount, permits: [], ttlMs, ageMs }
+}
+
+function waiterTo({ client, waitedMs }: WaitingClient, wants: 'read' | 'write'): FoundWaiter {
+  return { owner: client, waitedMs, isDead: false, wants }
+}
+
+function waiterForPermits({ client, waitedMs, permits }: WaitingForPermits): FoundWaiter {
+  const wants = `${permits} permit${permits === 1 ? '' : 's'}`
+  return { owner: client, waitedMs, isDead: false, wants }
+}

@@ -1,0 +1,192 @@
+import { type Holdfast, RedisRefusedError } from '../../../src/index.ts'
+import { newMemoryClient } from '../../../src/memory-client.ts'
+import { MemoryConnection } from '../../../src/servers/memory/memory-connection.ts'
+import type { MemoryLockServer } from '../../../src/servers/memory/memory-server.ts'
+import { COUNTER, type TokenCounter } from '../../../src/servers/records/counter.ts'
+import { READ_WRITE } from '../../../src/servers/records/read-write-requests.ts'
+import { type RowKind, viewOf } from '../../kinds/all.ts'
+import { matcherOf } from '../glob.ts'
+import type {
+  Forced,
+  Inspection,
+  ListOptions,
+  LockDetail,
+  LockRow,
+  ProcessFacts,
+  ReleaseReason,
+  SeenHolder,
+  WaiterRow,
+} from '../inspection.ts'
+import { clientOf, isPermitId } from '../owner-ids.ts'
+import { refuseForce } from '../refuse-force.ts'
+import { waitsIn } from '../reported-waits.ts'
+import { errorForUsers, labelOf, requestRelease } from '../request-release.ts'
+import { rowOf } from '../row-of.ts'
+import { type FoundName, READ_KINDS } from './kinds.ts'
+
+/** The most locks of one chunk of a list. */
+const AT_A_TIME = 100
+
+/** The time limit of a request, in milliseconds. An answer takes no time. */
+const CALL_MS = 1_000
+
+/** An inspection of the locks of a server in memory. It reads as a client, with the requests that each client has. */
+export class MemoryInspection implements Inspection {
+  readonly address = 'memory'
+  readonly unreachable = []
+  readonly isIncomplete = false
+  readonly #server: MemoryLockServer
+  readonly #client: Holdfast
+  readonly #connection: MemoryConnection
+  #commands = 0
+
+  constructor(server: MemoryLockServer) {
+    this.#server = server
+    this.#client = newMemoryClient(server, { label: 'inspection', presence: false })
+    this.#connection = new MemoryConnection(server, 0)
+  }
+
+  get cost() {
+    return { commands: this.#commands, bytes: 0, tookMs: 0 }
+  }
+
+  async *list({ pattern, heldOnly = false, signal }: ListOptions = {}) {
+    const isMeant = pattern === undefined ? () => true : matcherOf(pattern)
+    const keys = [...this.#server.records.keys()].filter(isMeant)
+    for (let i = 0; i < keys.length; i += AT_A_TIME) {
+      signal?.throwIfAborted()
+      const rows = await this.read(keys.slice(i, i + AT_A_TIME))
+      yield rows.filter(({ holders }) => !heldOnly || holders.length > 0)
+    }
+  }
+
+  /** Each part of a record expires by itself. */
+  async *listEndless() {}
+
+  async read(keys: readonly string[]): Promise<readonly LockRow[]> {
+    const details = await Promise.all(keys.map((key) => this.inspect(key)))
+    return details.flatMap((detail) => (detail === null ? [] : [rowOf(detail)]))
+  }
+
+  async inspect(key: string): Promise<LockDetail | null> {
+    const found = await this.#find(key)
+    if (found === null) return null
+    const { kind, holders = [], mode, count = null, isSet = true, waiting } = found
+    const places = (found.queue ?? []).map((one) => this.#named(one))
+    const listed = new Set(places.map(({ owner }) => clientOf(owner)))
+    const queue = [...places, ...this.#waiters(key).filter(({ owner }) => !listed.has(owner))]
+    const waits = queue.flatMap(({ isDead, waitedMs }) => (isDead ? [] : (waitedMs ?? [])))
+    return {
+      key,
+      kind,
+      ...viewOf(kind).stateOf({ holders, mode, count, isSet }),
+      holders: holders.map((one) => this.#named(one)),
+      token: this.#tokenOf(key),
+      waiting,
+      oldestWaitMs: waiting === 0 || waits.length === 0 ? null : Math.max(...waits),
+      count,
+      queue,
+      votes: null,
+    }
+  }
+
+  async forceRelease(key: string, seen: SeenHolder): Promise<Forced> {
+    const found = await this.inspect(key)
+    const { kind = 'lock', holders = [], token = null } = found ?? {}
+    refuseForce(kind, key, seen.owner, holders)
+    const isReleased = await this.#release(kind, key, seen, holders)
+    if (isReleased) return { outcome: 'released', fence: fenceOf(kind, holders, token) }
+    return { outcome: kind === 'permits' || holders.length === 0 ? 'free' : 'changed', fence: null }
+  }
+
+  requestRelease(key: string, owners: readonly string[], reason: ReleaseReason) {
+    const client = newMemoryClient(this.#server, { label: labelOf(reason), presence: false })
+    return requestRelease(client, key, owners, reason)
+  }
+
+  async close(): Promise<void> {
+    this.#connection.disconnect()
+    await this.#client.close()
+  }
+
+  /** Reads the name as each kind, until a kind has it. */
+  async #find(key: string): Promise<FoundName | null> {
+    const { now, whyOut } = this.#server
+    if (whyOut !== undefined) throw new Error(whyOut.message)
+    for (const read of READ_KINDS) {
+      this.#commands++
+      try {
+        const found = await read(this.#client, key, now)
+        if (found !== null) return found
+      } catch (error) {
+        // Another kind uses the name.
+        if (!(error instanceof RedisRefusedError)) throw errorForUsers(error)
+      }
+    }
+    return null
+  }
+
+  /** @returns true if the holder held the lock until now */
+  async #release(
+    kind: RowKind,
+    key: string,
+    { owner, token }: SeenHolder,
+    holders: LockDetail['holders'],
+  ): Promise<boolean> {
+    if (kind === 'permits') {
+      const holder = holders.find((one) => one.owner === owner)
+      const ids = holder?.permits ?? (isPermitId(owner) ? [owner] : [])
+      return ids.length > 0 && this.#client.getPermitExpirableSemaphore(key).release(ids)
+    }
+    if (kind === 'read-write') {
+      const own = { clientId: this.#client.id, label: '', outageMs: CALL_MS }
+      return this.#connection.kind(READ_WRITE, own).lock(key).forceRelease(owner, CALL_MS)
+    }
+    return this.#connection.lock(key).forceRelease({ owner, token })
+  }
+
+  /** Returns the last token of the lock. Null if the server remembers none. */
+  #tokenOf(key: string): number | null {
+    const counter = this.#server.records.get(key)?.parts[COUNTER.name]?.state as
+      | TokenCounter
+      | undefined
+    return counter?.token || null
+  }
+
+  #named<T extends { readonly owner: string }>(one: T): T & { process: ProcessFacts | null } {
+    return { ...one, process: this.#processOf(clientOf(one.owner)) }
+  }
+
+  /** Returns the process of a client. The server knows its clients, so each was seen just now. */
+  #processOf(client: string): ProcessFacts | null {
+    const info = this.#server.clients.get(client)
+    if (info === undefined) return null
+    return {
+      client,
+      label: info.label,
+      host: info.host,
+      pid: info.pid,
+      seenMs: 0,
+      wireVersion: null,
+    }
+  }
+
+  /** Returns the waiters of a plain lock. The longest wait is first. */
+  #waiters(key: string): WaiterRow[] {
+    const { wall } = this.#server.clock.now()
+    return [...this.#server.waits]
+      .flatMap(([owner, text]) =>
+        waitsIn(text).flatMap(([name, since]) =>
+          name === key
+            ? [{ owner, waitedMs: Math.round(wall - since), isDead: false, wants: null }]
+            : [],
+        ),
+      )
+      .sort((a, b) => b.waitedMs - a.waitedMs)
+      .map((one) => this.#named(one))
+  }
+}
+
+function fenceOf(kind: RowKind, holders: readonly unknown[], token: number | null): number | null {
+  return holders.length === 1 && viewOf(kind).hasFence !== false ? token : null
+}

@@ -1,0 +1,38 @@
+import { type Holdfast, RedisRefusedError, RedisUnavailableError } from '../../src/index.ts'
+import type { ReleaseReason } from './inspection.ts'
+
+/** The label of a client that asks owners to release. The owners see it. */
+export const labelOf = ({ by }: ReleaseReason): string => `${by} (npx holdfast)`
+
+/**
+ * Asks owners to release the lock, and closes the client.
+ *
+ * @returns for each owner, true if its client confirmed the request. Rejects with a readable Error
+ * if the server does not answer
+ */
+export async function requestRelease(
+  client: Holdfast,
+  key: string,
+  owners: readonly string[],
+  { reason }: ReleaseReason,
+): Promise<boolean[]> {
+  // The calls reject with the same errors, so events of errors need no output.
+  client.on('error', () => {})
+  try {
+    const lock = client.getLock(key)
+    const requests = owners.map((owner) =>
+      lock.requestRelease({ owner, ...(reason !== undefined && { reason }) }),
+    )
+    return (await Promise.all(requests)).map((confirmed) => confirmed > 0)
+  } catch (error) {
+    throw errorForUsers(error)
+  } finally {
+    await client.close()
+  }
+}
+
+/** Returns the error as a readable Error if the server did not answer; otherwise the error itself. */
+export function errorForUsers(error: unknown): unknown {
+  if (!(error instanceof RedisUnavailableError || error instanceof RedisRefusedError)) return error
+  return new Error(error.message, { cause: error })
+}
