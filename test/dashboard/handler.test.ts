@@ -69,6 +69,18 @@ describe('the page', () => {
       expect([name, (await ask(`/locks/${name}`)).status]).toEqual([name, 200])
   })
 
+  test('the page has every module that its modules import', async () => {
+    const { ask } = start(held())
+    const seen = new Set(['page.js'])
+    for (const name of seen) {
+      const response = await ask(`/locks/${name}`)
+      expect([name, response.status]).toEqual([name, 200])
+      const found = (await response.text()).matchAll(/from '\.\/([a-z-]+\.js)'/g)
+      for (const [, next = ''] of found) seen.add(next)
+    }
+    expect(seen).toContain('kinds.js')
+  })
+
   test('the dashboard serves its own files only', async () => {
     const { ask } = start(held())
     expect((await ask('/locks/page.js')).headers.get('content-type')).toContain('javascript')

@@ -210,7 +210,7 @@ const toolsMayImport: Record<string, string[]> = {
     'type tools/servers',
     'servers/redis/calls',
   ],
-  'tools/kinds': [],
+  'tools/kinds': ['type index'],
   'tools/servers': ['index', 'ioredis'],
 }
 

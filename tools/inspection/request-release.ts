@@ -25,14 +25,14 @@ export async function requestRelease(
     )
     return (await Promise.all(requests)).map((confirmed) => confirmed > 0)
   } catch (error) {
-    throw errorForUsers(error)
+    throw errorForUser(error)
   } finally {
     await client.close()
   }
 }
 
 /** Returns the error as a readable Error if the server did not answer; otherwise the error itself. */
-export function errorForUsers(error: unknown): unknown {
+export function errorForUser(error: unknown): unknown {
   if (!(error instanceof RedisUnavailableError || error instanceof RedisRefusedError)) return error
   return new Error(error.message, { cause: error })
 }

@@ -1,6 +1,7 @@
+import type { KindName } from '../../src/index.ts'
 import { barrier } from './barrier.ts'
 import { election } from './election.ts'
-import type { KindView } from './kind.ts'
+import type { HoldView, KindView } from './kind.ts'
 import { latch } from './latch.ts'
 import { lock } from './lock.ts'
 import { permits } from './permits.ts'
@@ -15,5 +16,15 @@ export type RowKind = (typeof ALL)[number]['kind']
 export const KINDS: readonly KindView<RowKind>[] = ALL
 
 const byName = new Map(KINDS.map((one) => [one.kind, one]))
+
+/** Returns the kind of a hold: of a row of this kind, by an owner with this id. */
+export function holdOf(kind: RowKind, owner: string): KindName {
+  const { holds = {}, holdOf: ofOwner } = viewOf(kind)
+  return ofOwner?.(owner) ?? (Object.keys(holds) as KindName[])[0] ?? 'lock'
+}
+
+const byHold = new Map(KINDS.flatMap(({ holds = {} }) => Object.entries(holds)))
+
+export const holdViewOf = (hold: KindName): HoldView => byHold.get(hold) ?? { endedBy: [] }
 
 export const viewOf = (kind: RowKind): KindView => byName.get(kind) as KindView

@@ -3,6 +3,8 @@ import type { KindView } from './kind.ts'
 export const election: KindView<'election'> = {
   kind: 'election',
   leaks: true,
+  // The leader holds a fair lock.
+  holdOf: () => 'lock',
   // Candidates wait for as long as another candidate leads.
   countsWaiters: false,
   stateOf: ({ holders }) =>

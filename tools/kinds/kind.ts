@@ -1,3 +1,5 @@
+import type { KindName } from '../../src/index.ts'
+
 /** The number of a semaphore or a latch, and the values that follow from it. */
 export interface CountFacts {
   /**
@@ -39,6 +41,22 @@ export interface FreeFacts {
   readonly waiting: number
 }
 
+/** One kind of hold, by its name in the history. */
+export interface HoldView {
+  /** The kinds of holds that another owner can get only after this hold has ended. */
+  readonly endedBy: readonly KindName[]
+  /** The name on the page, if another kind of hold has the same properties. */
+  readonly shownAs?: KindName
+  /** True if no other hold is possible at the same time. */
+  readonly isExclusive?: boolean
+  /** True if the hold has the token of an earlier hold. */
+  readonly sharesToken?: boolean
+  /** True if the owner of a hold may be unknown. */
+  readonly hidesOwners?: boolean
+  /** True if the history never has the end of a hold. */
+  readonly hidesEnd?: boolean
+}
+
 /** The words of the dashboard's page for one kind. */
 export interface PageWords {
   /** The heading above one holder, and above several holders. */
@@ -57,6 +75,8 @@ export interface PageWords {
   readonly endless: 'warn' | 'bad'
   /** The class of the state, if the state does not decide the class. */
   readonly mark: string | null
+  /** The state of a name that waiters cannot use, and the words for it after their number. */
+  readonly unusable: { readonly stateText: string; readonly text: string } | null
 }
 
 /** One kind of locks, as tools show it. Each kind has one file in this folder. */
@@ -64,6 +84,10 @@ export interface KindView<K extends string = string> {
   /** The kind of a row, which tables and JSON show. */
   readonly kind: K
   stateOf(facts: StateFacts): State
+  /** The kinds of holds, by their names in the history. Left out if the kind has no known holds. */
+  readonly holds?: Readonly<Partial<Record<KindName, HoldView>>>
+  /** Returns the kind of an owner's hold. Default: the first kind of `holds`. */
+  holdOf?(owner: string): KindName
   /** False if the kind has no fencing tokens. Default: true. */
   readonly hasToken?: boolean
   /**

@@ -1,11 +1,18 @@
 import type { KindView, StateFacts } from './kind.ts'
 
+/** The holds of locks of one name. All of them end an exclusive hold. */
+export const ALL_LOCKS = ['lock', 'read', 'write', 'upgradable'] as const
+
 /** Plain locks and fair locks. */
 export const lock: KindView<'lock'> = {
   kind: 'lock',
   leaks: true,
   reusesOwners: true,
   hidesWaiters: true,
+  holds: {
+    lock: { endedBy: ALL_LOCKS, isExclusive: true },
+    fair: { endedBy: ALL_LOCKS, isExclusive: true, shownAs: 'lock' },
+  },
   stateOf: ({ holders }: StateFacts) =>
     holders.length === 0
       ? { state: 'free', stateText: 'free' }

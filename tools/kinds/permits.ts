@@ -1,9 +1,13 @@
-import type { FreeFacts, KindView, StateFacts } from './kind.ts'
+import type { FreeFacts, KindView, PageWords, StateFacts } from './kind.ts'
+
+/** The state of a semaphore whose number of permits is not set. */
+const NO_PERMITS = 'no permits set'
 
 /** Semaphores whose permits have leases. */
 export const permits: KindView<'permits'> = {
   kind: 'permits',
   hasFence: false,
+  holds: { permits: { endedBy: [], hidesOwners: true } },
   stateOf: permitState,
   lines({ count, stateText }) {
     if (count === null || stateText === NO_PERMITS) return []
@@ -22,6 +26,7 @@ export const permits: KindView<'permits'> = {
     return `For permits of ${name}, give an owner (<clientId>:<n>:<permits>) or the id of one permit (32 hex digits); got ${JSON.stringify(owner)}.`
   },
   page: {
+    ...permitPage(),
     what: 'permits',
     it: 'permits are',
     holdsPermits: true,
@@ -33,12 +38,14 @@ export const permits: KindView<'permits'> = {
 const isPermitOwner = (text: string): boolean =>
   /^[\w-]{21}:\d+:\d+$/.test(text) || /^[0-9a-f]{32}$/.test(text)
 
-/** The state of a semaphore whose number of permits is not set. */
-const NO_PERMITS = 'no permits set'
-
 export function toUsePermits({ stateText }: Pick<FreeFacts, 'stateText'>): string | undefined {
   if (stateText !== NO_PERMITS) return undefined
   return 'The number of permits is not set: call trySetPermits(n).'
+}
+
+export function permitPage(): Partial<PageWords> {
+  const text = 'but the number of permits is not set: call trySetPermits(n).'
+  return { unusable: { stateText: NO_PERMITS, text } }
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { KindView } from './kind.ts'
-import { permitState, toUsePermits } from './permits.ts'
+import { permitPage, permitState, toUsePermits } from './permits.ts'
 
 /** Semaphores whose permits have no leases. */
 export const semaphore: KindView<'semaphore'> = {
   kind: 'semaphore',
+  holds: { semaphore: { endedBy: [], hidesEnd: true } },
   stateOf: permitState,
   toFree(facts) {
     const toUse = toUsePermits(facts)
@@ -15,4 +16,5 @@ export const semaphore: KindView<'semaphore'> = {
   },
   whyNoForce:
     'is a semaphore without leases, so the holders of its permits are unknown. release() of any client gives one back.',
+  page: permitPage(),
 }

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from '../../../src/index.ts'
 import { toFree } from '../../inspection/to-free.ts'
 import { type Access, refuseChange } from './access.ts'
 import { files } from './page.generated.ts'
+import { pageKinds } from './page-kinds.ts'
 import type { PastAnswers } from './past-answers.ts'
 import { messageOf, type Poll } from './poll.ts'
 import { json, redirect, refusal, reply } from './replies.ts'
@@ -44,6 +45,9 @@ interface DashboardRequest {
 
 type Route = (parts: Parts, asked: DashboardRequest) => Response | Promise<Response>
 
+/** The files of the page, by name. */
+const served: Readonly<Record<string, string>> = { ...files, 'kinds.js': pageKinds }
+
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
 
 /**
@@ -81,7 +85,7 @@ export async function handle(parts: Parts, request: Request, context: unknown): 
   if (read !== undefined) return await answer(read, parts, asked)
   if (pathname.endsWith('/')) return file('page.html')
   const name = pathname.slice(pathname.lastIndexOf('/') + 1)
-  if (Object.hasOwn(files, name)) return file(name)
+  if (Object.hasOwn(served, name)) return file(name)
   // Relative links on the page work only if the address ends with a slash.
   return name.includes('.')
     ? refusal(404, `The dashboard has no page ${name}.`)
@@ -128,7 +132,7 @@ function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<
 
 function file(name: string): Response {
   const type = TYPES[name.slice(name.lastIndexOf('.') + 1) as keyof typeof TYPES]
-  return reply(files[name] ?? '', `${type}; charset=utf-8`)
+  return reply(served[name] ?? '', `${type}; charset=utf-8`)
 }
 
 /** Returns all rows in one reply, for programs. Waits until the first scan has ended. */

@@ -1,3 +1,4 @@
+import { holdViewOf } from '../../kinds/all.ts'
 import type { Span } from './spans.ts'
 
 /** The holds of one lock, in the order in which they began. */
@@ -132,7 +133,7 @@ function both(recorded: TimedLane, seen: TimedLane): TimedLane {
  * ends at the latest when the next recorded hold begins.
  */
 function endBefore(others: readonly Span[], { kind, sureUntil, to }: Span): number | null {
-  if (to === null || (kind !== 'lock' && kind !== 'write')) return to
+  if (to === null || !holdViewOf(kind).isExclusive) return to
   const next = others.find(({ from }) => from >= sureUntil && from < to)
   return next?.from ?? to
 }

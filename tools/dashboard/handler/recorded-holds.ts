@@ -1,5 +1,7 @@
+import type { KindName } from '../../../src/index.ts'
 import type { HistoryEntry } from '../../history/history.ts'
 import { candidateLabel } from '../../inspection/owner-ids.ts'
+import { holdViewOf } from '../../kinds/all.ts'
 import { heldMsIn, type PastQuestion, type TimedLane } from './past.ts'
 import { type Ending, type Knowledge, sortAndLink, spanOf, type TimelineHold } from './spans.ts'
 
@@ -104,7 +106,7 @@ export class RecordedHolds {
       id,
       owner: owner as string,
       label: candidateLabel(owner as string) ?? (label || null),
-      kind: kind === 'fair' ? 'lock' : (kind ?? this.#holds.at(-1)?.kind ?? 'lock'),
+      kind: shownAs(kind ?? this.#holds.at(-1)?.kind ?? 'lock'),
       token,
       from,
       leaseMs: leaseMs ?? 0,
@@ -120,3 +122,5 @@ export class RecordedHolds {
     return held
   }
 }
+
+const shownAs = (kind: KindName): KindName => holdViewOf(kind).shownAs ?? kind

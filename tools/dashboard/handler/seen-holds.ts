@@ -1,4 +1,4 @@
-import { sideOf } from '../../inspection/owner-ids.ts'
+import { holdOf, holdViewOf } from '../../kinds/all.ts'
 import {
   busiest,
   heldMsIn,
@@ -8,7 +8,7 @@ import {
   type TimedLane,
 } from './past.ts'
 import type { RowHolder, TableRow } from './row.ts'
-import { type Knowledge, type SpanKind, sortAndLink, spanOf, type TimelineHold } from './spans.ts'
+import { type Knowledge, sortAndLink, spanOf, type TimelineHold } from './spans.ts'
 import type { RowChange, Table } from './table.ts'
 
 const KEYS_SEEN = 5_000
@@ -75,7 +75,7 @@ export class SeenHolds {
     const own = this.#holds.get(key)?.findLast(({ owner }) => owner === held.owner)
     const isOpen = own !== undefined && own.ended === null
     const sureUntil = Math.max(own?.seenUntil ?? 0, (isOpen && table.seenAt(key)) || 0)
-    const isUnknown = held.kind === 'permits' && table.hasUnknownOwners(key)
+    const isUnknown = holdViewOf(held.kind).hidesOwners && table.hasUnknownOwners(key)
     if (isUnknown || table.owners.has(held.owner)) {
       held.goneBy = undefined
       return { now, state: table.isLive ? 'held' : 'unknown', sureUntil }
@@ -129,7 +129,7 @@ function heldBy(holder: RowHolder, row: TableRow, now: number): TimelineHold {
   return {
     owner,
     label,
-    kind: kindOf(owner, row),
+    kind: holdOf(row.kind, owner),
     // If there are several holders, the token of the row may belong to another holder. Redisson has
     // no tokens.
     token: row.holderCount === 1 && !isRedisson ? row.token : null,
@@ -141,9 +141,4 @@ function heldBy(holder: RowHolder, row: TableRow, now: number): TimelineHold {
     seenUntil: 0,
     goneBy: undefined,
   }
-}
-
-function kindOf(owner: string, { kind }: TableRow): SpanKind {
-  if (kind === 'permits') return 'permits'
-  return kind === 'read-write' ? sideOf(owner) : 'lock'
 }

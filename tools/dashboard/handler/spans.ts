@@ -1,11 +1,6 @@
 import type { KindName } from '../../../src/index.ts'
-import { withoutSide } from '../../inspection/owner-ids.ts'
-
-/**
- * The kind of a hold. The kind decides which other holds are impossible at the same time. A fair
- * lock counts as a lock.
- */
-export type SpanKind = Exclude<KindName, 'fair'>
+import { holdViewOf } from '../../kinds/all.ts'
+import { withoutSide } from '../../kinds/sides.ts'
 
 /**
  * How a hold ended. The history records `released`, `lost` and `forced`.
@@ -20,7 +15,8 @@ export type Ending = 'released' | 'lost' | 'forced' | 'seen' | 'unrecorded' | 'u
 export interface Span {
   readonly owner: string
   readonly label: string | null
-  readonly kind: SpanKind
+  /** The kind of the hold. A fair lock counts as a lock. */
+  readonly kind: KindName
   /** The fencing token. Null if the token is unknown. */
   readonly token: number | null
   readonly from: number
@@ -38,7 +34,8 @@ export interface Span {
 export interface TimelineHold {
   readonly owner: string
   readonly label: string | null
-  readonly kind: SpanKind
+  /** The kind of the hold. A fair lock counts as a lock. */
+  readonly kind: KindName
   readonly token: number | null
   readonly from: number
   /** The lease of the hold, in milliseconds. 0 if unknown. */
@@ -81,26 +78,16 @@ export interface Knowledge {
  */
 const INEXACT_MS = 2_000
 
-/** For each kind of hold: the kinds that another owner can get only after the hold has ended. */
-const ENDED_BY: Readonly<Record<SpanKind, readonly SpanKind[]>> = {
-  lock: ['lock', 'read', 'write', 'upgradable'],
-  write: ['lock', 'read', 'write', 'upgradable'],
-  upgradable: ['lock', 'write', 'upgradable'],
-  read: ['lock', 'write'],
-  permits: [],
-  semaphore: [],
-}
-
 /**
  * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the start of the
  * next hold that is impossible beside the hold.
  */
 export function sortAndLink(holds: TimelineHold[]): void {
   holds.sort(inOrder)
-  const next = new Map<SpanKind, TimelineHold>()
+  const next = new Map<KindName, TimelineHold>()
   for (const held of holds.toReversed()) {
     held.nextFrom = Number.POSITIVE_INFINITY
-    for (const kind of ENDED_BY[held.kind]) {
+    for (const kind of holdViewOf(held.kind).endedBy) {
       const other = next.get(kind)
       // One owner may hold several kinds at once, such as the read lock and the write lock. Neither
       // hold ends the other.
@@ -117,8 +104,10 @@ export function sortAndLink(holds: TimelineHold[]): void {
  */
 function inOrder(a: TimelineHold, b: TimelineHold): number {
   const byToken = a.token === null || b.token === null ? 0 : a.token - b.token
-  return byToken || Number(a.kind === 'read') - Number(b.kind === 'read') || a.from - b.from
+  return byToken || orderOf(a) - orderOf(b) || a.from - b.from
 }
+
+const orderOf = ({ kind }: TimelineHold) => Number(holdViewOf(kind).sharesToken ?? false)
 
 /**
  * Returns the start of a hold. Times of entries are inexact, so a hold may seem to start shortly
@@ -139,12 +128,11 @@ const isSameOwner = (a: TimelineHold, b: TimelineHold) =>
 export function spanOf(held: TimelineHold, knowledgeOf: (held: TimelineHold) => Knowledge): Span {
   const { owner, label, kind, token, ended } = held
   const from = startOf(held)
-  const bound: End =
-    kind === 'semaphore'
-      ? { to: from, sureUntil: from, ending: 'untold' }
-      : ended === null
-        ? openEnd(held, knowledgeOf(held))
-        : knownEnd(held, ended)
+  const bound: End = holdViewOf(kind).hidesEnd
+    ? { to: from, sureUntil: from, ending: 'untold' }
+    : ended === null
+      ? openEnd(held, knowledgeOf(held))
+      : knownEnd(held, ended)
   return { owner, label, kind, token, from, ...bound }
 }
 

@@ -1,6 +1,7 @@
 import { concernsOf, isHeld, isWaitedFor, LEVELS } from './concerns.js'
 import { element, icon } from './dom.js'
 import { count, whoOf } from './format.js'
+import { wordsOf } from './kinds.js'
 import { nameOf } from './names.js'
 
 /** The content of an empty cell: a dash, which screen readers read. */
@@ -37,7 +38,7 @@ function leftCell(row) {
  */
 export function stateMark({ state, stateText, kind }, concerns) {
   const [worst] = concerns
-  const mark = element('span', { class: `mark mark-${kind === 'election' ? 'election' : state}` })
+  const mark = element('span', { class: `mark mark-${wordsOf(kind).mark ?? state}` })
   if (worst !== undefined) {
     mark.classList.add(worst.level)
     mark.append(icon(worst.level))

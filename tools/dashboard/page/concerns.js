@@ -1,6 +1,7 @@
 // The concerns that users should look at, by the rules of docs/reference/dashboard.md. Each concern
 // has a level, a text, and the column that the text is about.
 import { count, seconds, whoOf } from './format.js'
+import { wordsOf } from './kinds.js'
 
 const WAIT_WARN_MS = 10_000
 const WAIT_BAD_MS = 60_000
@@ -27,7 +28,7 @@ export const LEVELS = { warn: 1, bad: 2 }
  * Candidates of an election wait for as long as another candidate leads, so they do not count as
  * waiters.
  */
-export const isWaitedFor = (row) => row.waiting > 0 && row.kind !== 'election'
+export const isWaitedFor = (row) => row.waiting > 0 && wordsOf(row.kind).countsWaiters
 
 export const isHeld = ({ state }) => state !== 'free' && state !== 'closed'
 
@@ -43,10 +44,10 @@ export function concernsOf(row, now) {
   return concerns.sort((a, b) => LEVELS[b.level] - LEVELS[a.level])
 }
 
-function ofWaiters({ stateText, waiting, waitingSince }, now) {
-  if (stateText === 'no permits set') {
-    const text = `${count(waiting)} waiting, but the number of permits is not set: call trySetPermits(n).`
-    return [{ level: 'bad', about: 'state', text }]
+function ofWaiters({ kind, stateText, waiting, waitingSince }, now) {
+  const { unusable } = wordsOf(kind)
+  if (stateText === unusable?.stateText) {
+    return [{ level: 'bad', about: 'state', text: `${count(waiting)} waiting, ${unusable.text}` }]
   }
   const waitedMs = waitingSince === null ? 0 : now - waitingSince
   if (waitedMs <= WAIT_WARN_MS) return []
@@ -58,10 +59,8 @@ function ofHolder({ kind, queue = [] }, holder, now) {
   const { until, seenAt, leaseMs, owner } = holder
   const who = whoOf(holder)
   if (until === null) {
-    // A permit may have no lease on purpose, so the concern is only a warning.
-    const level = kind === 'permits' ? 'warn' : 'bad'
     const text = `The hold of ${who} has no expiry, so it never ends.`
-    return [{ level, about: 'left', text }]
+    return [{ level: wordsOf(kind).endless, about: 'left', text }]
   }
   const concerns = []
   const client = owner.split(':', 1)[0]

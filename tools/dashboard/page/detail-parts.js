@@ -3,18 +3,17 @@ import { commandOf } from './copy.js'
 import { element, printable, setText } from './dom.js'
 import { askForce, mayForce } from './force.js'
 import { count, duration, plural, processOf, time, whoOf } from './format.js'
+import { wordsOf } from './kinds.js'
 import { endingOf } from './lanes.js'
 
 const MOST_HOLDERS = 20
 const MOST_WAITERS = 50
 const MOST_HOLDS = 6
 
-const HOLDERS = { election: ['Leader', 'Leaders'] }
-
 export function holdersOf(lock) {
   const { kind, holders, holderCount, hasHolders } = lock
   if (!hasHolders) return []
-  const [one, many] = HOLDERS[kind] ?? ['Holder', 'Holders']
+  const [one, many] = wordsOf(kind).holder
   const head = element('h3', {}, holderCount > 1 ? `${many}: ${count(holderCount)}` : one)
   if (holders.length === 0) return [head, element('p', {}, 'None.')]
   const shown = holders.slice(0, MOST_HOLDERS)
@@ -35,9 +34,13 @@ function holderOf(lock, holder) {
   const button = mayForce()
     ? element('button', { ...release, onclick: () => askForce(lock, holder) }, 'Release by force…')
     : null
-  const word = lock.kind === 'election' ? 'leads for ' : 'held for '
   const facts = listed(lease, countOf(lock, holder), seenOf(seenAt))
-  return element('li', {}, personOf(holder, facts), sideOf(since, word, button))
+  return element(
+    'li',
+    {},
+    personOf(holder, facts),
+    sideOf(since, wordsOf(lock.kind).heldFor, button),
+  )
 }
 
 function personOf(person, facts) {
@@ -60,7 +63,8 @@ function sideOf(since, word, button = null) {
 
 function countOf({ kind }, { holdCount }) {
   if (holdCount < 2) return null
-  return kind === 'permits' ? plural(holdCount, 'permit') : `acquired ${holdCount} times`
+  const { holdsPermits } = wordsOf(kind)
+  return holdsPermits ? plural(holdCount, 'permit') : `acquired ${holdCount} times`
 }
 
 const seenOf = (seenAt) =>
@@ -76,8 +80,7 @@ function listed(...parts) {
 }
 
 export function queueOf({ kind, queue, waiting }) {
-  const word = kind === 'election' ? 'Candidates' : 'Waiting'
-  const head = element('h3', {}, `${word}: ${count(waiting)}`)
+  const head = element('h3', {}, `${wordsOf(kind).waiting}: ${count(waiting)}`)
   if (queue.length === 0) {
     const text =
       waiting === 0

@@ -2,6 +2,7 @@
 // lock.
 import { byId, printable, say, setText } from './dom.js'
 import { processOf, whoOf } from './format.js'
+import { wordsOf } from './kinds.js'
 import { fetchJson } from './past.js'
 
 let access = { access: 'read', release: false }
@@ -33,7 +34,7 @@ const isTyped = (text) => asked !== undefined && [asked.key, printable(asked.key
 
 export function askForce({ key, kind, token }, holder) {
   asked = { key, token, owner: holder.owner }
-  const what = kind === 'permits' ? 'permits' : kind === 'election' ? 'leadership' : 'lock'
+  const { what } = wordsOf(kind)
   const { host, label, owner } = holder
   const from = host === null ? (label ?? owner) : `${whoOf(holder)} (${processOf(holder)})`
   setText(byId('force-what'), `This takes the ${what} from ${from} only.`)

@@ -2,6 +2,7 @@
 import { newAxis, updateAxis } from './axis.js'
 import { element, printable, reconcile, setText } from './dom.js'
 import { duration, plural, time, whoOf } from './format.js'
+import { wordsOf } from './kinds.js'
 import { commonPrefix, nameOf } from './names.js'
 import { hashOf } from './place.js'
 
@@ -154,7 +155,7 @@ export function endingOf({ ending, to, sureUntil, kind }) {
   if (ending === null) return 'still held'
   if (ending === 'untold') return 'a permit without a lease: its end is unknown'
   if (ending !== 'unrecorded') return ending === 'seen' ? 'over' : ending
-  const it = kind === 'permits' ? 'permits are' : 'lock is'
+  const { it } = wordsOf(kind)
   if (to === null) return `not known whether the ${it} still held; held at ${time(sureUntil)}`
   return `no end recorded: held at ${time(sureUntil)}, over by ${time(to)}`
 }

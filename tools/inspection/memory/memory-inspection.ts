@@ -20,7 +20,7 @@ import type {
 import { clientOf, isPermitId } from '../owner-ids.ts'
 import { refuseForce } from '../refuse-force.ts'
 import { waitsIn } from '../reported-waits.ts'
-import { errorForUsers, labelOf, requestRelease } from '../request-release.ts'
+import { errorForUser, labelOf, requestRelease } from '../request-release.ts'
 import { rowOf } from '../row-of.ts'
 import { type FoundName, READ_KINDS } from './kinds.ts'
 
@@ -120,7 +120,7 @@ export class MemoryInspection implements Inspection {
         if (found !== null) return found
       } catch (error) {
         // Another kind uses the name.
-        if (!(error instanceof RedisRefusedError)) throw errorForUsers(error)
+        if (!(error instanceof RedisRefusedError)) throw errorForUser(error)
       }
     }
     return null
