@@ -60,7 +60,10 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     const read = { ...defaults }
     try {
       for (const name in options) {
-        const option = all[names.indexOf(name)]
+        // Faster than `indexOf` in so few names.
+        let i = 0
+        while (i < names.length && names[i] !== name) i++
+        const option = all[i]
         if (option === undefined) return undefined
         const value = options[name]
         if (value !== undefined) read[name] = option.rule(value, option.label)
@@ -76,11 +79,15 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
    * order of `rules`.
    */
   const readInOrder = (options: unknown) => {
-    assertObject(options, what, names)
+    if (typeof options !== 'object' || options === null) {
+      throw new InvalidArgumentError(
+        `${what} must be an object with ${anyOf(names)}; got ${show(options)}.`,
+      )
+    }
     assertKnown(Object.keys(options), names)
     const read = { ...defaults }
     for (const { name, rule, label } of all) {
-      const value = options[name]
+      const value = (options as GivenOptions)[name]
       if (value !== undefined) read[name] = rule(value, label)
     }
     return read
@@ -90,23 +97,16 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     ((isPlain(options) ? readPlain(options) : undefined) ?? readInOrder(options)) as ValuesOf<S>
 }
 
-/** True if all options of the object are its own enumerable members, as in `{ waitMs: 5_000 }`. */
+/** True if no option of the object can be an accessor of a class, which `for` does not find. */
 function isPlain(value: unknown): value is GivenOptions {
-  return (
-    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  )
+  return typeof value === 'object' && value !== null && value.constructor === Object
 }
 
-function assertObject(
-  options: unknown,
-  what: string,
-  names: readonly string[],
-): asserts options is GivenOptions {
-  if (typeof options === 'object' && options !== null) return
+/** Returns the names as text, such as "`permits`, `waitMs` or `signal`". */
+function anyOf(names: readonly string[]): string {
   const quoted = names.map((name) => `\`${name}\``)
   const last = quoted.pop() ?? ''
-  const any = quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`
-  throw new InvalidArgumentError(`${what} must be an object with ${any}; got ${show(options)}.`)
+  return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`
 }
 
 /**

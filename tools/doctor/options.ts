@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util'
 import { InvalidArgumentError } from '../../src/index.ts'
-import { oneOf, parsed, wholeNumber } from '../cli/command/arguments.ts'
+import { oneOf, readArguments, wholeNumber } from '../cli/command/arguments.ts'
 import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../servers/where.ts'
 import { codes } from './checks/all.ts'
 import type { ClientTerms } from './facts/facts.ts'
@@ -55,9 +54,7 @@ export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): DoctorOptions {
-  const { values, positionals } = parsed(() =>
-    parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
-  )
+  const { values, positionals } = readArguments(args, OPTIONS)
   const leaseMs = wholeNumber(values['lease-ms'], '--lease-ms', 10)
   const { durability } = values
   const ignored = (values.ignore ?? []).flatMap((one) => one.split(','))

@@ -28,14 +28,8 @@ export function assertRedis(redis: HistoryRedis): void {
   }
 }
 
-/** @throws `TypeError` if the value is given and is not a string */
-export function assertText(value: unknown, option: string): void {
-  if (value === undefined || typeof value === 'string') return
-  throw new TypeError(`${option} must be a string; got ${shown(value)}.`)
-}
-
-/** @throws `TypeError` if the value is given and is not a function */
-export function assertFunction(value: unknown, option: string): void {
-  if (value === undefined || typeof value === 'function') return
-  throw new TypeError(`${option} must be a function; got ${shown(value)}.`)
+/** @throws `TypeError` if the value is given and has another type */
+export function assertType(value: unknown, option: string, type: 'string' | 'function'): void {
+  if (value === undefined || typeof value === type) return
+  throw new TypeError(`${option} must be a ${type}; got ${shown(value)}.`)
 }

@@ -1,7 +1,7 @@
 import type { AcquireFact, HoldFact, LockFact, OutageFact } from '../../src/index.ts'
 import { shown } from '../../src/observe/facts/shown.ts'
 import { subscribe } from '../../src/observe/facts/subscribe.ts'
-import { assertFunction, assertOptions, assertRedis, assertText } from './check-options.ts'
+import { assertOptions, assertRedis, assertType } from './check-options.ts'
 import { HISTORY_KEY, type NewEntry } from './entry.ts'
 import { type HistoryRedis, keyPrefixOf, openClient } from './open-client.ts'
 import { Outbox } from './outbox.ts'
@@ -85,9 +85,9 @@ export function recordHistory(options: RecordHistoryOptions): History {
     throw new TypeError(`key must be the name of a stream; got ${key === '' ? '""' : shown(key)}.`)
   }
   assertRedis(redis)
-  assertText(options.keyPrefix, 'keyPrefix')
-  assertFunction(nameOf, 'nameOf')
-  assertFunction(options.onError, 'onError')
+  assertType(options.keyPrefix, 'keyPrefix', 'string')
+  assertType(nameOf, 'nameOf', 'function')
+  assertType(options.onError, 'onError', 'function')
   const outbox = new Outbox(openClient(redis, 1_000), {
     key,
     maxEvents: wholeNumber(options.maxEvents ?? 100_000, 'maxEvents'),

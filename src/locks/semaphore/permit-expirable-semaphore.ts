@@ -19,7 +19,7 @@ import {
   permitsMore,
   type TryPermitOptions,
   tryAcquireOptions,
-  tryUsingPermits,
+  tryUsingOptions,
 } from './permit-options.ts'
 import { PermitRequests } from './permit-requests.ts'
 import type { WhyNoPermits } from './why-no-permits.ts'
@@ -213,7 +213,7 @@ export class HoldfastPermitExpirableSemaphore {
     options?: TryPermitOptions & Pick<TryUsingOptions<U>, 'otherwise'>,
   ): Promise<T | U> {
     assertFunction(fn)
-    const permit = await this.#acquire(tryUsingPermits(options, this.#locks.defaults))
+    const permit = await this.#acquire(tryUsingOptions(options, [], this.#locks.defaults))
     return permit === null ? otherwiseOf(options) : this.#do(fn, permit)
   }
 

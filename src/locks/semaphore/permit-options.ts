@@ -85,33 +85,28 @@ const TRY_OPTIONS = {
   ...OPTIONS,
   waitMs: limitedWaitMs('To ask once without waiting, leave it out.'),
 }
+const TRY_USING_OPTIONS = { ...TRY_OPTIONS, otherwise: unchecked }
 
-const OF_ACQUISITION = 'The options of an acquisition'
-const readOptions = shape(OF_ACQUISITION, OPTIONS)
-const readTryOptions = shape(OF_ACQUISITION, TRY_OPTIONS)
-const readTryUsingOptions = shape(OF_ACQUISITION, { ...TRY_OPTIONS, otherwise: unchecked })
-
-export function acquireOptions(
-  options: unknown = {},
-  others: readonly unknown[],
-  defaults: Defaults,
-): PermitAcquisition {
-  assertNoMore(others)
-  return acquisitionOf(readOptions(options), defaults.untilHeld, defaults)
+/**
+ * Declares the options of a call that acquires permits.
+ *
+ * @param by the acquisition of a call without options
+ */
+function reader(rules: typeof OPTIONS, by: 'untilHeld' | 'once') {
+  const read = shape('The options of an acquisition', rules)
+  return (
+    options: unknown = {},
+    others: readonly unknown[],
+    defaults: Defaults,
+  ): PermitAcquisition => {
+    assertNoMore(others)
+    return acquisitionOf(read(options), defaults[by], defaults)
+  }
 }
 
-export function tryAcquireOptions(
-  options: unknown = {},
-  others: readonly unknown[],
-  defaults: Defaults,
-): PermitAcquisition {
-  assertNoMore(others)
-  return acquisitionOf(readTryOptions(options), defaults.once, defaults)
-}
-
-export function tryUsingPermits(options: unknown = {}, defaults: Defaults): PermitAcquisition {
-  return acquisitionOf(readTryUsingOptions(options), defaults.once, defaults)
-}
+export const acquireOptions = reader(OPTIONS, 'untilHeld')
+export const tryAcquireOptions = reader(TRY_OPTIONS, 'once')
+export const tryUsingOptions = reader(TRY_USING_OPTIONS, 'once')
 
 const readSemaphoreOptions = shape('getPermitExpirableSemaphore(name, options): the options', {
   permits: permitsInAll,

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import { InvalidArgumentError } from '../../../src/index.ts'
 import { addressOf } from '../../servers/endpoint.ts'
 import { clientOf } from '../../servers/redis-of.ts'
 import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../../servers/where.ts'
-import { parsed, wholeNumber } from '../command/arguments.ts'
+import { readArguments, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
 import { type Measured, measure } from './measures.ts'
 import { newReport, textOf } from './report.ts'
@@ -46,9 +45,7 @@ export const bench: Command = {
   summary: 'measure how long a lock, a renewal and a hand-off take',
   usage: USAGE,
   async run(args, { env, out, err, interrupted }) {
-    const { values, positionals } = parsed(() =>
-      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
-    )
+    const { values, positionals } = readArguments(args, OPTIONS)
     const where = readWhere(values, positionals, env)
     const leaseMs = wholeNumber(values['lease-ms'], '--lease-ms', 10)
     const seconds = wholeNumber(values.seconds, '--seconds', 1)

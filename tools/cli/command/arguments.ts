@@ -1,13 +1,13 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { InvalidArgumentError } from '../../../src/index.ts'
 
-/**
- * Calls `parse`, which reads options.
- *
- * @throws `InvalidArgumentError` if `parse` throws, for example for an unknown option
- */
-export function parsed<T>(parse: () => T): T {
+/** @throws `InvalidArgumentError` for an unknown option, and for a missing or superfluous value */
+export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>(
+  args: readonly string[],
+  options: T,
+) {
   try {
-    return parse()
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message)
   }

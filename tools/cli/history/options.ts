@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util'
 import { InvalidArgumentError } from '../../../src/index.ts'
 import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../../servers/where.ts'
-import { parsed, wholeNumber } from '../command/arguments.ts'
+import { readArguments, wholeNumber } from '../command/arguments.ts'
 
 const OPTIONS = {
   ...WHERE_OPTIONS,
@@ -48,9 +47,7 @@ export function readOptions(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): HistoryCommandOptions {
-  const { values, positionals } = parsed(() =>
-    parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
-  )
+  const { values, positionals } = readArguments(args, OPTIONS)
   const [first, ...others] = positionals
   const hasName = first !== undefined && !/^rediss?:\/\//.test(first)
   const sinceMs = values.since === undefined ? undefined : readTime(values.since)

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import type { Inspection, LockDetail } from '../../inspection/inspection.ts'
 import { readsOf } from '../../inspection/renewals.ts'
 import { toFree } from '../../inspection/to-free.ts'
-import { parsed, wholeNumber } from '../command/arguments.ts'
+import { readArguments, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
 import {
   LOOK_OPTIONS,
@@ -49,9 +48,7 @@ export const inspect: Command = {
   usage: USAGE,
   async run(args, terminal) {
     const { name: given, rest } = splitName('inspect', args)
-    const { values, positionals } = parsed(() =>
-      parseArgs({ args: rest, options: OPTIONS, allowPositionals: true, strict: true }),
-    )
+    const { values, positionals } = readArguments(rest, OPTIONS)
     const [name, urls] = readName('inspect', given, positionals)
     const looking = readCommonOptions(values, urls, terminal.env)
     const readMs = wholeNumber(values['look-ms'], '--look-ms', 0)

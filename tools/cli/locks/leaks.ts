@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util'
 import { findLeaks } from '../../inspection/find-leaks.ts'
-import { parsed, wholeNumber } from '../command/arguments.ts'
+import { readArguments, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
 import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
 import { whereWords } from '../servers/where-words.ts'
@@ -41,9 +40,7 @@ export const leaks: Command = {
   summary: 'find leaked locks and keys, and what to do about them',
   usage: USAGE,
   async run(args, terminal) {
-    const { values, positionals } = parsed(() =>
-      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
-    )
+    const { values, positionals } = readArguments(args, OPTIONS)
     const looking = readCommonOptions(values, positionals, terminal.env)
     const { keyPrefix, json } = looking
     const leaseMs = wholeNumber(values['lease-ms'], '--lease-ms', 10)

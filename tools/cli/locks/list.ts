@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util'
 import type { LockRow } from '../../inspection/inspection.ts'
-import { parsed, wholeNumber } from '../command/arguments.ts'
+import { readArguments, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT } from '../command/command.ts'
 import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
 import { costOf, withInspection } from '../servers/with-inspection.ts'
@@ -46,9 +45,7 @@ export const list: Command = {
   summary: 'list the locks that are held or waited for, with their holders',
   usage: USAGE,
   async run(args, terminal) {
-    const { values, positionals } = parsed(() =>
-      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
-    )
+    const { values, positionals } = readArguments(args, OPTIONS)
     const looking = readCommonOptions(values, positionals, terminal.env)
     const { keyPrefix, json } = looking
     const pattern = patternOf(keyPrefix, values.pattern)

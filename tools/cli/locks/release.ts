@@ -1,9 +1,8 @@
 import { hostname, userInfo } from 'node:os'
-import { parseArgs } from 'node:util'
 import { InvalidArgumentError } from '../../../src/index.ts'
 import type { HolderRow, Inspection, LockDetail } from '../../inspection/inspection.ts'
 import { viewOf } from '../../kinds/all.ts'
-import { parsed, wholeNumber } from '../command/arguments.ts'
+import { readArguments, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
 import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
 import { withInspection } from '../servers/with-inspection.ts'
@@ -72,9 +71,7 @@ export const release: Command = {
   usage: USAGE,
   async run(args, terminal) {
     const { name: given, rest } = splitName('release', args)
-    const { values, positionals } = parsed(() =>
-      parseArgs({ args: rest, options: OPTIONS, allowPositionals: true, strict: true }),
-    )
+    const { values, positionals } = readArguments(rest, OPTIONS)
     const [name, urls] = readName('release', given, positionals)
     const looking = readCommonOptions(values, urls, terminal.env)
     const { owner, token } = values

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util'
-import { parsed, wholeNumber } from '../command/arguments.ts'
+import { readArguments, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
 import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
 import { withInspection } from '../servers/with-inspection.ts'
@@ -32,9 +31,7 @@ export const watch: Command = {
   summary: 'show the locks that are held or waited for, live',
   usage: USAGE,
   async run(args, terminal) {
-    const { values, positionals } = parsed(() =>
-      parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true }),
-    )
+    const { values, positionals } = readArguments(args, OPTIONS)
     const [first] = positionals
     const hasPattern = first !== undefined && !isUrl(first)
     const urls = hasPattern ? positionals.slice(1) : positionals
