@@ -104,9 +104,9 @@ export class HandOverBudget {
    * Called after each release and each hand-over. If the turn has ended, the waiters of this client
    * then let the woken clients ask first.
    *
-   * @param others the number of listeners of other clients that the release woke
+   * @param others how many other clients wait; if that is unknown, one may wait
    */
-  released(others: number): void {
+  released(others = 1): void {
     this.#releasedAt = this.#clock.monotonic()
     if (!this.isUsedUp) return
     this.#acquisitions = 0

@@ -177,13 +177,9 @@ export class LocalLock extends Linked<LocalLock> {
     return this.#releases?.isConfirmed === true
   }
 
-  /**
-   * The number of this client's own subscriptions to releases: 1 or 0. If the server may count too
-   * few listeners, the number is -1, as if another client always listened.
-   */
-  get listeners(): number {
-    if (!this.services.server.countsListeners) return -1
-    return this.listensForReleases || this.services.freeWatches.listens(this.rawName) ? 1 : 0
+  /** True if a waiter or another call of this client listens for releases of the lock. */
+  get listens(): boolean {
+    return this.listensForReleases || this.services.freeWatches.listens(this.rawName)
   }
 
   /** Wakes the first waiter of each line, if the hint is meant for this waiter. */

@@ -72,9 +72,11 @@ abstract class ReleaseRequest implements Reply<Released> {
     // The count is negative if a holder calls `lower()` after `close()` ended the hold.
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
-    this.#sentAt = this.lock.services.clock.monotonic()
-    const ending = { owner: id.wireOwner, holds: count, token: lastToken, callMs }
-    this.lock.remoteOf(this.hold).lower(ending, this)
+    const { lock } = this
+    this.#sentAt = lock.services.clock.monotonic()
+    const { listens } = lock
+    const ending = { owner: id.wireOwner, holds: count, token: lastToken, listens, callMs }
+    lock.remoteOf(this.hold).lower(ending, this)
   }
 
   protected finish(wasHeld: boolean): void {
@@ -116,12 +118,12 @@ export class FreeRequest extends ReleaseRequest {
 
   answered(answer: Released): void {
     const { lock, hold } = this
-    const { holds, handOverBudget, listeners } = lock
+    const { holds, handOverBudget } = lock
     abandonIfInDoubt(lock, hold, this.#firstSentAt)
     const freed = answer.kind === 'freed' ? answer : null
     // The server grants freed permits directly to waiters. So this client need not pause for other
     // clients.
-    handOverBudget.released(hold.kind.isCounted ? 0 : (freed?.listeners ?? 0) - listeners)
+    handOverBudget.released(hold.kind.isCounted || freed === null ? 0 : freed.others)
     if (this.#staysAway) handOverBudget.stayAway()
     else handOverBudget.letGo()
     const wasHeld = holds.handleRelease(hold, freed !== null || this.mayBeDone)

@@ -134,10 +134,10 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
 function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact): Promise<boolean> {
   const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
-  // The server subtracts the listener of this client from all listeners. It must count this
-  // listener if the client has waiters in the server's queue, because the queue chooses the next one.
-  const others = queued?.isEmpty === false ? 1 : 0
-  const listening = handOverBudget.isUsedUp ? lock.listeners - others : null
+  // If the client has waiters in the server's queue, the queue chooses the next one.
+  const ifUsedUp = queued?.isEmpty === false ? 'always' : 'forOthers'
+  const mayFree = handOverBudget.isUsedUp ? ifUsedUp : 'never'
+  const { listens } = lock
   const { callMs } = lock.newBudget(hold.kind)
   const from = { owner: hold.id.wireOwner, token: hold.lastToken }
   const to = { owner: nameOf(next), leaseMs: next.request.leaseMs }
@@ -148,7 +148,7 @@ function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact)
       resolve(handedOver(lock, hold, next, asked, fact))
     }
     const asking = new WaiterRequest(lock, next, callMs, handle)
-    remote.handOver({ from, to, listening, reserve: RESERVE, callMs }, asking)
+    remote.handOver({ from, to, mayFree, listens, reserve: RESERVE, callMs }, asking)
   })
 }
 

@@ -24,10 +24,11 @@ export interface Gone {
   readonly kind: 'gone'
 }
 
-/** Instead of a hand-over, the server freed the lock for `others` listeners of other clients. */
+/** Instead of a hand-over, the server freed the lock for other clients. */
 export interface Yielded {
   readonly kind: 'yielded'
-  readonly others: number
+  /** How many other clients wait, if the server knows. */
+  readonly others: number | undefined
   /** Set if a minority of masters may still have granted the lock to the new owner id. */
   readonly split?: object
 }
@@ -102,7 +103,12 @@ export interface NextHolder {
 }
 
 export type Released =
-  | { readonly kind: 'freed'; readonly listeners: number; readonly following?: NextHolder }
+  | {
+      readonly kind: 'freed'
+      /** How many other clients wait, if the server knows. */
+      readonly others: number | undefined
+      readonly following?: NextHolder
+    }
   | { readonly kind: 'kept' }
   | Gone
 

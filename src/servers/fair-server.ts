@@ -1,5 +1,6 @@
 import type { HeartbeatAnswer, QueueAnswer, Released } from './answers.ts'
 import type { Reply } from './reply.ts'
+import type { LoweredHold } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
 /**
@@ -23,11 +24,6 @@ export interface FairServer {
    */
   listen(onGrant: (grant?: FairGrant) => void): Subscription
   /**
-   * True if the server can count the listeners of a client's inbox. In a cluster it is false,
-   * because one node counts only its own listeners.
-   */
-  readonly countsListeners: boolean
-  /**
    * Sends the heartbeat of this client for several locks, in one request. The heartbeat keeps the
    * client's places in the queues of these locks.
    *
@@ -50,12 +46,10 @@ export interface RemoteFairLock {
    */
   acquire(attempt: FairAttempt, reply: Reply<QueueAnswer>): void
   /**
-   * Ends the hold of the owner. The first waiter of the queue then gets the lock.
-   *
-   * @param token the token of the hold; '' ends every hold of the owner, and removes its place in
-   * the queue
+   * Ends the hold of the owner. The first waiter of the queue then gets the lock. Without a token,
+   * the owner also loses its place in the queue.
    */
-  endHold(owner: string, token: number | '', callMs: number, reply: Reply<Released>): void
+  endHold(ending: LoweredHold, reply: Reply<Released>): void
   /**
    * As in `RemoteLock`. The background release also removes the owner from the queue. If the owner
    * has the lock by then, the next waiter gets the lock.

@@ -88,11 +88,6 @@ export interface LockServer {
   /** How long the server may still run a request after the request's deadline, in milliseconds. */
   readonly lateAtMostMs: number
   /**
-   * True if the answer to a release counts the listening clients of all nodes. A client with
-   * several listeners counts once.
-   */
-  readonly countsListeners: boolean
-  /**
    * The address of a single server, for messages. It contains no login. Left out for several
    * servers.
    */
@@ -128,8 +123,8 @@ export interface RemoteLock {
   acquire(attempt: Attempt, reply: Reply<AcquireAnswer>): void
   reenter(reentry: Reentry, reply: Reply<ReenterAnswer>): void
   /**
-   * Passes the lock to another owner of the same client. If other clients listen for the release,
-   * the server may free the lock instead.
+   * Passes the lock to another owner of the same client. If other clients wait, the server may
+   * free the lock instead.
    */
   handOver(passing: Passing, reply: Reply<HandOverAnswer>): void
   /** Lowers the hold count to `ending.holds`. At 0 the server frees the lock. */
@@ -168,10 +163,12 @@ export interface Passing {
   readonly from: { readonly owner: string; readonly token: number }
   readonly to: { readonly owner: string; readonly leaseMs: number }
   /**
-   * The number of this client's own listeners. If the server counts more listeners, it frees the
-   * lock for the other clients. Null keeps the lock in this client.
+   * If the server frees the lock instead: never, if it knows that other clients wait, or always,
+   * because one more client may wait.
    */
-  readonly listening: number | null
+  readonly mayFree: 'never' | 'forOthers' | 'always'
+  /** As in {@link LoweredHold}. */
+  readonly listens: boolean
   /** How many tokens to reserve below the new token, for later hand-overs in this client. */
   readonly reserve: number
   readonly callMs: number

@@ -36,5 +36,7 @@ export interface LoweredHold {
   readonly holds: number
   /** The token of the hold that ends; '' ends every hold of the owner. */
   readonly token: number | ''
+  /** True if this client itself listens for releases of the lock. It is not another client. */
+  readonly listens?: boolean
   readonly callMs: number
 }

@@ -69,7 +69,7 @@ function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remot
         reader.holds = Math.min(reader.holds, holds)
         if (holds > 0) return { kind: 'kept' }
         readers.delete(owner)
-        return { kind: 'freed', listeners: freeLock(record) }
+        return { kind: 'freed', others: freeLock(record) }
       }),
     // In memory no answer is lost: there is nothing that a name may have without its owner's knowing.
     abandon: (owner) =>

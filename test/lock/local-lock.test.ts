@@ -42,7 +42,7 @@ function answeredByHand() {
       asked.push(`release ${owner}${holds === 0 ? '' : ` to ${holds}`}`)
       const failure = failures.shift()
       setImmediate(() => {
-        if (failure === undefined) reply.answered({ kind: 'freed', listeners: 0 })
+        if (failure === undefined) reply.answered({ kind: 'freed', others: 0 })
         else reply.failed(failure)
       })
     },
@@ -50,7 +50,7 @@ function answeredByHand() {
     listen: () => ({ confirmed: true, stop: nothing }),
   }
   const services = {
-    server: { lateAtMostMs: 100, countsListeners: true, lock: () => remote },
+    server: { lateAtMostMs: 100, lock: () => remote },
     watchdog: { track: nothing, untrack: nothing, watch: nothing, unwatch: nothing },
     clock: systemClock,
     limits: {

@@ -5,7 +5,7 @@ import {
   type FairGrant,
   type FairServer,
 } from '../../src/servers/fair-server.ts'
-import type { LockServer } from '../../src/servers/lock-server.ts'
+import type { LockServer, Passing } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { grantChannel } from '../../src/servers/records/fair-grants.ts'
 import { FAIR } from '../../src/servers/records/fair-requests.ts'
@@ -146,6 +146,13 @@ function aboutMs(ttlMs: Remaining | null): string | number | null {
   return leaseMs === LEASE_MS || leaseMs === LONGER_MS ? `of ${leaseMs} ms` : 'of a claim'
 }
 
+const MAY_FREE: readonly (readonly [Passing['mayFree'], boolean])[] = [
+  ['never', false],
+  ['forOthers', false],
+  ['forOthers', true],
+  ['always', true],
+]
+
 type Step = (stage: Stage) => Promise<unknown>
 
 /** One request, or what belongs to it; the same for every place. */
@@ -156,7 +163,7 @@ function newStep(random: Random): [what: string, step: Step] {
   const owner = ownerOf(client)
   const [other, holds, reserve] = [ownerOf(client), 1 + random.below(3), random.of([0, 0, 63])]
   const [recent, isLast] = [random.below(4), random.below(4) > 0]
-  const listening = random.of([null, 0, 1])
+  const [mayFree, listens] = random.of(MAY_FREE)
   const isBlank = random.below(6) === 0
   const isTry = random.below(5) === 0
   const claimMs = random.of([1_500, 1_500, 700])
@@ -199,7 +206,7 @@ function newStep(random: Random): [what: string, step: Step] {
       if (owner === other) return
       const from = { owner, token: await tokenOf(stage) }
       const to = { owner: other, leaseMs: LEASE_MS }
-      const passing = { from, to, listening, reserve, callMs: CALL_MS }
+      const passing = { from, to, mayFree, listens, reserve, callMs: CALL_MS }
       return [await verbs(stage).handOver(passing), await verbs(stage).handOver(passing)]
     },
     'force release': async (stage) => {

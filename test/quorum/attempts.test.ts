@@ -17,7 +17,7 @@ test('a name with two requests is remembered while one of them may have acquired
   const attempts = attemptsOn(async () => {
     releases += 1
     if (releases === 1) throw new CallFailure('unknown', 'no answer')
-    return { kind: 'freed', listeners: 0 }
+    return { kind: 'freed', others: 0 }
   })
   const [first, second] = [deferred<AcquireAnswer>(), deferred<AcquireAnswer>()]
   const asked = [first, second].map(({ promise }) =>
@@ -41,7 +41,7 @@ test('a name that is abandoned during its request is released when that request 
   let releasedAt = 0
   const attempts = attemptsOn(async () => {
     releasedAt = performance.now()
-    return { kind: 'freed', listeners: 0 }
+    return { kind: 'freed', others: 0 }
   })
   const breaks = deferred<void>()
   const broken = breaks.promise.then((): AcquireAnswer => {
@@ -65,7 +65,7 @@ test('a name that is released while its request may still arrive is released aga
   const releasedAt: number[] = []
   const attempts = attemptsOn(async () => {
     releasedAt.push(performance.now())
-    return { kind: 'freed', listeners: 0 }
+    return { kind: 'freed', others: 0 }
   })
   const lateAt = performance.now() + 1_500
   const asked = attempts.track('c:1', 1_500, async (onSend) => {
@@ -91,7 +91,7 @@ test.each([
     const server = { everUp: false, lateAtMostMs: 0 }
     const attempts = attemptsOn(async () => {
       releasedAt = performance.now()
-      return { kind: 'freed', listeners: 0 }
+      return { kind: 'freed', others: 0 }
     }, server)
     let lateAt = Infinity
     const asked = attempts.track('c:1', 200, async (onSend) => {
@@ -126,7 +126,7 @@ async function grantedTo(answers: readonly Promise<Released>[]) {
   return { attempts, asked }
 }
 
-const freed: Released = { kind: 'freed', listeners: 0 }
+const freed: Released = { kind: 'freed', others: 0 }
 
 test('a release that was not confirmed is left to its caller until the name is abandoned', async () => {
   const lost = Promise.reject(new CallFailure('unknown', 'no answer'))

@@ -51,7 +51,14 @@ describe('a hand-over that may yield', () => {
     await cluster.heldEverywhere('it', 'me:1')
     const from = { owner: 'me:1', token: grant.token }
     const next = { owner: 'me:2', leaseMs: 10_000 }
-    const answer = await lock.handOver({ from, to: next, listening: 0, reserve: 0, callMs: 300 })
+    const answer = await lock.handOver({
+      from,
+      to: next,
+      mayFree: 'forOthers',
+      listens: false,
+      reserve: 0,
+      callMs: 300,
+    })
     expect(answer).toMatchObject({ kind: 'yielded', others: 1 })
     await cluster.free('it')
   })
@@ -65,7 +72,14 @@ describe('a hand-over that may yield', () => {
     await cluster.heldEverywhere('it', 'me:1')
     const from = { owner: 'me:1', token: grant.token }
     const next = { owner: 'me:2', leaseMs: 10_000 }
-    const answer = await lock.handOver({ from, to: next, listening: 0, reserve: 0, callMs: 300 })
+    const answer = await lock.handOver({
+      from,
+      to: next,
+      mayFree: 'forOthers',
+      listens: false,
+      reserve: 0,
+      callMs: 300,
+    })
     expect(answer).toMatchObject({ kind: 'yielded', split: expect.anything() })
     await cluster.free('it')
   })
@@ -83,7 +97,8 @@ test('a hand-over without the answers of a majority is reported as unknown', asy
   const handOver = lock.handOver({
     from,
     to: { owner: 'me:2', leaseMs: 10_000 },
-    listening: 0,
+    mayFree: 'forOthers',
+    listens: false,
     reserve: 0,
     callMs: 300,
   })
@@ -105,7 +120,8 @@ test('a split hand-over does not wait for masters that are down', async () => {
     const answer = await lock.handOver({
       from: { owner: `me:${i}`, token },
       to: next,
-      listening: null,
+      mayFree: 'never',
+      listens: false,
       reserve: 0,
       callMs: 300,
     })
@@ -117,7 +133,8 @@ test('a split hand-over does not wait for masters that are down', async () => {
   const answer = await lock.handOver({
     from,
     to: { owner: 'me:9', leaseMs: 10_000 },
-    listening: 0,
+    mayFree: 'forOthers',
+    listens: false,
     reserve: 0,
     callMs: 300,
   })

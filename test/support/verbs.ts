@@ -32,6 +32,6 @@ export function fairVerbsOf(lock: RemoteFairLock) {
     acquire: (attempt: FairAttempt) =>
       promised<QueueAnswer>((reply) => lock.acquire(attempt, reply)),
     release: (owner: string, token: number | '', callMs: number) =>
-      promised<Released>((reply) => lock.endHold(owner, token, callMs, reply)),
+      promised<Released>((reply) => lock.endHold({ owner, holds: 0, token, callMs }, reply)),
   }
 }

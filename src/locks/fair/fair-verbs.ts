@@ -29,8 +29,7 @@ export class FairVerbs implements KindVerbs {
   }
 
   lower(ending: Ending, reply: Reply<Released>): void {
-    const { owner, holds, token, callMs } = ending
-    if (holds === 0) this.inTurn.endHold(owner, token, callMs, reply)
+    if (ending.holds === 0) this.inTurn.endHold(ending, reply)
     else this.#remote.lower(ending, reply)
   }
 

@@ -95,9 +95,9 @@ export class Heartbeat {
     if (this.#lines.get(line.rawName) === line) this.#lines.delete(line.rawName)
   }
 
-  /** True if the subscription to grants is confirmed, and the server can count its listeners. */
+  /** True if the subscription to grants is confirmed. */
   get listens(): boolean {
-    return this.#inbox?.confirmed === true && this.#queues.countsListeners
+    return this.#inbox?.confirmed === true
   }
 
   stop(): void {
@@ -117,7 +117,8 @@ export class Heartbeat {
 
   /** Releases a grant that no waiter wants. If this fails, the grant ends with its claim window. */
   refuse(lock: RemoteFairLock, owner: string, token: number): void {
-    lock.endHold(owner, token, CLAIM_MS, {
+    const ending = { owner, holds: 0, token, callMs: CLAIM_MS }
+    lock.endHold(ending, {
       answered: (released) => {
         const following = released.kind === 'freed' ? released.following : undefined
         if (following?.own) this.#lines.get(lock.rawName)?.onGrant(following.owner, following.token)

@@ -138,7 +138,7 @@ export class HeadStart {
   released(votes: Votes<Released, Master>): void {
     for (const { member, answer } of votes) {
       if (!isAnswer(answer) || answer.kind !== 'freed') continue
-      if (answer.listeners > 0) this.#isFree(member)
+      if (answer.others !== 0) this.#isFree(member)
     }
   }
 

@@ -221,7 +221,7 @@ export class QuorumLock implements RemoteLock {
   }
 
   /** Sends no token, because each owner id is used for one hold only. */
-  async #lower({ owner, holds, callMs: longestMs }: Ending): Promise<Released> {
+  async #lower({ owner, holds, listens = false, callMs: longestMs }: Ending): Promise<Released> {
     const { masters, size, agreement, failure } = this.#all
     const { majority, spare } = size
     const callMs = this.#all.callMs(longestMs)
@@ -241,7 +241,8 @@ export class QuorumLock implements RemoteLock {
     if (holds === 0) agreement.abandon(this.#keys, owner)
     if (gone > spare) return { kind: 'gone' }
     if (holds > 0) return { kind: 'kept' }
-    const listeners = answers.map((one) => (one.kind === 'freed' ? one.listeners : 0))
-    return { kind: 'freed', listeners: Math.max(0, ...listeners) }
+    // The masters also count this client, if it listens.
+    const waiting = answers.map((one) => (one.kind === 'freed' ? (one.others ?? 1) : 0))
+    return { kind: 'freed', others: Math.max(0, Math.max(0, ...waiting) - Number(listens)) }
   }
 }

@@ -30,7 +30,6 @@ import { TokenAgreement } from './token-agreement.ts'
  * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
  */
 export class Quorum extends Members implements LockServer {
-  readonly countsListeners = true
   readonly whyNoVote =
     'is already a majority lock, made by a client with `masters` or by getRedLock(). ' +
     'Pass locks of clients that have one server each'

@@ -47,7 +47,7 @@ export class SplitVotes {
     const all = answersOf(votes).filter((answer): answer is Yielded => answer.kind === 'yielded')
     const yielded = {
       kind: 'yielded',
-      others: Math.max(...all.map(({ others }) => others)),
+      others: Math.max(...all.map(({ others = 1 }) => others)),
     } as const
     const isSplit = votes.some(isGranted) || this.#isUnsure(votes)
     return isSplit ? { ...yielded, split: {} } : yielded

@@ -22,18 +22,13 @@ class RecordFairServer implements FairServer {
     this.#client = client
   }
 
-  get countsListeners(): boolean {
-    return this.#client.store.countsListeners
-  }
-
   lock(rawName: string): RemoteFairLock {
     return {
       rawName,
       acquire: (attempt, reply) => replyWith(this.#acquire(rawName, attempt), reply),
-      endHold: (owner, token, _callMs, reply) =>
-        replyWith(this.#endHold(rawName, owner, token), reply),
+      endHold: (ending, reply) => replyWith(this.#endHold(rawName, ending), reply),
       abandon: (owner, untilMs, leaseMs) => {
-        const send = () => this.#endHold(rawName, owner, '')
+        const send = () => this.#endHold(rawName, { owner, token: '' })
         const of = { key: rawName, owner }
         this.#client.pendingReleases.add({ send, of, untilMs, leaseMs })
       },
@@ -68,16 +63,16 @@ class RecordFairServer implements FairServer {
     )
   }
 
-  #endHold(rawName: string, owner: string, token: number | ''): Promise<Released> {
+  #endHold(rawName: string, ending: Parameters<typeof endFairHold>[1]): Promise<Released> {
     const { store, clientId, counterMs } = this.#client
     return changeRecord(store, rawName, (record) =>
-      endFairHold(record, { owner, token }, clientId, counterMs),
+      endFairHold(record, ending, clientId, counterMs),
     )
   }
 
   #process(listens: boolean): WaitingProcess {
-    const { clientId, label } = this.#client
-    return { clientId, label, listens }
+    const { clientId, label, store } = this.#client
+    return { clientId, label, listens: listens && store.countsListeners }
   }
 }
 

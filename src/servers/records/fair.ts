@@ -2,6 +2,7 @@ import { clientOf, type HeartbeatAnswer, type QueueAnswer, type Released } from 
 import { ALIVE_MS, CLAIM_MS, type FairAttempt, type LocalPlaces } from '../fair-server.ts'
 import { hasThisName, WHAT_HAS_IT } from '../number-kind.ts'
 import { endsInMs } from '../remaining.ts'
+import type { LoweredHold } from '../requests.ts'
 import { lastToken, mint } from './counter.ts'
 import { firstAlive, giveToNext, stayAlive, type WaitingProcess } from './fair-grants.ts'
 import { addToQueue, dropMarks, removeFromQueue } from './lock-queue.ts'
@@ -60,7 +61,7 @@ export function acquireInTurn(
 /** As `RemoteFairLock.endHold`. */
 export function endFairHold(
   record: OpenRecord,
-  { owner, token }: { readonly owner: string; readonly token: number | '' },
+  { owner, token, listens }: Pick<LoweredHold, 'owner' | 'token' | 'listens'>,
   clientId: string,
   counterMs: number,
 ): Released {
@@ -79,10 +80,10 @@ export function endFairHold(
   const following = giveToNext(record, giving)
   if (following !== null) {
     const own = clientOf(following.owner) === clientId
-    return { kind: 'freed', listeners: 0, following: { ...following, own } }
+    return { kind: 'freed', others: 0, following: { ...following, own } }
   }
   if (queue.order.length === 0) dropMarks(queue)
-  return { kind: 'freed', listeners: freeLock(record) }
+  return { kind: 'freed', others: freeLock(record, listens) }
 }
 
 /**

@@ -17,3 +17,13 @@ export function listenForHints(
     onHint(message === undefined ? MISSED : JSON.parse(message)),
   )
 }
+
+/** Returns how many other clients listen to the channel; undefined if the store cannot count them. */
+export function otherListeners(
+  { moment }: OpenRecord,
+  channel: string,
+  listens = false,
+): number | undefined {
+  const count = moment.listeners(channel)
+  return count === null ? undefined : Math.max(0, count - Number(listens))
+}

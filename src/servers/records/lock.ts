@@ -12,6 +12,7 @@ import type { Passing } from '../lock-server.ts'
 import type { Remaining } from '../remaining.ts'
 import type { Attempt, LoweredHold, Reentry } from '../requests.ts'
 import { extendCounter, lastToken, mint, type TokenTerms } from './counter.ts'
+import { otherListeners } from './hint-messages.ts'
 import { queueEntries } from './lock-queue.ts'
 import type { OpenRecord } from './open-record.ts'
 import {
@@ -62,7 +63,7 @@ export function reenterLock(
 /** As `RemoteLock.handOver`. */
 export function handOverLock(
   record: OpenRecord,
-  { from, to, listening, reserve }: Passing,
+  { from, to, mayFree, listens, reserve }: Passing,
   counterMs: number,
 ): HandOverAnswer {
   const lock = lockOf(record)
@@ -70,8 +71,9 @@ export function handOverLock(
   // The new owner holds the lock, so an earlier copy of this request has finished the hand-over.
   if (heldBy(lock, to.owner) !== null) return granted(last || from.token)
   if (heldBy(lock, from.owner) === null || last > from.token) return GONE
-  const others = listening === null ? 0 : listenersOf(record) - listening
-  if (others > 0) {
+  const known = otherListeners(record, lockChannel(record.rawName), listens)
+  const others = known === undefined || mayFree === 'forOthers' ? known : known + 1
+  if (mayFree !== 'never' && others !== 0) {
     freeLock(record)
     return { kind: 'yielded', others }
   }
@@ -81,10 +83,13 @@ export function handOverLock(
 }
 
 /** As `RemoteLock.lower`. */
-export function lowerLock(record: OpenRecord, { owner, holds, token }: LoweredHold): Released {
+export function lowerLock(
+  record: OpenRecord,
+  { owner, holds, token, listens }: LoweredHold,
+): Released {
   const hold = heldBy(lockToRelease(record), owner)
   if (hold === null || (token !== '' && lastToken(record) > token)) return GONE
-  if (holds === 0) return { kind: 'freed', listeners: freeLock(record) }
+  if (holds === 0) return { kind: 'freed', others: freeLock(record, listens) }
   hold.holds = Math.min(hold.holds, holds)
   return { kind: 'kept' }
 }
@@ -121,14 +126,10 @@ export function lockFacts(record: OpenRecord): LockFacts {
   const clients = new Set(entries.map(({ owner }) => clientOf(owner)))
   return {
     ...holderFacts(record),
-    waiters: Math.max(listenersOf(record), clients.size),
+    waiters: Math.max(record.moment.listeners(lockChannel(record.rawName)) ?? 0, clients.size),
     queue: entries,
     queueLength: queue.order.length,
   }
-}
-
-function listenersOf({ moment, rawName }: OpenRecord): number {
-  return moment.listeners(lockChannel(rawName)) ?? 0
 }
 
 function granted(token: number, reserved = 0) {

@@ -97,7 +97,7 @@ export function giveBackLeased(record: OpenRecord, owner: string, client: string
   const wasTaken = giveBackAll(pool, owner)
   if (client !== '') removePlace(pool.queue, client)
   wakeNext(record)
-  return wasTaken ? { kind: 'freed', listeners: 0 } : { kind: 'gone' }
+  return wasTaken ? { kind: 'freed', others: 0 } : { kind: 'gone' }
 }
 
 /** Returns the remaining time of the lease, as `LockServer.renew` does. */

@@ -2,7 +2,7 @@ import { CLAIM_MS } from '../fair-server.ts'
 import { type Hint, TURN_OF_READERS } from '../hint.ts'
 import { isUpgradable, isWriter } from '../read-write-server.ts'
 import { endsInMs } from '../remaining.ts'
-import { publishHint } from './hint-messages.ts'
+import { otherListeners, publishHint } from './hint-messages.ts'
 import type { OpenRecord } from './open-record.ts'
 import { sizeOf } from './plain-data.ts'
 import { dropExpired, holdLeft, lockLeft, READ_WRITE_PART, removeHold } from './read-write-holds.ts'
@@ -13,9 +13,14 @@ export const readWriteChannel = (rawName: string) => `read-write ${rawName}`
 /**
  * Ends the hold of an owner, and tells the next waiters.
  *
- * @returns how many listeners receive the message that the lock is free; 0 without this message
+ * @returns how many other clients receive the message that the lock is free; 0 without this
+ * message, and undefined if unknown
  */
-export function endReadWriteHold(record: OpenRecord, owner: string): number {
+export function endReadWriteHold(
+  record: OpenRecord,
+  owner: string,
+  listens?: boolean,
+): number | undefined {
   const holds = record.part(READ_WRITE_PART)
   const { mode } = holds
   // If the longest lease has ended, the lease of the lock must become as short as the longest lease
@@ -24,8 +29,10 @@ export function endReadWriteHold(record: OpenRecord, owner: string): number {
   const ownLeft = holdLeft(holds, owner, record.nowMs)
   const wasLongest = lockMs === ownLeft || lockMs - (ownLeft === 'gone' ? 0 : ownLeft) < 100
   removeHold(holds, owner)
-  if (isWriter(owner)) return wakeAll(record, true)
-  return mode === 'read' ? readerLeft(record, owner, wasLongest) : 0
+  const isFree = isWriter(owner) || (mode === 'read' && !readersStay(record, owner, wasLongest))
+  if (!isFree) return 0
+  wakeAll(record, isWriter(owner))
+  return otherListeners(record, readWriteChannel(record.rawName), listens)
 }
 
 /**
@@ -57,34 +64,31 @@ export function wakeReadWrite(record: OpenRecord, wasWritten = false): void {
 }
 
 /**
- * Tells the next waiter if no reader is left. An owner that waits for an upgrade receives its
+ * Tells the next waiter, unless no reader is left. An owner that waits for an upgrade receives its
  * message when it is the only reader.
  *
- * @returns as `endReadWriteHold`
+ * @returns true if a reader is left
  */
-function readerLeft(record: OpenRecord, owner: string, wasLongest: boolean): number {
+function readersStay(record: OpenRecord, owner: string, wasLongest: boolean): boolean {
   const holds = record.part(READ_WRITE_PART)
   const first = firstWaiting(holds.queue, 'write', record.nowMs)
   const isCounted = first !== undefined || wasLongest
   const remaining = isCounted ? dropExpired(holds, record.nowMs) : sizeOf(holds.byOwner)
-  if (remaining === 0) return wakeAll(record, false)
+  if (remaining === 0) return false
   if (isUpgradable(owner) || (remaining === 1 && first?.sinceUs === GOES_ON)) wakeReadWrite(record)
-  return 0
+  return true
 }
 
 /**
  * Sends the message that the lock is free. After a writer, this means free to read. Then tells the
  * next waiters.
- *
- * @returns how many listeners receive the message
  */
-function wakeAll(record: OpenRecord, wasWritten: boolean): number {
+function wakeAll(record: OpenRecord, wasWritten: boolean): void {
   dropExpired(record.part(READ_WRITE_PART), record.nowMs)
   // Waiters for the lock ignore this message. It wakes calls that only want to know when the lock is
   // released.
   publish(record, { kind: 'released', by: wasWritten ? 'writer' : 'reader', isForAll: false })
   wakeReadWrite(record, wasWritten)
-  return record.moment.listeners(readWriteChannel(record.rawName)) ?? 0
 }
 
 function publish(record: OpenRecord, hint: Hint): void {

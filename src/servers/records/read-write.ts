@@ -160,7 +160,7 @@ export function reenterToWrite(
  */
 export function lowerReadWrite(
   record: OpenRecord,
-  { owner, holds: count, token }: LoweredHold,
+  { owner, holds: count, token, listens }: LoweredHold,
   clientId: string,
   isLast: boolean,
 ): Released {
@@ -182,7 +182,7 @@ export function lowerReadWrite(
     hold.holds = Math.min(hold.holds, count)
     return { kind: 'kept' }
   }
-  return { kind: 'freed', listeners: endReadWriteHold(record, owner) }
+  return { kind: 'freed', others: endReadWriteHold(record, owner, listens) }
 }
 
 /** Returns the remaining time of the lease, as `LockServer.renew` does. */

@@ -42,10 +42,6 @@ export class RecordServer<S extends RecordStore> {
     }
   }
 
-  get countsListeners(): boolean {
-    return this.store.countsListeners
-  }
-
   lock(rawName: string): RecordLock {
     return new RecordLock(this, rawName)
   }

@@ -100,7 +100,7 @@ export function giveBackPermits(
   const isBack = typeof earlier === 'number' && pool.available !== null
   if (isBack) addPermits(pool, earlier)
   if (isBack || wasFirst) wakeNext(record)
-  return isBack ? { kind: 'freed', listeners: 0 } : { kind: 'gone' }
+  return isBack ? { kind: 'freed', others: 0 } : { kind: 'gone' }
 }
 
 /** Called when no call of a client waits any more. */

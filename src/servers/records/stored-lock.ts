@@ -4,7 +4,7 @@ import { WHAT_HAS_IT } from '../number-kind.ts'
 import { FOREVER } from '../record-store.ts'
 import { endsInMs, type Remaining, shownTtlMs } from '../remaining.ts'
 import { extendCounter, lastToken, type TokenTerms } from './counter.ts'
-import { publishHint } from './hint-messages.ts'
+import { otherListeners, publishHint } from './hint-messages.ts'
 import { expireLockQueue, type LockQueue, lockQueueUntilMs, newLockQueue } from './lock-queue.ts'
 import { ageMs, leftMs } from './moments.ts'
 import type { OpenRecord, RecordPart } from './open-record.ts'
@@ -79,12 +79,12 @@ export function lengthenLock(record: OpenRecord, terms: TokenTerms): void {
 /**
  * Frees the lock, and tells the listeners.
  *
- * @returns the number of clients that receive the message
+ * @returns how many other clients receive the message; undefined if unknown
  */
-export function freeLock(record: OpenRecord): number {
+export function freeLock(record: OpenRecord, listens?: boolean): number | undefined {
   record.part(LOCK_PART).holder = null
   publishHint(record, lockChannel(record.rawName), RELEASED)
-  return record.moment.listeners(lockChannel(record.rawName)) ?? 0
+  return otherListeners(record, lockChannel(record.rawName), listens)
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   type RemoteFairLock,
 } from '../fair-server.ts'
 import type { Reply } from '../reply.ts'
+import type { LoweredHold } from '../requests.ts'
 import type { KindClient } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './calls/keys.ts'
@@ -43,11 +44,11 @@ class RedisFairServer implements FairServer {
     return {
       rawName,
       acquire: (attempt, reply) => this.#acquire(keys, attempt, reply),
-      endHold: (owner, token, callMs, reply) => this.#endHold(keys, owner, token, callMs, reply),
+      endHold: (ending, reply) => this.#endHold(keys, ending, reply),
       abandon: (owner, untilMs, leaseMs) => {
         const pending = this.#server.pendingReleases(rawName)
-        pending.abandon({ key: rawName, owner }, untilMs, leaseMs, ({ callMs }, reply) =>
-          this.#endHold(keys, owner, '', callMs, reply),
+        pending.abandon({ key: rawName, owner }, untilMs, leaseMs, (ending, reply) =>
+          this.#endHold(keys, ending, reply),
         )
       },
     }
@@ -58,14 +59,6 @@ class RedisFairServer implements FairServer {
       const grant = message === undefined ? undefined : grantIn(message)
       if (message === undefined || grant !== undefined) onGrant(grant)
     })
-  }
-
-  /**
-   * True for a single server. In a cluster it is false, because a node counts only the listeners
-   * that are connected to it.
-   */
-  get countsListeners(): boolean {
-    return !this.#server.runner.clustered
   }
 
   beat(
@@ -79,11 +72,19 @@ class RedisFairServer implements FairServer {
     }
     const given = () => ({
       client: this.#clientId,
-      listens: listens(),
+      listens: this.#listens(listens),
       label: this.#label,
       places: locks.map(wantedAt),
     })
     return this.#server.runner.request(binding, names, given, callMs)
+  }
+
+  /**
+   * True if this client listens to its inbox. False in a cluster, where a node counts only the
+   * listeners that are connected to it. The scripts then expect no listener.
+   */
+  #listens(listens: () => boolean): boolean {
+    return !this.#server.runner.clustered && listens()
   }
 
   #acquire(
@@ -93,19 +94,25 @@ class RedisFairServer implements FairServer {
   ): void {
     const binding = ticket === null ? acquire : acquireInTurn
     const label = this.#label
-    const given = () => ({ owner, leaseMs, ticket: ticket ?? 'try', listens: listens(), label })
+    const given = () => ({
+      owner,
+      leaseMs,
+      ticket: ticket ?? 'try',
+      listens: this.#listens(listens),
+      label,
+    })
     this.#server.runner.run(binding, keys, given, callMs, reply)
   }
 
   #endHold(
     keys: FairKeys,
-    owner: string,
-    token: number | '',
-    callMs: number,
+    { owner, token, listens, callMs }: LoweredHold,
     reply: Reply<Released>,
   ): void {
-    const read = (answer: unknown) => fairReleasedOf(answer, this.#clientId)
-    this.#server.runner.run({ ...fair.release, read }, keys, { owner, token }, callMs, reply)
+    const { runner } = this.#server
+    const own = runner.ownListeners(listens)
+    const read = (answer: unknown) => fairReleasedOf(answer, this.#clientId, own)
+    runner.run({ ...fair.release, read }, keys, { owner, token }, callMs, reply)
   }
 }
 

@@ -14,6 +14,7 @@ import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { forcedKey, type LockKeys, queueKeys } from './calls/keys.ts'
+import { countingOthers } from './calls/own-listeners.ts'
 import type { ScriptServer } from './calls/script-runner.ts'
 import { holderFacts, lockFacts, reentryOf, sound } from './replies.ts'
 import * as lock from './scripts/lock.generated.ts'
@@ -23,7 +24,7 @@ const acquire = sound(only(lock.acquire, 'granted', 'held'))
 const reenter = { ...lock.acquire, read: reentryOf }
 const handOverOrYield = sound(lock.handOver)
 const handOver = only(handOverOrYield, 'granted', 'gone')
-const free = only(lock.release, 'freed', 'gone')
+const free = countingOthers(only(lock.release, 'freed', 'gone'))
 // The owner may have raised the count again meanwhile, so only a full release is repeated.
 const lower = { ...only(lock.release, 'kept', 'gone'), asksAgain: false }
 const peek = { ...lock.peek, read: holderFacts }
@@ -57,23 +58,27 @@ export class RedisLock implements RemoteLock {
 
   /** @param vote true for one master of several */
   handOver(passing: Passing, reply: Reply<HandOverAnswer>, vote = false): void {
-    const { from, to, listening, reserve, callMs } = passing
-    const binding = listening === null ? handOver : handOverOrYield
+    const { from, to, mayFree, listens, reserve, callMs } = passing
+    const { runner } = this.#server
+    const own = runner.ownListeners(listens)
+    const binding = mayFree === 'never' ? handOver : handOverOrYield
     const given = {
       from: from.owner,
       token: from.token,
       to: to.owner,
       leaseMs: to.leaseMs,
-      listening: listening ?? ('' as const),
+      listening: mayFree === 'never' ? ('' as const) : mayFree === 'always' ? own - 1 : own,
       vote,
       reserve,
     }
-    this.#server.runner.run(binding, this.#keys, given, callMs, reply)
+    runner.run(binding, this.#keys, given, callMs, reply)
   }
 
-  lower({ owner, holds, token, callMs }: Ending, reply: Reply<Released>): void {
-    const binding = holds > 0 ? lower : free
-    this.#server.runner.run(binding, this.#keys, { owner, token, holds }, callMs, reply)
+  lower({ owner, holds, token, listens, callMs }: Ending, reply: Reply<Released>): void {
+    const { runner } = this.#server
+    const given = { owner, token, holds }
+    if (holds > 0) runner.run(lower, this.#keys, given, callMs, reply)
+    else runner.run(free(runner.ownListeners(listens)), this.#keys, given, callMs, reply)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {

@@ -176,14 +176,6 @@ export class RedisServer implements LockServer {
     return this.runner.lateAtMostMs
   }
 
-  /**
-   * True if the server that runs a script counts all listeners of a lock's channel. In a cluster
-   * without sharded channels, it counts only the listeners at the same node.
-   */
-  get countsListeners(): boolean {
-    return !this.#connection.clustered || this.#connection.sharded
-  }
-
   identify(timeoutMs: number): Promise<string | null> {
     return this.#serverId.read(timeoutMs)
   }

@@ -7,6 +7,7 @@ import {
   type Released,
 } from '../answers.ts'
 import { endsInMs, shownTtlMs } from '../remaining.ts'
+import { type OwnListeners, othersOf } from './calls/own-listeners.ts'
 import * as fair from './scripts/fair.generated.ts'
 import * as lock from './scripts/lock.generated.ts'
 import { odd } from './scripts/reading.ts'
@@ -39,12 +40,12 @@ export function beatsOf(reply: unknown, locks: number): (HeartbeatAnswer | strin
 }
 
 /** Reads the answer of `release` of the fair lock. */
-export function fairReleasedOf(reply: unknown, clientId: string): Released {
+export function fairReleasedOf(reply: unknown, clientId: string, own: OwnListeners): Released {
   const answer = fair.release.read(reply)
-  if (answer.kind !== 'granted') return answer
+  if (answer.kind !== 'granted') return othersOf(answer, own)
   const { owner, token } = answer
-  const own = clientOf(owner) === clientId
-  return { kind: 'freed', listeners: 0, following: { owner, token, own } }
+  const following = { owner, token, own: clientOf(owner) === clientId }
+  return { kind: 'freed', others: own === -1 ? 1 : 0, following }
 }
 
 export function holderFacts(reply: unknown): HolderFacts {

@@ -9,6 +9,7 @@ import type { Terms } from '../scripts/terms.ts'
 import { Batch } from './batch.ts'
 import { slotOf } from './cluster-slot.ts'
 import { NodeClocks } from './node-clocks.ts'
+import type { OwnListeners } from './own-listeners.ts'
 import { ScriptCall, type SentCall } from './script-call.ts'
 import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
@@ -59,6 +60,19 @@ export class ScriptRunner {
 
   get clustered(): boolean {
     return this.#connection.clustered
+  }
+
+  /**
+   * Returns what to subtract from the listeners of a channel that a script counts, so that only
+   * other clients count. In a cluster without sharded channels, a node counts only its own
+   * listeners. Then one client more counts, because it may listen at another node.
+   *
+   * @param listens true if this client listens to the channel
+   */
+  ownListeners(listens: boolean | undefined): OwnListeners {
+    const { clustered, sharded } = this.#connection
+    if (clustered && !sharded) return -1
+    return listens === true ? 1 : 0
   }
 
   /** Returns the estimated clock of the server that has the key. */

@@ -18,6 +18,7 @@ import type { Subscription } from '../../subscription.ts'
 import { countsForMs } from '../../waiting-time.ts'
 import { lockAndCounter, readWriteKeys } from '../calls/keys.ts'
 import { KindServer } from '../calls/kind-server.ts'
+import { countingOthers } from '../calls/own-listeners.ts'
 import type { RedisKind } from '../calls/redis-kind.ts'
 import type { KindScriptServer, Renewing } from '../calls/renew.ts'
 import { only } from '../scripts/only.ts'
@@ -29,8 +30,9 @@ const acquireRead = { ...scripts.acquireRead, read: readingOf }
 const readAgain = only(scripts.acquireRead, 'granted', 'gone')
 const acquireWrite = { ...scripts.acquireWrite, read: writingOf }
 const writeAgain = only(scripts.acquireWrite, 'granted', 'gone')
+const free = countingOthers(scripts.release)
 // The owner may have raised the count again meanwhile, so only a full release is repeated.
-const lower = { ...scripts.release, asksAgain: false }
+const lower = { ...free(0), asksAgain: false }
 const inspect = { ...scripts.inspect, read: readWriteFacts }
 
 /** The read-write locks on one server or cluster, for one client. */
@@ -96,10 +98,15 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     this.#server.runner.run(writeAgain, this.#keys, given, callMs, reply)
   }
 
-  lower({ owner, holds, token, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
-    const binding = holds > 0 ? lower : scripts.release
+  lower(
+    { owner, holds, token, listens, callMs }: Ending,
+    isLast: boolean,
+    reply: Reply<Released>,
+  ): void {
+    const { runner } = this.#server
+    const binding = holds > 0 ? lower : free(runner.ownListeners(listens))
     const given = { owner, token, client: isLast ? this.#clientId : '', holds }
-    this.#server.runner.run(binding, this.#keys, given, callMs, reply)
+    runner.run(binding, this.#keys, given, callMs, reply)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void {

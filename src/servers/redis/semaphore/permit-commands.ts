@@ -119,8 +119,8 @@ class RedisPermits implements RemotePermits {
   }
 }
 
-/** Callers do not use the number of listeners of permits, so it is 0. */
+/** Freed permits go to the next waiters at once, so no other client waits for them. */
 function releasedOf(reply: unknown): Released {
   const { kind } = scripts.release.read(reply)
-  return kind === 'freed' ? { kind, listeners: 0 } : { kind }
+  return kind === 'freed' ? { kind, others: 0 } : { kind }
 }

@@ -42,7 +42,7 @@ const inspect = { ...scripts.inspect, read: semaphoreFacts }
 const giveBack = {
   ...scripts.giveBack,
   read: (reply: unknown): Released =>
-    scripts.giveBack.read(reply) ? { kind: 'freed', listeners: 0 } : { kind: 'gone' },
+    scripts.giveBack.read(reply) ? { kind: 'freed', others: 0 } : { kind: 'gone' },
 }
 
 /** The semaphores on one server or cluster, for one client. */
