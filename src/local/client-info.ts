@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../errors.ts'
 import { show } from '../kit/show.ts'
-import { clientOf } from '../servers/answers.ts'
+import { clientOf } from '../servers/owner-id.ts'
 import type { ClientInfo } from '../servers/presence.ts'
 import type { LocalLocks } from './local-locks.ts'
 

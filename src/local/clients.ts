@@ -1,6 +1,6 @@
 import type { Clock } from '../kit/clock.ts'
-import { clientOf, isOfHoldfast } from '../servers/answers.ts'
 import type { CallFailure } from '../servers/call-failure.ts'
+import { clientOf, isOfHoldfast } from '../servers/owner-id.ts'
 import type { ClientInfo, Presence } from '../servers/presence.ts'
 
 /** The largest number of clients that each map of `Clients` remembers. */

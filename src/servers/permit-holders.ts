@@ -1,4 +1,4 @@
-import { clientOf } from './answers.ts'
+import { clientOf } from './owner-id.ts'
 import { headOf, headOfIds } from './permit-ids.ts'
 import { permitsOf } from './permit-pool.ts'
 import type { AcquiredPermit, PermitHolder } from './permit-server.ts'

@@ -1,7 +1,8 @@
 import type { ClientInfo, WhyNotAcquired } from '../../errors.ts'
 import { printable, printedMs } from '../../kit/printable.ts'
 import type { Clients } from '../../local/clients.ts'
-import { clientOf, type WaitingForPermits } from '../../servers/answers.ts'
+import type { WaitingForPermits } from '../../servers/answers.ts'
+import { clientOf } from '../../servers/owner-id.ts'
 import { permitsOf } from '../../servers/permit-pool.ts'
 import { permitsIn } from './semaphore-words.ts'
 

@@ -1,4 +1,4 @@
-import { clientOf } from '../answers.ts'
+import { clientOf } from '../owner-id.ts'
 import type { ClientInfo, Presence } from '../presence.ts'
 
 /** Reports a client to all masters, so that each of them can inform other clients. */

@@ -1,5 +1,5 @@
-import { clientOf } from '../answers.ts'
 import { ALIVE_MS, CLAIM_MS, type FairGrant } from '../fair-server.ts'
+import { clientOf } from '../owner-id.ts'
 import { mint } from './counter.ts'
 import { type ClientMark, removeFromQueue, setMark } from './lock-queue.ts'
 import type { OpenRecord } from './open-record.ts'

@@ -1,4 +1,5 @@
-import { clientOf, type QueueEntry } from '../answers.ts'
+import type { QueueEntry } from '../answers.ts'
+import { clientOf } from '../owner-id.ts'
 import { FOREVER } from '../record-store.ts'
 import { sinceMs } from './moments.ts'
 import { isEmpty } from './plain-data.ts'

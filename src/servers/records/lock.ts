@@ -1,6 +1,5 @@
 import {
   type AcquireAnswer,
-  clientOf,
   type HandOverAnswer,
   type LockFacts,
   MOST_LISTED,
@@ -9,6 +8,7 @@ import {
   type SeenHold,
 } from '../answers.ts'
 import type { Passing } from '../lock-server.ts'
+import { clientOf } from '../owner-id.ts'
 import type { Remaining } from '../remaining.ts'
 import type { Attempt, LoweredHold, Reentry } from '../requests.ts'
 import { extendCounter, lastToken, mint, type TokenTerms } from './counter.ts'

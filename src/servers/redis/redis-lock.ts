@@ -14,7 +14,7 @@ import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { forcedKey, type LockKeys, queueKeys } from './calls/keys.ts'
-import { countingOthers } from './calls/own-listeners.ts'
+import { withOthers } from './calls/own-listeners.ts'
 import type { ScriptServer } from './calls/script-runner.ts'
 import { holderFacts, lockFacts, reentryOf, sound } from './replies.ts'
 import * as lock from './scripts/lock.generated.ts'
@@ -24,7 +24,7 @@ const acquire = sound(only(lock.acquire, 'granted', 'held'))
 const reenter = { ...lock.acquire, read: reentryOf }
 const handOverOrYield = sound(lock.handOver)
 const handOver = only(handOverOrYield, 'granted', 'gone')
-const free = countingOthers(only(lock.release, 'freed', 'gone'))
+const free = withOthers(only(lock.release, 'freed', 'gone'))
 // The owner may have raised the count again meanwhile, so only a full release is repeated.
 const lower = { ...only(lock.release, 'kept', 'gone'), asksAgain: false }
 const peek = { ...lock.peek, read: holderFacts }

@@ -1,11 +1,11 @@
-import {
-  clientOf,
-  type HeartbeatAnswer,
-  type HolderFacts,
-  type LockFacts,
-  type ReenterAnswer,
-  type Released,
+import type {
+  HeartbeatAnswer,
+  HolderFacts,
+  LockFacts,
+  ReenterAnswer,
+  Released,
 } from '../answers.ts'
+import { clientOf } from '../owner-id.ts'
 import { endsInMs, shownTtlMs } from '../remaining.ts'
 import { type OwnListeners, othersOf } from './calls/own-listeners.ts'
 import * as fair from './scripts/fair.generated.ts'

@@ -18,7 +18,7 @@ export function othersOf(answer: CountedRelease, own: OwnListeners): Released {
  * Returns a function that selects the binding for a number of own listeners. The three bindings are
  * made once.
  */
-export function countingOthers<Names, Given>(
+export function withOthers<Names, Given>(
   binding: Binding<Names, Given, CountedRelease>,
 ): (own: OwnListeners) => Binding<Names, Given, Released> {
   const all = ([-1, 0, 1] as const).map((own) => {

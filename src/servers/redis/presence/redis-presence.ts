@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import { clientOf } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
+import { clientOf } from '../../owner-id.ts'
 import { type ClientInfo, type OwnInfo, type Presence, readClientInfo } from '../../presence.ts'
 import { WIRE_FORMAT, warnOfConflict } from '../../wire-version.ts'
 import { clientKey } from '../calls/keys.ts'

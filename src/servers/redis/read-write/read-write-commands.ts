@@ -18,7 +18,7 @@ import type { Subscription } from '../../subscription.ts'
 import { countsForMs } from '../../waiting-time.ts'
 import { lockAndCounter, readWriteKeys } from '../calls/keys.ts'
 import { KindServer } from '../calls/kind-server.ts'
-import { countingOthers } from '../calls/own-listeners.ts'
+import { withOthers } from '../calls/own-listeners.ts'
 import type { RedisKind } from '../calls/redis-kind.ts'
 import type { KindScriptServer, Renewing } from '../calls/renew.ts'
 import { only } from '../scripts/only.ts'
@@ -30,7 +30,7 @@ const acquireRead = { ...scripts.acquireRead, read: readingOf }
 const readAgain = only(scripts.acquireRead, 'granted', 'gone')
 const acquireWrite = { ...scripts.acquireWrite, read: writingOf }
 const writeAgain = only(scripts.acquireWrite, 'granted', 'gone')
-const free = countingOthers(scripts.release)
+const free = withOthers(scripts.release)
 // The owner may have raised the count again meanwhile, so only a full release is repeated.
 const lower = { ...free(0), asksAgain: false }
 const inspect = { ...scripts.inspect, read: readWriteFacts }
