@@ -131,10 +131,10 @@ export function acquisitionOf<T extends LockOptionValues>(
   usual: Acquisition,
   defaults: Defaults,
 ) {
-  const isFixed = given.leaseMs !== undefined
-  given.renew ??= !isFixed
+  const hasLease = given.leaseMs !== undefined
+  given.renew ??= !hasLease
   const { renew } = given
-  if (isFixed) {
+  if (hasLease) {
     given.leaseMs = leaseMs(given.leaseMs, '`leaseMs`', renew ? LONGEST_TIMER_MS : undefined)
   } else if (!renew) {
     given.leaseMs = defaults.leaseMs

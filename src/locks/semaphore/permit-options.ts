@@ -6,6 +6,7 @@ import {
 } from '../../options/acquisition.ts'
 import { assertNoMore, limitedWaitMs, unchecked, waitMs, wholeNumber } from '../../options/input.ts'
 import { or, shape } from '../../options/shape.ts'
+import { MOST_PERMITS } from './semaphore-options.ts'
 
 export interface PermitSemaphoreOptions {
   /**
@@ -71,9 +72,6 @@ export interface PermitAcquisition extends Acquisition {
  */
 const MOST_AT_ONCE = 5_000
 
-/** The largest total number of permits, because the number is an `int` in Redisson. */
-const MOST = 2_147_483_647
-
 const WHAT = 'The number of permits'
 
 const OPTIONS = {
@@ -119,10 +117,10 @@ export function limitGiven(options: unknown = {}): number | undefined {
 
 /** Returns the total number of permits after a check. */
 export function permitsInAll(value: unknown): number {
-  return wholeNumber(value, WHAT, 0, MOST)
+  return wholeNumber(value, WHAT, 0, MOST_PERMITS)
 }
 
 /** Returns how many permits to add, after a check. A number below 0 removes permits. */
 export function permitsMore(value: unknown): number {
-  return wholeNumber(value, WHAT, -MOST, MOST)
+  return wholeNumber(value, WHAT, -MOST_PERMITS, MOST_PERMITS)
 }

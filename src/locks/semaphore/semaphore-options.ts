@@ -11,7 +11,7 @@ import {
 import { or, type Rule, shape } from '../../options/shape.ts'
 
 /** The largest number of permits, because Redisson reads the number as an `int` of Java. */
-const MOST_PERMITS = 2_147_483_647
+export const MOST_PERMITS = 2_147_483_647
 
 export interface AcquirePermitsOptions {
   /**
