@@ -82,7 +82,7 @@ export const leases = [
   {
     id: 'thread-due-is-null',
     mistake: 'A wait that ends before the thread has begun says that somebody has the lock.',
-    file: 'src/local/when-ready.ts',
+    file: 'src/local/acquire.ts',
     search: '  try {\n    await ready\n',
     replace: '  try {\n    waiter.notYet = undefined\n    await ready\n',
     test: 'test/process/thread-start.test.ts',
@@ -111,7 +111,7 @@ export const leases = [
     mistake: 'A lock is granted although the thread that should keep it cannot be started.',
     file: 'src/local/acquire.ts',
     search:
-      '  if (ready === undefined) start(lock, waiter)\n  else void whenReady(ready, lock, waiter, () => start(lock, waiter))\n',
+      '  if (ready === undefined) start(lock, waiter)\n  else void startWhenReady(ready, lock, waiter)\n',
     replace: '  ready?.catch(() => undefined)\n  start(lock, waiter)\n',
     test: 'test/process/thread-start.test.ts',
     name: 'rejects, says what to do, and leaves nothing behind',

@@ -1,11 +1,13 @@
 import { acquireTrace, isTraced } from '../diagnostics.ts'
+import { unavailableError } from '../errors.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { AcquireRequest, Waiter } from '../waiting/waiter.ts'
 import type { LocalLock } from './local-lock.ts'
 import type { LockKind } from './lock-kind.ts'
 import { reenter } from './reenter.ts'
 import { isOver, traceAcquire } from './tracing.ts'
-import { whenReady } from './when-ready.ts'
+
+const NOT_STARTED = 'the watchdog thread had not been started yet'
 
 /**
  * Returns the lease, or null if the waiter did not acquire the lock within `waitMs`. Rejects if the
@@ -26,8 +28,39 @@ function enter(lock: LocalLock, kind: LockKind, request: AcquireRequest): Waiter
   if (request.fact !== undefined && isOver(lock, waiter)) return waiter
   const ready = request.watched ? lock.services.watchdog.readyFor(kind) : undefined
   if (ready === undefined) start(lock, waiter)
-  else void whenReady(ready, lock, waiter, () => start(lock, waiter))
+  else void startWhenReady(ready, lock, waiter)
   return waiter
+}
+
+/**
+ * Begins the acquisition when the renewal thread is ready. No request is sent before that, because
+ * no thread could renew the lease.
+ */
+async function startWhenReady(
+  ready: Promise<void>,
+  lock: LocalLock,
+  waiter: Waiter,
+): Promise<void> {
+  const { words } = waiter.request.kind
+  lock.tasks.started()
+  // The client has not asked the server yet, so the wait timeout cannot name a holder.
+  waiter.notYet = (what) =>
+    unavailableError(
+      lock.name,
+      what,
+      NOT_STARTED,
+      undefined,
+      words,
+      'Its start takes a moment: wait for longer.',
+    )
+  try {
+    await ready
+    waiter.notYet = undefined
+    if (!waiter.settled) start(lock, waiter)
+  } catch (error) {
+    waiter.reject(error)
+  }
+  lock.tasks.finished()
 }
 
 function start(lock: LocalLock, waiter: Waiter): void {

@@ -21,9 +21,8 @@ import { Attempts } from './attempts.ts'
 import { ownMark } from './delayed-restart.ts'
 import { Enrolment } from './enrolment.ts'
 import type { MasterSettings } from './master-settings.ts'
-import { restoreAt } from './restore.ts'
 import { RoundTrip } from './round-trip.ts'
-import { agreeAt, reenterByVote, requestVote } from './vote-commands.ts'
+import { agreeAt, reenterByVote, requestVote, restoreAt } from './vote-commands.ts'
 
 interface MasterPeers {
   /** Lets unused masters vote at once. Resolves to true if the masters may vote now. */

@@ -11,7 +11,6 @@ import { healthOf } from './health.ts'
 import { identifyAll } from './inspect.ts'
 import { downOf, Majority, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
-import { Members } from './members.ts'
 import { QuorumPresence } from './presence.ts'
 import { QuorumLock } from './quorum-lock.ts'
 import { renewOnMost } from './renew.ts'
@@ -29,7 +28,8 @@ import { TokenAgreement } from './token-agreement.ts'
  *
  * @see https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/
  */
-export class Quorum extends Members implements LockServer {
+export class Quorum implements LockServer {
+  readonly masters: readonly Master[]
   readonly whyNoVote =
     'is already a majority lock, made by a client with `masters` or by getRedLock(). ' +
     'Pass locks of clients that have one server each'
@@ -43,7 +43,7 @@ export class Quorum extends Members implements LockServer {
 
   /** @param callMs how long one request to one master may take, in milliseconds */
   constructor(masters: readonly Master[], callMs: number) {
-    super(masters)
+    this.masters = masters
     this.size = new Majority(masters.length)
     this.agreement = new TokenAgreement(masters, this.size.majority)
     this.roundTrips = new RoundTrips(masters, this.size.majority)
@@ -71,6 +71,25 @@ export class Quorum extends Members implements LockServer {
   /** The same order as on one server, because another client may use one of the masters alone. */
   orderOf(rawName: string): string {
     return orderBySlot(rawName)
+  }
+
+  get lateAtMostMs(): number {
+    return Math.max(...this.masters.map(({ server }) => server.lateAtMostMs))
+  }
+
+  get everUp(): boolean {
+    return this.masters.some(({ server }) => server.everUp)
+  }
+
+  onUp(onUp: () => void): () => void {
+    const ignore = this.masters.map(({ server }) => server.onUp(onUp))
+    return () => {
+      for (const one of ignore) one()
+    }
+  }
+
+  connect(): void {
+    for (const { server } of this.masters) server.connect()
   }
 
   get whyDown(): CallFailure | undefined {

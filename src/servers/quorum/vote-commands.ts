@@ -1,6 +1,6 @@
-import type { AcquireAnswer, ReenterAnswer } from '../answers.ts'
+import type { AcquireAnswer, Granted, LeaseToRenew, ReenterAnswer } from '../answers.ts'
 import type { Attempt, Reentry } from '../lock-server.ts'
-import type { LockKeys } from '../redis/calls/keys.ts'
+import { forcedKey, type LockKeys } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
 import { reentryOf, sound } from '../redis/replies.ts'
 import { only } from '../redis/scripts/only.ts'
@@ -60,4 +60,28 @@ export function agreeAt(
   callMs: number,
 ): Promise<boolean> {
   return runner.request(quorum.agree, keys, { owner, token }, callMs)
+}
+
+/**
+ * Restores a hold on one master, after a majority has confirmed the hold.
+ *
+ * @param onAnswer receives the state on this master: `held` if the owner holds the lock, otherwise
+ * `gone`
+ * @returns a grant for every answer, because the owner id may hold the lock on this master
+ */
+export function restoreAt(
+  { runner }: ScriptServer,
+  keys: LockKeys,
+  { wireOwner, holds = 1, token = 0 }: LeaseToRenew,
+  leaseMs: number,
+  timeoutMs: number,
+  onAnswer: (answer: 'held' | 'gone') => void,
+): Promise<Granted> {
+  const names = { ...keys, forced: forcedKey(keys.lock) }
+  const given = { owner: wireOwner, holds, leaseMs, token }
+  const read = (reply: unknown): Granted => {
+    onAnswer(quorum.restore.read(reply).kind)
+    return { kind: 'granted', token }
+  }
+  return runner.request({ ...quorum.restore, read }, names, given, timeoutMs)
 }

@@ -4,13 +4,13 @@ import type { Confirm } from '../durability.ts'
 import type { LockServer } from '../lock-server.ts'
 import type { PendingReleases } from '../pending-releases.ts'
 import type { OwnInfo, Presence } from '../presence.ts'
+import { endsInMs } from '../remaining.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import type { KindClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
-import { acquireAll } from './acquire-all.ts'
 import { groupBySlot, orderBySlot, slotOf } from './calls/cluster-slot.ts'
-import { type LockKeys, lockKeys } from './calls/keys.ts'
+import { type LockKeys, lockAndCounter, lockKeys, requestsOf } from './calls/keys.ts'
 import type { Closing, RedisKinds } from './calls/redis-kind.ts'
 import { type Renewing, renew, renewingLocks } from './calls/renew.ts'
 import { ScriptRunner } from './calls/script-runner.ts'
@@ -25,7 +25,8 @@ import { Confirmations } from './durability/confirmations.ts'
 import { PendingReleasesBySlot } from './pending-releases-by-slot.ts'
 import { Presences } from './presence/presences.ts'
 import { RedisLock } from './redis-lock.ts'
-import { requestChannel } from './request-channel.ts'
+import * as scripts from './scripts/lock.generated.ts'
+import { odd } from './scripts/reading.ts'
 import { ServerId } from './server-id.ts'
 import type { ServerOptions } from './server-options.ts'
 
@@ -49,7 +50,16 @@ export class RedisServer implements LockServer {
   readonly address?: string
   readonly runner: ScriptRunner
   readonly confirm: Confirm | undefined
-  readonly requests: RequestChannel
+  readonly requests: RequestChannel = {
+    send: async (clientId, message, callMs) => {
+      const listeners = await this.publish(requestsOf(clientId), message, callMs)
+      const { clustered, sharded } = this.#connection
+      // Without sharded channels, a node of a cluster counts only its own listeners.
+      return clustered && !sharded ? null : Number(listeners)
+    },
+    listen: (clientId, onMessage) =>
+      this.#subscriptions.listen(requestsOf(clientId), true, onMessage, true),
+  }
 
   constructor(
     source: RedisSource,
@@ -89,7 +99,6 @@ export class RedisServer implements LockServer {
     this.runner = new ScriptRunner(this.#connection, this.#clock, this.#presences, terms)
     this.#serverId = new ServerId(this.#connection)
     this.#subscriptions = new Subscriptions(settings, probe, watched)
-    this.requests = requestChannel(this.#connection, this.#subscriptions)
     if (durability !== undefined) {
       const waits = { ...settings, silenceMs: timeoutMs + durability.timeoutMs }
       const ofWaits = watched({ up: () => this.#confirmations?.isUp() })
@@ -108,7 +117,17 @@ export class RedisServer implements LockServer {
     leaseMs: number,
     callMs: number,
   ): Promise<JointAnswer> {
-    return acquireAll(this, locks, leaseMs, callMs)
+    const both = locks.flatMap(({ rawName }) => lockAndCounter(rawName))
+    const owners = locks.map(({ owner }) => owner)
+    const read = (reply: unknown): JointAnswer => {
+      const answer = scripts.acquireAll.read(reply)
+      if (answer.kind === 'granted') return answer
+      const { kind, ttlMs, n } = answer
+      if (n > locks.length) throw odd()
+      return { kind, ttlMs: endsInMs(ttlMs), index: n - 1 }
+    }
+    const binding = { ...scripts.acquireAll, read }
+    return this.runner.request(binding, { both }, { leaseMs, owners }, callMs)
   }
 
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]> {
