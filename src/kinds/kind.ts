@@ -41,10 +41,10 @@ export interface OpenKind<M extends object> {
 export interface KindDescriptor<M extends object> {
   /** The names of the methods that the kind adds to `Holdfast`. */
   readonly names: readonly string[]
-  /** The requests of the kind to a server. Undefined if `LockServer` has a method for this kind. */
-  readonly requests?: ServerKind<object>
-  /** How these requests work on Redis. Undefined without `requests`. */
-  readonly onRedis?: Omit<RedisKind, 'what'>
+  /** The requests of the kind to a server. */
+  readonly requests: ServerKind<object>
+  /** How these requests work on Redis. */
+  readonly onRedis: Omit<RedisKind, 'what'>
   open(host: KindHost): OpenKind<M>
 }
 

@@ -87,11 +87,7 @@ export function addKindMethods<C extends object>(
   }
 }
 
-/** Returns the kinds with `requests`. The key of each kind is the folder of its scripts. */
+/** Returns the kinds as a server of Redis needs them. The key of each kind is the folder of its scripts. */
 export function redisKindsOf(kinds: KindList): RedisKinds {
-  return new Map(
-    kinds.flatMap(({ requests, onRedis }) =>
-      requests && onRedis ? [[requests.name, { ...onRedis, what: requests.what }]] : [],
-    ),
-  )
+  return new Map(kinds.map(({ requests: { name, what }, onRedis }) => [name, { ...onRedis, what }]))
 }

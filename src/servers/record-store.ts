@@ -39,6 +39,11 @@ export interface RecordStore {
 export interface NameRecord {
   /** The use of the name. While it lasts, no other kind may use the name. */
   use?: NameUse
+  /**
+   * The last time in µs that was used as a token or an id. It can be ahead of the server's time. A
+   * store may delete a record without parts when the server's time is later.
+   */
+  lastUs?: number
   /** The parts of the state. Each kind has a part, and kinds may share a part. */
   readonly parts: { [name: string]: StoredPart }
 }
@@ -66,12 +71,6 @@ export interface ServerMoment {
   readonly steadyMs: number
   /** How far the steady clock is ahead of the client's monotonic clock at most, in milliseconds. */
   readonly aheadMs: number
-  /**
-   * Returns the server time in µs, raised if necessary, so that each call returns a new value.
-   *
-   * @param reserve how many values above the result also belong to this call
-   */
-  uniqueUs(reserve?: number): number
   /** Returns how many clients listen to a channel; null if the server cannot count them. */
   listeners(channel: string): number | null
 }

@@ -2,8 +2,7 @@ import type { PendingReleases } from './pending-releases.ts'
 import type { RecordStore } from './record-store.ts'
 
 /**
- * A kind whose requests are no members of `LockServer`. `R` is the interface of its requests, as
- * one client uses them.
+ * A kind that not every server has. `R` is the interface of its requests, as one client uses them.
  */
 export interface ServerKind<R extends object> {
   /** The folder of its scripts. */

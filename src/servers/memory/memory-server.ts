@@ -32,6 +32,7 @@ export class MemoryLockServer {
   readonly #records = new Map<string, NameRecord>()
   readonly #connections = new Set<Connected>()
   #sweepAt = FEW
+  /** The last time that a record has used, in µs. A new record uses later times. */
   #lastUs = 0
   readonly messages: Channels<string>
   /** The identities of the clients, by client id. */
@@ -63,7 +64,8 @@ export class MemoryLockServer {
     names: readonly string[],
     change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
   ): T {
-    const records = names.map((name) => this.#records.get(name) ?? { parts: {} })
+    const newRecord = () => ({ lastUs: this.#lastUs, parts: {} })
+    const records = names.map((name) => this.#records.get(name) ?? newRecord())
     const { answer, messages } = change(records, this.#moment())
     for (const [n, name] of names.entries()) this.write(name, records[n] as NameRecord)
     for (const { channel, message } of messages) this.messages.publish(channel, message)
@@ -79,17 +81,13 @@ export class MemoryLockServer {
       },
       // The clients are in the same process, so they use the same clock.
       aheadMs: 0,
-      uniqueUs: (reserve = 0) => {
-        const us = Math.max(Math.floor(now * 1_000), this.#lastUs + 1)
-        this.#lastUs = us + reserve
-        return us
-      },
       listeners: (channel) => this.messages.count(channel),
     }
   }
 
   /** Stores a record. A record without parts is deleted. */
   protected write(name: string, record: NameRecord): void {
+    this.#lastUs = Math.max(this.#lastUs, record.lastUs ?? 0)
     if (Object.keys(record.parts).length === 0) this.#records.delete(name)
     else this.#records.set(name, record)
   }

@@ -1,5 +1,4 @@
 import type { JointAnswer } from '../answers.ts'
-import type { ServerMoment } from '../record-store.ts'
 import { endsInMs } from '../remaining.ts'
 import { lastToken, setCounter, type TokenTerms } from './counter.ts'
 import type { OpenRecord } from './open-record.ts'
@@ -12,7 +11,6 @@ import { giveLock, heldBy, LOCK_PART, lengthenLock, lockLeft, lockOf } from './s
 export function acquireAll(
   all: readonly { readonly record: OpenRecord; readonly owner: string }[],
   terms: TokenTerms,
-  moment: ServerMoment,
 ): JointAnswer {
   const isOwn = all.map(({ record, owner }) => heldBy(record.part(LOCK_PART), owner) !== null)
   const taken = all.findIndex(({ record }, n) => lockOf(record).holder !== null && !isOwn[n])
@@ -29,7 +27,8 @@ export function acquireAll(
   }
   const last = Math.max(...all.map(({ record }) => lastToken(record)))
   const isRepeat = missing === -1 && last > 0
-  const token = isRepeat ? last : Math.max(last + 1, moment.uniqueUs())
+  const newToken = () => Math.max(last + 1, ...all.map(({ record }) => record.uniqueUs()))
+  const token = isRepeat ? last : newToken()
   for (const { owner, record } of all) {
     if (missing !== -1) giveLock(record, owner, terms.leaseMs)
     lengthenLock(record, terms)

@@ -56,7 +56,7 @@ export function arrive(record: OpenRecord, arrival: Arrival): Arrived {
   if (round !== '' && (!isOpen || round !== barrier.round)) return { kind: 'gone' }
   if (isOpen && parties !== barrier.parties) return { kind: 'other', parties: barrier.parties }
   if (!isOpen) {
-    barrier.round = record.moment.uniqueUs()
+    barrier.round = record.uniqueUs()
     barrier.parties = parties
   }
   barrier.arrivals[id] = record.nowMs + leaseMs

@@ -48,7 +48,7 @@ export function lastToken(record: OpenRecord): number {
 export function mint(record: OpenRecord, minting: NewToken): number {
   const { reserve = 0, above = 0 } = minting
   const least = Math.max(lastToken(record), above) + 1
-  const token = Math.max(least, record.moment.uniqueUs(reserve)) + reserve
+  const token = Math.max(least, record.uniqueUs(reserve)) + reserve
   setCounter(record, token, minting)
   return token
 }

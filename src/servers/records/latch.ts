@@ -59,7 +59,7 @@ export function trySetCount(record: OpenRecord, count: number, request: OnceRequ
   if (isOpen) {
     Object.assign(latch, {
       count,
-      round: record.moment.uniqueUs(),
+      round: record.uniqueUs(),
       setAt: record.moment.steadyMs,
     })
     record.publish(channelOf(record.rawName), '1')

@@ -1,6 +1,7 @@
 import { CallFailure } from '../call-failure.ts'
 import { hasThisName } from '../number-kind.ts'
 import type { NameRecord, RecordStore, ServerMoment, StoreMessage } from '../record-store.ts'
+import { timeUs } from './moments.ts'
 
 /** One part of the records. `S` is its state as plain data. */
 export interface RecordPart<S extends object> {
@@ -41,6 +42,19 @@ export class OpenRecord {
     part.expire(state, this.nowMs)
     this.#states.set(part, state)
     return state
+  }
+
+  /**
+   * Returns the server time in µs, raised if necessary. So each call for this name returns a new
+   * value.
+   *
+   * @param reserve how many values above the result also belong to this call
+   */
+  uniqueUs(reserve = 0): number {
+    const record = this.#record
+    const us = Math.max(timeUs(this.nowMs), (record.lastUs ?? 0) + 1)
+    record.lastUs = us + reserve
+    return us
   }
 
   /** Publishes a message after the change. */
@@ -107,7 +121,7 @@ export function changeRecord<T>(
 export function changeRecords<T>(
   store: RecordStore,
   names: readonly string[],
-  change: (recordOf: (rawName: string) => OpenRecord, moment: ServerMoment) => T,
+  change: (recordOf: (rawName: string) => OpenRecord) => T,
 ): Promise<T> {
   const different = [...new Set(names)]
   return store.transact(different, (records, moment) => {
@@ -118,7 +132,7 @@ export function changeRecords<T>(
         return [name, new OpenRecord(name, record, moment, messages)]
       }),
     )
-    const answer = change((rawName) => opened.get(rawName) as OpenRecord, moment)
+    const answer = change((rawName) => opened.get(rawName) as OpenRecord)
     for (const record of opened.values()) record.save()
     return { answer, messages }
   })

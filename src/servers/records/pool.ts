@@ -156,8 +156,8 @@ export interface WaitBegan {
 }
 
 /** Returns when a call began to wait, in µs of the server's time. */
-export function beganUs({ moment }: OpenRecord, { since, waitedMs }: WaitBegan): number {
-  return since === '' ? moment.uniqueUs() - waitedMs * 1_000 : Number(since)
+export function beganUs(record: OpenRecord, { since, waitedMs }: WaitBegan): number {
+  return since === '' ? record.uniqueUs() - waitedMs * 1_000 : Number(since)
 }
 
 /**

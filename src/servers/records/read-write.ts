@@ -201,8 +201,7 @@ export function renewReadWrite(record: OpenRecord, owner: string, terms: TokenTe
  * @returns when the wait began, in µs of the server's time
  */
 function wait(record: OpenRecord, place: WaitingPlace, aliveMs: number): number {
-  const { moment, nowMs } = record
-  const times = { nowUs: moment.uniqueUs(), nowMs, aliveMs }
+  const times = { nowUs: record.uniqueUs(), nowMs: record.nowMs, aliveMs }
   return enterPlace(record.part(READ_WRITE_PART).queue, place, times)
 }
 

@@ -63,9 +63,9 @@ export class RecordServer<S extends RecordStore> {
   ): Promise<JointAnswer> {
     const terms = { leaseMs, counterMs: this.counterMs }
     const names = locks.map(({ rawName }) => rawName)
-    return changeRecords(this.store, names, (recordOf, moment) => {
+    return changeRecords(this.store, names, (recordOf) => {
       const all = locks.map(({ rawName, owner }) => ({ record: recordOf(rawName), owner }))
-      return acquireAll(all, terms, moment)
+      return acquireAll(all, terms)
     })
   }
 

@@ -12,7 +12,7 @@ export interface ServerOptions {
    * it.
    */
   readonly durability?: Durability | undefined
-  /** The kinds that are no members of `LockServer`. */
+  /** All kinds except plain locks. */
   readonly kinds?: RedisKinds
   /** The label of the client, for messages on diagnostics channels. */
   readonly label?: string

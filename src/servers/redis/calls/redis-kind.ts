@@ -24,7 +24,7 @@ export interface Closing {
   stopTimer(): void
 }
 
-/** A kind on Redis that is no member of `LockServer`. */
+/** A kind on Redis. Plain locks belong to the server itself. */
 export interface RedisKind extends KeyOfKind {
   open(server: KindScripts, client: KindClient): object
 }

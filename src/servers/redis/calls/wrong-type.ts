@@ -64,8 +64,7 @@ export async function explained(
   kinds: KeysOfKinds,
 ): Promise<CallFailure> {
   const [folder = ''] = script.split('/')
-  const ofNumber = /^(permits|semaphore|latch)$/.test(folder) ? 'string' : 'hash'
-  const wanted = kinds.get(folder)?.type ?? ofNumber
+  const wanted = kinds.get(folder)?.type ?? 'hash'
   const names = keys.filter(isRawName)
   try {
     for (const name of names) {

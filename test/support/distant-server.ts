@@ -1,0 +1,141 @@
+import { Holdfast } from '../../src/index.ts'
+import type { MemoryClientOptions } from '../../src/memory-client.ts'
+import type { LockServer } from '../../src/servers/lock-server.ts'
+import { MemoryPresence } from '../../src/servers/memory/memory-presence.ts'
+import { MemoryRecordStore } from '../../src/servers/memory/memory-record-store.ts'
+import type { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
+import type { OwnInfo } from '../../src/servers/presence.ts'
+import type {
+  Changed,
+  NameRecord,
+  RecordStore,
+  ServerMoment,
+} from '../../src/servers/record-store.ts'
+import { RecordServer } from '../../src/servers/records/record-server.ts'
+
+/** The clients run each change of a record: they read it, and write it if no other client has written it since. */
+class DistantStore implements RecordStore {
+  readonly inner: MemoryRecordStore
+  readonly countsListeners = false
+
+  constructor(inner: MemoryRecordStore) {
+    this.inner = inner
+  }
+
+  get clock() {
+    return this.inner.clock
+  }
+
+  async transact<T>(
+    names: readonly string[],
+    change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
+  ): Promise<T> {
+    const { server, clock } = this.inner
+    for (;;) {
+      const sentAt = clock.monotonic()
+      const { now, before } = await this.inner.request(() => ({
+        now: server.now,
+        before: names.map((name) => textOf(server.records.get(name))),
+      }))
+      const records = before.map(
+        (text): NameRecord => (text === '' ? { parts: {} } : JSON.parse(text)),
+      )
+      const moment = { nowMs: now, steadyMs: now, aheadMs: now - sentAt, listeners: () => null }
+      const { answer, messages } = change(records, moment)
+      const isStored = await this.inner.request(() =>
+        server.transact(names, (current) => {
+          const isOther = current.some((record, n) => textOf(record) !== before[n])
+          if (isOther) return { answer: false, messages: [] }
+          for (const [n, record] of current.entries()) replace(record, records[n] as NameRecord)
+          return { answer: true, messages }
+        }),
+      )
+      if (isStored) return answer
+      conflicts.count += 1
+    }
+  }
+
+  async publish(channel: string, message: string): Promise<null> {
+    await this.inner.publish(channel, message)
+    return null
+  }
+
+  listen(channel: string, onMessage: (message?: string) => void) {
+    return this.inner.listen(channel, onMessage)
+  }
+}
+
+/** How often another client was faster. */
+export const conflicts = { count: 0 }
+
+/** '' if there is no record. */
+function textOf(record: NameRecord | undefined): string {
+  return record === undefined || Object.keys(record.parts).length === 0
+    ? ''
+    : JSON.stringify(record)
+}
+
+function replace(record: NameRecord, { parts, ...others }: NameRecord): void {
+  delete record.use
+  for (const part of Object.keys(record.parts)) delete record.parts[part]
+  Object.assign(record, others)
+  Object.assign(record.parts, parts)
+}
+
+class DistantServer extends RecordServer<DistantStore> implements LockServer {
+  readonly whyNoVote = 'is a lock of a test'
+  readonly lateAtMostMs = 0
+
+  constructor(inner: MemoryRecordStore, counterMs: number, label: string) {
+    super(new DistantStore(inner), counterMs, 1_000, label)
+  }
+
+  presenceFor(own: OwnInfo): MemoryPresence {
+    return new MemoryPresence(this.store.inner, own)
+  }
+
+  identify(): Promise<string> {
+    return this.store.inner.request(() => this.store.inner.server.id)
+  }
+
+  get whyDown() {
+    return this.store.inner.whyDown
+  }
+
+  get everUp(): boolean {
+    return this.store.inner.server.whyOut === undefined
+  }
+
+  onUp(onUp: () => void): () => void {
+    return this.store.inner.onUp(onUp)
+  }
+
+  connect(): void {
+    this.store.inner.connect()
+  }
+
+  disconnect(): void {
+    this.pendingReleases.stopAll()
+    this.store.inner.disconnect()
+  }
+}
+
+/**
+ * A client of a server in memory that treats it as a distant server without scripts: it reads a record, changes it and
+ * writes it. The server cannot count listeners.
+ */
+export function newDistantClient(
+  server: MemoryLockServer,
+  options: MemoryClientOptions = {},
+): Holdfast {
+  return new Holdfast(options, ({ counterTtlMs, label }, events) => {
+    const connection = new DistantServer(new MemoryRecordStore(server, events), counterTtlMs, label)
+    return {
+      server: connection,
+      clock: server.clock,
+      keyPrefix: '',
+      clustered: false,
+      disconnect: async () => connection.disconnect(),
+    }
+  })
+}
