@@ -1,8 +1,9 @@
+import { NAMES } from '../lib/key-names.mjs'
+
 /** @type {import('./kind.mjs').ScriptKind} */
 export default {
   title: 'getCyclicBarrier',
-  channel: 'holdfast_rounds',
-  keys: { barrier: '', state: 'holdfast_barrier', settled: 'holdfast_settled' },
+  names: NAMES.barrier,
   hasNotes: false,
-  asked: ['holdfast_barrier'],
+  asked: ['state'],
 }

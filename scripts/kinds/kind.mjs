@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url'
 /**
  * @typedef {object} ScriptKind
  * @property {string} title the method of a client that returns the kind
- * @property {string} channel the prefix of the channel in the scripts
- * @property {Record<string, string | string[]>} keys the prefix of each key in the headers. A list names several keys
+ * @property {Record<string, string>} names the prefixes of its keys, by their names in the headers, and of its channel
+ * @property {Record<string, string[]>} [lists] the keys behind each list of keys in the headers
  * @property {boolean} [hasOwners] true if other clients may ask a holder to release
  * @property {boolean} [hasNotes] false if the kind has no holds, so that no note about a hold is deleted. Default: true
- * @property {string[]} [asked] the prefixes of the keys that `readKeys` of the tools reads
+ * @property {string[]} [asked] the names of the keys that an inspection reads
  */
 
 const here = fileURLToPath(new URL('.', import.meta.url))

@@ -1,9 +1,10 @@
+import { NAMES } from '../lib/key-names.mjs'
+
 /** @type {import('./kind.mjs').ScriptKind} */
 export default {
   title: 'getCountDownLatch',
-  channel: 'redisson_countdownlatch__channel__',
-  keys: { latch: '', round: 'holdfast_round' },
+  names: NAMES.latch,
   // A client that only uses latches holds nothing, so no note about a hold is deleted.
   hasNotes: false,
-  asked: ['holdfast_round'],
+  asked: ['round'],
 }

@@ -1,11 +1,4 @@
+import { NAMES } from '../lib/key-names.mjs'
+
 /** @type {import('./kind.mjs').ScriptKind} */
-export default {
-  title: 'getSemaphore',
-  channel: 'redisson_sc',
-  keys: {
-    semaphore: '',
-    queue: 'holdfast_permit_queue',
-    alive: 'holdfast_permit_waiters',
-    holders: 'holdfast_permit_holders',
-  },
-}
+export default { title: 'getSemaphore', names: NAMES.permits }

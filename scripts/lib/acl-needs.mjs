@@ -1,36 +1,34 @@
 // What each kind of lock and each tool needs of a login: commands, keys and channels. The scripts tell most of it. What is
 // sent without a script is listed here, and test/places/acl-*.test.ts hold that nothing is missing and nothing too much.
 import { SCRIPT_KINDS, scriptsOf } from '../kinds/kind.mjs'
+import { BIRTH, NAMES } from './key-names.mjs'
 import { readScript } from './script-commands.mjs'
 
-/** What the keys of the headers are called in Redis; `''` is the key of the lock itself. */
+/** The prefixes of the keys that each folder may have, by their names in the headers. `''` is the key of the lock itself. */
 const KEYS = {
-  lock: '',
-  counter: 'redisson_lock_token',
-  waiting: 'holdfast_waiting',
-  javaQueue: 'redisson_lock_queue',
-  javaTimeouts: 'redisson_lock_timeout',
-  forced: 'holdfast_forced',
-  timeouts: 'braces',
-  prefix: 'braces',
-  kind: 'holdfast_kind',
-  request: 'holdfast_request',
-  answered: 'holdfast_request',
-  client: 'holdfast_client',
-  birth: 'holdfast_birth',
+  ...{ lock: '', latch: '', barrier: '', pool: '', semaphore: '' },
+  ...NAMES.lock,
+  ...NAMES.number,
+  ...{ answered: NAMES.number.request, timeouts: 'braces', prefix: 'braces' },
+  ...{ client: NAMES.client.report, birth: BIRTH },
 }
-/** Names of keys that stand for several keys, or for another one in each folder of scripts. */
+const LOCK_AND_FAIR = { ...NAMES.lock, ...NAMES.fair }
+/** The other keys of a folder, and its channel. */
 const OF_FOLDER = {
-  lock: { both: ['lock', 'counter'], queue: 'holdfast_queue' },
-  fair: { locks: ['lock', 'counter', 'queue', 'waiting'], queue: 'holdfast_queue' },
-  ...Object.fromEntries([...SCRIPT_KINDS].map(([folder, { keys }]) => [folder, keys])),
+  ...{ lock: LOCK_AND_FAIR, fair: LOCK_AND_FAIR, quorum: NAMES.lock },
+  ...ofKinds(({ names }) => names),
 }
-const CHANNELS = {
-  lock: 'redisson_lock__channel',
-  fair: 'redisson_lock__channel',
-  quorum: 'redisson_lock__channel',
-  ...Object.fromEntries([...SCRIPT_KINDS].map(([folder, { channel }]) => [folder, channel])),
+/** The keys behind each list of keys. */
+const LISTS = {
+  lock: { both: ['lock', 'counter'], keys: ['lock', 'counter'] },
+  fair: { locks: ['lock', 'counter', 'queue', 'waiting'] },
+  ...ofKinds(({ lists }) => lists),
 }
+
+function ofKinds(fieldOf) {
+  return Object.fromEntries([...SCRIPT_KINDS].map(([folder, kind]) => [folder, fieldOf(kind)]))
+}
+
 /** Scripts of the tools, by the folder whose names they use. */
 const LIKE = {
   'admin/take-lock': 'fair',
@@ -65,7 +63,7 @@ const CLIENT = [
   'del',
 ]
 /** A holder is asked to release, and answers. */
-const REQUESTS = { commands: ['publish'], channels: ['holdfast_requests'] }
+const REQUESTS = { commands: ['publish'], channels: [NAMES.client.requests] }
 
 const kind = (title, scripts, more = {}) => ({
   title,
@@ -99,25 +97,22 @@ export const KINDS = [
   kind(
     'getLeaderElection',
     [...FAIR, ...of('lock', ['inspect', 'peek', 'renew'])],
-    together([REQUESTS, { channels: ['holdfast_election'] }]),
+    together([REQUESTS, { channels: [NAMES.election.channel] }]),
   ),
 ]
 
-/** What `readKeys` of tools/inspection/redis asks. */
+/** What `readLocks` of tools/inspection/redis asks. */
 const READING = {
   commands:
     'ping time type get hgetall hget pttl exists zcard zcount zrange zrangebyscore pubsub|numsub'.split(
       ' ',
     ),
   keys: [
-    '',
-    'braces',
-    'redisson_lock_token',
-    'holdfast_queue',
-    'holdfast_waiting',
-    'holdfast_kind',
-    ...[...SCRIPT_KINDS.values()].flatMap(({ asked = [] }) => asked),
-    'holdfast_client',
+    ...['', 'braces', NAMES.lock.counter, NAMES.fair.queue, NAMES.fair.waiting, NAMES.number.kind],
+    ...[...SCRIPT_KINDS.values()].flatMap(({ names, asked = [] }) =>
+      asked.map((one) => names[one]),
+    ),
+    NAMES.client.report,
   ],
 }
 const LISTING = together([READING, { commands: ['scan', 'hrandfield', 'mget'] }])
@@ -138,7 +133,7 @@ export const TOOLS = [
       READING,
       {
         commands: ['publish', 'subscribe', 'unsubscribe', 'info'],
-        channels: ['holdfast_requests'],
+        channels: [NAMES.client.requests],
       },
     ]),
   },
@@ -148,7 +143,7 @@ export const TOOLS = [
     title: 'doctor',
     commands:
       'ping time info config|get scan type pttl hget hlen hkeys acl|whoami acl|dryrun'.split(' '),
-    keys: [...READING.keys.filter((one) => one !== 'holdfast_round'), 'holdfast_request'],
+    keys: [...READING.keys.filter((one) => one !== NAMES.latch.round), NAMES.number.request],
   },
   { title: 'dashboard', ...together([LISTING, HISTORY]) },
   { title: 'dashboard with release', ...together([LISTING, HISTORY, FORCING]) },
@@ -170,17 +165,22 @@ function needsOf(scripts) {
     const ofMasters = scripts.includes('quorum/vote') || folder !== 'lock'
     const isHere = (key) => key !== 'forced' || ofMasters
     for (const key of [...script.keys, ...script.args.filter((one) => one === 'prefix')]) {
-      for (const one of [OF_FOLDER[folder]?.[key] ?? key].flat()) {
-        if (isHere(one)) keys.add(OF_FOLDER[folder]?.[one] ?? KEYS[one] ?? one)
+      for (const one of LISTS[folder]?.[key] ?? [key]) {
+        if (isHere(one)) keys.add(prefixOf(folder, one))
       }
     }
-    if (script.args.includes('birth') && ofMasters && name !== 'lock/batch')
-      keys.add('holdfast_birth')
-    if (script.args.includes('channel')) channels.add(CHANNELS[folder])
-    if (script.args.includes('tickets')) channels.add('holdfast_tickets')
-    if (script.args.includes('inbox')) channels.add('holdfast_inbox')
+    if (script.args.includes('birth') && ofMasters && name !== 'lock/batch') keys.add(BIRTH)
+    if (script.args.includes('channel')) channels.add(OF_FOLDER[folder].channel)
+    if (script.args.includes('tickets')) channels.add(NAMES.permits.tickets)
+    if (script.args.includes('inbox')) channels.add(NAMES.client.inbox)
   }
   return { commands: [...commands], keys: [...keys], channels: [...channels] }
+}
+
+function prefixOf(folder, key) {
+  const prefix = OF_FOLDER[folder]?.[key] ?? KEYS[key]
+  if (prefix === undefined) throw new Error(`The key ${key} of lua/${folder}/ has no prefix.`)
+  return prefix
 }
 
 /** @returns all of them, each once */
@@ -191,11 +191,9 @@ function together(all) {
 
 /** Keys and channels that belong to no lock, so that their names do not have the prefix. */
 const WITHOUT_PREFIX = {
-  holdfast_client: 'holdfast_client:*',
-  holdfast_birth: 'holdfast_birth',
+  ...Object.fromEntries(Object.values(NAMES.client).map((name) => [name, `${name}:*`])),
+  [BIRTH]: BIRTH,
   holdfast_history: 'holdfast_history',
-  holdfast_requests: 'holdfast_requests:*',
-  holdfast_inbox: 'holdfast_inbox:*',
 }
 
 /** The `keyPrefix` of the lists. */
@@ -214,7 +212,7 @@ export function wordsOf({ commands, keys = [], channels = [] }) {
   const channel = (name) => {
     const own = WITHOUT_PREFIX[name]
     if (own !== undefined) return `&${own}`
-    const start = name.endsWith('__') && name !== 'redisson_lock__channel' ? name : `${name}:`
+    const start = name === NAMES.latch.channel ? name : `${name}:`
     return `&${start}{${PREFIX}*`
   }
   return [

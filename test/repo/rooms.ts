@@ -138,7 +138,13 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/history',
     'index',
   ],
-  'tools/cli/dashboard': ['tools/cli/command', 'tools/dashboard', 'tools/servers', 'index'],
+  'tools/cli/dashboard': [
+    'tools/cli/command',
+    'tools/dashboard',
+    'tools/history',
+    'tools/servers',
+    'index',
+  ],
   'tools/cli/command': ['index'],
   'tools/cli/text': [],
   'tools/cli/locks': [
@@ -168,6 +174,7 @@ const toolsMayImport: Record<string, string[]> = {
     'tools/inspection/redis',
     'tools/inspection/redis/kinds',
     'tools/servers',
+    'servers/redis/calls',
     'index',
   ],
   'tools/doctor/checks': ['tools/doctor/facts', 'tools/cli/text', 'tools/inspection'],
@@ -198,6 +205,7 @@ const toolsMayImport: Record<string, string[]> = {
   'tools/inspection/redis': [
     'tools/inspection',
     'tools/inspection/redis/kinds',
+    'tools/history',
     'tools/kinds',
     'tools/servers',
     'servers/redis/calls',

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../../../src/index.ts'
+import { HISTORY_KEY } from '../../history/entry.ts'
 import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../../servers/where.ts'
 import { readArguments, wholeNumber } from '../command/arguments.ts'
 
@@ -7,7 +8,7 @@ const OPTIONS = {
   host: { type: 'string', default: '127.0.0.1' },
   port: { type: 'string', default: '4140' },
   release: { type: 'boolean', default: false },
-  'history-key': { type: 'string', default: 'holdfast_history' },
+  'history-key': { type: 'string', default: HISTORY_KEY },
 } as const
 
 export const USAGE = `Usage: npx holdfast dashboard [options] [url…]

@@ -1,11 +1,12 @@
 import { InvalidArgumentError } from '../../../src/index.ts'
+import { HISTORY_KEY } from '../../history/entry.ts'
 import { readWhere, WHERE_OPTIONS, WHERE_USAGE, type Where } from '../../servers/where.ts'
 import { readArguments, wholeNumber } from '../command/arguments.ts'
 
 const OPTIONS = {
   ...WHERE_OPTIONS,
   'key-prefix': { type: 'string', default: '' },
-  'history-key': { type: 'string', default: 'holdfast_history' },
+  'history-key': { type: 'string', default: HISTORY_KEY },
   last: { type: 'string', short: 'n' },
   since: { type: 'string' },
   follow: { type: 'boolean', short: 'f', default: false },

@@ -1,12 +1,6 @@
+import { BIRTH, lockKeys, NAMES, queueKeys } from '../../../src/servers/redis/calls/keys.ts'
 import { KEY_KINDS } from '../../inspection/redis/kinds/all.ts'
 import type { Needs } from '../../inspection/redis/kinds/kind.ts'
-
-/** The names with which the test commands use an unused lock, its other keys and its channel. */
-interface ProbeNames {
-  readonly lock: string
-  readonly channel: string
-  of(prefix: string): string
-}
 
 const LOCK = (key: string, channel: string, queue: string): readonly (readonly string[])[] => [
   ['EVALSHA', '0'.repeat(40), '1', key],
@@ -34,13 +28,13 @@ const LOCK = (key: string, channel: string, queue: string): readonly (readonly s
 ]
 
 /** The right to the keys in which the clients report their processes. */
-const PRESENCE: Needs = { kind: 'presence', commands: [], patterns: ['~holdfast_client:*'] }
+const PRESENCE: Needs = { kind: 'presence', commands: [], patterns: [`~${NAMES.client.report}:*`] }
 
 /** The right to the channels on which holders receive requests to release. */
 const REQUESTS: Needs = {
   kind: 'requests to release',
   commands: [],
-  patterns: ['&holdfast_requests:*'],
+  patterns: [`&${NAMES.client.requests}:*`],
 }
 
 /**
@@ -57,20 +51,17 @@ export function needsOf(
   keyPrefix: string,
   durability: number | 'all' = 0,
 ): { needed: Needs[]; optional: Needs[] } {
-  const names = namesOf(name)
-  const { lock, channel, of } = names
+  const { lock, channel } = lockKeys(name)
   const pattern = (prefix: string) => `${prefix}:{${keyPrefix}*`
+  const own = (prefixes: readonly string[]) => prefixes.map((one) => `~${pattern(one)}`)
   const first = [
     `~${keyPrefix}*`,
-    `~${pattern('redisson_lock_token')}`,
-    `~${pattern('holdfast_queue')}`,
-    `~${pattern('holdfast_waiting')}`,
-    `&${pattern('redisson_lock__channel')}`,
+    ...own([NAMES.lock.counter, NAMES.fair.queue, NAMES.fair.waiting]),
+    `&${pattern(NAMES.lock.channel)}`,
   ]
-  const own = (prefixes: readonly string[]) => prefixes.map((one) => `~${pattern(one)}`)
   const plain = {
     kind: 'lock',
-    commands: LOCK(lock, channel, of('holdfast_queue')),
+    commands: LOCK(lock, channel, queueKeys(lock).queue),
     patterns: first,
   }
   if (deployment === 'masters') {
@@ -79,7 +70,7 @@ export function needsOf(
       ['HLEN', lock],
       ['INFO', 'replication'],
     ]
-    const patterns = ['~holdfast_birth', ...own(['holdfast_forced'])]
+    const patterns = [`~${BIRTH}`, ...own([NAMES.lock.forced])]
     return {
       needed: [plain, { kind: 'masters', commands, patterns }],
       optional: [PRESENCE, REQUESTS],
@@ -98,7 +89,7 @@ export function needsOf(
   const durable = {
     kind: 'durability',
     commands: [['WAIT', '1', '1'], ...(durability === 'all' ? [['INFO', 'replication']] : [])],
-    patterns: own(['holdfast_confirm']),
+    patterns: own([NAMES.lock.confirm]),
   }
   const needed = durability === 0 ? [plain] : [plain, durable]
   if (durability === 0) optional.push(durable)
@@ -117,9 +108,4 @@ export function needsOf(
     patterns: [],
   }
   return { needed: [...needed, nodes], optional }
-}
-
-function namesOf(lock: string): ProbeNames {
-  const of = (prefix: string) => `${prefix}:${lock.includes('{') ? lock : `{${lock}}`}`
-  return { lock, channel: of('redisson_lock__channel'), of }
 }

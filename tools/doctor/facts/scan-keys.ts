@@ -1,5 +1,5 @@
 import { readWireFormat, type WireFormat } from '../../../src/index.ts'
-import { clientIn, endsByItself } from '../../inspection/redis/key-names.ts'
+import { clientIn, endsByItself, isCounter } from '../../inspection/redis/key-names.ts'
 import { isHeldLock } from '../../inspection/redis/kinds/owners.ts'
 import type { ServerClient } from '../../servers/open-server.ts'
 import type { KeyFacts } from './facts.ts'
@@ -12,8 +12,6 @@ const AT_A_TIME = 200
 /** The most keys of each sort that are kept. */
 const MOST_NAMES = 20
 const LONGEST_MS = 1_000
-
-const COUNTER = /^redisson_lock_token:/
 
 /**
  * Finds keys of locks without a TTL, and the wire formats of clients. Stops after about `mostKeys`
@@ -38,8 +36,7 @@ export async function scanKeys(
     cursor = next
     looked += keys.length
     for (const format of await formatsOf(client, keys)) formats.set(JSON.stringify(format), format)
-    const isOurs = (key: string) =>
-      COUNTER.test(key) || endsByItself(key) || key.startsWith(keyPrefix)
+    const isOurs = (key: string) => isCounter(key) || endsByItself(key) || key.startsWith(keyPrefix)
     const endless = await withoutTtl(client, keys.filter(isOurs))
     const sorts = await Promise.all(endless.map((key) => sortOf(client, key)))
     for (const [i, key] of endless.entries()) {
@@ -69,7 +66,7 @@ async function sortOf(
   client: ServerClient,
   key: string,
 ): Promise<'locks' | 'counters' | 'others' | undefined> {
-  if (COUNTER.test(key)) return 'counters'
+  if (isCounter(key)) return 'counters'
   if (endsByItself(key)) return 'others'
   return (await isLock(client, key)) ? 'locks' : undefined
 }

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { HISTORY_KEY } from '../../history/entry.ts'
 import type { SeenHolder } from '../inspection.ts'
 import type { Masters } from './masters.ts'
-
-/** The default key of the stream of `holdfast/history`. */
-const HISTORY = 'holdfast_history'
 
 /** Records the forced release in the history, if the stream exists. Errors are ignored. */
 export async function noteRelease(
@@ -16,7 +14,7 @@ export async function noteRelease(
   const entry = { event: 'forced', name: key, owner, token: token ?? '', reason }
   const fields = Object.entries({ ...entry, seq: randomUUID() }).flat()
   try {
-    await masters.at(HISTORY).send('XADD', HISTORY, 'NOMKSTREAM', '*', ...fields)
+    await masters.at(HISTORY_KEY).send('XADD', HISTORY_KEY, 'NOMKSTREAM', '*', ...fields)
   } catch {
     // The lock is already released, so an error of the record is ignored.
   }

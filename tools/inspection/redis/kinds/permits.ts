@@ -1,4 +1,4 @@
-import { NAMES, permitKeys, tagged } from '../../../../src/servers/redis/calls/keys.ts'
+import { NAMES, permitKeys } from '../../../../src/servers/redis/calls/keys.ts'
 import { isPermitId } from '../../owner-ids.ts'
 import { type Answers, pairs } from '../answers.ts'
 import type { KeyHolder, KeyKind, Requests } from './kind.ts'
@@ -28,7 +28,7 @@ export const permits: KeyKind = {
   expiring: [queue, alive, holders, kind],
   requests(found): Requests {
     const { key, type, nowMs } = found
-    const timeouts = leasesOf(key)
+    const timeouts = permitKeys(key).timeouts
     return {
       ...permitRequests(found),
       ...(type === 'string' && {
@@ -42,7 +42,7 @@ export const permits: KeyKind = {
     const { key, nowMs } = answers.found
     if (answers.number('taken') === 0) return {}
     const range = [`(${Math.floor(nowMs)}`, '+inf', 'WITHSCORES', 'LIMIT', 0, MOST_READ] as const
-    return { permits: ['ZRANGEBYSCORE', leasesOf(key), ...range] }
+    return { permits: ['ZRANGEBYSCORE', permitKeys(key).timeouts, ...range] }
   },
   conclude(answers) {
     if (numberKindOf(answers) !== 'permits') return null
@@ -70,9 +70,6 @@ export const permits: KeyKind = {
     }))
   },
 }
-
-/** The key with the end of each permit's lease. */
-const leasesOf = (key: string) => `${tagged(key)}:timeout`
 
 /**
  * Returns the holders of the permits. The ids are read as bytes, because an id is 16 bytes and not
