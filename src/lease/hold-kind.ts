@@ -15,11 +15,8 @@ export interface HoldKind {
   readonly waitsAside?: true
   /** The words for this kind in error messages. Undefined for the words of a lock. */
   readonly words?: Words
-  /**
-   * The text at the end of each owner id of this kind, which scripts read. For permits, this text
-   * is their number. Undefined if owner ids of this kind have no such text.
-   */
-  readonly nameSuffix?: string
+  /** How many permits each hold has; undefined for locks. */
+  readonly permits?: number
   /**
    * Set if the leases of this kind have their own renewal requests. The renewal thread does not
    * renew these leases.

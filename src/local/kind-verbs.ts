@@ -58,6 +58,8 @@ export interface RemoteKind extends HoldKind {
    * requests of `RemoteLock`.
    */
   newVerbs?(lock: LockThere): KindVerbs
+  /** Returns the owner id of a new attempt, from an unused id. By default it is the same id. */
+  ownerId?(id: string): string
   /** Set if the server keeps a queue of waiters, and must learn when a waiter gives up. */
   readonly announcesWaits?: true
   /**

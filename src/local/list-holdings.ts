@@ -73,10 +73,7 @@ export function together(all: readonly Holdings[]): Holdings {
 
 /** Returns the kind, and for some kinds the number of permits or the label of the candidate. */
 function kindAndMore({ kind, owner }: Pick<Hold, 'kind' | 'owner'>) {
-  const { name, isCounted, nameSuffix } = kind
+  const { name, permits } = kind
   if (owner.label !== undefined) return { kind: 'election', label: owner.label } as const
-  // The owner ids of permits end with the number of permits, for example `:2`.
-  if (isCounted && nameSuffix !== undefined)
-    return { kind: name, permits: Number(nameSuffix.slice(1)) }
-  return { kind: name }
+  return permits === undefined ? { kind: name } : { kind: name, permits }
 }

@@ -9,6 +9,7 @@ import type { CallFailure } from '../servers/call-failure.ts'
 import type { Reply } from '../servers/reply.ts'
 import { OpenRequest } from '../waiting/server-health.ts'
 import type { Waiter } from '../waiting/waiter.ts'
+import { kindOf } from './kind-verbs.ts'
 import type { LocalLock } from './local-lock.ts'
 
 export type WaiterAnswer = AcquireAnswer | HandOverAnswer | QueueAnswer | ReenterAnswer
@@ -41,8 +42,10 @@ export function callMsFor({ retryBudget, leftMs }: Waiter): number {
  * the id or the waiter abandons the id.
  */
 export function nameOf(waiter: Waiter): string {
-  const { owner, kind } = waiter.request
-  waiter.wireOwner ??= owner.newName() + (kind.nameSuffix ?? '')
+  if (waiter.wireOwner === undefined) {
+    const id = waiter.request.owner.newName()
+    waiter.wireOwner = kindOf(waiter.request).ownerId?.(id) ?? id
+  }
   return waiter.wireOwner
 }
 

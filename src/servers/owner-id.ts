@@ -8,3 +8,47 @@ export function clientOf(clientOrOwner: string): string {
 export function isOfHoldfast(owner: string): boolean {
   return /^[\w-]{21}:/.test(owner)
 }
+
+/** How an owner holds a read-write lock. */
+export type LockSide = 'read' | 'upgradable' | 'write'
+
+/** Redisson also ends the owner id of a writer with `:write`. */
+const ENDS: Readonly<Record<LockSide, string>> = {
+  read: '',
+  upgradable: ':upgradable',
+  write: ':write',
+}
+
+/**
+ * Returns the owner id for one side of a read-write lock. An owner id of each side ends differently,
+ * so that a script reads the side from the id.
+ */
+export function sideId(id: string, side: LockSide): string {
+  return id + ENDS[side]
+}
+
+export function sideOf(owner: string): LockSide {
+  if (isWriter(owner)) return 'write'
+  return isUpgradable(owner) ? 'upgradable' : 'read'
+}
+
+export function isWriter(owner: string): boolean {
+  return owner.endsWith(ENDS.write)
+}
+
+/**
+ * True for an owner id of the upgradable side, and for the place of a client that waits for this
+ * side.
+ */
+export function isUpgradable(owner: string): boolean {
+  return owner.endsWith(ENDS.upgradable)
+}
+
+/** Returns the owner id for this number of permits, which is the end of the id. */
+export function permitsId(id: string, permits: number): string {
+  return `${id}:${permits}`
+}
+
+export function permitsOf(owner: string): number {
+  return Number(owner.slice(owner.lastIndexOf(':') + 1))
+}

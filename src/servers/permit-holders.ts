@@ -1,18 +1,17 @@
 import { clientOf } from './owner-id.ts'
 import { headOf, headOfIds } from './permit-ids.ts'
-import { permitsOf } from './permit-pool.ts'
+import type { KnownTaker } from './permit-pool.ts'
 import type { AcquiredPermit, PermitHolder } from './permit-server.ts'
 
 /**
  * Groups the listed permits by their acquisitions, and finds the owner of each acquisition.
  *
- * @param owners the owners that the server knows, and how long each has held its permits, in
- * milliseconds
+ * @param owners the owners that the server knows
  * @param taken the number of all taken permits; `acquired` may list fewer
  */
 export function permitHolders(
   acquired: readonly AcquiredPermit[],
-  owners: readonly { readonly owner: string; readonly ageMs: number }[],
+  owners: readonly KnownTaker[],
   taken: number,
 ): PermitHolder[] {
   const known = new Map(owners.map((one) => [headOfIds(one.owner), one]))
@@ -25,16 +24,17 @@ export function permitHolders(
   }
   const last = acquired.length < taken ? headOf(acquired.at(-1)?.id ?? '') : undefined
   return [...groups].map(([head, group]) => {
-    const { owner, ageMs } = known.get(head) ?? { owner: null, ageMs: null }
+    const { owner, ageMs, permits } = known.get(head) ?? NO_OWNER
     return {
       owner,
       client: owner && clientOf(owner),
-      // The list may end within the last acquisition. Then the number of permits is read from the
-      // owner id.
-      permits: owner !== null && head === last ? permitsOf(owner) : group.length,
+      // The list may end within the last acquisition. Then it does not contain all permits.
+      permits: head === last ? (permits ?? group.length) : group.length,
       ids: group.map(({ id }) => id),
       ttlMs: group[0]?.ttlMs ?? null,
       ageMs,
     }
   })
 }
+
+const NO_OWNER = { owner: null, ageMs: null, permits: null }

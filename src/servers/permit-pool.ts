@@ -8,8 +8,7 @@ import type { Subscription } from './subscription.ts'
 /** The permits of one semaphore, as one client uses them. */
 export interface RemotePool {
   /**
-   * Acquires as many permits as the end of the owner id says. If that is impossible, and the
-   * attempt waits, the client gets a place behind clients that have waited longer.
+   * Acquires permits. If that is impossible, and the attempt waits, the client gets a place behind clients that have waited longer.
    */
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void
   /**
@@ -34,6 +33,7 @@ export interface RemotePool {
 }
 
 export interface PermitAttempt extends Attempt {
+  readonly permits: number
   /** True if the client keeps a place in the queue after a refusal. */
   readonly waits: boolean
   /**
@@ -97,7 +97,15 @@ export interface PermitsSeen {
    * Some of the owners that hold permits, and how long each has held them, in milliseconds. Empty
    * if the attempt does not wait.
    */
-  readonly holders: readonly { readonly owner: string; readonly ageMs: number }[]
+  readonly holders: readonly KnownTaker[]
+}
+
+export interface KnownTaker {
+  readonly owner: string
+  /** How many permits the owner acquired. */
+  readonly permits: number
+  /** How long the owner has held the permits, in milliseconds. */
+  readonly ageMs: number
 }
 
 /** The call wants more permits than exist in total, so a wait is pointless. */
@@ -109,9 +117,4 @@ export interface TooMany {
    */
   readonly available: number
   readonly taken: number
-}
-
-/** Returns the number of permits of a hold, which is the end of its owner id. */
-export function permitsOf(owner: string): number {
-  return Number(owner.slice(owner.lastIndexOf(':') + 1))
 }

@@ -3,40 +3,23 @@ import type {
   Gone,
   LeaseToRenew,
   ReadWriteFacts,
+  ReadWriteHolder,
   ReenterAnswer,
   Released,
 } from './answers.ts'
 import type { Confirm } from './durability.ts'
 import type { Hint } from './hint.ts'
+import type { LockSide } from './owner-id.ts'
 import type { RenewedLease } from './renewed-lease.ts'
 import type { Reply } from './reply.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
 import type { Subscription } from './subscription.ts'
 
-/** The end of a writer's owner id, as in Redisson. */
-export const WRITE_SUFFIX = ':write'
-
-/**
- * The end of the owner id that holds the upgradable lock. At most one owner holds it. A waiting
- * client is in the queue of the writers, as its client id and this suffix.
- */
-export const UPGRADABLE_SUFFIX = ':upgradable'
-
-export function isWriter(owner: string): boolean {
-  return owner.endsWith(WRITE_SUFFIX)
-}
-
-/**
- * True for an owner id that ends with `:upgradable`, and for the place of a client that waits for
- * the upgradable lock.
- */
-export function isUpgradable(name: string): boolean {
-  return name.endsWith(UPGRADABLE_SUFFIX)
-}
-
 /** The read-write locks, as one client uses them. */
 export interface ReadWriteServer {
   lock(rawName: string): RemoteReadWriteLock
+  /** Returns the id with which an owner holds one side of a lock. `id` is used for nothing else. */
+  ownerId(id: string, side: LockSide): string
   /** As in `LockServer`. Each lease belongs to a reader or a writer. */
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
   /** As in `LockServer`. */
@@ -69,9 +52,20 @@ export interface RemoteReadWriteLock {
   forceRelease(owner: string, callMs: number): Promise<boolean>
   /** As in `RemoteLock`. */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
-  inspect(callMs: number): Promise<ReadWriteFacts>
+  /** Removes the client's place in the queue for one side, as `RemotePool.stopWaiting` does. */
+  stopWaiting(side: LockSide, isLast: () => boolean): void
+  inspect(callMs: number): Promise<ReadWriteState>
   /** As in `RemoteLock`. */
   listen(onHint: (hint: Hint) => void): Subscription
+}
+
+/** A read-write lock as the server stores it, with the side of each holder. */
+export interface ReadWriteState extends ReadWriteFacts {
+  readonly holders: readonly SideHolder[]
+}
+
+export interface SideHolder extends ReadWriteHolder {
+  readonly side: LockSide
 }
 
 export interface WaitingAttempt extends Attempt {

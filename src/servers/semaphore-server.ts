@@ -10,6 +10,8 @@ export const GIVING_BACK_MS = 600_000
 /** The semaphores without leases, as one client uses them. */
 export interface SemaphoreServer {
   semaphore(rawName: string): RemoteSemaphore
+  /** Returns the id with which an owner acquires permits. `id` is used for nothing else. */
+  ownerId(id: string, permits: number): string
 }
 
 /**

@@ -4,11 +4,8 @@ import { CLAIM_MS } from '../../src/servers/fair-server.ts'
 import type { Hint } from '../../src/servers/hint.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
-import {
-  type ReadWriteServer,
-  UPGRADABLE_SUFFIX,
-  WRITE_SUFFIX,
-} from '../../src/servers/read-write-server.ts'
+import { sideId } from '../../src/servers/owner-id.ts'
+import type { ReadWriteServer } from '../../src/servers/read-write-server.ts'
 import { READ_WRITE } from '../../src/servers/records/read-write-requests.ts'
 import { RedisServer } from '../../src/servers/redis/redis-server.ts'
 import type { Remaining } from '../../src/servers/remaining.ts'
@@ -135,8 +132,8 @@ function newStep(random: Random): [what: string, step: Step] {
   const name = `${CLIENTS[client]}:${1 + random.below(2)}`
   // No attempt has the name of another.
   const other = `${name}:other`
-  const writer = `${name}${WRITE_SUFFIX}`
-  const upgradable = `${name}${UPGRADABLE_SUFFIX}`
+  const writer = sideId(name, 'write')
+  const upgradable = sideId(name, 'upgradable')
   const owner = random.of([name, name, upgradable, writer])
   const reader = random.of([name, name, upgradable])
   const [holds, leaseMs] = [2 + random.below(2), random.of([LEASE_MS, LONGER_MS])]

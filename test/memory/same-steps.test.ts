@@ -4,6 +4,7 @@ import type { Hint } from '../../src/servers/hint.ts'
 import type { LockServer } from '../../src/servers/lock-server.ts'
 import { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
 import { OnceRequest } from '../../src/servers/once-request.ts'
+import { permitsOf } from '../../src/servers/owner-id.ts'
 import { permitIds } from '../../src/servers/permit-ids.ts'
 import type { PermitAnswer } from '../../src/servers/permit-pool.ts'
 import { LATCH } from '../../src/servers/records/latch.ts'
@@ -184,7 +185,9 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     }
     const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: true, isLast: true }
     const acquire = (owner: string, given = {}) => {
-      const attempt = { ...terms, beganAt: systemClock.monotonic(), since: '', ...given, owner }
+      const permits = permitsOf(owner)
+      const begun = { beganAt: systemClock.monotonic(), since: '' }
+      const attempt = { ...terms, ...begun, ...given, owner, permits }
       return ask<PermitAnswer>((reply) => semaphoreOf(owner).acquire(attempt, reply))
     }
     const release = (owner: string, isLast: boolean) =>
@@ -259,7 +262,8 @@ describe.each(places)('requests to %s', (_, newPlace) => {
   test('after a release by id, the owner loses its permits, and each permit is freed once', async () => {
     const [permits, owner] = [requestsOfKind(clientOf('a'), PERMITS, 'a'), 'a:101:2']
     const pool = permits.pool('it')
-    const attempt = { owner, leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: false }
+    const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS }
+    const attempt = { ...terms, owner, permits: 2, waits: false }
     const begun = { isLast: true, beganAt: systemClock.monotonic(), since: '' }
     const remembered = (request: string) => ({ request, keptMs: LEASE_MS })
     const counts = async () => {
@@ -268,7 +272,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     }
     await pool.change({ how: 'set', permits: 3, ...remembered('a:1') }, CALL_MS)
     await ask((reply) => pool.acquire({ ...attempt, ...begun }, reply))
-    const [id] = permitIds(owner) as [string]
+    const [id] = permitIds(owner, 2) as [string]
     expect(await pool.releaseIds([id], remembered('a:2'), CALL_MS)).toBe(true)
     expect(await pool.releaseIds([id], remembered('a:3'), CALL_MS)).toBe(false)
     expect(await counts()).toEqual([2, 1])

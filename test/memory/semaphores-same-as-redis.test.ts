@@ -218,6 +218,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const waitedMs = random.of([0, 0, 10_000, 20_000])
   const attempt: Omit<PermitAttempt, 'since' | 'beganAt'> = {
     owner,
+    permits,
     leaseMs,
     reserve: 0,
     callMs: CALL_MS,
@@ -255,7 +256,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
     stage.semaphore(client).add({ id: request, permits, ifExists: flag }, CALL_MS)
   const idCount = 1 + random.below(permits)
   const releaseIds = (stage: Stage) => {
-    const ids = permitIds(owner).slice(0, idCount)
+    const ids = permitIds(owner, permits).slice(0, idCount)
     return stage
       .pool(client)
       .releaseIds(ids, { request: `ids ${request}`, keptMs: KEPT_MS }, CALL_MS)

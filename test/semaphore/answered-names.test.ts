@@ -37,7 +37,14 @@ test('a grant that its caller abandons is given back, even if another request is
     const change = (id: string) => ({ id, permits: 3, ifExists: false })
     await semaphore.add(change('c:first'), 5_000)
     const owner = 'c:owner:2'
-    const attempt = { owner, leaseMs: 1_000, reserve: 0, callMs: 5_000, beside: undefined }
+    const attempt = {
+      owner,
+      permits: 2,
+      leaseMs: 1_000,
+      reserve: 0,
+      callMs: 5_000,
+      beside: undefined,
+    }
     const waiting = { waits: false, isLast: true, beganAt: 0, since: '', leftMs: 0 }
     const kind = await new Promise<string>((resolve, reject) => {
       semaphore.acquire(

@@ -58,7 +58,14 @@ test('the request to leave is not repeated if the client has a new waiter', asyn
   const server = new RedisServer(rig.proxy.url, 5_000, () => undefined, { kinds: redisKinds })
   atEnd(async () => server.disconnect(), { beforeCheck: true })
   const semaphore = requestsOfKind(server, SEMAPHORE).semaphore('it')
-  const attempt = { leaseMs: 10_000, reserve: 0, callMs: 5_000, waits: true, isLast: true }
+  const attempt = {
+    permits: 1,
+    leaseMs: 10_000,
+    reserve: 0,
+    callMs: 5_000,
+    waits: true,
+    isLast: true,
+  }
   const waits = (owner: string) =>
     promised<PermitAnswer>((reply) =>
       semaphore.acquire({ ...attempt, owner, beganAt: performance.now(), since: '' }, reply),

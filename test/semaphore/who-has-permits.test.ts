@@ -315,7 +315,7 @@ describe('clients in other processes', () => {
 test('a long label is cut between its characters, and no escape is cut', () => {
   const textFor = (label: string) => {
     const process = { client: 'a', label, host: 'far-away', pid: 4711, version: '1', startedAt: 0 }
-    const holders = [{ owner: 'a:1:1', ageMs: 7 }]
+    const holders = [{ owner: 'a:1:1', permits: 1, ageMs: 7 }]
     const sight = { name: 'it', setBy: '', isSet: true, available: 0, taken: 1, holders }
     const find = (owner: string) => (owner === 'a:1:1' ? process : null)
     const known = { clientId: 'b', clients: { find } }

@@ -1,11 +1,7 @@
 import type { LockThere } from '../../local/kind-verbs.ts'
 import type { LocalLock } from '../../local/local-lock.ts'
 import type { LockKind } from '../../local/lock-kind.ts'
-import {
-  type ReadWriteServer,
-  UPGRADABLE_SUFFIX,
-  WRITE_SUFFIX,
-} from '../../servers/read-write-server.ts'
+import type { ReadWriteServer } from '../../servers/read-write-server.ts'
 import type { AcquireRequest } from '../../waiting/waiter.ts'
 import { ReadWriteVerbs } from './read-write-verbs.ts'
 import { ReadWriteWaiter, UpgradableWaiter } from './read-write-waiter.ts'
@@ -40,6 +36,7 @@ export class ReadWriteKinds {
       ...both,
       name: 'read',
       isShared: true,
+      ownerId: (id) => server.ownerId(id, 'read'),
       newVerbs: (lock) => verbsOf(lock).reading,
     }
     this.upgrading = {
@@ -47,7 +44,7 @@ export class ReadWriteKinds {
       name: 'upgradable',
       isShared: true,
       waitsAside: true,
-      nameSuffix: UPGRADABLE_SUFFIX,
+      ownerId: (id) => server.ownerId(id, 'upgradable'),
       newVerbs: (lock) => verbsOf(lock).upgrading,
       newWaiter: (lock, request) => new UpgradableWaiter(lock, request),
     }
@@ -55,7 +52,7 @@ export class ReadWriteKinds {
       ...both,
       name: 'write',
       isShared: false,
-      nameSuffix: WRITE_SUFFIX,
+      ownerId: (id) => server.ownerId(id, 'write'),
       newVerbs: (lock) => verbsOf(lock).writing,
     }
   }

@@ -7,12 +7,12 @@ import { type Acquisition, tryLockArguments, usingOptions } from '../../options/
 import type { LockOptions, TryLockOptions } from '../../options/options.ts'
 import type { LeaseHolder } from '../../owner/lease-holder.ts'
 import type { Owner } from '../../owner/owner.ts'
-import type { HolderFacts, ReadWriteFacts, ReadWriteHolder } from '../../servers/answers.ts'
-import {
-  isUpgradable,
-  isWriter,
-  type ReadWriteServer,
-  type RemoteReadWriteLock,
+import type { HolderFacts, ReadWriteFacts } from '../../servers/answers.ts'
+import type {
+  ReadWriteServer,
+  ReadWriteState,
+  RemoteReadWriteLock,
+  SideHolder,
 } from '../../servers/read-write-server.ts'
 import type { FreeCheck } from '../../waiting/free-watchers.ts'
 import { HoldfastLock, type LockInfo } from '../lock/holdfast-lock.ts'
@@ -66,9 +66,11 @@ export class ReadWriteSides {
     this.writing = writing
   }
 
-  inspect(): Promise<ReadWriteFacts> {
+  async inspect(): Promise<ReadWriteFacts> {
     const { name, locks } = this.#lock
-    return locks.request(name, 'not inspected', (callMs) => this.#remote.inspect(callMs))
+    const inspect = (callMs: number) => this.#remote.inspect(callMs)
+    const facts = await locks.request(name, 'not inspected', inspect)
+    return { ...facts, holders: facts.holders.map(({ side: _, ...holder }) => holder) }
   }
 }
 
@@ -121,7 +123,7 @@ class Side extends HoldfastLock {
     return this.#holderOf(await this.#facts(failed))
   }
 
-  #holderOf(facts: ReadWriteFacts): HolderFacts {
+  #holderOf(facts: ReadWriteState): HolderFacts {
     const { token } = facts
     const longest = this.#ownHolders(facts).sort(
       (a, b) => (b.ttlMs ?? Infinity) - (a.ttlMs ?? Infinity),
@@ -151,7 +153,7 @@ class Side extends HoldfastLock {
   protected override get watchable(): Watchable<unknown> {
     const { name, rawName } = this
     const remote = this.#remote
-    const watchable: Watchable<ReadWriteFacts> = {
+    const watchable: Watchable<ReadWriteState> = {
       name,
       watchKey: sidesOf(rawName),
       read: (callMs) => remote.inspect(callMs),
@@ -167,16 +169,16 @@ class Side extends HoldfastLock {
    * `isFree` is true if this side is free for a new owner. Otherwise `ttlMs` is the longest lease
    * that keeps the owner out, in milliseconds; Infinity if a lease never ends.
    */
-  #keptOutBy({ holders }: ReadWriteFacts): FreeCheck {
+  #keptOutBy({ holders }: ReadWriteState): FreeCheck {
     const { reading, writing } = this.#kinds
-    const keepsOut = ({ owner }: ReadWriteHolder) =>
-      this.kind === writing || isWriter(owner) || (this.kind !== reading && isUpgradable(owner))
+    const keepsOut = ({ side }: SideHolder) =>
+      this.kind === writing || side === 'write' || (this.kind !== reading && side === 'upgradable')
     const those = holders.filter(keepsOut)
     const longestMs = Math.max(...those.map(({ ttlMs }) => ttlMs ?? Infinity))
     return { isFree: those.length === 0, ttlMs: longestMs }
   }
 
-  #facts(failed = 'not inspected'): Promise<ReadWriteFacts> {
+  #facts(failed = 'not inspected'): Promise<ReadWriteState> {
     return this.registry.request(this.name, failed, (callMs) => this.#remote.inspect(callMs))
   }
 
@@ -184,12 +186,11 @@ class Side extends HoldfastLock {
    * Returns the owners that hold this side. The upgradable holder also counts as a reader, but a
    * plain reader does not hold the upgradable side.
    */
-  #ownHolders({ holders }: ReadWriteFacts): ReadWriteHolder[] {
-    const { reading, writing } = this.#kinds
-    return holders.filter(({ owner }) => {
-      if (this.kind === writing) return isWriter(owner)
-      return this.kind === reading ? !isWriter(owner) : isUpgradable(owner)
-    })
+  #ownHolders({ holders }: ReadWriteState): SideHolder[] {
+    const { reading } = this.#kinds
+    return holders.filter(({ side }) =>
+      this.kind === reading ? side !== 'write' : side === this.kind.name,
+    )
   }
 
   /** Throws an `UpgradeError` if the owner only reads, because the owner could wait for itself. */

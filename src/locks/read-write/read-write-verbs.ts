@@ -2,13 +2,9 @@ import type { KindName } from '../../diagnostics.ts'
 import type { KindVerbs, LockThere } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer, Gone } from '../../servers/answers.ts'
 import type { Hint } from '../../servers/hint.ts'
-import {
-  type RemoteReadWriteLock,
-  UPGRADABLE_SUFFIX,
-  WRITE_SUFFIX,
-} from '../../servers/read-write-server.ts'
+import type { LockSide } from '../../servers/owner-id.ts'
+import type { RemoteReadWriteLock } from '../../servers/read-write-server.ts'
 import type { Reply } from '../../servers/reply.ts'
-import { WAITING_MS } from '../../servers/waiting-time.ts'
 
 /**
  * In milliseconds. A waiter sends its request again after at most this time, so that the server
@@ -88,16 +84,14 @@ export class ReadWriteVerbs {
     const verbsOf = (
       isLast: () => boolean,
       place: SidePlace,
-      suffix: string,
+      side: LockSide,
     ): Omit<KindVerbs, 'acquire' | 'reenter'> => ({
       lower: (ending, reply) => remote.lower(ending, isLast(), reply),
       abandon: (owner, untilMs, leaseMs) => remote.abandon(owner, untilMs, leaseMs, isLast),
       stopWaiting: () => {
         if (!place.mayBeThere || !isLast()) return
         place.mayBeThere = false
-        // No hold has an owner id that is only a suffix. So this call removes only the client's
-        // place in the queue.
-        remote.abandon(suffix, 0, WAITING_MS, isLast)
+        remote.stopWaiting(side, isLast)
       },
       listensWith: this,
       listen: (onHint) => {
@@ -105,24 +99,24 @@ export class ReadWriteVerbs {
         return remote.listen((hint) => this.#handleHint(hint))
       },
     })
-    const reading = (isLast: () => boolean, suffix: string): KindVerbs => {
+    const reading = (isLast: () => boolean, side: LockSide): KindVerbs => {
       const place = new SidePlace()
       return {
-        ...verbsOf(isLast, place, suffix),
+        ...verbsOf(isLast, place, side),
         acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) => {
           const handler = this.#handling(reply, waits)
-          const staysIfGranted = suffix === '' && !isLast
+          const staysIfGranted = side === 'read' && !isLast
           const placed = waits && beside === '' ? place.asks(handler, staysIfGranted) : handler
           remote.read({ ...attempt, beside, waits, isLast }, placed)
         },
         reenter: (reentry, reply) => remote.rereads(reentry, reply),
       }
     }
-    this.reading = reading(isLast('read'), '')
-    this.upgrading = reading(() => waiters.firstAside === undefined, UPGRADABLE_SUFFIX)
+    this.reading = reading(isLast('read'), 'read')
+    this.upgrading = reading(() => waiters.firstAside === undefined, 'upgradable')
     const place = new SidePlace()
     this.writing = {
-      ...verbsOf(noWriter, place, WRITE_SUFFIX),
+      ...verbsOf(noWriter, place, 'write'),
       abandon: abandonWriter,
       acquire: ({ beside = '', waits = false, isLast = true, ...attempt }, reply) => {
         const handler = this.#handling(reply, waits)

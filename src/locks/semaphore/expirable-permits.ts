@@ -22,6 +22,7 @@ export class ExpirablePermits {
       name: 'permits',
       setBy: SET_BY,
       pool: (rawName) => server.pool(rawName),
+      ownerId: (id, permits) => server.ownerId(id, permits),
       renewal: server,
       newWaiter: (lock, request) => new PermitWaiter(lock, request),
     })

@@ -21,13 +21,13 @@ interface Pools {
   /** A sentence that names the calls which set the number of permits. */
   readonly setBy: string
   pool(rawName: string): RemotePool
+  ownerId(id: string, permits: number): string
   readonly renewal?: Renewal
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
 }
 
 /**
- * The kinds of permits. Each number of permits has its own kind, because owner ids end with the
- * number.
+ * The kinds of permits. Each number of permits has its own kind.
  */
 export class PermitKinds {
   readonly #pools: Pools
@@ -71,10 +71,11 @@ export class PermitKinds {
       waitsInTurn: false,
       announcesWaits: true,
       whyNoVote: 'is a semaphore, which needs one server',
-      nameSuffix: `:${permits}`,
+      permits,
+      ownerId: (id) => this.#pools.ownerId(id, permits),
       ...(renewal && { renewal }),
       newWaiter: (lock, request) => this.#pools.newWaiter(lock, request),
-      newVerbs: (lock) => this.#verbsOf(lock).with(limit),
+      newVerbs: (lock) => this.#verbsOf(lock).with(permits, limit),
     }
     if (this.#kinds.size < MOST_KEPT) this.#kinds.set(key, kind)
     return kind

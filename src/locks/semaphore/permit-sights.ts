@@ -73,8 +73,8 @@ export class PermitSights {
     const { seen, at } = this.#last
     const agoMs = this.#clock.monotonic() - at
     if (agoMs > RECENT_MS) return undefined
-    const holders = seen.holders.map(({ owner, ageMs }) => ({
-      owner,
+    const holders = seen.holders.map(({ ageMs, ...holder }) => ({
+      ...holder,
       ageMs: Math.round(ageMs + agoMs),
     }))
     return { ...seen, holders }

@@ -2,12 +2,7 @@ import { InvalidArgumentError } from '../../errors.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { KindVerbs } from '../../local/kind-verbs.ts'
 import type { AcquireAnswer } from '../../servers/answers.ts'
-import {
-  type PermitAnswer,
-  permitsOf,
-  type RemotePool,
-  type TooMany,
-} from '../../servers/permit-pool.ts'
+import type { PermitAnswer, PermitAttempt, RemotePool, TooMany } from '../../servers/permit-pool.ts'
 import type { Reply } from '../../servers/reply.ts'
 import type { Attempt } from '../../servers/requests.ts'
 import { PermitSights, type Watching } from './permit-sights.ts'
@@ -27,12 +22,14 @@ interface WaitedSemaphore {
   readonly services: { readonly clock: Clock }
 }
 
+type WantedPermits = Pick<PermitAttempt, 'permits' | 'limit'>
+
 /**
  * The requests of one semaphore in one client, for any number of permits. Only the first waiter of
  * a client sends requests.
  */
 export class PermitVerbs {
-  readonly verbs: KindVerbs
+  readonly #verbs: Omit<KindVerbs, 'acquire'>
   /** The state of the semaphore in the last refusal. */
   readonly sights: PermitSights
   readonly #remote: RemotePool
@@ -60,8 +57,7 @@ export class PermitVerbs {
       if (nobodyWaits) this.#hasPlace = false
       return nobodyWaits
     }
-    this.verbs = {
-      acquire: (attempt, reply) => this.#acquire(attempt, undefined, reply),
+    this.#verbs = {
       // Each acquisition of permits is separate, so an owner never re-enters.
       reenter: (_, reply) => reply.answered({ kind: 'gone' }),
       lower: (ending, reply) => remote.giveBack(ending, isLast(), reply),
@@ -87,38 +83,37 @@ export class PermitVerbs {
   }
 
   /**
-   * Returns the requests for a semaphore with a `permits` option. Their acquisitions set the number
-   * of permits if no client has set a number.
+   * Returns the requests for acquisitions of this number of permits.
    *
-   * @param limit the number to set; undefined if acquisitions set no number
+   * @param limit the number of permits to set if no client has set a number; undefined if
+   *   acquisitions set no number
    */
-  with(limit: number | undefined): KindVerbs {
-    if (limit === undefined) return this.verbs
+  with(permits: number, limit: number | undefined): KindVerbs {
+    const wanted = { permits, limit }
     return {
-      ...this.verbs,
-      acquire: (attempt, reply) => this.#acquire(attempt, limit, reply),
+      ...this.#verbs,
+      acquire: (attempt, reply) => this.#acquire(attempt, wanted, reply),
     }
   }
 
   #acquire(
     { waits = false, isLast = true, ...attempt }: Attempt,
-    limit: number | undefined,
+    wanted: WantedPermits,
     reply: Reply<AcquireAnswer>,
   ): void {
     const { waiters, services } = this.#semaphore
     const waiter = waits ? waiters.first : undefined
     const beganAt = services.clock.monotonic() - (waiter?.waitedMs ?? 0)
     const since = waiter !== undefined && waiter === this.#waiter ? this.#since : ''
-    const handler = this.#handling(reply, attempt.owner, waiter, isLast, limit)
-    this.#remote.acquire({ ...attempt, waits, isLast, beganAt, since, limit }, handler)
+    const handler = this.#handling(reply, waiter, isLast, wanted)
+    this.#remote.acquire({ ...attempt, ...wanted, waits, isLast, beganAt, since }, handler)
   }
 
   #handling(
     reply: Reply<AcquireAnswer>,
-    owner: string,
     waiter: object | undefined,
     isLast: boolean,
-    limit: number | undefined,
+    { permits, limit }: WantedPermits,
   ): Reply<PermitAnswer> {
     return {
       answered: (answer) => {
@@ -130,7 +125,7 @@ export class PermitVerbs {
           if (isHeld) this.#since = answer.since ?? ''
         }
         if (answer.kind === 'tooMany') {
-          reply.answered({ kind: 'held', ttlMs: Infinity, never: this.#never(owner, answer) })
+          reply.answered({ kind: 'held', ttlMs: Infinity, never: this.#never(permits, answer) })
           return
         }
         const isLong = isHeld && answer.ttlMs > ASK_AGAIN_MS
@@ -148,10 +143,10 @@ export class PermitVerbs {
     this.#client.warnings.differs(this.#semaphore, inRedis, limit)
   }
 
-  #never(owner: string, { available, taken }: TooMany): Error {
+  #never(permits: number, { available, taken }: TooMany): Error {
     const { name } = this.#semaphore
     return new InvalidArgumentError(
-      `Semaphore "${name}": ${permitsOf(owner)} permits were requested, but there are ` +
+      `Semaphore "${name}": ${permits} permits were requested, but there are ` +
         `only ${available + taken} in all (${available} available, ${taken} taken). Request fewer, or set more permits.`,
       name,
     )

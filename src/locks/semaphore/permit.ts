@@ -3,7 +3,6 @@ import { handleClassOf } from '../../kit/handle.ts'
 import { LEASE_MEMBERS, LEASE_NAMING } from '../../lease/lease.ts'
 import { LocalLease } from '../../local/local-lease.ts'
 import { permitIds } from '../../servers/permit-ids.ts'
-import { permitsOf } from '../../servers/permit-pool.ts'
 import { OF_SEMAPHORE } from './semaphore-words.ts'
 
 const MEMBERS = [...LEASE_MEMBERS, 'permits', 'ids'] as const
@@ -20,7 +19,7 @@ export class HeldPermit extends LocalLease {
 
   /** How many permits were acquired together. */
   get permits(): number {
-    return permitsOf(this.owner)
+    return this.hold.kind.permits ?? 1
   }
 
   /**
@@ -28,7 +27,7 @@ export class HeldPermit extends LocalLease {
    * `updateLeaseTime(id, …)` accept these ids.
    */
   get ids(): readonly string[] {
-    this.#ids ??= permitIds(this.owner)
+    this.#ids ??= permitIds(this.owner, this.permits)
     return this.#ids
   }
 

@@ -43,6 +43,7 @@ export class Semaphores {
       name: 'semaphore',
       setBy: 'trySetPermits(n) or addPermits(n) gives it permits.',
       pool: (rawName) => server.semaphore(rawName),
+      ownerId: (id, permits) => server.ownerId(id, permits),
       newWaiter: (lock, request) => new PlainPermitWaiter(lock, request),
     })
   }

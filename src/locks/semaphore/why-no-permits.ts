@@ -3,7 +3,7 @@ import { printable, printedMs } from '../../kit/printable.ts'
 import type { Clients } from '../../local/clients.ts'
 import type { WaitingForPermits } from '../../servers/answers.ts'
 import { clientOf } from '../../servers/owner-id.ts'
-import { permitsOf } from '../../servers/permit-pool.ts'
+import type { KnownTaker } from '../../servers/permit-pool.ts'
 import { permitsIn } from './semaphore-words.ts'
 
 /**
@@ -43,7 +43,7 @@ interface SemaphoreSight {
   readonly isSet: boolean
   readonly available: number
   readonly taken: number | null
-  readonly holders: readonly { readonly owner: string; readonly ageMs: number; permits?: number }[]
+  readonly holders: readonly KnownTaker[]
   readonly waiting: readonly WaitingForPermits[] | null
 }
 
@@ -73,7 +73,7 @@ const MOST_ASKED = 20
 export function whyNoPermits(sight: SemaphoreSight, known: ClientFinder, at: number): WhyNoPermits {
   const { name, isSet, available, taken, waiting } = sight
   const holders = sight.holders
-    .map(({ owner, ageMs, permits = permitsOf(owner) }) => {
+    .map(({ owner, ageMs, permits }) => {
       return { owner, process: known.clients.find(owner), permits, ageMs }
     })
     .sort((a, b) => b.ageMs - a.ageMs)

@@ -68,7 +68,11 @@ function acquiredPermits(takers: readonly Taker[], most: number, now: number): A
 
 /** Returns these owners, and how long each has held its permits, in milliseconds. */
 function ownersIn(takers: readonly Taker[], now: number) {
-  return takers.map(([owner, { sinceUs }]) => ({ owner, ageMs: sinceMs(sinceUs, now) }))
+  return takers.map(([owner, { permits, sinceUs }]) => ({
+    owner,
+    permits,
+    ageMs: sinceMs(sinceUs, now),
+  }))
 }
 
 /** Returns the owners that hold permits. The owner whose lease ends first is first. */

@@ -1,6 +1,7 @@
 import type { LeaseToRenew, Released } from '../answers.ts'
 import type { Hint } from '../hint.ts'
 import { WHAT_HAS_IT } from '../number-kind.ts'
+import { permitsId } from '../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
 import type {
   PermitChange,
@@ -31,10 +32,10 @@ class RecordPermits implements RemotePermits {
   }
 
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
-    const { owner, waits, isLast, since, beganAt, limit, leaseMs } = attempt
+    const { owner, permits, waits, isLast, since, beganAt, limit, leaseMs } = attempt
     const { clientId, counterMs, store } = this.#client
     const waitedMs = waitedMsFrom(beganAt, store.clock)
-    const given = { owner, client: waits ? clientId : '', isLast, since, waitedMs, limit }
+    const given = { owner, permits, client: waits ? clientId : '', isLast, since, waitedMs, limit }
     const acquired = this.#change((record) => acquireLeased(record, given, { leaseMs, counterMs }))
     replyWith(acquired, reply)
   }
@@ -88,6 +89,7 @@ export const PERMITS: ServerKind<PermitServer> = {
   name: 'permits',
   what: WHAT_HAS_IT.permits,
   onRecords: (client) => ({
+    ownerId: permitsId,
     pool: (rawName) => new RecordPermits(client, rawName),
     groups: oneGroup,
     renew(leases: readonly LeaseToRenew[], leaseMs: number): Promise<RenewedLease[]> {

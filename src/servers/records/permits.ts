@@ -1,6 +1,6 @@
 import type { Released } from '../answers.ts'
 import { WHAT_HAS_IT } from '../number-kind.ts'
-import { type PermitAnswer, permitsOf } from '../permit-pool.ts'
+import type { PermitAnswer } from '../permit-pool.ts'
 import type { PermitChange, Remembered } from '../permit-server.ts'
 import type { Remaining } from '../remaining.ts'
 import { extendCounter, mint, type TokenTerms } from './counter.ts'
@@ -30,6 +30,7 @@ const WHAT = WHAT_HAS_IT.permits
 
 export interface LeasedAttempt extends WaitBegan {
   readonly owner: string
+  readonly permits: number
   /** The id of the client if the call waits; '' if it does not wait. */
   readonly client: string
   /** True if no other call of the client waits for permits. */
@@ -38,7 +39,7 @@ export interface LeasedAttempt extends WaitBegan {
   readonly limit?: number | undefined
 }
 
-/** Acquires as many permits as the owner id says, for the time of a lease. */
+/** Acquires permits for the time of a lease. */
 export function acquireLeased(
   record: OpenRecord,
   attempt: LeasedAttempt,
@@ -47,10 +48,10 @@ export function acquireLeased(
   record.refuseOthers(WHAT)
   const pool = record.part(POOL)
   const { nowMs } = record
-  const { owner, client, isLast, limit } = attempt
+  const { owner, permits, client, isLast, limit } = attempt
   const { queue } = pool
   const waits = client !== ''
-  const [permits, sinceUs] = [permitsOf(owner), waits ? beganUs(record, attempt) : 0]
+  const sinceUs = waits ? beganUs(record, attempt) : 0
   const wasSet = pool.available !== null
   giveBackExpired(pool, nowMs)
   if (limit !== undefined && !wasSet) {
@@ -76,7 +77,7 @@ export function acquireLeased(
   }
   const endsAt = Math.floor(nowMs) + terms.leaseMs
   if (isRepeat) lengthenPermits(pool, owner, endsAt)
-  else takePermits(pool, owner, endsAt, timeUs(nowMs))
+  else takePermits(pool, owner, { permits, endsAt, sinceUs: timeUs(nowMs) })
   if (waits) goOn(queue, client, isLast, nowMs)
   wakeNext(record, isLast ? undefined : client)
   const token = mint(record, terms)
@@ -104,7 +105,7 @@ export function giveBackLeased(record: OpenRecord, owner: string, client: string
 export function renewLeased(record: OpenRecord, owner: string, terms: TokenTerms): Remaining {
   const pool = record.part(POOL)
   const own = pool.taken[owner]
-  const untilMs = own?.ids.length === permitsOf(owner) ? own.endsAt : 0
+  const untilMs = own?.ids.length === own?.permits ? (own?.endsAt ?? 0) : 0
   const nowMs = Math.floor(record.nowMs)
   if (untilMs <= nowMs) return 'gone'
   const remainingMs = untilMs - nowMs

@@ -1,7 +1,6 @@
 import { type Hint, MISSED } from '../hint.ts'
 import { WHAT_HAS_IT } from '../number-kind.ts'
 import { permitIds } from '../permit-ids.ts'
-import { permitsOf } from '../permit-pool.ts'
 import { FOREVER, type RecordStore } from '../record-store.ts'
 import type { Subscription } from '../subscription.ts'
 import type { OpenRecord, RecordPart } from './open-record.ts'
@@ -12,11 +11,13 @@ import { expireResults, newResults, resultsUntilMs, type StoredResults } from '.
 /** The permits that one acquisition holds. */
 export interface TakenPermits {
   readonly endsAt: number
+  /** How many permits the owner acquired. */
+  readonly permits: number
   /** When the owner acquired the permits, in µs of the server's time. */
   readonly sinceUs: number
   /**
    * The ids of the permits that the owner still holds. A release by ids removes them one by one, so
-   * there may be fewer than the owner id says.
+   * there may be fewer than the owner acquired.
    */
   readonly ids: readonly string[]
 }
@@ -95,10 +96,13 @@ export function takenIn({ taken }: Pool): number {
   return Object.values(taken).reduce((sum, { ids }) => sum + ids.length, 0)
 }
 
-/** Gives the owner as many permits as its owner id says. */
-export function takePermits(pool: Pool, owner: string, endsAt: number, sinceUs: number): void {
-  pool.taken[owner] = { endsAt, sinceUs, ids: permitIds(owner) }
-  addPermits(pool, -permitsOf(owner))
+export function takePermits(
+  pool: Pool,
+  owner: string,
+  taken: Pick<TakenPermits, 'permits' | 'endsAt' | 'sinceUs'>,
+): void {
+  pool.taken[owner] = { ...taken, ids: permitIds(owner, taken.permits) }
+  addPermits(pool, -taken.permits)
   if (pool.endsAt !== FOREVER) pool.takenEndsAt = pool.endsAt
 }
 
@@ -120,7 +124,7 @@ export function giveBackAll(pool: Pool, owner: string): boolean {
   if (own === undefined) return false
   delete pool.taken[owner]
   addPermits(pool, own.ids.length)
-  return own.ids.length === permitsOf(owner)
+  return own.ids.length === own.permits
 }
 
 /**

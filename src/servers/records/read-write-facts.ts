@@ -1,10 +1,6 @@
-import {
-  type LastHolder,
-  MOST_LISTED,
-  type ReadWriteFacts,
-  type WaitingClient,
-} from '../answers.ts'
-import { isWriter } from '../read-write-server.ts'
+import { type LastHolder, MOST_LISTED, type WaitingClient } from '../answers.ts'
+import { isWriter, sideOf } from '../owner-id.ts'
+import type { ReadWriteState } from '../read-write-server.ts'
 import { shownTtlMs } from '../remaining.ts'
 import { lastToken } from './counter.ts'
 import { ageMs, sinceMs } from './moments.ts'
@@ -13,14 +9,16 @@ import { holdLeft, READ_WRITE_PART, readWriteOf } from './read-write-holds.ts'
 import { GOES_ON, listPlaces, type Waiting } from './read-write-queue.ts'
 
 /** Returns the holders of a read-write lock and the waiting clients, as `inspect` shows them. */
-export function readWriteFacts(record: OpenRecord): ReadWriteFacts {
+export function readWriteFacts(record: OpenRecord): ReadWriteState {
   const holds = readWriteOf(record)
   const { nowMs } = record
   const alive = Object.entries(holds.byOwner).flatMap(([owner, hold]) => {
     const remaining = holdLeft(holds, owner, nowMs)
     if (remaining === 'gone') return []
     const ttlMs = shownTtlMs(remaining)
-    return [{ owner, holdCount: hold.holds, ttlMs, ageMs: ageMsOf(record, owner) }]
+    return [
+      { owner, side: sideOf(owner), holdCount: hold.holds, ttlMs, ageMs: ageMsOf(record, owner) },
+    ]
   })
   const queue = listPlaces(holds.queue, 'write', nowMs)
   const isForReading = ({ wanted }: Waiting) => wanted === 'upgradable'

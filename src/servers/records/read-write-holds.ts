@@ -1,6 +1,6 @@
 import { CallFailure } from '../call-failure.ts'
 import { hasThisName, WHAT_HAS_IT } from '../number-kind.ts'
-import { isUpgradable, isWriter } from '../read-write-server.ts'
+import { isUpgradable, isWriter } from '../owner-id.ts'
 import type { Remaining } from '../remaining.ts'
 import { leftMs } from './moments.ts'
 import type { OpenRecord, RecordPart } from './open-record.ts'

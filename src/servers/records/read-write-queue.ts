@@ -1,4 +1,4 @@
-import { isUpgradable, isWriter, UPGRADABLE_SUFFIX } from '../read-write-server.ts'
+import { isUpgradable, isWriter, sideId } from '../owner-id.ts'
 import { FOREVER } from '../record-store.ts'
 import { leftMs } from './moments.ts'
 import { isEmpty, sizeOf } from './plain-data.ts'
@@ -178,5 +178,5 @@ export function placeOf(client: string, owner: string, beside: string): WaitingP
     return { member: owner, client, wanted: isUpgradable(beside) ? 'upgrade' : wanted }
   }
   const isAside = client !== '' && wanted === 'upgradable'
-  return { member: isAside ? client + UPGRADABLE_SUFFIX : client, client, wanted }
+  return { member: isAside ? sideId(client, 'upgradable') : client, client, wanted }
 }

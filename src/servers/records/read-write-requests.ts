@@ -1,12 +1,18 @@
-import type { AcquireAnswer, Gone, ReadWriteFacts, ReenterAnswer, Released } from '../answers.ts'
+import type { AcquireAnswer, Gone, ReenterAnswer, Released } from '../answers.ts'
 import type { Hint } from '../hint.ts'
 import { WHAT_HAS_IT } from '../number-kind.ts'
-import type { ReadWriteServer, RemoteReadWriteLock, WaitingAttempt } from '../read-write-server.ts'
+import { type LockSide, sideId } from '../owner-id.ts'
+import type {
+  ReadWriteServer,
+  ReadWriteState,
+  RemoteReadWriteLock,
+  WaitingAttempt,
+} from '../read-write-server.ts'
 import { promised, type Reply, replyWith } from '../reply.ts'
 import type { LoweredHold, Reentry } from '../requests.ts'
 import type { RecordClient, ServerKind } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
-import { countsForMs } from '../waiting-time.ts'
+import { countsForMs, WAITING_MS } from '../waiting-time.ts'
 import { listenForHints } from './hint-messages.ts'
 import { changeRecord, type OpenRecord } from './open-record.ts'
 import {
@@ -70,7 +76,11 @@ class RecordReadWriteLock implements RemoteReadWriteLock {
     )
   }
 
-  inspect(): Promise<ReadWriteFacts> {
+  stopWaiting(side: LockSide, isLast: () => boolean): void {
+    this.abandon(sideId('', side), 0, WAITING_MS, isLast)
+  }
+
+  inspect(): Promise<ReadWriteState> {
     return changeRecord(this.#client.store, this.#rawName, readWriteFacts)
   }
 
@@ -97,6 +107,7 @@ export const READ_WRITE: ServerKind<ReadWriteServer> = {
   name: 'read-write',
   what: WHAT_HAS_IT.readWrite,
   onRecords: (client) => ({
+    ownerId: sideId,
     lock: (rawName) => new RecordReadWriteLock(client, rawName),
     groups: oneGroup,
     renew(leases, leaseMs) {

@@ -1,6 +1,6 @@
 import { CLAIM_MS } from '../fair-server.ts'
 import { type Hint, TURN_OF_READERS } from '../hint.ts'
-import { isUpgradable, isWriter } from '../read-write-server.ts'
+import { isUpgradable, isWriter } from '../owner-id.ts'
 import { endsInMs } from '../remaining.ts'
 import { otherListeners, publishHint } from './hint-messages.ts'
 import type { OpenRecord } from './open-record.ts'

@@ -1,5 +1,5 @@
 import type { AcquireAnswer, Gone, ReenterAnswer, Released } from '../answers.ts'
-import { isUpgradable, isWriter } from '../read-write-server.ts'
+import { isUpgradable, isWriter } from '../owner-id.ts'
 import { endsInMs, type Remaining } from '../remaining.ts'
 import type { LoweredHold, Reentry } from '../requests.ts'
 import { extendCounter, lastToken, mint, type TokenTerms } from './counter.ts'

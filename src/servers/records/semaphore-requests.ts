@@ -1,6 +1,7 @@
 import type { Released } from '../answers.ts'
 import type { Hint } from '../hint.ts'
 import { WHAT_HAS_IT } from '../number-kind.ts'
+import { permitsId } from '../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../permit-pool.ts'
 import { type Reply, replyWith } from '../reply.ts'
 import type { LoweredHold } from '../requests.ts'
@@ -42,6 +43,8 @@ class RecordSemaphores implements SemaphoreServer {
     this.keptMs = GIVING_BACK_MS + client.outageMs
     client.beforeClose(() => this.#forgetAll())
   }
+
+  readonly ownerId = permitsId
 
   semaphore(rawName: string): RemoteSemaphore {
     return new RecordSemaphore(this, rawName)
@@ -94,10 +97,10 @@ class RecordSemaphore implements RemoteSemaphore {
   }
 
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
-    const { owner, waits, isLast, since, beganAt } = attempt
+    const { owner, permits, waits, isLast, since, beganAt } = attempt
     const { store, clientId } = this.#host.client
     const waitedMs = waitedMsFrom(beganAt, store.clock)
-    const given = { client: waits ? clientId : '', isLast, since, waitedMs }
+    const given = { permits, client: waits ? clientId : '', isLast, since, waitedMs }
     const acquired = this.#change(owner, (record, request) =>
       acquirePermits(record, request, given),
     )

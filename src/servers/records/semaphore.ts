@@ -1,6 +1,6 @@
 import type { Released, SemaphoreFacts } from '../answers.ts'
 import { WHAT_HAS_IT } from '../number-kind.ts'
-import { type PermitAnswer, permitsOf } from '../permit-pool.ts'
+import type { PermitAnswer } from '../permit-pool.ts'
 import type { Addition, SemaphoreChange } from '../semaphore-server.ts'
 import type { OpenRecord } from './open-record.ts'
 import {
@@ -39,16 +39,17 @@ export interface SemaphoreAttempt extends WaitBegan {
   readonly client: string
   /** True if no other call of the client waits for permits. */
   readonly isLast: boolean
+  readonly permits: number
 }
 
-/** Acquires as many permits as the id of the request says. */
+/** Acquires permits. */
 export function acquirePermits(
   record: OpenRecord,
   request: StoredChange,
   attempt: SemaphoreAttempt,
 ): PermitAnswer {
   const { pool, earlier } = resume(record, request)
-  const { client, isLast } = attempt
+  const { client, isLast, permits } = attempt
   const { nowMs } = record
   const { queue } = pool
   const available = pool.available ?? 0
@@ -58,7 +59,6 @@ export function acquirePermits(
     prolong(record, request)
     return { kind: 'granted', token: 0 }
   }
-  const permits = permitsOf(request.id)
   const waits = client !== ''
   const sinceUs = waits ? beganUs(record, attempt) : 0
   const wasFirst = waits && firstPlace(queue, nowMs)?.client === client

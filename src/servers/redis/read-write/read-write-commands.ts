@@ -2,20 +2,21 @@ import {
   type AcquireAnswer,
   type Gone,
   MOST_LISTED,
-  type ReadWriteFacts,
   type ReenterAnswer,
   type Released,
 } from '../../answers.ts'
 import type { Hint } from '../../hint.ts'
 import type { Ending, Reentry } from '../../lock-server.ts'
+import { type LockSide, sideId } from '../../owner-id.ts'
 import type {
   ReadWriteServer,
+  ReadWriteState,
   RemoteReadWriteLock,
   WaitingAttempt,
 } from '../../read-write-server.ts'
 import { promised, type Reply } from '../../reply.ts'
 import type { Subscription } from '../../subscription.ts'
-import { countsForMs } from '../../waiting-time.ts'
+import { countsForMs, WAITING_MS } from '../../waiting-time.ts'
 import { lockAndCounter, readWriteKeys } from '../calls/keys.ts'
 import { KindServer } from '../calls/kind-server.ts'
 import { withOthers } from '../calls/own-listeners.ts'
@@ -37,6 +38,8 @@ const inspect = { ...scripts.inspect, read: readWriteFacts }
 
 /** The read-write locks on one server or cluster, for one client. */
 class RedisReadWriteServer extends KindServer implements ReadWriteServer {
+  readonly ownerId = sideId
+
   lock(rawName: string): RemoteReadWriteLock {
     return new RedisReadWriteLock(this.server, this.clientId, rawName)
   }
@@ -116,13 +119,19 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     )
   }
 
+  stopWaiting(side: LockSide, isLast: () => boolean): void {
+    // No hold has an owner id that is only the end of an id. So this call removes only the client's
+    // place in the queue.
+    this.abandon(sideId('', side), 0, WAITING_MS, isLast)
+  }
+
   async forceRelease(owner: string, callMs: number): Promise<boolean> {
     const ending = { owner, holds: 0, token: '', callMs } as const
     const { kind } = await promised<Released>((reply) => this.lower(ending, false, reply))
     return kind === 'freed'
   }
 
-  inspect(callMs: number): Promise<ReadWriteFacts> {
+  inspect(callMs: number): Promise<ReadWriteState> {
     return this.#server.runner.request(inspect, this.#keys, { most: MOST_LISTED }, callMs)
   }
 

@@ -1,5 +1,6 @@
-import type { AcquireAnswer, Gone, ReadWriteFacts, WaitingClient } from '../../answers.ts'
-import { isUpgradable, isWriter } from '../../read-write-server.ts'
+import type { AcquireAnswer, Gone, WaitingClient } from '../../answers.ts'
+import { isUpgradable, isWriter, sideOf } from '../../owner-id.ts'
+import type { ReadWriteState } from '../../read-write-server.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
@@ -39,7 +40,7 @@ function heldOf<H extends { readonly sinceUs: string }>({ sinceUs, ...held }: H)
   return { ...held, since: sinceUs }
 }
 
-export function readWriteFacts(reply: unknown): ReadWriteFacts {
+export function readWriteFacts(reply: unknown): ReadWriteState {
   const { mode, token, nowUs, readers, writers, ...found } = scripts.inspect.read(reply)
   if (mode !== null && mode !== 'read' && mode !== 'write') throw odd()
   const [remaining, since] = [new Map(found.leftMs), new Map(found.sinceUs)]
@@ -51,7 +52,13 @@ export function readWriteFacts(reply: unknown): ReadWriteFacts {
   const holders = found.holds.map(([owner, count]) => {
     const ttlMs = Number(remaining.get(owner) ?? -1)
     const holdCount = Number(count)
-    return { owner, holdCount, ttlMs: ttlMs < 0 ? null : ttlMs, ageMs: ageMsOf(owner) }
+    return {
+      owner,
+      side: sideOf(owner),
+      holdCount,
+      ttlMs: ttlMs < 0 ? null : ttlMs,
+      ageMs: ageMsOf(owner),
+    }
   })
   const waiting = (members: readonly (readonly [string, string])[]): WaitingClient[] =>
     members.map(([member, sinceUs]) => ({

@@ -1,6 +1,7 @@
 import type { Released } from '../../answers.ts'
 import type { Hint } from '../../hint.ts'
 import type { Ending } from '../../lock-server.ts'
+import { permitsId } from '../../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import type {
   PermitChange,
@@ -31,6 +32,8 @@ const LEAVE_MS = 1_000
 
 /** The semaphores with leases on one server or cluster, for one client. */
 class RedisPermitServer extends KindServer implements PermitServer {
+  readonly ownerId = permitsId
+
   pool(rawName: string): RemotePermits {
     return new RedisPermits(this.server, this.clientId, rawName)
   }

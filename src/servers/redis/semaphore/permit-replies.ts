@@ -1,3 +1,4 @@
+import { permitsOf } from '../../owner-id.ts'
 import { permitHolders } from '../../permit-holders.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
 import type { PermitFacts } from '../../permit-server.ts'
@@ -39,7 +40,11 @@ export function permitFacts(reply: unknown): PermitFacts {
 }
 
 function holdersIn(pairs: readonly [owner: string, sinceUs: string][], nowUs: number) {
-  return pairs.map(([owner, sinceUs]) => ({ owner, ageMs: agoMs(sinceUs, nowUs) }))
+  return pairs.map(([owner, sinceUs]) => ({
+    owner,
+    permits: permitsOf(owner),
+    ageMs: agoMs(sinceUs, nowUs),
+  }))
 }
 
 function agoMs(sinceUs: string, nowUs: number): number {

@@ -1,6 +1,7 @@
 import type { Released, SemaphoreFacts } from '../../answers.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import type { Hint } from '../../hint.ts'
+import { permitsId } from '../../owner-id.ts'
 import { type PermitAnswer, type PermitAttempt, waitedMsFrom } from '../../permit-pool.ts'
 import { promised, type Reply } from '../../reply.ts'
 import type { LoweredHold } from '../../requests.ts'
@@ -61,6 +62,8 @@ export class RedisSemaphoreServer implements SemaphoreServer {
       server.runner.raw(server.timeoutMs, (client) => client.unlink(...keys)),
     )
   }
+
+  readonly ownerId = permitsId
 
   semaphore(rawName: string): RemoteSemaphore {
     return new RedisSemaphore(this, rawName)
