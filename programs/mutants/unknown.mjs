@@ -51,7 +51,7 @@ export const unknown = [
   {
     id: 'lower-told-again',
     mistake: 'A count that was lowered too late is lowered by the same request once more.',
-    file: 'src/servers/redis/redis-lock.ts',
+    file: 'src/servers/redis/lock-bindings.ts',
     search: 'asksAgain: false',
     replace: 'asksAgain: true',
     test: 'test/servers/servers-set-clock.test.ts',

@@ -1,8 +1,8 @@
 import type { LockKeys } from '../../src/servers/redis/calls/keys.ts'
 import type { ScriptRunner } from '../../src/servers/redis/calls/script-runner.ts'
+import { only } from '../../src/servers/redis/scripts/convert.ts'
 import * as fair from '../../src/servers/redis/scripts/fair.generated.ts'
 import * as lock from '../../src/servers/redis/scripts/lock.generated.ts'
-import { only } from '../../src/servers/redis/scripts/only.ts'
 import type { Terms } from '../../src/servers/redis/scripts/terms.ts'
 
 /** Never called: `npm run typecheck` fails where one of these compiles. */

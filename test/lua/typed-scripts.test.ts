@@ -1,6 +1,6 @@
+import { only } from '../../src/servers/redis/scripts/convert.ts'
 import * as fair from '../../src/servers/redis/scripts/fair.generated.ts'
 import * as lock from '../../src/servers/redis/scripts/lock.generated.ts'
-import { only } from '../../src/servers/redis/scripts/only.ts'
 import * as quorum from '../../src/servers/redis/scripts/quorum.generated.ts'
 import { digits, pairs, whole, wholeOrNone } from '../../src/servers/redis/scripts/reading.ts'
 import * as semaphore from '../../src/servers/redis/scripts/semaphore.generated.ts'

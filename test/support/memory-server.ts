@@ -1,6 +1,6 @@
-import { isWriter } from '../../src/servers/owner-id.ts'
 import type { Redis } from 'ioredis'
 import { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
+import { isWriter } from '../../src/servers/owner-id.ts'
 import { FOREVER, type NameRecord } from '../../src/servers/record-store.ts'
 import { COUNTER } from '../../src/servers/records/counter.ts'
 import { OpenRecord, type RecordPart } from '../../src/servers/records/open-record.ts'

@@ -2,8 +2,8 @@ import type { AcquireAnswer, Granted, LeaseToRenew, ReenterAnswer } from '../ans
 import type { Attempt, Reentry } from '../lock-server.ts'
 import { forcedKey, type LockKeys } from '../redis/calls/keys.ts'
 import type { ScriptServer } from '../redis/calls/script-runner.ts'
-import { reentryOf, sound } from '../redis/replies.ts'
-import { only } from '../redis/scripts/only.ts'
+import { reentryOf, sound } from '../redis/lock-bindings.ts'
+import { converted, only } from '../redis/scripts/convert.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /**
@@ -16,7 +16,7 @@ export interface Forgot {
 }
 
 const vote = sound(only(quorum.vote, 'granted', 'held', 'forgot'))
-const voteAgain = { ...quorum.vote, read: reentryOf }
+const voteAgain = converted(only(quorum.vote, 'granted', 'gone'), reentryOf)
 
 /**
  * Asks a master for its vote on a lock.
@@ -79,9 +79,9 @@ export function restoreAt(
 ): Promise<Granted> {
   const names = { ...keys, forced: forcedKey(keys.lock) }
   const given = { owner: wireOwner, holds, leaseMs, token }
-  const read = (reply: unknown): Granted => {
-    onAnswer(quorum.restore.read(reply).kind)
+  const binding = converted(quorum.restore, ({ kind }): Granted => {
+    onAnswer(kind)
     return { kind: 'granted', token }
-  }
-  return runner.request({ ...quorum.restore, read }, names, given, timeoutMs)
+  })
+  return runner.request(binding, names, given, timeoutMs)
 }

@@ -13,12 +13,8 @@ import type { KindClient } from '../server-kind.ts'
 import type { Subscription } from '../subscription.ts'
 import { INBOX, lockKeys, queueKeys } from './calls/keys.ts'
 import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
-import { beatsOf, fairReleasedOf } from './replies.ts'
-import * as fair from './scripts/fair.generated.ts'
-import { only } from './scripts/only.ts'
-
-const acquire = only(fair.acquire, 'granted', 'held')
-const acquireInTurn = only(fair.acquire, 'granted', 'queued')
+import * as fair from './fair-bindings.ts'
+import type { HeartbeatArgs } from './scripts/fair.generated.ts'
 
 /** The keys and the channel of a fair lock. */
 function fairKeys(rawName: string) {
@@ -66,7 +62,6 @@ class RedisFairServer implements FairServer {
     listens: () => boolean,
     callMs: number,
   ): Promise<(HeartbeatAnswer | string)[]> {
-    const binding = { ...fair.heartbeat, read: (reply: unknown) => beatsOf(reply, locks.length) }
     const names = {
       locks: locks.flatMap(({ rawName }) => fair.acquire.keysOf(fairKeys(rawName))),
     }
@@ -76,7 +71,7 @@ class RedisFairServer implements FairServer {
       label: this.#label,
       places: locks.map(wantedAt),
     })
-    return this.#server.runner.request(binding, names, given, callMs)
+    return this.#server.runner.request(fair.heartbeat(locks.length), names, given, callMs)
   }
 
   /**
@@ -92,7 +87,7 @@ class RedisFairServer implements FairServer {
     { owner, leaseMs, ticket, listens, callMs }: FairAttempt,
     reply: Reply<QueueAnswer>,
   ): void {
-    const binding = ticket === null ? acquire : acquireInTurn
+    const binding = ticket === null ? fair.acquire : fair.acquireInTurn
     const label = this.#label
     const given = () => ({
       owner,
@@ -110,9 +105,8 @@ class RedisFairServer implements FairServer {
     reply: Reply<Released>,
   ): void {
     const { runner } = this.#server
-    const own = runner.ownListeners(listens)
-    const read = (answer: unknown) => fairReleasedOf(answer, this.#clientId, own)
-    runner.run({ ...fair.release, read }, keys, { owner, token }, callMs, reply)
+    const binding = fair.release(this.#clientId, runner.ownListeners(listens))
+    runner.run(binding, keys, { owner, token }, callMs, reply)
   }
 }
 
@@ -134,7 +128,7 @@ function grantIn(message: string): FairGrant | undefined {
  * Returns the places in the queue of one lock that the client wants now. `claimMs` is '' if the
  * usual claim window applies.
  */
-function wantedAt(lock: LocalPlaces): fair.HeartbeatArgs['places'][number] {
+function wantedAt(lock: LocalPlaces): HeartbeatArgs['places'][number] {
   return lock.places().map(({ wireOwner, ticket, claimMs }) => ({
     owner: wireOwner,
     ticket,

@@ -14,21 +14,8 @@ import type { PendingReleases } from '../pending-releases.ts'
 import type { Reply } from '../reply.ts'
 import type { Subscription } from '../subscription.ts'
 import { forcedKey, type LockKeys, queueKeys } from './calls/keys.ts'
-import { withOthers } from './calls/own-listeners.ts'
 import type { ScriptServer } from './calls/script-runner.ts'
-import { holderFacts, lockFacts, reentryOf, sound } from './replies.ts'
-import * as lock from './scripts/lock.generated.ts'
-import { only } from './scripts/only.ts'
-
-const acquire = sound(only(lock.acquire, 'granted', 'held'))
-const reenter = { ...lock.acquire, read: reentryOf }
-const handOverOrYield = sound(lock.handOver)
-const handOver = only(handOverOrYield, 'granted', 'gone')
-const free = withOthers(only(lock.release, 'freed', 'gone'))
-// The owner may have raised the count again meanwhile, so only a full release is repeated.
-const lower = { ...only(lock.release, 'kept', 'gone'), asksAgain: false }
-const peek = { ...lock.peek, read: holderFacts }
-const inspect = { ...lock.inspect, read: lockFacts }
+import * as lock from './lock-bindings.ts'
 
 /** The parts of the server that a lock uses. */
 interface LockScriptServer extends ScriptServer {
@@ -48,12 +35,12 @@ export class RedisLock implements RemoteLock {
 
   acquire({ owner, leaseMs, reserve, callMs }: Attempt, reply: Reply<AcquireAnswer>): void {
     const given = { owner, leaseMs, reserve }
-    this.#server.runner.run(acquire, this.#keys, given, callMs, reply)
+    this.#server.runner.run(lock.acquire, this.#keys, given, callMs, reply)
   }
 
   reenter({ owner, leaseMs, holds, token, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
     const given = { owner, leaseMs, holds, token }
-    this.#server.runner.run(reenter, this.#keys, given, callMs, reply)
+    this.#server.runner.run(lock.reenter, this.#keys, given, callMs, reply)
   }
 
   /** @param vote true for one master of several */
@@ -61,7 +48,7 @@ export class RedisLock implements RemoteLock {
     const { from, to, mayFree, listens, reserve, callMs } = passing
     const { runner } = this.#server
     const own = runner.ownListeners(listens)
-    const binding = mayFree === 'never' ? handOver : handOverOrYield
+    const binding = mayFree === 'never' ? lock.handOver : lock.handOverOrYield
     const given = {
       from: from.owner,
       token: from.token,
@@ -77,8 +64,8 @@ export class RedisLock implements RemoteLock {
   lower({ owner, holds, token, listens, callMs }: Ending, reply: Reply<Released>): void {
     const { runner } = this.#server
     const given = { owner, token, holds }
-    if (holds > 0) runner.run(lower, this.#keys, given, callMs, reply)
-    else runner.run(free(runner.ownListeners(listens)), this.#keys, given, callMs, reply)
+    if (holds > 0) runner.run(lock.lower, this.#keys, given, callMs, reply)
+    else runner.run(lock.free(runner.ownListeners(listens)), this.#keys, given, callMs, reply)
   }
 
   abandon(owner: string, untilMs: number, leaseMs: number): void {
@@ -108,12 +95,12 @@ export class RedisLock implements RemoteLock {
   }
 
   peek(callMs: number): Promise<HolderFacts> {
-    return this.#server.runner.request(peek, this.#keys, {}, callMs)
+    return this.#server.runner.request(lock.peek, this.#keys, {}, callMs)
   }
 
   inspect(callMs: number): Promise<LockFacts> {
     const names = { ...this.#keys, ...queueKeys(this.#keys.lock) }
-    return this.#server.runner.request(inspect, names, { most: MOST_LISTED }, callMs)
+    return this.#server.runner.request(lock.inspect, names, { most: MOST_LISTED }, callMs)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {

@@ -25,6 +25,7 @@ import { Confirmations } from './durability/confirmations.ts'
 import { PendingReleasesBySlot } from './pending-releases-by-slot.ts'
 import { Presences } from './presence/presences.ts'
 import { RedisLock } from './redis-lock.ts'
+import { converted } from './scripts/convert.ts'
 import * as scripts from './scripts/lock.generated.ts'
 import { odd } from './scripts/reading.ts'
 import { ServerId } from './server-id.ts'
@@ -119,14 +120,12 @@ export class RedisServer implements LockServer {
   ): Promise<JointAnswer> {
     const both = locks.flatMap(({ rawName }) => lockAndCounter(rawName))
     const owners = locks.map(({ owner }) => owner)
-    const read = (reply: unknown): JointAnswer => {
-      const answer = scripts.acquireAll.read(reply)
+    const binding = converted(scripts.acquireAll, (answer): JointAnswer => {
       if (answer.kind === 'granted') return answer
       const { kind, ttlMs, n } = answer
       if (n > locks.length) throw odd()
       return { kind, ttlMs: endsInMs(ttlMs), index: n - 1 }
-    }
-    const binding = { ...scripts.acquireAll, read }
+    })
     return this.runner.request(binding, { both }, { leaseMs, owners }, callMs)
   }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import * as readWrite from '../../../src/servers/redis/read-write/read-write-replies.ts'
-import * as replies from '../../../src/servers/redis/replies.ts'
+import * as fairBindings from '../../../src/servers/redis/fair-bindings.ts'
+import * as lockBindings from '../../../src/servers/redis/lock-bindings.ts'
+import * as readWrite from '../../../src/servers/redis/read-write/read-write-bindings.ts'
 import * as barrier from '../../../src/servers/redis/scripts/barrier.generated.ts'
 import * as fair from '../../../src/servers/redis/scripts/fair.generated.ts'
 import * as latch from '../../../src/servers/redis/scripts/latch.generated.ts'
@@ -10,21 +11,18 @@ import * as presence from '../../../src/servers/redis/scripts/presence.generated
 import * as quorum from '../../../src/servers/redis/scripts/quorum.generated.ts'
 import * as readWriteScripts from '../../../src/servers/redis/scripts/read-write.generated.ts'
 import * as semaphore from '../../../src/servers/redis/scripts/semaphore.generated.ts'
-import * as permitReplies from '../../../src/servers/redis/semaphore/permit-replies.ts'
-import * as semaphoreReplies from '../../../src/servers/redis/semaphore/semaphore-replies.ts'
+import * as permitBindings from '../../../src/servers/redis/semaphore/permit-bindings.ts'
+import * as semaphoreBindings from '../../../src/servers/redis/semaphore/semaphore-bindings.ts'
 import { type Target, target } from './target.ts'
 
 type Reader = (reply: unknown) => unknown
 
-/** The readers of these modules: functions with such a name, and those of bindings. */
+/** The readers of all bindings of these modules, and of those that functions make. */
 function readersOf(modules: Readonly<Record<string, object>>): [string, Reader][] {
   return Object.entries(modules).flatMap(([room, module]) =>
-    Object.entries(module).flatMap(([name, value]): [string, Reader][] => {
-      if (typeof value === 'function') {
-        return /(Of|Facts|Answer)$/.test(name) ? [[`${room} ${name}`, value as Reader]] : []
-      }
-      return 'read' in value ? [[`${room} ${name}`, value.read as Reader]] : []
-    }),
+    Object.entries(module).flatMap(([name, value]): [string, Reader][] =>
+      'read' in value ? [[`${room} ${name}`, value.read as Reader]] : [],
+    ),
   )
 }
 
@@ -39,7 +37,18 @@ const SCRIPTS = {
   'read-write': readWriteScripts,
   semaphore,
 }
-const READERS = readersOf({ ...SCRIPTS, replies, readWrite, permitReplies, semaphoreReplies })
+const READERS = readersOf({
+  ...SCRIPTS,
+  lockBindings,
+  readWrite,
+  permitBindings,
+  semaphoreBindings,
+  made: {
+    release: lockBindings.free(1),
+    heartbeat: fairBindings.heartbeat(1),
+    releaseFair: fairBindings.release('NxwZr5PVhg5sb0Me8yo04', 0),
+  },
+})
 
 const WORDS = [
   ...new Set(

@@ -1,4 +1,5 @@
 import type { Released } from '../../answers.ts'
+import { converted } from '../scripts/convert.ts'
 import type { Binding } from '../scripts/script.ts'
 
 /** How many of the listeners that a script counts are no other clients. */
@@ -21,8 +22,8 @@ export function othersOf(answer: CountedRelease, own: OwnListeners): Released {
 export function withOthers<Names, Given>(
   binding: Binding<Names, Given, CountedRelease>,
 ): (own: OwnListeners) => Binding<Names, Given, Released> {
-  const all = ([-1, 0, 1] as const).map((own) => {
-    return { ...binding, read: (reply: unknown) => othersOf(binding.read(reply), own) }
-  })
+  const all = ([-1, 0, 1] as const).map((own) =>
+    converted(binding, (answer) => othersOf(answer, own)),
+  )
   return (own) => all[own + 1] as Binding<Names, Given, Released>
 }

@@ -19,22 +19,11 @@ import type { Subscription } from '../../subscription.ts'
 import { countsForMs, WAITING_MS } from '../../waiting-time.ts'
 import { lockAndCounter, readWriteKeys } from '../calls/keys.ts'
 import { KindServer } from '../calls/kind-server.ts'
-import { withOthers } from '../calls/own-listeners.ts'
 import type { RedisKind } from '../calls/redis-kind.ts'
 import type { KindScriptServer, Renewing } from '../calls/renew.ts'
-import { only } from '../scripts/only.ts'
-import * as scripts from '../scripts/read-write.generated.ts'
+import { renew } from '../scripts/read-write.generated.ts'
+import * as readWrite from './read-write-bindings.ts'
 import { readWriteHint } from './read-write-hint.ts'
-import { readingOf, readWriteFacts, writingOf } from './read-write-replies.ts'
-
-const acquireRead = { ...scripts.acquireRead, read: readingOf }
-const readAgain = only(scripts.acquireRead, 'granted', 'gone')
-const acquireWrite = { ...scripts.acquireWrite, read: writingOf }
-const writeAgain = only(scripts.acquireWrite, 'granted', 'gone')
-const free = withOthers(scripts.release)
-// The owner may have raised the count again meanwhile, so only a full release is repeated.
-const lower = { ...free(0), asksAgain: false }
-const inspect = { ...scripts.inspect, read: readWriteFacts }
 
 /** The read-write locks on one server or cluster, for one client. */
 class RedisReadWriteServer extends KindServer implements ReadWriteServer {
@@ -50,9 +39,9 @@ class RedisReadWriteServer extends KindServer implements ReadWriteServer {
         owner: wireOwner,
         prefix: readWriteKeys(key).prefix,
       }))
-      return scripts.renew.argsOf({ leaseMs, holds }, terms, names)
+      return renew.argsOf({ leaseMs, holds }, terms, names)
     }
-    return { binding: { ...scripts.renew, argsOf }, keysOf: lockAndCounter }
+    return { binding: { ...renew, argsOf }, keysOf: lockAndCounter }
   }
 }
 
@@ -79,26 +68,26 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     const client = waits ? this.#clientId : ''
     const waitingMs = countsForMs(attempt)
     const given = { owner, leaseMs, beside, client, last: isLast, waitingMs }
-    this.#server.runner.run(acquireRead, this.#keys, given, callMs, reply)
+    this.#server.runner.run(readWrite.acquireRead, this.#keys, given, callMs, reply)
   }
 
   rereads({ owner, holds, leaseMs, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
     const alone = { beside: '', client: '', last: true, waitingMs: 0 }
     const given = { owner, leaseMs, ...alone, holds }
-    this.#server.runner.run(readAgain, this.#keys, given, callMs, reply)
+    this.#server.runner.run(readWrite.readAgain, this.#keys, given, callMs, reply)
   }
 
   write(attempt: WaitingAttempt, reply: Reply<AcquireAnswer | Gone>): void {
     const { owner, leaseMs, beside, waits, callMs } = attempt
     const client = waits ? this.#clientId : ''
     const given = { owner, leaseMs, beside, client, waitingMs: countsForMs(attempt) }
-    this.#server.runner.run(acquireWrite, this.#keys, given, callMs, reply)
+    this.#server.runner.run(readWrite.acquireWrite, this.#keys, given, callMs, reply)
   }
 
   rewrites({ owner, holds, token, leaseMs, callMs }: Reentry, reply: Reply<ReenterAnswer>): void {
     const alone = { beside: '', client: '', waitingMs: 0 }
     const given = { owner, leaseMs, ...alone, holds, token }
-    this.#server.runner.run(writeAgain, this.#keys, given, callMs, reply)
+    this.#server.runner.run(readWrite.writeAgain, this.#keys, given, callMs, reply)
   }
 
   lower(
@@ -107,7 +96,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
     reply: Reply<Released>,
   ): void {
     const { runner } = this.#server
-    const binding = holds > 0 ? lower : free(runner.ownListeners(listens))
+    const binding = holds > 0 ? readWrite.lower : readWrite.free(runner.ownListeners(listens))
     const given = { owner, token, client: isLast ? this.#clientId : '', holds }
     runner.run(binding, this.#keys, given, callMs, reply)
   }
@@ -132,7 +121,7 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   inspect(callMs: number): Promise<ReadWriteState> {
-    return this.#server.runner.request(inspect, this.#keys, { most: MOST_LISTED }, callMs)
+    return this.#server.runner.request(readWrite.inspect, this.#keys, { most: MOST_LISTED }, callMs)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {

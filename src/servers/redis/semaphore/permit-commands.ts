@@ -16,13 +16,8 @@ import { permitKeys, requestKey } from '../calls/keys.ts'
 import { KindServer } from '../calls/kind-server.ts'
 import type { RedisKind } from '../calls/redis-kind.ts'
 import { type KindScriptServer, type Renewing, renewingOwners } from '../calls/renew.ts'
-import * as scripts from '../scripts/permits.generated.ts'
 import { listenToBoth } from './listen-to-both.ts'
-import { permitAnswer, permitFacts } from './permit-replies.ts'
-
-const acquire = { ...scripts.acquire, read: permitAnswer }
-const release = { ...scripts.release, read: releasedOf }
-const inspect = { ...scripts.inspect, read: permitFacts }
+import * as permits from './permit-bindings.ts'
 
 /**
  * How long a request to remove a place may take, in milliseconds. If the request fails, the place
@@ -39,7 +34,7 @@ class RedisPermitServer extends KindServer implements PermitServer {
   }
 
   protected renewing(leaseMs: number): Renewing {
-    return renewingOwners(scripts.renew, leaseMs, (rawName) => {
+    return renewingOwners(permits.renew, leaseMs, (rawName) => {
       const { timeouts, counter, holders } = permitKeys(rawName)
       return [timeouts, counter, holders]
     })
@@ -73,12 +68,12 @@ class RedisPermits implements RemotePermits {
       const waitedMs = waitedMsFrom(beganAt)
       return { owner, leaseMs, client, last: isLast, waitedMs, since, limit }
     }
-    this.#server.runner.run(acquire, this.#keys, given, callMs, reply)
+    this.#server.runner.run(permits.acquire, this.#keys, given, callMs, reply)
   }
 
   giveBack({ owner, callMs }: Ending, isLast: boolean, reply: Reply<Released>): void {
     const given = { owner, client: isLast ? this.#clientId : '' }
-    this.#server.runner.run(release, this.#keys, given, callMs, reply)
+    this.#server.runner.run(permits.release, this.#keys, given, callMs, reply)
   }
 
   stopWaiting(): void {
@@ -93,10 +88,8 @@ class RedisPermits implements RemotePermits {
     )
   }
 
-  async change({ how, permits, request, keptMs }: PermitChange, callMs: number): Promise<number> {
-    const names = this.#namesWith(request)
-    const given = { how, permits, keptMs }
-    return (await this.#server.runner.request(scripts.set, names, given, callMs)).permits
+  change({ request, ...given }: PermitChange, callMs: number): Promise<number> {
+    return this.#server.runner.request(permits.change, this.#namesWith(request), given, callMs)
   }
 
   releaseIds(
@@ -105,11 +98,11 @@ class RedisPermits implements RemotePermits {
     callMs: number,
   ): Promise<boolean> {
     const names = this.#namesWith(request)
-    return this.#server.runner.request(scripts.releaseIds, names, { keptMs, ids }, callMs)
+    return this.#server.runner.request(permits.releaseIds, names, { keptMs, ids }, callMs)
   }
 
   inspect(most: number, callMs: number): Promise<PermitFacts> {
-    return this.#server.runner.request(inspect, this.#keys, { most }, callMs)
+    return this.#server.runner.request(permits.inspect, this.#keys, { most }, callMs)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {
@@ -120,10 +113,4 @@ class RedisPermits implements RemotePermits {
   #namesWith(request: string) {
     return { ...this.#keys, request: requestKey(this.#rawName, request) }
   }
-}
-
-/** Freed permits go to the next waiters at once, so no other client waits for them. */
-function releasedOf(reply: unknown): Released {
-  const { kind } = scripts.release.read(reply)
-  return kind === 'freed' ? { kind, others: 0 } : { kind }
 }

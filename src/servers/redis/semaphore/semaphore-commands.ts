@@ -18,10 +18,9 @@ import { WAITING_MS } from '../../waiting-time.ts'
 import { requestKey, semaphoreKeys } from '../calls/keys.ts'
 import type { KindScripts, RedisKind } from '../calls/redis-kind.ts'
 import type { Binding, GivenSource } from '../scripts/script.ts'
-import * as scripts from '../scripts/semaphore.generated.ts'
 import { AnsweredNames } from './answered-names.ts'
 import { listenToBoth } from './listen-to-both.ts'
-import { additionOf, semaphoreFacts, takingOf } from './semaphore-replies.ts'
+import * as semaphores from './semaphore-bindings.ts'
 
 /**
  * After a request can no longer be sent again, the server stores its result for this time, in
@@ -34,16 +33,6 @@ interface StoredNames extends ReturnType<typeof semaphoreKeys> {
   readonly request: string
   /** The results that the server may forget. */
   readonly answered: readonly string[]
-}
-
-const acquire = { ...scripts.acquire, read: takingOf }
-const add = { ...scripts.release, read: additionOf }
-const change = { ...scripts.set, read: (reply: unknown) => scripts.set.read(reply).result }
-const inspect = { ...scripts.inspect, read: semaphoreFacts }
-const giveBack = {
-  ...scripts.giveBack,
-  read: (reply: unknown): Released =>
-    scripts.giveBack.read(reply) ? { kind: 'freed', others: 0 } : { kind: 'gone' },
 }
 
 /** The semaphores on one server or cluster, for one client. */
@@ -117,7 +106,7 @@ class RedisSemaphore implements RemoteSemaphore {
       const waitedMs = waitedMsFrom(beganAt)
       return { owner, client, last: isLast, waitingMs: WAITING_MS, since, waitedMs, keptMs }
     }
-    this.#run(owner, acquire, given, callMs, {
+    this.#run(owner, semaphores.acquire, given, callMs, {
       answered: (answer) => {
         const isCertain = answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)
         if (isCertain) this.#undecided.add(owner)
@@ -154,15 +143,15 @@ class RedisSemaphore implements RemoteSemaphore {
   stopWaiting(isLast: () => boolean): void {
     const { server, clientId: client } = this.#host
     const send = async (callMs: number) => {
-      if (isLast()) await server.runner.request(scripts.leave, this.#keys, { client }, callMs)
+      if (isLast()) await server.runner.request(semaphores.leave, this.#keys, { client }, callMs)
     }
     server.pendingReleases(this.#rawName).add({ send, untilMs: 0, leaseMs: WAITING_MS })
   }
 
-  add(addition: Addition, callMs: number): Promise<boolean> {
-    const { permits, ifExists } = addition
+  add(change: Addition, callMs: number): Promise<boolean> {
+    const { permits, ifExists } = change
     const given = { permits, ifExists, keptMs: this.#host.keptMs }
-    return this.#request(addition, add, given, callMs)
+    return this.#request(change, semaphores.add, given, callMs)
   }
 
   addLater(change: Addition): void {
@@ -171,14 +160,14 @@ class RedisSemaphore implements RemoteSemaphore {
     this.#host.server.pendingReleases(this.#rawName).add(pending)
   }
 
-  change(changed: SemaphoreChange, callMs: number): Promise<number> {
-    const { what, permits, ttlMs } = changed
+  change(change: SemaphoreChange, callMs: number): Promise<number> {
+    const { what, permits, ttlMs } = change
     const given = { what, permits, ttlMs, keptMs: this.#host.keptMs }
-    return this.#request(changed, change, given, callMs)
+    return this.#request(change, semaphores.change, given, callMs)
   }
 
   inspect(most: number, callMs: number): Promise<SemaphoreFacts> {
-    return this.#host.server.runner.request(inspect, this.#keys, { most }, callMs)
+    return this.#host.server.runner.request(semaphores.inspect, this.#keys, { most }, callMs)
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {
@@ -194,22 +183,24 @@ class RedisSemaphore implements RemoteSemaphore {
     reply: Reply<Released>,
   ): void {
     const given = { client: isLast ? this.#host.clientId : '', keptMs }
-    this.#run(owner, giveBack, given, callMs, reply)
+    this.#run(owner, semaphores.giveBack, given, callMs, reply)
   }
 
   async #request<Given, A>(
-    once: Addition | SemaphoreChange,
+    change: Addition | SemaphoreChange,
     binding: Binding<StoredNames, Given, A>,
     given: Given,
     callMs: number,
   ): Promise<A> {
     try {
-      const answer = await promised<A>((reply) => this.#run(once.id, binding, given, callMs, reply))
+      const answer = await promised<A>((reply) =>
+        this.#run(change.id, binding, given, callMs, reply),
+      )
       // If an earlier copy of the request may still arrive, it must find the result.
-      if (!this.#doubtful.has(once)) this.#acknowledge(once.id)
+      if (!this.#doubtful.has(change)) this.#acknowledge(change.id)
       return answer
     } catch (failure) {
-      if ((failure as CallFailure).kind === 'unknown') this.#doubtful.add(once)
+      if ((failure as CallFailure).kind === 'unknown') this.#doubtful.add(change)
       throw failure
     }
   }

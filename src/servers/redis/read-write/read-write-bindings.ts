@@ -1,6 +1,8 @@
 import type { AcquireAnswer, Gone, WaitingClient } from '../../answers.ts'
 import { isUpgradable, isWriter, sideOf } from '../../owner-id.ts'
 import type { ReadWriteState } from '../../read-write-server.ts'
+import { withOthers } from '../calls/own-listeners.ts'
+import { converted, only } from '../scripts/convert.ts'
 import * as scripts from '../scripts/read-write.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
@@ -22,26 +24,27 @@ const LEAST_TIME_US = 1e12
  */
 const OF_REDISSON = /^[0-9a-f]{8}-[0-9a-f-]{27}:/
 
-/** Reads the answer of `acquire-read` to a first acquisition. */
-export function readingOf(reply: unknown): AcquireAnswer {
-  const answer = scripts.acquireRead.read(reply)
-  if (answer.kind === 'gone') throw odd()
-  return answer.kind === 'granted' ? answer : heldOf(answer)
-}
-
-/** Reads the answer of `acquire-write` to a first acquisition. */
-export function writingOf(reply: unknown): AcquireAnswer | Gone {
-  const answer = scripts.acquireWrite.read(reply)
+export const acquireRead = converted(
+  only(scripts.acquireRead, 'granted', 'held'),
+  (answer): AcquireAnswer => (answer.kind === 'granted' ? answer : heldOf(answer)),
+)
+export const readAgain = only(scripts.acquireRead, 'granted', 'gone')
+export const acquireWrite = converted(scripts.acquireWrite, (answer): AcquireAnswer | Gone => {
   if (answer.kind === 'granted' && answer.token === 0) throw odd()
   return answer.kind === 'held' ? heldOf(answer) : answer
-}
+})
+export const writeAgain = only(scripts.acquireWrite, 'granted', 'gone')
+export const free = withOthers(scripts.release)
+// The owner may have raised the count again meanwhile, so only a full release is repeated.
+export const lower = { ...free(0), asksAgain: false }
+export const inspect = converted(scripts.inspect, readWriteFacts)
 
 function heldOf<H extends { readonly sinceUs: string }>({ sinceUs, ...held }: H) {
   return { ...held, since: sinceUs }
 }
 
-export function readWriteFacts(reply: unknown): ReadWriteState {
-  const { mode, token, nowUs, readers, writers, ...found } = scripts.inspect.read(reply)
+function readWriteFacts(facts: scripts.InspectReply): ReadWriteState {
+  const { mode, token, nowUs, readers, writers, ...found } = facts
   if (mode !== null && mode !== 'read' && mode !== 'write') throw odd()
   const [remaining, since] = [new Map(found.leftMs), new Map(found.sinceUs)]
   const agoMs = (sinceUs: number) => Math.max(0, Math.round((nowUs - sinceUs) / 1_000))

@@ -1,6 +1,14 @@
 import { odd } from './reading.ts'
 import type { Binding } from './script.ts'
 
+/** Makes a binding with other answers. `convert` throws at an answer that its caller cannot get. */
+export function converted<Names, Given, From, To>(
+  binding: Binding<Names, Given, From>,
+  convert: (answer: From) => To,
+): Binding<Names, Given, To> {
+  return { ...binding, read: (reply) => convert(binding.read(reply)) }
+}
+
 /** Narrows a binding to the answers that its caller can get. Every other answer is invalid. */
 export function only<
   Names,
@@ -13,12 +21,8 @@ export function only<
 ): Binding<Names, Given, Extract<Answer, { readonly kind: Kind }>> {
   const isPossible = (answer: Answer): answer is Extract<Answer, { readonly kind: Kind }> =>
     (kinds as readonly string[]).includes(answer.kind)
-  return {
-    ...binding,
-    read: (reply) => {
-      const answer = binding.read(reply)
-      if (!isPossible(answer)) throw odd()
-      return answer
-    },
-  }
+  return converted(binding, (answer) => {
+    if (!isPossible(answer)) throw odd()
+    return answer
+  })
 }

@@ -1,12 +1,23 @@
+import type { Released } from '../../answers.ts'
 import { permitsOf } from '../../owner-id.ts'
 import { permitHolders } from '../../permit-holders.ts'
 import type { PermitAnswer } from '../../permit-pool.ts'
 import type { PermitFacts } from '../../permit-server.ts'
+import { converted } from '../scripts/convert.ts'
 import * as scripts from '../scripts/permits.generated.ts'
 import { odd } from '../scripts/reading.ts'
 
-export function permitAnswer(reply: unknown): PermitAnswer {
-  const answer = scripts.acquire.read(reply)
+export const acquire = converted(scripts.acquire, permitAnswer)
+/** Freed permits go to the next waiters at once, so no other client waits for them. */
+export const release = converted(
+  scripts.release,
+  ({ kind }): Released => (kind === 'freed' ? { kind, others: 0 } : { kind }),
+)
+export const change = converted(scripts.set, ({ permits }) => permits)
+export const { releaseIds, renew } = scripts
+export const inspect = converted(scripts.inspect, permitFacts)
+
+function permitAnswer(answer: scripts.AcquireReply): PermitAnswer {
   if (answer.kind === 'too-many') {
     const { available, taken } = answer
     return { kind: 'tooMany', available, taken }
@@ -20,9 +31,8 @@ export function permitAnswer(reply: unknown): PermitAnswer {
   return { kind, ttlMs, since, seen }
 }
 
-export function permitFacts(reply: unknown): PermitFacts {
-  const { isSet, available, taken, nowUs, leftMs, holders, waiting, wanted } =
-    scripts.inspect.read(reply)
+function permitFacts(facts: scripts.InspectReply): PermitFacts {
+  const { isSet, available, taken, nowUs, leftMs, holders, waiting, wanted } = facts
   if (waiting.length !== wanted.length) throw odd()
   const acquired = leftMs.map(([id, ms]) => ({ id, ttlMs: Number(ms) < 0 ? null : Number(ms) }))
   return {

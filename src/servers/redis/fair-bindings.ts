@@ -1,0 +1,27 @@
+import type { HeartbeatAnswer, Released } from '../answers.ts'
+import { clientOf } from '../owner-id.ts'
+import { endsInMs } from '../remaining.ts'
+import { type OwnListeners, othersOf } from './calls/own-listeners.ts'
+import { converted, only } from './scripts/convert.ts'
+import * as scripts from './scripts/fair.generated.ts'
+import { odd } from './scripts/reading.ts'
+
+export const acquire = only(scripts.acquire, 'granted', 'held')
+export const acquireInTurn = only(scripts.acquire, 'granted', 'queued')
+
+/** The binding that answers for each of the locks with its state, or with the error of the server. */
+export const heartbeat = (locks: number) =>
+  converted(scripts.heartbeat, ({ answers }): (HeartbeatAnswer | string)[] => {
+    if (answers.length !== locks) throw odd()
+    return answers.map((one) =>
+      typeof one === 'string' ? one : { ...one, ttlMs: endsInMs(one.ttlMs) },
+    )
+  })
+
+export const release = (clientId: string, own: OwnListeners) =>
+  converted(scripts.release, (answer): Released => {
+    if (answer.kind !== 'granted') return othersOf(answer, own)
+    const { owner, token } = answer
+    const following = { owner, token, own: clientOf(owner) === clientId }
+    return { kind: 'freed', others: own === -1 ? 1 : 0, following }
+  })

@@ -1,0 +1,69 @@
+import type { HolderFacts, LockFacts, ReenterAnswer } from '../answers.ts'
+import { clientOf } from '../owner-id.ts'
+import { shownTtlMs } from '../remaining.ts'
+import { withOthers } from './calls/own-listeners.ts'
+import { converted, only } from './scripts/convert.ts'
+import * as scripts from './scripts/lock.generated.ts'
+import { odd } from './scripts/reading.ts'
+import type { Binding } from './scripts/script.ts'
+
+/*
+ * The generated bindings check the format of answers. These bindings convert them to the answers of
+ * the port, and reject answers that the caller of a request cannot get. Each throws at an invalid
+ * answer, which the script runner reports as an {@link OddAnswer}, because the script may have run.
+ */
+
+export const acquire = sound(only(scripts.acquire, 'granted', 'held'))
+export const reenter = converted(only(scripts.acquire, 'granted', 'gone'), reentryOf)
+export const handOverOrYield = sound(scripts.handOver)
+export const handOver = only(handOverOrYield, 'granted', 'gone')
+export const free = withOthers(only(scripts.release, 'freed', 'gone'))
+// The owner may have raised the count again meanwhile, so only a full release is repeated.
+export const lower = { ...only(scripts.release, 'kept', 'gone'), asksAgain: false }
+export const { forceRelease } = scripts
+export const peek = converted(scripts.peek, factsOf)
+export const inspect = converted(scripts.inspect, lockFacts)
+
+/** Refuses a grant unless all reserved tokens below its token are above 0. */
+export function sound<
+  Names,
+  Given,
+  A extends { readonly kind: string; readonly token?: number; readonly reserved?: number },
+>(binding: Binding<Names, Given, A>): Binding<Names, Given, A> {
+  return converted(binding, (answer) => {
+    const { token = 1, reserved = 0 } = answer
+    if (reserved >= token) throw odd()
+    return answer
+  })
+}
+
+/** Only the answer to the repeat of a first acquisition has a token. */
+export function reentryOf(
+  answer: Exclude<scripts.AcquireReply, { readonly kind: 'held' }>,
+): ReenterAnswer {
+  if (answer.kind === 'gone') return answer
+  const { token, reserved } = answer
+  if ((token > 0 || reserved > 0) && reserved >= token) throw odd()
+  return answer
+}
+
+function factsOf({ holder, holds, ttlMs, token }: scripts.PeekReply): HolderFacts {
+  return { holder, holdCount: holds, ttlMs: shownTtlMs(ttlMs), token }
+}
+
+function lockFacts(facts: scripts.InspectReply): LockFacts {
+  const { listeners, nowUs, queue, waiting, length } = facts
+  const marks = new Map(waiting)
+  const entries = queue.map(([owner, ticket]) => {
+    const [, untilMs, process] = /^(\d+) \d (.*)$/s.exec(marks.get(clientOf(owner)) ?? '') ?? []
+    const alive = Number(untilMs) * 1_000 >= nowUs
+    const waitedMs = Math.max(0, Math.round((nowUs - Number(ticket)) / 1_000))
+    return { owner, process: alive ? (process ?? '') : null, waitedMs }
+  })
+  return {
+    ...factsOf(facts),
+    waiters: Math.max(listeners, new Set(entries.map(({ owner }) => clientOf(owner))).size),
+    queue: entries,
+    queueLength: length,
+  }
+}

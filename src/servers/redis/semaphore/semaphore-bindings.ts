@@ -1,0 +1,36 @@
+import type { Released, SemaphoreFacts } from '../../answers.ts'
+import type { PermitAnswer } from '../../permit-pool.ts'
+import { converted } from '../scripts/convert.ts'
+import { odd } from '../scripts/reading.ts'
+import * as scripts from '../scripts/semaphore.generated.ts'
+
+/** Plain permits have no token, so the token is 0. */
+export const acquire = converted(scripts.acquire, (answer): PermitAnswer => {
+  if (answer.kind === 'granted') return { kind: 'granted', token: 0 }
+  const { kind, ttlMs, since, isSet, available } = answer
+  const seen = { isSet, available, taken: null, holders: [] }
+  return since === '' ? { kind, ttlMs, seen } : { kind, ttlMs, since, seen }
+})
+export const giveBack = converted(
+  scripts.giveBack,
+  (isFreed): Released => (isFreed ? { kind: 'freed', others: 0 } : { kind: 'gone' }),
+)
+export const { leave } = scripts
+/** Answers with true if the permits were added; false if the semaphore does not exist. */
+export const add = converted(scripts.release, ({ kind }) => kind === 'added')
+export const change = converted(scripts.set, ({ result }) => result)
+export const inspect = converted(scripts.inspect, semaphoreFacts)
+
+function semaphoreFacts(facts: scripts.InspectReply): SemaphoreFacts {
+  const { isSet, available, nowUs, waiting, wanted } = facts
+  if (waiting.length !== wanted.length) throw odd()
+  return {
+    isSet,
+    available,
+    waiting: waiting.map(([client, sinceUs], i) => ({
+      client,
+      waitedMs: Math.max(0, Math.round((nowUs - Number(sinceUs)) / 1_000)),
+      permits: Number(wanted[i]?.[1]),
+    })),
+  }
+}
