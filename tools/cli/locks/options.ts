@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '../../../src/index.ts'
+import { isUrl } from '../servers/options.ts'
 
 /**
  * Splits the arguments at `--`. The argument after `--` is the name of the lock, even if it looks
@@ -46,8 +47,6 @@ function nameOrThrow(command: string, name: string | undefined): string {
     `${command} needs the name of a lock; got ${JSON.stringify(name ?? '')}.`,
   )
 }
-
-export const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text)
 
 /**
  * Returns a pattern of keys: the `keyPrefix`, and then the pattern of names. Undefined if there is

@@ -1,12 +1,18 @@
 import { readArguments, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
-import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
+import {
+  isUrl,
+  LOOK_OPTIONS,
+  LOOK_USAGE,
+  readCommonOptions,
+  WHERE_USAGE,
+} from '../servers/options.ts'
 import { withInspection } from '../servers/with-inspection.ts'
 import { counted, escaped } from '../text/words.ts'
 import { changeJson, changes, changeText } from './changes.ts'
 import { follow, type View } from './follow.ts'
 import { byWeight, lockTable } from './lock-table.ts'
-import { isUrl, patternOf } from './options.ts'
+import { patternOf } from './options.ts'
 
 const OPTIONS = { ...LOOK_OPTIONS, 'interval-ms': { type: 'string', default: '1000' } } as const
 
