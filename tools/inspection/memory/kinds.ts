@@ -1,18 +1,11 @@
 import type { Holdfast, WaitingClient, WaitingForPermits } from '../../../src/index.ts'
 import type { RowKind } from '../../kinds/all.ts'
-import type { StateFacts } from '../../kinds/kind.ts'
-import type { HolderRow, LockRow, WaiterRow } from '../inspection.ts'
+import type { BareHolder, BareWaiter, Concluded } from '../conclude.ts'
 import { candidateLabel } from '../owner-ids.ts'
 
-type FoundHolder = Omit<HolderRow, 'process'>
-type FoundWaiter = Omit<WaiterRow, 'process'>
-
 /** One name, as a client reads it. */
-export interface FoundName extends Partial<Pick<StateFacts, 'mode' | 'isSet' | 'count'>> {
+interface FoundName extends Concluded {
   readonly kind: RowKind
-  readonly holders?: readonly FoundHolder[]
-  readonly queue?: readonly FoundWaiter[]
-  readonly waiting: LockRow['waiting']
 }
 
 /** @returns null if no lock of this kind has the name */
@@ -33,7 +26,6 @@ export const READ_KINDS: readonly ReadKind[] = [
         owner === null ? [] : [{ ...holderOf(owner, ids.length, ttlMs, ageMs), permits: ids }],
       ),
       queue: waiting.map(waiterForPermits),
-      waiting: waiting.length,
       count: { available, taken, toGo: null },
       isSet: total !== null,
     }
@@ -43,18 +35,18 @@ export const READ_KINDS: readonly ReadKind[] = [
     if (!isSet && waiting.length === 0) return null
     const queue = waiting.map(waiterForPermits)
     const count = { available, taken: null, toGo: null }
-    return { kind: 'semaphore', queue, waiting: waiting.length, count, isSet }
+    return { kind: 'semaphore', queue, count, isSet }
   },
   async function latch(client, name) {
     const { count: toGo, waiters } = await client.getCountDownLatch(name).inspect()
     if (toGo === 0) return null
-    return { kind: 'latch', waiting: waiters, count: { available: 0, taken: null, toGo } }
+    return { kind: 'latch', listeners: waiters, count: { available: 0, taken: null, toGo } }
   },
   async function barrier(client, name) {
     const { arrived, parties } = await client.getCyclicBarrier(name).inspect()
     if (parties === null) return null
     const count = { available: 0, taken: arrived, toGo: Math.max(0, parties - arrived) }
-    return { kind: 'barrier', waiting: arrived, count }
+    return { kind: 'barrier', unread: arrived, count }
   },
   async function readWrite(client, name) {
     const found = await client.getReadWriteLock(name).inspect()
@@ -68,7 +60,6 @@ export const READ_KINDS: readonly ReadKind[] = [
       kind: 'read-write',
       holders: holders.map((one) => holderOf(one.owner, one.holdCount, one.ttlMs, one.ageMs)),
       queue,
-      waiting: queue.length,
       mode: mode ?? undefined,
     }
   },
@@ -81,14 +72,14 @@ export const READ_KINDS: readonly ReadKind[] = [
     const queue = found.queue.map(({ owner, process, waitedMs }) => {
       return { owner, waitedMs, isDead: process === null, wants: null }
     })
-    const dead = queue.filter(({ isDead }) => isDead).length
     // A token is the time of its grant in µs.
     const ageMs = token === null ? null : Math.max(0, Math.round(nowMs - token / 1_000))
     return {
       kind: isElection ? 'election' : 'lock',
       holders: holder === null ? [] : [holderOf(holder, holdCount, ttlMs, ageMs)],
       queue,
-      waiting: Math.max(queueLength - dead, waiters),
+      unread: queueLength - queue.length,
+      listeners: waiters,
     }
   },
 ]
@@ -98,15 +89,15 @@ function holderOf(
   holdCount: number,
   ttlMs: number | null,
   ageMs: number | null,
-): FoundHolder {
+): BareHolder {
   return { owner, isRedisson: false, holdCount, permits: [], ttlMs, ageMs }
 }
 
-function waiterTo({ client, waitedMs }: WaitingClient, wants: 'read' | 'write'): FoundWaiter {
+function waiterTo({ client, waitedMs }: WaitingClient, wants: 'read' | 'write'): BareWaiter {
   return { owner: client, waitedMs, isDead: false, wants }
 }
 
-function waiterForPermits({ client, waitedMs, permits }: WaitingForPermits): FoundWaiter {
+function waiterForPermits({ client, waitedMs, permits }: WaitingForPermits): BareWaiter {
   const wants = `${permits} permit${permits === 1 ? '' : 's'}`
   return { owner: client, waitedMs, isDead: false, wants }
 }

@@ -2,9 +2,11 @@ import { type Holdfast, RedisRefusedError } from '../../../src/index.ts'
 import { newMemoryClient } from '../../../src/memory-client.ts'
 import { MemoryConnection } from '../../../src/servers/memory/memory-connection.ts'
 import type { MemoryLockServer } from '../../../src/servers/memory/memory-server.ts'
-import { COUNTER, type TokenCounter } from '../../../src/servers/records/counter.ts'
+import { lastToken } from '../../../src/servers/records/counter.ts'
+import { changeRecord } from '../../../src/servers/records/open-record.ts'
 import { READ_WRITE } from '../../../src/servers/records/read-write-requests.ts'
 import { type RowKind, viewOf } from '../../kinds/all.ts'
+import { newDetail, withProcesses } from '../conclude.ts'
 import { matcherOf } from '../glob.ts'
 import type {
   Forced,
@@ -15,14 +17,13 @@ import type {
   ProcessFacts,
   ReleaseReason,
   SeenHolder,
-  WaiterRow,
 } from '../inspection.ts'
-import { clientOf, isPermitId } from '../owner-ids.ts'
+import { isPermitId } from '../owner-ids.ts'
 import { refuseForce } from '../refuse-force.ts'
 import { waitsIn } from '../reported-waits.ts'
 import { errorForUser, labelOf, requestRelease } from '../request-release.ts'
 import { rowOf } from '../row-of.ts'
-import { type FoundName, READ_KINDS } from './kinds.ts'
+import { READ_KINDS } from './kinds.ts'
 
 /** The most locks of one chunk of a list. */
 const AT_A_TIME = 100
@@ -71,23 +72,9 @@ export class MemoryInspection implements Inspection {
   async inspect(key: string): Promise<LockDetail | null> {
     const found = await this.#find(key)
     if (found === null) return null
-    const { kind, holders = [], mode, count = null, isSet = true, waiting } = found
-    const places = (found.queue ?? []).map((one) => this.#named(one))
-    const listed = new Set(places.map(({ owner }) => clientOf(owner)))
-    const queue = [...places, ...this.#waiters(key).filter(({ owner }) => !listed.has(owner))]
-    const waits = queue.flatMap(({ isDead, waitedMs }) => (isDead ? [] : (waitedMs ?? [])))
-    return {
-      key,
-      kind,
-      ...viewOf(kind).stateOf({ holders, mode, count, isSet }),
-      holders: holders.map((one) => this.#named(one)),
-      token: this.#tokenOf(key),
-      waiting,
-      oldestWaitMs: waiting === 0 || waits.length === 0 ? null : Math.max(...waits),
-      count,
-      queue,
-      votes: null,
-    }
+    const token = await changeRecord(this.#connection.store, key, lastToken)
+    const detail = newDetail(key, found.kind, token || null, found)
+    return withProcesses(detail, (client) => this.#processOf(client), this.#waitersFor(key))
   }
 
   async forceRelease(key: string, seen: SeenHolder): Promise<Forced> {
@@ -110,7 +97,7 @@ export class MemoryInspection implements Inspection {
   }
 
   /** Reads the name as each kind, until a kind has it. */
-  async #find(key: string): Promise<FoundName | null> {
+  async #find(key: string): ReturnType<(typeof READ_KINDS)[number]> {
     const { now, whyOut } = this.#server
     if (whyOut !== undefined) throw new Error(whyOut.message)
     for (const read of READ_KINDS) {
@@ -145,18 +132,6 @@ export class MemoryInspection implements Inspection {
     return this.#connection.lock(key).forceRelease({ owner, token })
   }
 
-  /** Returns the last token of the lock. Null if the server remembers none. */
-  #tokenOf(key: string): number | null {
-    const counter = this.#server.records.get(key)?.parts[COUNTER.name]?.state as
-      | TokenCounter
-      | undefined
-    return counter?.token || null
-  }
-
-  #named<T extends { readonly owner: string }>(one: T): T & { process: ProcessFacts | null } {
-    return { ...one, process: this.#processOf(clientOf(one.owner)) }
-  }
-
   /** Returns the process of a client. The server knows its clients, so each was seen just now. */
   #processOf(client: string): ProcessFacts | null {
     const info = this.#server.clients.get(client)
@@ -171,19 +146,13 @@ export class MemoryInspection implements Inspection {
     }
   }
 
-  /** Returns the waiters of a plain lock. The longest wait is first. */
-  #waiters(key: string): WaiterRow[] {
+  /** Returns the clients that reported a wait for this lock. */
+  #waitersFor(key: string) {
     const { wall } = this.#server.clock.now()
-    return [...this.#server.waits]
-      .flatMap(([owner, text]) =>
-        waitsIn(text).flatMap(([name, since]) =>
-          name === key
-            ? [{ owner, waitedMs: Math.round(wall - since), isDead: false, wants: null }]
-            : [],
-        ),
-      )
-      .sort((a, b) => b.waitedMs - a.waitedMs)
-      .map((one) => this.#named(one))
+    return [...this.#server.waits].flatMap(([client, text]) => {
+      const since = new Map(waitsIn(text)).get(key)
+      return since === undefined ? [] : [{ client, waitedMs: Math.round(wall - since) }]
+    })
   }
 }
 

@@ -1,3 +1,8 @@
+import type { RedisCommand } from '../../servers/open-server.ts'
+
+/** Requests by the names of their answers. */
+export type Requests = Readonly<Record<string, RedisCommand>>
+
 /** One name, as the first requests found it. The further requests depend on these facts. */
 export interface FoundKey {
   readonly key: string

@@ -2,11 +2,11 @@ import { performance } from 'node:perf_hooks'
 import { readClientInfo, readWireFormat } from '../../../src/index.ts'
 import { clientKey } from '../../../src/servers/redis/calls/keys.ts'
 import type { RedisCommand, ServerClient } from '../../servers/open-server.ts'
-import type { LockDetail, ProcessFacts, WaiterRow } from '../inspection.ts'
+import { type BareDetail, withProcesses } from '../conclude.ts'
+import type { LockDetail, ProcessFacts } from '../inspection.ts'
 import { clientOf } from '../owner-ids.ts'
 import { waitsIn } from '../reported-waits.ts'
 import { replyIfAny } from './answers.ts'
-import type { KeyDetail } from './kinds/kind.ts'
 import type { Masters } from './masters.ts'
 
 /**
@@ -18,12 +18,6 @@ const MOST_KNOWN = 10_000
 
 /** The time limit of the search for all clients, in milliseconds. */
 const SEARCH_MS = 2_000
-
-/**
- * If a waiting client has not reported itself for this time, in milliseconds, its waiter counts as
- * dead.
- */
-const REPORTS_MS = 60_000
 
 interface Known {
   /**
@@ -55,28 +49,13 @@ export class KnownClients {
    * Adds the processes of the holders and waiters. Also adds the waiters of a plain lock, which only
    * clients report.
    */
-  async complete(masters: Masters, details: readonly KeyDetail[]): Promise<LockDetail[]> {
+  async complete(masters: Masters, details: readonly BareDetail[]): Promise<LockDetail[]> {
     const owners = details.flatMap(({ holders, queue }) => [...holders, ...queue])
     const clients = owners.map(({ owner }) => clientOf(owner)).filter((one) => one.length === 21)
     await this.lookUp(masters, clients)
-    return details.map((detail) => this.#withProcesses(detail))
-  }
-
-  #withProcesses(detail: KeyDetail): LockDetail {
-    const named = <T extends { readonly owner: string }>(one: T) => {
-      return { ...one, process: this.#of(clientOf(one.owner)) }
-    }
-    const queue = detail.queue.map(named)
-    const listed = new Set(queue.map(({ owner }) => clientOf(owner)))
-    const others = this.#waitersFor(detail.key).filter(({ owner }) => !listed.has(owner))
-    const waits = others.flatMap(({ isDead, waitedMs }) => (isDead ? [] : (waitedMs ?? [])))
-    const oldest = [detail.oldestWaitMs ?? [], waits].flat()
-    return {
-      ...detail,
-      holders: detail.holders.map(named),
-      queue: [...queue, ...others],
-      oldestWaitMs: detail.waiting === 0 || oldest.length === 0 ? null : Math.max(...oldest),
-    }
+    return details.map((detail) =>
+      withProcesses(detail, (client) => this.#of(client), this.#waitersFor(detail.key)),
+    )
   }
 
   #of(client: string): ProcessFacts | null {
@@ -86,21 +65,13 @@ export class KnownClients {
     return { ...known.about, seenMs }
   }
 
-  /**
-   * Returns the clients that reported a wait for this lock. The client with the longest wait is
-   * first.
-   */
-  #waitersFor(key: string): WaiterRow[] {
+  /** Returns the clients that reported a wait for this lock. */
+  #waitersFor(key: string) {
     const now = performance.now()
-    return [...this.#known]
-      .flatMap(([owner, { waits }]) => {
-        const since = waits.get(key)
-        if (since === undefined) return []
-        const process = this.#of(owner)
-        const isDead = (process?.seenMs ?? 0) > REPORTS_MS
-        return [{ owner, process, waitedMs: Math.round(now - since), isDead, wants: null }]
-      })
-      .sort((a, b) => b.waitedMs - a.waitedMs)
+    return [...this.#known].flatMap(([client, { waits }]) => {
+      const since = waits.get(key)
+      return since === undefined ? [] : [{ client, waitedMs: Math.round(now - since) }]
+    })
   }
 
   /** Reads the facts about all clients that `find` yields, within a limited time. */

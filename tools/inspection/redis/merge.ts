@@ -1,11 +1,11 @@
 import { viewOf } from '../../kinds/all.ts'
-import type { KeyDetail } from './kinds/kind.ts'
+import type { BareDetail } from '../conclude.ts'
 
 /**
  * Merges the views of all masters of a quorum on one lock. An owner is a holder if a majority of
  * all masters names the owner. Returns null if no master knows the lock.
  */
-export function merge(rows: readonly (KeyDetail | null)[], masters: number): KeyDetail | null {
+export function merge(rows: readonly (BareDetail | null)[], masters: number): BareDetail | null {
   const found = rows.filter((row) => row !== null)
   const [first] = found
   if (first === undefined) return null
@@ -35,7 +35,7 @@ export function merge(rows: readonly (KeyDetail | null)[], masters: number): Key
 }
 
 /** Returns each owner with the number of its votes as text, such as `<owner>: 2, nobody: 1`. */
-function votesOf(rows: readonly (KeyDetail | null)[]): string {
+function votesOf(rows: readonly (BareDetail | null)[]): string {
   const votes = new Map<string, number>()
   for (const row of rows) {
     const owner = row?.holders[0]?.owner ?? 'nobody'

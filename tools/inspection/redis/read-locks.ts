@@ -1,9 +1,9 @@
 import { lockKeys, queueKeys } from '../../../src/servers/redis/calls/keys.ts'
-import { viewOf } from '../../kinds/all.ts'
 import type { RedisCommand, ServerClient } from '../../servers/open-server.ts'
-import { Answers, type FoundKey, reply, timeMsOf } from './answers.ts'
+import { type BareDetail, newDetail } from '../conclude.ts'
+import { Answers, type FoundKey, type Requests, reply, timeMsOf } from './answers.ts'
 import { KEY_KINDS } from './kinds/all.ts'
-import type { Concluded, KeyDetail, KeyKind, Requests } from './kinds/kind.ts'
+import type { KeyKind } from './kinds/kind.ts'
 import type { Masters } from './masters.ts'
 import { merge } from './merge.ts'
 
@@ -11,7 +11,7 @@ import { merge } from './merge.ts'
 export async function readLocks(
   masters: Masters,
   keys: readonly string[],
-): Promise<(KeyDetail | null)[]> {
+): Promise<(BareDetail | null)[]> {
   if (masters.isQuorum) {
     const all = await Promise.all(masters.all.map((server) => readFrom(server, keys, masters)))
     return keys.map((_, i) =>
@@ -21,7 +21,7 @@ export async function readLocks(
       ),
     )
   }
-  const found = new Map<string, KeyDetail | null>()
+  const found = new Map<string, BareDetail | null>()
   const servers = new Set(keys.flatMap((key) => masters.find(key) ?? []))
   const reading = [...servers].map(async (server) => {
     const own = keys.filter((key) => masters.find(key) === server)
@@ -38,7 +38,7 @@ export async function readFrom(
   server: ServerClient,
   keys: readonly string[],
   { isCluster, isQuorum }: Pick<Masters, 'isCluster' | 'isQuorum'>,
-): Promise<(KeyDetail | null)[]> {
+): Promise<(BareDetail | null)[]> {
   const [time, ...first] = await server.sendAll([
     ['TIME'],
     ...keys.flatMap((key): RedisCommand[] => [
@@ -98,33 +98,12 @@ async function send(
   }
 }
 
-function detailOf(answers: Answers): KeyDetail | null {
+function detailOf(answers: Answers): BareDetail | null {
+  const { key, token, queued } = answers.found
+  const unread = Math.max(0, queued - answers.list('fair').length / 2)
   for (const { kind, conclude } of KEY_KINDS) {
     const concluded = conclude(answers)
-    if (concluded !== null) return newDetail(answers, kind, concluded)
+    if (concluded !== null) return newDetail(key, kind, token, { ...concluded, unread })
   }
   return null
-}
-
-function newDetail(
-  answers: Answers,
-  kind: KeyKind['kind'],
-  { holders = [], queue = [], mode, count = null, isSet = true, listeners = 0 }: Concluded,
-): KeyDetail {
-  const { key, token, queued } = answers.found
-  const alive = queue.filter(({ isDead }) => !isDead)
-  const unread = Math.max(0, queued - answers.list('fair').length / 2)
-  const waits = alive.flatMap(({ waitedMs }) => waitedMs ?? [])
-  return {
-    key,
-    kind,
-    ...viewOf(kind).stateOf({ holders, mode, count, isSet }),
-    holders,
-    token,
-    waiting: Math.max(alive.length + unread, listeners),
-    oldestWaitMs: waits.length === 0 ? null : Math.max(...waits),
-    count,
-    queue,
-    votes: null,
-  }
 }

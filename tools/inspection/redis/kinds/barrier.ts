@@ -1,5 +1,6 @@
 import { derived, NAMES } from '../../../../src/servers/redis/calls/keys.ts'
-import type { KeyKind, Requests } from './kind.ts'
+import type { Requests } from '../answers.ts'
+import type { KeyKind } from './kind.ts'
 import { MOST_READ, SETS } from './names.ts'
 
 const { state, settled, channel } = NAMES.barrier

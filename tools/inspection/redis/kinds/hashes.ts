@@ -5,16 +5,9 @@ import {
   NAMES,
   queueKeys,
 } from '../../../../src/servers/redis/calls/keys.ts'
-import { type Answers, pairs } from '../answers.ts'
-import type {
-  Concluded,
-  ForceTerms,
-  FoundKey,
-  KeyHolder,
-  KeyWaiter,
-  Requests,
-  RightNames,
-} from './kind.ts'
+import type { BareHolder, BareWaiter, Concluded } from '../../conclude.ts'
+import { type Answers, type FoundKey, pairs, type Requests } from '../answers.ts'
+import type { ForceTerms, RightNames } from './kind.ts'
 import { CLAIM_MS, COUNTER_MS, HASHES, listenersOf, queueOf, SETS } from './names.ts'
 import { numberKindOf } from './numbers.ts'
 import { isCandidates, isOfLock, isRedissons } from './owners.ts'
@@ -74,7 +67,7 @@ export function concludeHash(answers: Answers, kind: HashKind): Concluded | null
 
 const fieldsOf = (answers: Answers) => pairs(answers.list('fields'))
 
-function holdersOf(answers: Answers, mode: string | undefined): KeyHolder[] {
+function holdersOf(answers: Answers, mode: string | undefined): BareHolder[] {
   const { token, nowMs } = answers.found
   const ttlMs = answers.leftMs('ttl')
   if (ttlMs === undefined) return []
@@ -83,7 +76,7 @@ function holdersOf(answers: Answers, mode: string | undefined): KeyHolder[] {
   return owners.flatMap(([owner, count]) => {
     const isRedisson = isRedissons(owner)
     const isAlone = owners.length === 1 && mode !== 'read' && !isRedisson
-    const holder: KeyHolder = {
+    const holder: BareHolder = {
       owner,
       isRedisson,
       holdCount: Number(count),
@@ -108,7 +101,7 @@ export function readersOf(answers: Answers): string[] {
   return fields.filter((field) => field !== 'mode' && !field.endsWith(':write'))
 }
 
-const readWriteQueue = (answers: Answers): KeyWaiter[] => [
+const readWriteQueue = (answers: Answers): BareWaiter[] => [
   ...waitersOf(answers, { queue: 'writers', alive: 'alive', wants: () => 'write' }),
   ...waitersOf(answers, { queue: 'reading', alive: 'alive', wants: () => 'read' }),
 ]

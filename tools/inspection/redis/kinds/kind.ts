@@ -1,36 +1,6 @@
 import type { RowKind } from '../../../kinds/all.ts'
-import type { CountFacts } from '../../../kinds/kind.ts'
-import type { RedisCommand } from '../../../servers/open-server.ts'
-import type { HolderRow, LockDetail, WaiterRow } from '../../inspection.ts'
-import type { Answers, FoundKey } from '../answers.ts'
-
-export type { FoundKey } from '../answers.ts'
-
-/** Requests by the names of their answers. */
-export type Requests = Readonly<Record<string, RedisCommand>>
-
-export type KeyHolder = Omit<HolderRow, 'process'>
-export type KeyWaiter = Omit<WaiterRow, 'process'>
-
-/** One lock, without the processes of its holders and waiters. */
-export type KeyDetail = Omit<LockDetail, 'holders' | 'queue'> & {
-  readonly holders: readonly KeyHolder[]
-  readonly queue: readonly KeyWaiter[]
-}
-
-/** One name of one kind, as its keys describe it. */
-export interface Concluded {
-  readonly holders?: readonly KeyHolder[]
-  /** The waiters, in the order of the queue. */
-  readonly queue?: readonly KeyWaiter[]
-  /** The mode of a read-write lock that is held. */
-  readonly mode?: string | undefined
-  readonly count?: CountFacts | null
-  /** False if the number of permits of a semaphore is not set. Default: true. */
-  readonly isSet?: boolean
-  /** The number of clients that listen to the channel of the lock. Default: 0. */
-  readonly listeners?: number
-}
+import type { BareHolder, Concluded } from '../../conclude.ts'
+import type { Answers, FoundKey, Requests } from '../answers.ts'
 
 /** A release by force, before its script is chosen. */
 export interface ForceTerms {
@@ -91,6 +61,6 @@ export interface KeyKind {
    *
    * @param holders the current holders
    */
-  force?(terms: ForceTerms, holders: readonly KeyHolder[]): readonly ForceRun[]
+  force?(terms: ForceTerms, holders: readonly BareHolder[]): readonly ForceRun[]
   rights?(names: RightNames): Needs
 }

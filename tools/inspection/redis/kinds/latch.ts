@@ -1,5 +1,6 @@
 import { kindKey, latchKeys, NAMES } from '../../../../src/servers/redis/calls/keys.ts'
-import type { KeyKind, Requests } from './kind.ts'
+import type { Requests } from '../answers.ts'
+import type { KeyKind } from './kind.ts'
 import { listenersOf } from './names.ts'
 import { numberIn, numberKindOf } from './numbers.ts'
 

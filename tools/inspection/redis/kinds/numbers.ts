@@ -1,6 +1,7 @@
 import { kindKey, NAMES, semaphoreKeys } from '../../../../src/servers/redis/calls/keys.ts'
-import type { Answers } from '../answers.ts'
-import type { FoundKey, KeyWaiter, Requests } from './kind.ts'
+import type { BareWaiter } from '../../conclude.ts'
+import type { Answers, FoundKey, Requests } from '../answers.ts'
+
 import { queueOf } from './names.ts'
 import { waitersOf } from './waiters.ts'
 
@@ -41,7 +42,7 @@ export function numberIn(answers: Answers): number | undefined {
   return answers.found.type === 'string' ? answers.number('number') : undefined
 }
 
-export const permitQueue = (answers: Answers): KeyWaiter[] =>
+export const permitQueue = (answers: Answers): BareWaiter[] =>
   waitersOf(answers, {
     queue: 'wanting',
     alive: 'wanted',

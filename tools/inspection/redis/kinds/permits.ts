@@ -1,7 +1,9 @@
 import { NAMES, permitKeys } from '../../../../src/servers/redis/calls/keys.ts'
+import type { BareHolder } from '../../conclude.ts'
 import { isPermitId } from '../../owner-ids.ts'
+import type { Requests } from '../answers.ts'
 import { type Answers, pairs } from '../answers.ts'
-import type { KeyHolder, KeyKind, Requests } from './kind.ts'
+import type { KeyKind } from './kind.ts'
 import { MOST_READ } from './names.ts'
 import { numberIn, numberKindOf, permitQueue, permitRequests } from './numbers.ts'
 import { ageOf } from './waiters.ts'
@@ -76,7 +78,7 @@ export const permits: KeyKind = {
  * text. For each acquisition, the server stores the first digits of the ids with the owner and the
  * start in µs.
  */
-function holdersOf(answers: Answers): KeyHolder[] {
+function holdersOf(answers: Answers): BareHolder[] {
   const { nowMs } = answers.found
   const known = new Map(pairs(answers.list('permitHolders')))
   const groups = new Map<string, { ids: string[]; untilMs: number; text: string | undefined }>()

@@ -1,6 +1,7 @@
 import { derived, NAMES, readWriteKeys, tagged } from '../../../../src/servers/redis/calls/keys.ts'
+import type { Requests } from '../answers.ts'
 import { concludeHash, readersOf } from './hashes.ts'
-import type { KeyKind, Requests } from './kind.ts'
+import type { KeyKind } from './kind.ts'
 import { CLAIM_MS, COUNTER_MS, HASHES, queueOf, SETS } from './names.ts'
 
 const { readers, writers, alive, phase, channel } = NAMES.readWrite

@@ -1,0 +1,99 @@
+import { type RowKind, viewOf } from '../kinds/all.ts'
+import type { CountFacts } from '../kinds/kind.ts'
+import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from './inspection.ts'
+import { clientOf } from './owner-ids.ts'
+
+/**
+ * If a waiting client has not reported itself for this time, in milliseconds, its waiter counts as
+ * dead.
+ */
+const REPORTS_MS = 60_000
+
+export type BareHolder = Omit<HolderRow, 'process'>
+export type BareWaiter = Omit<WaiterRow, 'process'>
+
+/** One lock, without the processes of its holders and waiters. */
+export type BareDetail = Omit<LockDetail, 'holders' | 'queue'> & {
+  readonly holders: readonly BareHolder[]
+  readonly queue: readonly BareWaiter[]
+}
+
+/** One name, as a kind reads it. */
+export interface Concluded {
+  readonly holders?: readonly BareHolder[]
+  /** The waiters, in the order of the queue. */
+  readonly queue?: readonly BareWaiter[]
+  /** The number of waiters that are not in `queue`, because the queue is too long. Default: 0. */
+  readonly unread?: number
+  /** The number of clients that listen to the channel of the lock. Default: 0. */
+  readonly listeners?: number
+  /** The mode of a read-write lock that is held. */
+  readonly mode?: string | undefined
+  readonly count?: CountFacts | null
+  /** False if the number of permits of a semaphore is not set. Default: true. */
+  readonly isSet?: boolean
+}
+
+/** @param token the last token of the lock; null if the server remembers none */
+export function newDetail(
+  key: string,
+  kind: RowKind,
+  token: number | null,
+  concluded: Concluded,
+): BareDetail {
+  const { holders = [], queue = [], unread = 0, listeners = 0 } = concluded
+  const { mode, count = null, isSet = true } = concluded
+  const alive = queue.filter(({ isDead }) => !isDead)
+  return {
+    key,
+    kind,
+    ...viewOf(kind).stateOf({ holders, mode, count, isSet }),
+    holders,
+    token,
+    waiting: Math.max(alive.length + unread, listeners),
+    oldestWaitMs: longestOf(alive),
+    count,
+    queue,
+    votes: null,
+  }
+}
+
+/**
+ * Adds the processes of the holders and waiters. Also adds waiters that only their clients report,
+ * as for a plain lock.
+ *
+ * @param processOf returns the process of a client; null if it is unknown
+ * @param reported the clients that report a wait for this lock, and how long they have waited
+ */
+export function withProcesses(
+  detail: BareDetail,
+  processOf: (client: string) => ProcessFacts | null,
+  reported: readonly { readonly client: string; readonly waitedMs: number }[],
+): LockDetail {
+  const named = <T extends { readonly owner: string }>(one: T) => {
+    return { ...one, process: processOf(clientOf(one.owner)) }
+  }
+  const queue = detail.queue.map(named)
+  const listed = new Set(queue.map(({ owner }) => clientOf(owner)))
+  const others = reported
+    .filter(({ client }) => !listed.has(client))
+    .map(({ client, waitedMs }): WaiterRow => {
+      const process = processOf(client)
+      const isDead = (process?.seenMs ?? 0) > REPORTS_MS
+      return { owner: client, process, waitedMs, isDead, wants: null }
+    })
+    .sort((a, b) => (b.waitedMs ?? 0) - (a.waitedMs ?? 0))
+  const { waiting, oldestWaitMs: waitedMs } = detail
+  const alive = others.filter(({ isDead }) => !isDead)
+  return {
+    ...detail,
+    holders: detail.holders.map(named),
+    queue: [...queue, ...others],
+    oldestWaitMs: waiting === 0 ? null : longestOf([{ waitedMs }, ...alive]),
+  }
+}
+
+function longestOf(waiters: readonly Pick<WaiterRow, 'waitedMs'>[]): number | null {
+  const waits = waiters.flatMap(({ waitedMs }) => waitedMs ?? [])
+  return waits.length === 0 ? null : Math.max(...waits)
+}
