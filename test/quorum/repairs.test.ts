@@ -207,7 +207,8 @@ test('a holder whose lock is on too few masters learns of the loss before anothe
   const cluster = await Cluster.start(3)
   const [, second, third] = cluster.masters as [RedisServer, RedisServer, RedisServer]
   await somebodyElse(third, 'it', 30_000)
-  const lease = await cluster.client({ leaseMs: 1_500 }).getLock('it').lock()
+  const holder = cluster.client({ leaseMs: 3_000 })
+  const lease = await holder.getLock('it').lock()
   const heard: string[] = []
   lease.signal.addEventListener('abort', () => heard.push('told'))
   const other = cluster.client()
@@ -217,7 +218,8 @@ test('a holder whose lock is on too few masters learns of the loss before anothe
     .lock()
     .finally(() => heard.push('let in'))
   await waits
-  // At once, because a repair between the two would give the lock to a majority again.
+  // Right after a renewal, because a repair between the two would give the lock to a majority again.
+  await new Promise((resolve) => holder.once('renewed', resolve))
   await Promise.all([second.flush(), third.admin.del('it')])
   const next = await within(20_000, waiting)
   expect(heard).toEqual(['told', 'let in'])
