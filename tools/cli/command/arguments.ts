@@ -5,7 +5,7 @@ import { InvalidArgumentError } from '../../../src/index.ts'
 export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>(
   args: readonly string[],
   options: T,
-) {
+): ReturnType<typeof parseArgs<{ options: T; allowPositionals: true; strict: true }>> {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
