@@ -38,7 +38,7 @@ export interface RecordStore {
 /** The state of one name. It is plain data, which survives JSON. */
 export interface NameRecord {
   /** The use of the name. While it lasts, no other kind may use the name. */
-  use?: NameUse
+  use?: NameUse | undefined
   /**
    * The last time in µs that was used as a token or an id. It can be ahead of the server's time. A
    * store may delete a record without parts when the server's time is later.
