@@ -48,7 +48,7 @@ export interface NameRecord {
   readonly parts: { [name: string]: StoredPart }
 }
 
-export interface NameUse {
+interface NameUse {
   /** The part of the kind that uses the name. */
   readonly part: string
   /** The words in errors for a name that the kind uses. */
