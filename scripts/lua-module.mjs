@@ -1,5 +1,5 @@
-// Writes the module for the scripts of one folder: each with a way to give its keys and arguments by name, and
-// one to read its reply.
+// Writes the module for the scripts of one folder. It has a binding for each script, which takes the keys and
+// arguments by name, and reads the reply.
 
 /** The least values of fields that are an answer of PTTL. */
 const [FOREVER, GONE] = ['-1', '-2']

@@ -38,7 +38,7 @@ export interface RecordStore {
 /** The state of one name. It is plain data, which survives JSON. */
 export interface NameRecord {
   /** The use of the name. While it lasts, no other kind may use the name. */
-  use?: NameUse
+  use?: NameUse | undefined
   /**
    * The last time in µs that was used as a token or an id. It can be ahead of the server's time. A
    * store may delete a record without parts when the server's time is later.
@@ -48,7 +48,7 @@ export interface NameRecord {
   readonly parts: { [name: string]: StoredPart }
 }
 
-export interface NameUse {
+interface NameUse {
   /** The part of the kind that uses the name. */
   readonly part: string
   /** The words in errors for a name that the kind uses. */

@@ -75,10 +75,9 @@ function textOf(record: NameRecord | undefined): string {
     : JSON.stringify(record)
 }
 
-function replace(record: NameRecord, { parts, ...others }: NameRecord): void {
-  delete record.use
+function replace(record: NameRecord, { parts, use, lastUs = 0 }: NameRecord): void {
+  Object.assign(record, { use, lastUs })
   for (const part of Object.keys(record.parts)) delete record.parts[part]
-  Object.assign(record, others)
   Object.assign(record.parts, parts)
 }
 

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../kit/clock.ts'
 import { CallFailure } from '../call-failure.ts'
 import type { ClientInfo } from '../presence.ts'
 import type { Changed, NameRecord, ServerMoment } from '../record-store.ts'
+import { isEmpty } from '../records/plain-data.ts'
 import { Channels } from './channels.ts'
 
 /** The least number of records at which the server removes unused records. */
@@ -20,6 +21,27 @@ interface Connected {
   /** Called when an outage begins. */
   wentOut(): void
   cameBack(): void
+}
+
+/** The time of a server in memory during one change. */
+class MemoryMoment implements ServerMoment {
+  readonly nowMs: number
+  /** The clients are in the same process, so they use the same clock. */
+  readonly aheadMs = 0
+  readonly #server: MemoryLockServer
+
+  constructor(server: MemoryLockServer) {
+    this.#server = server
+    this.nowMs = server.now
+  }
+
+  get steadyMs(): number {
+    return this.#server.clock.monotonic()
+  }
+
+  listeners(channel: string): number {
+    return this.#server.messages.count(channel)
+  }
 }
 
 /**
@@ -64,31 +86,21 @@ export class MemoryLockServer {
     names: readonly string[],
     change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
   ): T {
-    const newRecord = () => ({ lastUs: this.#lastUs, parts: {} })
-    const records = names.map((name) => this.#records.get(name) ?? newRecord())
-    const { answer, messages } = change(records, this.#moment())
+    const records = names.map((name) => this.#records.get(name) ?? this.#newRecord())
+    const { answer, messages } = change(records, new MemoryMoment(this))
     for (const [n, name] of names.entries()) this.write(name, records[n] as NameRecord)
     for (const { channel, message } of messages) this.messages.publish(channel, message)
     return answer
   }
 
-  #moment(): ServerMoment {
-    const { now, clock } = this
-    return {
-      nowMs: now,
-      get steadyMs() {
-        return clock.monotonic()
-      },
-      // The clients are in the same process, so they use the same clock.
-      aheadMs: 0,
-      listeners: (channel) => this.messages.count(channel),
-    }
+  #newRecord(): NameRecord {
+    return { use: undefined, lastUs: this.#lastUs, parts: {} }
   }
 
   /** Stores a record. A record without parts is deleted. */
   protected write(name: string, record: NameRecord): void {
     this.#lastUs = Math.max(this.#lastUs, record.lastUs ?? 0)
-    if (Object.keys(record.parts).length === 0) this.#records.delete(name)
+    if (isEmpty(record.parts)) this.#records.delete(name)
     else this.#records.set(name, record)
   }
 

@@ -45,7 +45,7 @@ function arrivalsUntilMs({ arrivals }: BarrierState): number {
 }
 
 /** Counts an arrival, or renews its lease. The last arrival ends the round. */
-export function arrive(record: OpenRecord, arrival: Arrival): Arrived {
+function arrive(record: OpenRecord, arrival: Arrival): Arrived {
   record.refuseOthers(WHAT)
   const { id, parties, leaseMs, round, answered } = arrival
   const barrier = record.part(PART)
@@ -68,7 +68,7 @@ export function arrive(record: OpenRecord, arrival: Arrival): Arrived {
   return { kind: 'passed' }
 }
 
-export function withdraw(record: OpenRecord, id: string): 'left' | 'passed' {
+function withdraw(record: OpenRecord, id: string): 'left' | 'passed' {
   record.refuseOthers(WHAT)
   const { arrivals, outcomes } = record.part(PART)
   const outcome = resultOf(outcomes, id)

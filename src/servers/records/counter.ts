@@ -65,7 +65,9 @@ export function setCounter(
   const { nowMs } = record
   const aheadMs = Math.max(0, (token - timeUs(nowMs)) / 1_000)
   const keptMs = Math.max(counterMs, leaseMs) + aheadMs
-  Object.assign(record.part(COUNTER), { token, endsAt: counterMs === 0 ? FOREVER : nowMs + keptMs })
+  const counter = record.part(COUNTER)
+  counter.token = token
+  counter.endsAt = counterMs === 0 ? FOREVER : nowMs + keptMs
 }
 
 /** Called when a lease is renewed. Remembers the last token for longer. */

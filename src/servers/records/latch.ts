@@ -52,7 +52,7 @@ const PART: RecordPart<StoredLatch> = {
   use: ({ count }) => (count > 0 ? { what: WHAT, untilMs: FOREVER } : undefined),
 }
 
-export function trySetCount(record: OpenRecord, count: number, request: OnceRequest): boolean {
+function trySetCount(record: OpenRecord, count: number, request: OnceRequest): boolean {
   const [latch, earlier] = resume<boolean>(record, request)
   if (earlier !== undefined) return earlier
   const isOpen = latch.count === 0
@@ -68,7 +68,7 @@ export function trySetCount(record: OpenRecord, count: number, request: OnceRequ
 }
 
 /** @returns null if the round of the call is over */
-export function countDown(record: OpenRecord, { request, round }: OnceInRound): LatchState | null {
+function countDown(record: OpenRecord, { request, round }: OnceInRound): LatchState | null {
   const [latch, earlier] = resume<LatchState>(record, request)
   if (earlier !== undefined) return earlier
   if (isOfOtherRound(record, { request, round })) return null
@@ -81,7 +81,7 @@ export function countDown(record: OpenRecord, { request, round }: OnceInRound): 
   return stored(record, request, OPEN)
 }
 
-export function deleteCount(record: OpenRecord, { request, round }: OnceInRound): boolean {
+function deleteCount(record: OpenRecord, { request, round }: OnceInRound): boolean {
   const [latch, earlier] = resume<boolean>(record, request)
   if (earlier !== undefined) return earlier
   if (isOfOtherRound(record, { request, round })) return false

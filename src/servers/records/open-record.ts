@@ -87,8 +87,8 @@ export class OpenRecord {
       if (untilMs < this.nowMs) delete record.parts[name]
       else record.parts[name] = { untilMs, state }
       const use = part.use?.(state)
-      if (use !== undefined) record.use = { part: name, ...use }
-      else if (record.use?.part === name) delete record.use
+      if (use !== undefined) record.use = { part: name, what: use.what, untilMs: use.untilMs }
+      else if (record.use?.part === name) record.use = undefined
     }
   }
 }

@@ -28,7 +28,7 @@ import { resultOf, storeResult } from './stored-results.ts'
 
 const WHAT = WHAT_HAS_IT.permits
 
-export interface LeasedAttempt extends WaitBegan {
+interface LeasedAttempt extends WaitBegan {
   readonly owner: string
   readonly permits: number
   /** The id of the client if the call waits; '' if it does not wait. */

@@ -34,7 +34,7 @@ export interface StoredChange {
   readonly answered: Iterable<string>
 }
 
-export interface SemaphoreAttempt extends WaitBegan {
+interface SemaphoreAttempt extends WaitBegan {
   /** The id of the client if the call waits; '' if it does not wait. */
   readonly client: string
   /** True if no other call of the client waits for permits. */

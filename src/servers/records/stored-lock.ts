@@ -17,7 +17,7 @@ interface LockHolder {
 }
 
 /** The holder of one lock, and the waiters of the fair lock of the same name. */
-export interface StoredLock {
+interface StoredLock {
   holder: LockHolder | null
   readonly queue: LockQueue
 }

@@ -5,7 +5,7 @@ import {
   type ReenterAnswer,
   type Released,
 } from '../../answers.ts'
-import type { Hint } from '../../hint.ts'
+import { type Hint, MISSED, TURN_OF_READERS } from '../../hint.ts'
 import type { Ending, Reentry } from '../../lock-server.ts'
 import { type LockSide, sideId } from '../../owner-id.ts'
 import type {
@@ -23,7 +23,15 @@ import type { RedisKind } from '../calls/redis-kind.ts'
 import type { KindScriptServer, Renewing } from '../calls/renew.ts'
 import { renew } from '../scripts/read-write.generated.ts'
 import * as readWrite from './read-write-bindings.ts'
-import { readWriteHint } from './read-write-hint.ts'
+
+/** Redisson sends `0` and `1` to all waiters. Holdfast sends `00` and `01`, and then other hints. */
+const HINTS = new Map<string, Hint>([
+  ['0', { kind: 'released', by: 'reader', isForAll: true }],
+  ['1', { kind: 'released', by: 'writer', isForAll: true }],
+  ['00', { kind: 'released', by: 'reader', isForAll: false }],
+  ['01', { kind: 'released', by: 'writer', isForAll: false }],
+  ['2', TURN_OF_READERS],
+])
 
 /** The read-write locks on one server or cluster, for one client. */
 class RedisReadWriteServer extends KindServer implements ReadWriteServer {
@@ -125,6 +133,12 @@ class RedisReadWriteLock implements RemoteReadWriteLock {
   }
 
   listen(onHint: (hint: Hint) => void): Subscription {
-    return this.#server.listen(this.#keys, (message) => onHint(readWriteHint(message)))
+    return this.#server.listen(this.#keys, (message) => onHint(hintIn(message)))
   }
+}
+
+/** Returns the hint in a message on the channel of a read-write lock. */
+function hintIn(message?: string): Hint {
+  if (message === undefined) return MISSED
+  return HINTS.get(message) ?? { kind: 'turn', of: message }
 }
