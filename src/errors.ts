@@ -195,14 +195,17 @@ export const OF_LOCK: Words = {
   unavailable: 'It is unknown who holds the lock.',
 }
 
-/** Returns the error of an outage. `what` is the step that did not happen, and `answer` is how Redis failed. */
+/**
+ * Returns the error of an outage. `what` is the step that did not happen, `answer` is how the server failed, and `step`
+ * is the advice for the user.
+ */
 export function unavailableError(
   lockName: string,
   what: string,
   answer: string,
+  step: string,
   cause?: unknown,
   { noun, unavailable } = OF_LOCK,
-  step = 'Check that Redis is up and can be reached, with the address, login and TLS of this client.',
 ): RedisUnavailableError {
   return new RedisUnavailableError(
     `${noun} "${lockName}": ${what}: ${answer}. ${unavailable} ${step}`,

@@ -268,7 +268,7 @@ export const permits = [
     id: 'other-limit-not-warned-of',
     mistake: 'Another number of permits in Redis than the option is not told.',
     file: 'src/locks/semaphore/permit-verbs.ts',
-    search: 'this.#client.warnings.differs(this.#semaphore, inRedis, limit)',
+    search: 'this.#client.warnings.differs(this.#semaphore, inAll, limit)',
     replace: '',
     test: LIMIT,
     name: 'another number in Redis is used, and one warning names both numbers and the remedy',

@@ -29,7 +29,12 @@ export const barrier: KindDescriptor<BarrierMethods> = {
       const key = rawName(name, 'barrier')
       assertAlone('getCyclicBarrier', others, 'Pass the number of parties to await({ parties }).')
       if (remoteOf === undefined) {
-        throw refused(`Barrier ${show(name)}: its parties need one server`, 'Use a', name)
+        throw refused(
+          `Barrier ${show(name)}: its parties need one server`,
+          'Use a',
+          name,
+          registry.limits.words,
+        )
       }
       return new HoldfastCyclicBarrier(name, remoteOf(key), barriers)
     }

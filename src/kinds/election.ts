@@ -22,7 +22,7 @@ export const election: KindDescriptor<ElectionMethods> = {
   names: ['getLeaderElection'],
   requests: ELECTION,
   onRedis: redisElection,
-  open({ owners, label, requests, call }) {
+  open({ owners, backend: { registry }, label, requests, call }) {
     const elections = new LeaderElections({
       id: owners.clientId,
       label,
@@ -32,6 +32,7 @@ export const election: KindDescriptor<ElectionMethods> = {
       },
       newOwner: (suffix) => owners.next(suffix),
       channel: requests(ELECTION),
+      oneServer: registry.limits.words.oneServer,
     })
     return {
       methods: { getLeaderElection: (name, options = {}) => elections.of(name, options) },

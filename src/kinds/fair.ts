@@ -42,6 +42,7 @@ export const fair: KindDescriptor<Methods> = {
           `Fair lock ${show(name)}: its queue needs one server`,
           'Use getLock() here, or a',
           name,
+          registry.limits.words,
         )
       }
       return new HoldfastLock(name, key, ownerOf(options, clientId), registry, locks)

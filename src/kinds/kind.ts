@@ -5,6 +5,7 @@ import type { Holdings } from '../local/holdings.ts'
 import type { Owners } from '../owner/owners.ts'
 import type { RedisKind } from '../servers/redis/calls/redis-kind.ts'
 import type { ServerKind } from '../servers/server-kind.ts'
+import type { ServerWords } from '../servers/server-words.ts'
 
 /** The parts of a client that the kinds use. */
 export interface KindHost {
@@ -58,9 +59,14 @@ export function assertAlone(get: string, others: readonly unknown[], how: string
 }
 
 /** Makes the error for a kind that clients with independent masters do not have. */
-export function refused(what: string, instead: string, name: string): InvalidArgumentError {
+export function refused(
+  what: string,
+  instead: string,
+  name: string,
+  { oneServer }: ServerWords,
+): InvalidArgumentError {
   return new InvalidArgumentError(
-    `${what}, and this client has independent masters. ${instead} client with \`redis\`.`,
+    `${what}, and this client has independent masters. ${instead} ${oneServer}.`,
     name,
   )
 }

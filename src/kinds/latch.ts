@@ -28,7 +28,12 @@ export const latch: KindDescriptor<LatchMethods> = {
       const key = rawName(name, 'latch')
       assertAlone('getCountDownLatch', others, 'trySetCount() sets its count.')
       if (remoteOf === undefined) {
-        throw refused(`Latch ${show(name)}: its count needs one server`, 'Use a', name)
+        throw refused(
+          `Latch ${show(name)}: its count needs one server`,
+          'Use a',
+          name,
+          registry.limits.words,
+        )
       }
       return new HoldfastCountDownLatch(name, key, remoteOf(key), latches)
     }

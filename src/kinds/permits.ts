@@ -37,7 +37,7 @@ export const permits: KindDescriptor<PermitMethods> = {
     const getPermitExpirableSemaphore = (name: string, options?: unknown) => {
       const key = rawName(name, 'semaphore')
       const limit = limitGiven(options)
-      if (all === undefined) throw needsOneServer(name)
+      if (all === undefined) throw needsOneServer(name, registry.limits.words)
       return new HoldfastPermitExpirableSemaphore(name, key, all, limit)
     }
     return { methods: { getPermitExpirableSemaphore } }

@@ -34,6 +34,7 @@ export const readWrite: KindDescriptor<ReadWriteMethods> = {
           `Read-write lock ${show(name)}: it needs one server`,
           'Use getLock() here, or a',
           name,
+          locks.limits.words,
         )
       }
       const owner = ownerOf(options, clientId)

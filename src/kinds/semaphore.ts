@@ -30,7 +30,7 @@ export const semaphore: KindDescriptor<SemaphoreMethods> = {
     const getSemaphore = (name: string, ...others: unknown[]) => {
       const key = rawName(name, 'semaphore')
       assertAlone('getSemaphore', others, SETS_PERMITS)
-      if (all === undefined) throw needsOneServer(name)
+      if (all === undefined) throw needsOneServer(name, registry.limits.words)
       return new HoldfastSemaphore(name, key, all)
     }
     return {

@@ -49,9 +49,9 @@ async function startWhenReady(
       lock.name,
       what,
       NOT_STARTED,
+      'Its start takes a moment: wait for longer.',
       undefined,
       words,
-      'Its start takes a moment: wait for longer.',
     )
   try {
     await ready

@@ -96,6 +96,7 @@ export class Backend {
       outageMs,
       patienceMs: settings.patienceMs,
       responseTime,
+      words: server.words,
       address: server.address,
       whyDown: () => server.whyDown,
     }

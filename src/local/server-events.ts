@@ -3,7 +3,6 @@ import { RedisUnavailableError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import { withoutFullStop } from '../kit/without-full-stop.ts'
 import type { Outage, OutageListener } from '../servers/outage.ts'
-import { nextStep } from '../waiting/next-step.ts'
 
 /**
  * For each kind of failure, the words in the error of an outage: first for the beginning of the
@@ -81,16 +80,16 @@ export class ServerEvents implements OutageListener {
   }
 }
 
-function errorOf({ address, failure, durationMs, attempts }: Outage): RedisUnavailableError {
+function errorOf({ address, words, failure, durationMs, attempts }: Outage): RedisUnavailableError {
   const { kind, message, cause = failure } = failure
   const [at, since] = WRONG[kind as keyof typeof WRONG] ?? WRONG.unsent
   const wrong =
     durationMs === 0
       ? at
       : `${since} for ${Math.round(durationMs / 1_000)} s (${attempts} attempts failed)`
-  const step = kind === 'refused' ? nextStep(message) : ''
+  const step = kind === 'refused' ? words.stepAfter(message) : ''
   const error = new RedisUnavailableError(
-    `Redis at ${address} ${wrong}: ${withoutFullStop(message)}.${step} The client retries. The event ` +
+    `${words.name} at ${address} ${wrong}: ${withoutFullStop(message)}.${step} The client retries. The event ` +
       '`recovered` reports when the server answers.',
     undefined,
     cause,

@@ -19,6 +19,7 @@ import type { Reply } from './reply.ts'
 import type { RequestChannel } from './request-channel.ts'
 import type { Attempt, LoweredHold, Reentry } from './requests.ts'
 import type { KindClient, ServerKind } from './server-kind.ts'
+import type { ServerWords } from './server-words.ts'
 import type { Subscription } from './subscription.ts'
 
 export type { Attempt, LoweredHold as Ending, Reentry } from './requests.ts'
@@ -85,6 +86,7 @@ export interface LockServer {
    * in an error. Null if the lock can be a vote.
    */
   readonly whyNoVote: string | null
+  readonly words: ServerWords
   /** How long the server may still run a request after the request's deadline, in milliseconds. */
   readonly lateAtMostMs: number
   /**

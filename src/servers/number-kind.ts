@@ -20,3 +20,8 @@ export const WHAT_HAS_IT = {
 export function hasThisName(what: string): string {
   return `WRONGTYPE ${what} has this name`
 }
+
+/** Returns the words about the other kind in a refusal; undefined if it has another reason. */
+export function conflictIn(refusal: string): string | undefined {
+  return /^WRONGTYPE (.* has (?:this|the) name.*)$/s.exec(refusal)?.[1]
+}

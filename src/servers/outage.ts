@@ -1,4 +1,5 @@
 import type { CallFailure } from './call-failure.ts'
+import type { ServerWords } from './server-words.ts'
 
 /**
  * An outage: a client cannot reach a server, or the server does not answer, or refuses the
@@ -7,6 +8,7 @@ import type { CallFailure } from './call-failure.ts'
 export interface Outage {
   /** The address of the server, for messages. It contains no login. */
   readonly address: string
+  readonly words: ServerWords
   /** The failure of the last attempt. */
   readonly failure: CallFailure
   /** The time since the first failure, in milliseconds. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../kit/clock.ts'
+import type { ServerWords } from './server-words.ts'
 import type { Subscription } from './subscription.ts'
 
 /** A time that never comes. Unlike Infinity, it survives JSON. */
@@ -9,6 +10,7 @@ export const FOREVER = Number.MAX_SAFE_INTEGER
  * protocols are in `records/`. They are the same for each store.
  */
 export interface RecordStore {
+  readonly words: ServerWords
   /** The clock of the client. */
   readonly clock: Clock
   /** True if the store can count the clients that listen to a channel. */

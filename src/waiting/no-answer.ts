@@ -1,22 +1,55 @@
+import { type RedisUnavailableError, unavailableError } from '../errors.ts'
 import { LateGrant, OddAnswer } from '../servers/call-failure.ts'
+import type { ServerWords } from '../servers/server-words.ts'
+
+interface SilentServer {
+  readonly words: ServerWords
+  /** The address of a single server; undefined if unknown. */
+  readonly address?: string | undefined
+}
+
+/** Makes the error of a call whose time is over while the server is silent. */
+export function silentError(
+  lockName: string,
+  what: string,
+  server: SilentServer,
+): RedisUnavailableError {
+  const answer = `${nameOf(server)} gave no answer`
+  return unavailableError(lockName, what, answer, server.words.ifSilent)
+}
+
+/**
+ * Returns the words for a missing answer, and the advice for the user.
+ *
+ * @param why why the answer is missing
+ * @param forMs for how long the server has not answered, in milliseconds
+ */
+export function silenceWords(
+  server: SilentServer,
+  failure: unknown,
+  why: string,
+  forMs: number,
+): { readonly answer: string; readonly step: string } {
+  // Some of several masters may have answered, so the message has the reason of each master.
+  const ofMasters = server.words.stepOfMasters?.(why)
+  if (ofMasters !== undefined) return { answer: `for ${forMs} ms ${why}`, step: ofMasters }
+  const answer = `${nameOf(server, why)} gave ${missedAnswer(failure)} for ${forMs} ms (${why})`
+  const isLate = failure instanceof LateGrant
+  return { answer, step: isLate ? OF_LATE_GRANT : server.words.ifSilent }
+}
+
+const OF_LATE_GRANT = 'Use a longer `leaseMs`, or find out why answers take so long.'
 
 /**
  * Returns how a message names the server.
  *
- * @param address the address of a single server; undefined if unknown
  * @param others the other words of the message; if they contain the address, it is not repeated
  */
-export function redisAt(address: string | undefined, others = ''): string {
-  return address === undefined || others.includes(address) ? 'Redis' : `Redis at ${address}`
+function nameOf({ words: { name }, address }: SilentServer, others = ''): string {
+  return address === undefined || others.includes(address) ? name : `${name} at ${address}`
 }
 
-export function missedAnswer(failure: unknown): string {
+function missedAnswer(failure: unknown): string {
   if (failure instanceof OddAnswer) return 'no valid answer'
   return failure instanceof LateGrant ? 'no timely answer' : 'no answer'
-}
-
-/** Returns the advice for the user. Undefined if the usual advice for an outage is right. */
-export function stepAfter(failure: unknown): string | undefined {
-  if (!(failure instanceof LateGrant)) return undefined
-  return 'Use a longer `leaseMs`, or find out why answers take so long.'
 }

@@ -10,8 +10,9 @@ import {
 import { type Clock, pause } from '../kit/clock.ts'
 import { withoutFullStop } from '../kit/without-full-stop.ts'
 import { CallFailure } from '../servers/call-failure.ts'
-import { nextStep, stepOfMasters } from './next-step.ts'
-import { missedAnswer, redisAt, stepAfter } from './no-answer.ts'
+import { conflictIn } from '../servers/number-kind.ts'
+import type { ServerWords } from '../servers/server-words.ts'
+import { silenceWords } from './no-answer.ts'
 import type { ResponseTime } from './response-time.ts'
 import { ServerHealth } from './server-health.ts'
 
@@ -27,6 +28,8 @@ export interface Limits {
    */
   readonly patienceMs: (waitMs: number) => number
   readonly responseTime: ResponseTime
+  /** The words of errors about the server. */
+  readonly words: ServerWords
   /** The address of a single server, without username and password. */
   readonly address?: string | undefined
   /** Why the connection is down; undefined if it is up or its state is unknown. */
@@ -191,26 +194,24 @@ export class RetryBudget {
     }
     if (failure === undefined || failure.kind === 'unsent' || failure.kind === 'unknown') {
       const why = failure?.message ?? due
-      // Some masters may have answered, so the message has the reason of each master.
-      const said = isOfMasters(why)
-        ? `for ${forMs} ms ${why}`
-        : `${redisAt(this.#limits.address, why)} gave ${missedAnswer(failure)} for ${forMs} ms (${why})`
-      const step = isOfMasters(why) ? stepOfMasters(why) : stepAfter(failure)
-      return unavailableError(this.#lockName, what, said, causeOf(failure), this.#words, step)
+      const { answer, step } = silenceWords(this.#limits, failure, why, forMs)
+      return unavailableError(this.#lockName, what, answer, step, causeOf(failure), this.#words)
     }
     if (failure.kind === 'unsupported') {
       return new UnsupportedServerError(`${lock}: ${failure.message}.`, this.#lockName)
     }
     const words = withoutFullStop(failure.message)
-    const named = /^WRONGTYPE (.* has (?:this|the) name.*)$/s.exec(words)?.[1]
+    const named = conflictIn(words)
     if (named !== undefined) {
       const message = `${lock}: ${named} (WRONGTYPE). Use another name for one of the two.`
       return new RedisRefusedError(message, this.#lockName, causeOf(failure))
     }
-    // The message of a quorum already quotes each master.
-    const said = isOfMasters(words) ? words : `Redis answered "${words}"`
+    const { words: server } = this.#limits
+    // The message of several masters already quotes each master.
+    const isOfMasters = server.stepOfMasters?.(words) !== undefined
+    const said = isOfMasters ? words : `${server.name} answered "${words}"`
     return new RedisRefusedError(
-      `${lock}: ${said}${failure.permanent ? '' : ` for ${forMs} ms`}.${nextStep(words)}`,
+      `${lock}: ${said}${failure.permanent ? '' : ` for ${forMs} ms`}.${server.stepAfter(words)}`,
       this.#lockName,
       causeOf(failure),
       !failure.permanent,
@@ -238,8 +239,6 @@ export class RetryBudget {
     return (isPatient ? this.#patienceMs : this.#limits.outageMs) - this.#failingMs
   }
 }
-
-const isOfMasters = (words: string): boolean => words.startsWith('no majority')
 
 /** Returns the original error of ioredis or the network. */
 function causeOf(failure: unknown): unknown {

@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/kit/clock.ts'
 import { LateGrant } from '../../src/servers/call-failure.ts'
+import { REDIS_WORDS } from '../../src/servers/redis/connection/redis-words.ts'
 import { ResponseTime } from '../../src/waiting/response-time.ts'
 import { RetryBudget } from '../../src/waiting/retry-budget.ts'
 import { faultRig, granted, outcome } from '../support/fault-rig.ts'
@@ -53,6 +54,7 @@ test('a grant after the end of its lease is not a timely answer, and the error s
     commandTimeoutMs: 1_000,
     outageMs: 10_000,
     patienceMs: () => 10_000,
+    words: REDIS_WORDS,
     responseTime: new ResponseTime(),
     address: '127.0.0.1:6379',
     whyDown: () => undefined,

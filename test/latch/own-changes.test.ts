@@ -2,6 +2,7 @@ import { systemClock } from '../../src/kit/clock.ts'
 import { HoldfastCountDownLatch } from '../../src/locks/latch/count-down-latch.ts'
 import { Latches } from '../../src/locks/latch/latches.ts'
 import type { LatchState, RemoteLatch } from '../../src/servers/latch-server.ts'
+import { REDIS_WORDS } from '../../src/servers/redis/connection/redis-words.ts'
 import { ResponseTime } from '../../src/waiting/response-time.ts'
 import { deferred } from '../support/deferred.ts'
 import { never } from '../support/eventually.ts'
@@ -25,6 +26,7 @@ function scene() {
     commandTimeoutMs: 1_000,
     outageMs: 5_000,
     patienceMs: () => 5_000,
+    words: REDIS_WORDS,
     responseTime: new ResponseTime(),
     whyDown: () => undefined,
   }

@@ -13,6 +13,7 @@ import { Owners } from '../../src/owner/owners.ts'
 import type { AcquireAnswer, HandOverAnswer, Released } from '../../src/servers/answers.ts'
 import { CallFailure } from '../../src/servers/call-failure.ts'
 import type { Attempt, Ending, Passing } from '../../src/servers/lock-server.ts'
+import { REDIS_WORDS } from '../../src/servers/redis/connection/redis-words.ts'
 import type { Reply } from '../../src/servers/reply.ts'
 import { ResponseTime } from '../../src/waiting/response-time.ts'
 import type { AcquireRequest } from '../../src/waiting/waiter.ts'
@@ -58,6 +59,7 @@ function answeredByHand() {
       commandTimeoutMs: 2_000,
       outageMs: 5_000,
       patienceMs: () => 5_000,
+      words: REDIS_WORDS,
       responseTime: new ResponseTime(),
       whyDown: nothing,
     },

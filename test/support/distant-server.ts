@@ -22,6 +22,10 @@ class DistantStore implements RecordStore {
     this.inner = inner
   }
 
+  get words() {
+    return this.inner.words
+  }
+
   get clock() {
     return this.inner.clock
   }

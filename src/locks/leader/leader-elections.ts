@@ -17,6 +17,8 @@ interface ElectionClient {
   newOwner(suffix: string): Owner
   /** Makes the channel of an election. Undefined if the servers have no fair locks. */
   channel: ((rawName: string) => ElectionChannel) | undefined
+  /** As in `ServerWords`. */
+  readonly oneServer: string
 }
 
 export class LeaderElections {
@@ -30,12 +32,12 @@ export class LeaderElections {
   }
 
   of(name: string, options: unknown): LeaderElection {
-    const { label, lock, newOwner, channel } = this.#client
+    const { label, lock, newOwner, channel, oneServer } = this.#client
     if (channel === undefined) {
       throw new InvalidArgumentError(
         `Leader election ${show(name)}: its queue needs one server, and this client has independent masters. ` +
           'Use getLock() here, and lead inside its using(): one leader at a time, in no fixed order. Or use a ' +
-          'client with `redis`.',
+          `${oneServer}.`,
         name,
       )
     }

@@ -1,9 +1,9 @@
-import { LeaseLostError, unavailableError } from '../../errors.ts'
+import { LeaseLostError } from '../../errors.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { within } from '../../kit/within.ts'
 import type { Lease } from '../../lease/lease.ts'
 import type { Acquisition } from '../../options/acquisition.ts'
-import { redisAt } from '../../waiting/no-answer.ts'
+import { silentError } from '../../waiting/no-answer.ts'
 import type { Manner, OneLock } from '../lock/one-lock.ts'
 import { inCanonicalOrder } from './canonical-order.ts'
 import { HoldingTime } from './holding-time.ts'
@@ -232,7 +232,7 @@ export class AllOrNone {
     await within(Math.max(this.#leftMs, 0), coming, this.#clock)
     if (come !== none) return come
     const what = `not acquired within ${this.#meant.waitMs} ms`
-    throw unavailableError(name, what, `${redisAt(registry.limits.address)} gave no answer`)
+    throw silentError(name, what, registry.limits)
   }
 
   /** Releases leases. The client retries unconfirmed releases in the background. */

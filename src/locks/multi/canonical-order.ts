@@ -1,6 +1,5 @@
-import { unavailableError } from '../../errors.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
-import { redisAt } from '../../waiting/no-answer.ts'
+import { silentError } from '../../waiting/no-answer.ts'
 import type { OneLock } from '../lock/one-lock.ts'
 
 interface OfLock {
@@ -36,7 +35,7 @@ export async function inCanonicalOrder<T extends OfLock>(
         if (silentMs >= longestMs - 1 && silentMs > limits.responseTime.usualMs) {
           const [one] = all.filter(({ lock: { registry } }) => registry.server === node) as [T]
           const what = `not acquired within ${Math.round(longestMs)} ms`
-          throw unavailableError(one.lock.name, what, `${redisAt(limits.address)} gave no answer`)
+          throw silentError(one.lock.name, what, limits)
         }
         limits.responseTime.missed()
       }),

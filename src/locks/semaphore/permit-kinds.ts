@@ -37,7 +37,10 @@ export class PermitKinds {
 
   constructor(locks: LocalLocks, pools: Pools) {
     this.#pools = pools
-    this.#client = { clients: locks.clients, warnings: new SemaphoreWarnings(pools.setBy) }
+    this.#client = {
+      clients: locks.clients,
+      warnings: new SemaphoreWarnings(pools.setBy, locks.limits.words.name),
+    }
   }
 
   get setBy(): string {

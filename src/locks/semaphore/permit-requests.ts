@@ -32,7 +32,11 @@ export class PermitRequests {
 
   change(how: PermitChange['how'], permits: number): Promise<number> {
     const request = this.#newRequest()
-    const failed = outcomeWords('the number of its permits was', 'changed')
+    const failed = outcomeWords(
+      'the number of its permits was',
+      'changed',
+      this.#locks.limits.words,
+    )
     return this.#request(failed, (callMs) =>
       this.#remote.change({ how, permits, ...request }, callMs),
     )
@@ -48,7 +52,7 @@ export class PermitRequests {
   /** @returns true if all these permits were still taken */
   async releaseIds(ids: readonly string[]): Promise<boolean> {
     const request = this.#newRequest()
-    const failed = outcomeWords('the permits were', 'released')
+    const failed = outcomeWords('the permits were', 'released', this.#locks.limits.words)
     const wereTaken = await this.#request(failed, (callMs) =>
       this.#remote.releaseIds(ids, request, callMs),
     )

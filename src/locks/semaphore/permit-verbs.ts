@@ -138,9 +138,9 @@ export class PermitVerbs {
   #saw(answer: PermitAnswer, waits: boolean, limit: number | undefined): void {
     if (answer.kind === 'granted') this.sights.clear()
     else if (answer.kind === 'held') this.sights.refused(answer.seen, waits)
-    const inRedis = inAllOf(answer)
-    if (limit === undefined || inRedis === undefined || inRedis === limit) return
-    this.#client.warnings.differs(this.#semaphore, inRedis, limit)
+    const inAll = inAllOf(answer)
+    if (limit === undefined || inAll === undefined || inAll === limit) return
+    this.#client.warnings.differs(this.#semaphore, inAll, limit)
   }
 
   #never(permits: number, { available, taken }: TooMany): Error {

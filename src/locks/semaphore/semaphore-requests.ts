@@ -27,7 +27,8 @@ export class SemaphoreRequests {
   change(what: SemaphoreChange['what'], permits = 0, ttlMs = 0): Promise<number> {
     const change = { id: this.#locks.newOwner().newName(), what, permits, ttlMs }
     const isOfPermits = what === 'set' || what === 'add'
-    const failed = outcomeWords(isOfPermits ? permitsWere(permits) : 'it was', DONE[what])
+    const subject = isOfPermits ? permitsWere(permits) : 'it was'
+    const failed = outcomeWords(subject, DONE[what], this.#locks.limits.words)
     return this.#locks.request(
       this.#name,
       failed,

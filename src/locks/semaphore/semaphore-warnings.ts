@@ -11,12 +11,17 @@ interface SemaphoreName {
 /** The warnings of one client about semaphores. Each semaphore gets each warning at most once. */
 export class SemaphoreWarnings {
   readonly #setBy: string
+  readonly #server: string
   readonly #unset = new Set<string>()
   readonly #differing = new Set<string>()
 
-  /** @param setBy a sentence that names the calls which set the number of permits */
-  constructor(setBy: string) {
+  /**
+   * @param setBy a sentence that names the calls which set the number of permits
+   * @param server the name of the server
+   */
+  constructor(setBy: string, server: string) {
     this.#setBy = setBy
+    this.#server = server
   }
 
   /** True if the client may still warn that this semaphore has no permits. */
@@ -35,15 +40,15 @@ export class SemaphoreWarnings {
     )
   }
 
-  /** Warns that the number of permits in Redis differs from the `permits` option of the client. */
-  differs(semaphore: SemaphoreName, inRedis: number, limit: number): void {
+  /** Warns that the number of permits on the server differs from the `permits` option of the client. */
+  differs(semaphore: SemaphoreName, permits: number, limit: number): void {
     const { name, rawName } = semaphore
     if (this.#differing.has(rawName) || this.#differing.size >= MOST_NAMES) return
     this.#differing.add(rawName)
     warn(
       'HOLDFAST_PERMITS_DIFFER',
-      `Semaphore "${name}" has ${inRedis} permits in Redis, but the option \`permits\` of this client is ${limit}. ` +
-        `The number in Redis counts. Call setPermits(${limit}) to change it for all clients, or correct the option.`,
+      `Semaphore "${name}" has ${permits} permits in ${this.#server}, but the option \`permits\` of this client is ${limit}. ` +
+        `The number in ${this.#server} counts. Call setPermits(${limit}) to change it for all clients, or correct the option.`,
     )
   }
 }

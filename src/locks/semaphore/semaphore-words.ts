@@ -1,5 +1,6 @@
 import type { Words } from '../../errors.ts'
 import type { CallFailure } from '../../servers/call-failure.ts'
+import type { ServerWords } from '../../servers/server-words.ts'
 
 export const OF_SEMAPHORE: Words = {
   noun: 'Semaphore',
@@ -23,12 +24,16 @@ export function permitsWere(count: number): string {
  * @param done the past participle, such as "released"
  * @returns the function, which the caller must call with each failure
  */
-export function outcomeWords(what: string, done: string): (failure: CallFailure) => string {
+export function outcomeWords(
+  what: string,
+  done: string,
+  { name }: ServerWords,
+): (failure: CallFailure) => string {
   let isUnknown = false
   return ({ kind }) => {
     isUnknown ||= kind === 'unknown'
     return isUnknown
-      ? `${what} possibly ${done}, but Redis did not confirm it`
+      ? `${what} possibly ${done}, but ${name} did not confirm it`
       : `${what} not ${done}`
   }
 }

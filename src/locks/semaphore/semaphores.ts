@@ -140,7 +140,7 @@ export class Semaphores {
   async #add({ name, remote }: NamedSemaphore, change: Addition): Promise<boolean> {
     const { locks } = this
     locks.assertOpen(name)
-    const words = outcomeWords(permitsWere(change.permits), 'released')
+    const words = outcomeWords(permitsWere(change.permits), 'released', locks.limits.words)
     let said = `${permitsWere(change.permits)} not released`
     const failed = (failure: CallFailure) => {
       said = words(failure)

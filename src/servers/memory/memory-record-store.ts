@@ -4,6 +4,7 @@ import type { Changed, NameRecord, RecordStore, ServerMoment } from '../record-s
 import type { Subscription } from '../subscription.ts'
 import { later } from './later.ts'
 import { type MemoryLockServer, OUT } from './memory-server.ts'
+import { MEMORY_WORDS } from './memory-words.ts'
 
 /** The failure of a request that the server ran before an outage and could not answer. */
 const LOST = new CallFailure('unknown', 'the server in memory went down before it answered')
@@ -15,6 +16,7 @@ const LOST = new CallFailure('unknown', 'the server in memory went down before i
 export class MemoryRecordStore implements RecordStore {
   readonly server: MemoryLockServer
   readonly countsListeners = true
+  readonly words = MEMORY_WORDS
   readonly #onOutage: OutageListener | undefined
   readonly #onUp = new Set<() => void>()
   #isConnected = false
@@ -100,7 +102,7 @@ export class MemoryRecordStore implements RecordStore {
   }
 
   #outage(durationMs: number): Outage {
-    return { address: 'memory', failure: OUT, durationMs, attempts: 1 }
+    return { address: 'memory', words: MEMORY_WORDS, failure: OUT, durationMs, attempts: 1 }
   }
 
   connect(): void {

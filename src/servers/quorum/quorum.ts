@@ -11,6 +11,7 @@ import { healthOf } from './health.ts'
 import { identifyAll } from './inspect.ts'
 import { downOf, Majority, type Votes } from './majority.ts'
 import type { Master } from './master.ts'
+import { MASTERS_WORDS } from './masters-words.ts'
 import { QuorumPresence } from './presence.ts'
 import { QuorumLock } from './quorum-lock.ts'
 import { renewOnMost } from './renew.ts'
@@ -30,6 +31,7 @@ import { TokenAgreement } from './token-agreement.ts'
  */
 export class Quorum implements LockServer {
   readonly masters: readonly Master[]
+  readonly words = MASTERS_WORDS
   readonly whyNoVote =
     'is already a majority lock, made by a client with `masters` or by getRedLock(). ' +
     'Pass locks of clients that have one server each'

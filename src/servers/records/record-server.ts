@@ -4,6 +4,7 @@ import type { RecordStore } from '../record-store.ts'
 import type { RenewedLease } from '../renewed-lease.ts'
 import type { RequestChannel } from '../request-channel.ts'
 import type { KindClient, ServerKind } from '../server-kind.ts'
+import type { ServerWords } from '../server-words.ts'
 import { acquireAll } from './acquire-all.ts'
 import { renewLock } from './lock.ts'
 import { RecordLock } from './lock-requests.ts'
@@ -40,6 +41,10 @@ export class RecordServer<S extends RecordStore> {
       send: (clientId, message) => store.publish(requestChannel(clientId), message),
       listen: (clientId, onMessage) => store.listen(requestChannel(clientId), onMessage),
     }
+  }
+
+  get words(): ServerWords {
+    return this.store.words
   }
 
   lock(rawName: string): RecordLock {

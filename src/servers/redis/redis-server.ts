@@ -20,6 +20,7 @@ import type { ConnectionEvents, ServerDetails } from './connection/connection-ev
 import { isClient, isCluster, labelOf, type RedisSource } from './connection/open-client.ts'
 import { Outages } from './connection/outages.ts'
 import { Probe } from './connection/probe.ts'
+import { REDIS_WORDS } from './connection/redis-words.ts'
 import { Subscriptions } from './connection/subscriptions.ts'
 import { Confirmations } from './durability/confirmations.ts'
 import { PendingReleasesBySlot } from './pending-releases-by-slot.ts'
@@ -47,6 +48,7 @@ export class RedisServer implements LockServer {
   readonly #kinds: RedisKinds | undefined
   readonly #closings: Closing[] = []
   readonly source: RedisSource
+  readonly words = REDIS_WORDS
   /** The address of the server, for messages. Left out for a cluster, which has several nodes. */
   readonly address?: string
   readonly runner: ScriptRunner

@@ -2,6 +2,7 @@ import { outsideContexts } from '../../../kit/outside-contexts.ts'
 import type { CallFailure } from '../../call-failure.ts'
 import type { OutageListener } from '../../outage.ts'
 import type { ConnectionEvents } from './connection-events.ts'
+import { REDIS_WORDS } from './redis-words.ts'
 
 /** The pause before an outage is reported again, in milliseconds. It doubles each time. */
 const REMINDER_MS = { first: 5_000, longest: 300_000 }
@@ -146,7 +147,7 @@ export class Outages {
   }
 
   #event(address: string, { since, attempts, failure }: Ongoing, at: number) {
-    return { address, failure, durationMs: Math.round(at - since), attempts }
+    return { address, words: REDIS_WORDS, failure, durationMs: Math.round(at - since), attempts }
   }
 }
 

@@ -1,3 +1,5 @@
+import type { ServerWords } from '../../server-words.ts'
+
 /** For common error replies of Redis, the advice for the user, by the first word of the reply. */
 const STEPS: Readonly<Record<string, string>> = {
   WRONGTYPE: 'Another kind of key has this name: use another name.',
@@ -20,8 +22,7 @@ const STEPS: Readonly<Record<string, string>> = {
     'The cluster has no master for this lock, or no majority of masters: see `CLUSTER INFO`.',
 }
 
-/** Returns a space and the advice for this reply; '' if there is no advice. */
-export function nextStep(reply: string): string {
+function stepAfter(reply: string): string {
   const known = Object.keys(STEPS).find((word) => new RegExp(`\\b${word} `).test(reply))
   if (known !== undefined) return ` ${STEPS[known]}`
   if (/executing the script can't run this command/.test(reply)) return ` ${STEPS.NOPERM}`
@@ -30,32 +31,10 @@ export function nextStep(reply: string): string {
     : ''
 }
 
-/** Advice for common reasons why masters do not vote. */
-const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
-  [
-    /may have lost/,
-    'A master that may have lost leases votes automatically after that time. Find out why it restarted. ' +
-      'Masters that have never been used vote at once if one client with `newDeployment: true` requests a lock ' +
-      'while all of them can be reached.',
-  ],
-  [
-    /\bE(?:CONN|HOST|NET|PIPE)[A-Z]+|ENOTFOUND|EAI_|ETIMEDOUT|connection (?:was down|broke)|not connected/,
-    'If a master cannot be reached, start it, or check its address, the network and TLS.',
-  ],
-  [
-    /no answer|[Tt]imeout/,
-    'If a master gives no answer, it hangs or is slow, or the network is slow.',
-  ],
-  [/no time was left/, 'If no time was left to request a vote again, repeat the call.'],
-  [
-    /votes were split/,
-    'Split votes mean that several clients requested the lock at once: try again, or set a `waitMs`.',
-  ],
-]
-
-export function stepOfMasters(reasons: string): string {
-  const steps = OF_MASTERS.flatMap(([reason, step]) => (reason.test(reasons) ? [step] : []))
-  const words = nextStep(reasons).trim()
-  const all = words === '' ? steps : [...steps, words]
-  return [...all, 'More: docs/how-to/independent-masters.md#errors.'].join(' ')
+export const REDIS_WORDS: ServerWords = {
+  name: 'Redis',
+  ifSilent:
+    'Check that Redis is up and can be reached, with the address, login and TLS of this client.',
+  oneServer: 'client with `redis`',
+  stepAfter,
 }

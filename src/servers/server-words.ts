@@ -1,0 +1,16 @@
+/** The words of error messages about one kind of server. */
+export interface ServerWords {
+  /** The name of the server in a sentence. */
+  readonly name: string
+  /** A sentence with the advice for the user if the server does not answer. */
+  readonly ifSilent: string
+  /** The client that a kind needs if several servers do not have the kind. */
+  readonly oneServer: string
+  /** Returns a space and the advice for an error of the server; '' if there is no advice. */
+  stepAfter(reply: string): string
+  /**
+   * Returns the advice for a failure whose message contains the reason of each of several servers.
+   * Undefined for other failures. Left out for a single server.
+   */
+  stepOfMasters?(message: string): string | undefined
+}
