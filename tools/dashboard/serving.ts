@@ -14,6 +14,7 @@ export function newDashboardOf(
   const followed = history && new FollowedHistory(history)
   const dashboard = createDashboard(async () => openInspection(where), access, {
     address: openInspection(where).address,
+    serverName: 'Redis',
     command: { options: whereOptions(where), hasPassword: hasPassword(where) },
     history: followed && (() => followed.index()),
   })

@@ -1,9 +1,16 @@
 import { InvalidArgumentError } from '../../src/index.ts'
 import { type RowKind, viewOf } from '../kinds/all.ts'
 
+/** @throws `InvalidArgumentError` if no owner can lose a lock of this kind by force */
+export function refuseKind(kind: RowKind, key: string): void {
+  const { whyNoForce } = viewOf(kind)
+  if (whyNoForce === undefined) return
+  throw new InvalidArgumentError(`${JSON.stringify(key)} ${whyNoForce}`)
+}
+
 /**
- * @throws `InvalidArgumentError` if no owner can lose a lock of this kind by force, or if no holder
- * of this kind can have the name `owner`
+ * @throws `InvalidArgumentError` as {@link refuseKind} does, and if no holder of this kind can have
+ * the name `owner`
  */
 export function refuseForce(
   kind: RowKind,
@@ -11,10 +18,8 @@ export function refuseForce(
   owner: string,
   holders: readonly { readonly owner: string }[],
 ): void {
-  const { whyNoForce, ownerRefusal } = viewOf(kind)
-  const name = JSON.stringify(key)
-  if (whyNoForce !== undefined) throw new InvalidArgumentError(`${name} ${whyNoForce}`)
+  refuseKind(kind, key)
   if (holders.some((one) => one.owner === owner)) return
-  const refusal = ownerRefusal?.(name, owner)
+  const refusal = viewOf(kind).ownerRefusal?.(JSON.stringify(key), owner)
   if (refusal !== undefined) throw new InvalidArgumentError(refusal)
 }

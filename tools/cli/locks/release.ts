@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os'
 import { InvalidArgumentError } from '../../../src/index.ts'
 import type { HolderRow, Inspection, LockDetail } from '../../inspection/inspection.ts'
-import { viewOf } from '../../kinds/all.ts'
+import { refuseKind } from '../../inspection/refuse-force.ts'
 import { readArguments, wholeNumber } from '../command/arguments.ts'
 import { type Command, EXIT, type Terminal } from '../command/command.ts'
 import { LOOK_OPTIONS, LOOK_USAGE, readCommonOptions, WHERE_USAGE } from '../servers/options.ts'
@@ -165,10 +165,7 @@ async function findHolder(
 ): Promise<ReleaseResult | { readonly detail: LockDetail; readonly holder: HolderRow }> {
   const detail = await inspection.inspect(key)
   const facts: ReleaseTarget = { name, key, holder: null, token: detail?.token ?? null }
-  if (detail !== null && viewOf(detail.kind).whyNoForce !== undefined) {
-    // These kinds have no known holders, so `release` throws an error for users here.
-    await inspection.forceRelease(key, { owner: '', token: null })
-  }
+  if (detail !== null) refuseKind(detail.kind, key)
   if (detail === null || detail.holders.length === 0) {
     return { ...facts, outcome: 'free', fence: null }
   }

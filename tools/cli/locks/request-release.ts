@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HolderRow, Inspection, LockDetail } from '../../inspection/inspection.ts'
 import { hasClient } from '../../inspection/owner-ids.ts'
+import { refuseKind } from '../../inspection/refuse-force.ts'
 import { viewOf } from '../../kinds/all.ts'
 import { EXIT, type Terminal } from '../command/command.ts'
 import type { ReadOptions } from '../servers/options.ts'
@@ -44,10 +45,7 @@ export async function requestRelease(
 ): Promise<number> {
   const { name, key, owner } = asking
   const detail = await inspection.inspect(key)
-  // These kinds have no known holders, so `release` throws an error for users here.
-  if (detail !== null && viewOf(detail.kind).whyNoForce !== undefined) {
-    await inspection.forceRelease(key, { owner: '', token: null })
-  }
+  if (detail !== null) refuseKind(detail.kind, key)
   const holders = (detail?.holders ?? []).filter(
     (one) => owner === undefined || one.owner === owner,
   )

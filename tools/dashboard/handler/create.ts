@@ -92,6 +92,8 @@ export function createDashboard(
   { authorize, release = false, onRelease }: AccessOptions,
   more: {
     readonly address?: string
+    /** The name of the servers in errors for users. */
+    readonly serverName?: string
     readonly command?: CommandOptions
     readonly times?: Partial<Times>
     /**
@@ -121,6 +123,7 @@ export function createDashboard(
     poll,
     times,
     release,
+    serverName: more.serverName ?? 'The server',
     command: more.command ?? { options: '', hasPassword: false },
     closed: closing.signal,
     authorize: async (request: Request, context: unknown) => await authorize(request, context),

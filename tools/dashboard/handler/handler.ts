@@ -15,6 +15,8 @@ export interface Parts {
   readonly poll: Poll
   readonly times: StreamTimes
   readonly release: boolean
+  /** The name of the servers in errors for users. */
+  readonly serverName: string
   readonly command: CommandOptions
   authorize(request: Request, context: unknown): Promise<Access | Response>
   readonly past: PastAnswers
@@ -111,7 +113,7 @@ async function answer(route: Route, parts: Parts, asked: DashboardRequest): Prom
     // The request is invalid. For example, a semaphore has no known holder that could lose a
     // permit.
     if (error instanceof InvalidArgumentError) return refusal(400, error.message)
-    return refusal(502, `Redis could not be asked: ${messageOf(error)}`)
+    return refusal(502, `${parts.serverName} could not be asked: ${messageOf(error)}`)
   }
 }
 
