@@ -65,7 +65,7 @@ export function lockKeys(rawName: string): LockKeys {
   return { lock: rawName, counter, channel }
 }
 
-/** Returns the keys that the renewal of one lock needs. */
+/** Returns the keys of one lock, for scripts that concern several locks. */
 export function lockAndCounter(rawName: string): readonly string[] {
   return [rawName, derived(NAMES.lock.counter, rawName)]
 }

@@ -50,6 +50,7 @@ export class RedisSemaphoreServer implements SemaphoreServer {
     this.answered = new AnsweredNames((keys) =>
       server.runner.raw(server.timeoutMs, (client) => client.unlink(...keys)),
     )
+    server.beforeClose(this.answered)
   }
 
   readonly ownerId = permitsId
@@ -57,24 +58,11 @@ export class RedisSemaphoreServer implements SemaphoreServer {
   semaphore(rawName: string): RemoteSemaphore {
     return new RedisSemaphore(this, rawName)
   }
-
-  /** Resolves when the server has forgotten all answered requests. */
-  quiet(): Promise<void> {
-    return this.answered.quiet()
-  }
-
-  stopTimer(): void {
-    this.answered.stopTimer()
-  }
 }
 
 export const redisSemaphore: Omit<RedisKind, 'what'> = {
   type: 'string',
-  open(server, client) {
-    const semaphores = new RedisSemaphoreServer(server, client)
-    server.beforeClose(semaphores)
-    return semaphores
-  },
+  open: (server, client) => new RedisSemaphoreServer(server, client),
 }
 
 class RedisSemaphore implements RemoteSemaphore {
