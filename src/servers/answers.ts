@@ -58,8 +58,11 @@ export interface Held extends LastHolder {
   readonly unasked?: true
   /** Set if a further attempt is pointless. The caller rejects with this error. */
   readonly never?: Error
-  /** When the wait began, in µs of the server's time, as text; '' or undefined if not stored. */
-  readonly since?: string
+  /**
+   * Names the client's wait. Only the server reads this text: the client repeats it in its next
+   * attempt, and compares it with hints. '' or undefined if the server stores no wait.
+   */
+  readonly waitId?: string
   /** Set if a minority of masters may have granted the lock. The owner id is abandoned. */
   readonly split?: {
     /** The pause before the next attempt, in milliseconds; undefined if no vote was granted. */
@@ -114,7 +117,7 @@ export type Released =
 
 /** One hold that `forceRelease` ends. A later hold of the same lock is not affected. */
 export interface SeenHold {
-  /** The owner as Redis stores it: `<clientId>:<owner>`. */
+  /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly owner: string
   /** The last token of the lock; null if none is stored, or if each owner id has one hold only. */
   readonly token: number | null
@@ -237,6 +240,6 @@ export interface LeaseToRenew {
   /** Returns false when the hold has ended. A quorum then restores the hold on no master. */
   readonly isHeld?: () => boolean
   readonly key: string
-  /** The owner as Redis stores it: `<clientId>:<owner>`. */
+  /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly wireOwner: string
 }

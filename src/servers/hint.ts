@@ -21,7 +21,7 @@ export interface ReleaseHint {
 /** Some waiters may have the lock now. */
 interface TurnHint {
   readonly kind: 'turn'
-  /** `readers`, or the place of the waiter, as the answer to its last request named it. */
+  /** `readers`, or the `waitId` of a waiter. */
   readonly of: string
 }
 

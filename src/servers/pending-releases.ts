@@ -10,7 +10,7 @@ import type { LoweredHold } from './requests.ts'
 
 interface NameOnLock {
   readonly key: string
-  /** The owner as Redis stores it: `<clientId>:<owner>`. */
+  /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly owner: string
 }
 

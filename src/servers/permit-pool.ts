@@ -42,11 +42,8 @@ export interface PermitAttempt extends Attempt {
   readonly isLast: boolean
   /** When the call began to wait, in ms on the client's monotonic clock. */
   readonly beganAt: number
-  /**
-   * When the client began to wait, from an earlier answer, in µs of the server's time; '' without
-   * an earlier answer.
-   */
-  readonly since: string
+  /** The `waitId` of the last refusal; '' if there was no refusal. */
+  readonly waitId: string
   /**
    * The total number of permits that the server stores if no client has set a number; undefined for
    * none.
@@ -64,7 +61,7 @@ export function waitedMsFrom(beganAt: number, clock = systemClock): number {
 }
 
 /**
- * The answer to an attempt. In a refusal, `since` is set if the client has a place in the queue.
+ * The answer to an attempt. In a refusal, `waitId` is set if the client has a place in the queue.
  */
 export type PermitAnswer = PermitsGranted | PermitsHeld | TooMany
 

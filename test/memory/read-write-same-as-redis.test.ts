@@ -75,7 +75,7 @@ class Stage {
     if (typeof answer !== 'object' || answer === null) return answer
     const shown: Record<string, unknown> = {}
     for (const [key, value] of Object.entries(answer)) {
-      if (key === 'token' || key === 'since') shown[key] = value && this.number(String(value))
+      if (key === 'token' || key === 'waitId') shown[key] = value && this.number(String(value))
       else if (key === 'ttlMs') shown[key] = aboutMs(value)
       else if (key === 'holder') shown[key] = value === '' ? '' : 'one of them'
       // Of one of them: one of few may be dead, and tell none.

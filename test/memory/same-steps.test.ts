@@ -84,7 +84,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
       const tryOnce = { waits: false }
       expect(await write('a:1:write')).toMatchObject({ kind: 'granted' })
       expect(await read('b:1')).toMatchObject({ kind: 'held' })
-      const waiting = (await write('c:1:write')) as { kind: string; since: string }
+      const waiting = (await write('c:1:write')) as { kind: string; waitId: string }
       expect(waiting.kind).toBe('held')
       await release('a:1:write')
       expect(await write('c:1:write')).toMatchObject({ kind: 'held' })
@@ -95,13 +95,13 @@ describe.each(places)('requests to %s', (_, newPlace) => {
       expect(await read('a:3', tryOnce)).toMatchObject({ kind: 'held' })
       expect(await write('c:1:write')).toMatchObject({ kind: 'granted' })
       await eventually(() =>
-        hints.some((hint) => hint.kind === 'turn' && hint.of === waiting.since),
+        hints.some((hint) => hint.kind === 'turn' && hint.of === waiting.waitId),
       )
       expect(hints.filter(({ kind }) => kind !== 'missed')).toEqual([
         { kind: 'released', by: 'writer', isForAll: false },
         { kind: 'turn', of: 'readers' },
         { kind: 'released', by: 'reader', isForAll: false },
-        { kind: 'turn', of: waiting.since },
+        { kind: 'turn', of: waiting.waitId },
       ])
     })
 
@@ -186,7 +186,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS, waits: true, isLast: true }
     const acquire = (owner: string, given = {}) => {
       const permits = permitsOf(owner)
-      const begun = { beganAt: systemClock.monotonic(), since: '' }
+      const begun = { beganAt: systemClock.monotonic(), waitId: '' }
       const attempt = { ...terms, ...begun, ...given, owner, permits }
       return ask<PermitAnswer>((reply) => semaphoreOf(owner).acquire(attempt, reply))
     }
@@ -237,25 +237,25 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     test('the next client is woken when the first waiter leaves', async () => {
       const told = await listen('c')
       await change('set', 1)
-      expect(await acquire('b:101:3', { since: '970' })).toMatchObject({ kind: 'held' })
-      expect(await acquire('c:101:1', { since: '980' })).toMatchObject({ kind: 'held' })
+      expect(await acquire('b:101:3', { waitId: '970' })).toMatchObject({ kind: 'held' })
+      expect(await acquire('c:101:1', { waitId: '980' })).toMatchObject({ kind: 'held' })
       await release('b:101:3', true)
       await eventually(() => told.times === 1)
-      expect(await acquire('c:101:1', { since: '980' })).toMatchObject({ kind: 'granted' })
+      expect(await acquire('c:101:1', { waitId: '980' })).toMatchObject({ kind: 'granted' })
     })
 
     test('a client that was served does not pass its place to a waiter that came after another client', async () => {
       const told = await listen('c')
       await change('set', 0)
-      await acquire('b:101:1', { since: '970' })
-      await acquire('c:101:1', { since: '980' })
+      await acquire('b:101:1', { waitId: '970' })
+      await acquire('c:101:1', { waitId: '980' })
       await change('add', 2)
-      const goesOn = { since: '970', isLast: false }
+      const goesOn = { waitId: '970', isLast: false }
       expect(await acquire('b:101:1', goesOn)).toMatchObject({ kind: 'granted' })
       expect(told.times).toBe(0)
-      expect(await acquire('b:102:1', { since: '990' })).toMatchObject({ kind: 'held' })
+      expect(await acquire('b:102:1', { waitId: '990' })).toMatchObject({ kind: 'held' })
       await eventually(() => told.times === 1)
-      expect(await acquire('c:101:1', { since: '980' })).toMatchObject({ kind: 'granted' })
+      expect(await acquire('c:101:1', { waitId: '980' })).toMatchObject({ kind: 'granted' })
     })
   })
 
@@ -264,7 +264,7 @@ describe.each(places)('requests to %s', (_, newPlace) => {
     const pool = permits.pool('it')
     const terms = { leaseMs: LEASE_MS, reserve: 0, callMs: CALL_MS }
     const attempt = { ...terms, owner, permits: 2, waits: false }
-    const begun = { isLast: true, beganAt: systemClock.monotonic(), since: '' }
+    const begun = { isLast: true, beganAt: systemClock.monotonic(), waitId: '' }
     const remembered = (request: string) => ({ request, keptMs: LEASE_MS })
     const counts = async () => {
       const { available, taken } = await pool.inspect(10, CALL_MS)

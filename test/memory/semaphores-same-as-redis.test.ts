@@ -134,7 +134,7 @@ class Stage {
     const shown: Record<string, unknown> = {}
     for (const [key, value] of Object.entries(answer)) {
       if (key === 'token') shown[key] = value && numberIn(this.#tokens, String(value))
-      else if (key === 'since') shown[key] = value && numberIn(this.#since, String(value))
+      else if (key === 'waitId') shown[key] = value && numberIn(this.#since, String(value))
       else if (key === 'acquired') shown[key] = this.show(value.sort(byId))
       else if (key !== 'reserved') shown[key] = this.show(value)
     }
@@ -216,7 +216,7 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const request = `r${random.below(3)}`
   const leaseMs = random.of([LEASE_MS, LONGER_MS])
   const waitedMs = random.of([0, 0, 10_000, 20_000])
-  const attempt: Omit<PermitAttempt, 'since' | 'beganAt'> = {
+  const attempt: Omit<PermitAttempt, 'waitId' | 'beganAt'> = {
     owner,
     permits,
     leaseMs,
@@ -239,9 +239,9 @@ function newStep(random: Random, leaning: (typeof LEANINGS)[number]): [string, S
   const poolOf = (stage: Stage): RemotePool & Looked =>
     isPermit ? stage.pool(client) : stage.semaphore(client)
   const acquire = (stage: Stage) => {
-    const since = sinceAt === undefined ? '' : stage.sinceAt(sinceAt)
+    const waitId = sinceAt === undefined ? '' : stage.sinceAt(sinceAt)
     const beganAt = performance.now() - waitedMs
-    return ask((reply) => poolOf(stage).acquire({ ...attempt, beganAt, since, limit }, reply))
+    return ask((reply) => poolOf(stage).acquire({ ...attempt, beganAt, waitId, limit }, reply))
   }
   const ending = { owner, holds: 0, token: '', callMs: CALL_MS } as const
   const release = (stage: Stage) => ask((reply) => poolOf(stage).giveBack(ending, isLast, reply))

@@ -45,7 +45,7 @@ test('a grant that its caller abandons is given back, even if another request is
       callMs: 5_000,
       beside: undefined,
     }
-    const waiting = { waits: false, isLast: true, beganAt: 0, since: '', leftMs: 0 }
+    const waiting = { waits: false, isLast: true, beganAt: 0, waitId: '', leftMs: 0 }
     const kind = await new Promise<string>((resolve, reject) => {
       semaphore.acquire(
         { ...attempt, ...waiting },

@@ -68,7 +68,7 @@ test('the request to leave is not repeated if the client has a new waiter', asyn
   }
   const waits = (owner: string) =>
     promised<PermitAnswer>((reply) =>
-      semaphore.acquire({ ...attempt, owner, beganAt: performance.now(), since: '' }, reply),
+      semaphore.acquire({ ...attempt, owner, beganAt: performance.now(), waitId: '' }, reply),
     )
   await waits('c:1:1')
   let nobodyWaits = true

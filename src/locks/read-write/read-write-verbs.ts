@@ -166,7 +166,7 @@ export class ReadWriteVerbs {
       answered: (answer) => {
         const isLong = answer.kind === 'held' && answer.ttlMs > ASK_AGAIN_MS
         reply.answered(isLong ? { ...answer, ttlMs: ASK_AGAIN_MS } : answer)
-        // The answer tells the waiter since when it waits. With this time, the waiter recognises
+        // The answer names the wait. With this name, the waiter recognises
         // the early hints that are for it.
         for (const hint of this.#early.values()) this.#onHint(hint)
         this.#answerHandled()

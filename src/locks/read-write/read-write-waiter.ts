@@ -13,10 +13,10 @@ export class ReadWriteWaiter extends RacingWaiter {
   /** The upgradable hold that the waiter upgrades. Undefined if the waiter does not upgrade. */
   #upgraded: Hold | undefined
   /**
-   * Since when the client waits to write, or for the upgradable lock, in the words of the server's
-   * answer. Empty for a reader.
+   * The name of the client's wait to write, or for the upgradable lock, from the server's answer.
+   * Empty for a reader.
    */
-  #since = ''
+  #waitId = ''
 
   override start(): void {
     const { lock, request } = this
@@ -43,13 +43,13 @@ export class ReadWriteWaiter extends RacingWaiter {
     return first?.request.kind.isShared ? undefined : first
   }
 
-  override saw(seen: LastHolder & Pick<Held, 'since'>): void {
-    this.#since = seen.since ?? this.#since
+  override saw(seen: LastHolder & Pick<Held, 'waitId'>): void {
+    this.#waitId = seen.waitId ?? this.#waitId
     super.saw(seen)
   }
 
   override isMeant(hint: Hint): boolean {
-    if (hint.kind === 'turn') return hint.of === (this.#since || READERS)
+    if (hint.kind === 'turn') return hint.of === (this.#waitId || READERS)
     return hint.kind === 'missed' || hint.isForAll
   }
 

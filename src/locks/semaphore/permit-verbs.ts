@@ -36,11 +36,10 @@ export class PermitVerbs {
   readonly #semaphore: WaitedSemaphore
   readonly #client: Watching
   /**
-   * The waiter that was refused last. `#since` is the time from which this waiter waits, as the
-   * server reported it.
+   * The waiter that was refused last. `#waitId` is the name of its wait, from the server's answer.
    */
   #waiter: object | undefined
-  #since = ''
+  #waitId = ''
   /** True if this client may have a place in the server's list of waiters. */
   #hasPlace = false
 
@@ -104,9 +103,9 @@ export class PermitVerbs {
     const { waiters, services } = this.#semaphore
     const waiter = waits ? waiters.first : undefined
     const beganAt = services.clock.monotonic() - (waiter?.waitedMs ?? 0)
-    const since = waiter !== undefined && waiter === this.#waiter ? this.#since : ''
+    const waitId = waiter !== undefined && waiter === this.#waiter ? this.#waitId : ''
     const handler = this.#handling(reply, waiter, isLast, wanted)
-    this.#remote.acquire({ ...attempt, ...wanted, waits, isLast, beganAt, since }, handler)
+    this.#remote.acquire({ ...attempt, ...wanted, waits, isLast, beganAt, waitId }, handler)
   }
 
   #handling(
@@ -122,7 +121,7 @@ export class PermitVerbs {
         if (waiter !== undefined) {
           this.#hasPlace = isHeld || !isLast
           this.#waiter = isHeld ? waiter : undefined
-          if (isHeld) this.#since = answer.since ?? ''
+          if (isHeld) this.#waitId = answer.waitId ?? ''
         }
         if (answer.kind === 'tooMany') {
           reply.answered({ kind: 'held', ttlMs: Infinity, never: this.#never(permits, answer) })

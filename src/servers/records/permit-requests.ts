@@ -32,10 +32,10 @@ class RecordPermits implements RemotePermits {
   }
 
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
-    const { owner, permits, waits, isLast, since, beganAt, limit, leaseMs } = attempt
+    const { owner, permits, waits, isLast, waitId, beganAt, limit, leaseMs } = attempt
     const { clientId, counterMs, store } = this.#client
     const waitedMs = waitedMsFrom(beganAt, store.clock)
-    const given = { owner, permits, client: waits ? clientId : '', isLast, since, waitedMs, limit }
+    const given = { owner, permits, client: waits ? clientId : '', isLast, waitId, waitedMs, limit }
     const acquired = this.#change((record) => acquireLeased(record, given, { leaseMs, counterMs }))
     replyWith(acquired, reply)
   }

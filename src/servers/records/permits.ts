@@ -73,7 +73,7 @@ export function acquireLeased(
     wakeNext(record, client)
     const holders = waits ? someHolders(pool, nowMs) : []
     const seen = { isSet, available, taken, holders }
-    return { kind: 'held', ttlMs, since: waits ? String(sinceUs) : '', seen }
+    return { kind: 'held', ttlMs, waitId: waits ? String(sinceUs) : '', seen }
   }
   const endsAt = Math.floor(nowMs) + terms.leaseMs
   if (isRepeat) lengthenPermits(pool, owner, endsAt)

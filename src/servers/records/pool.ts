@@ -153,15 +153,15 @@ export function giveBackExpired(pool: Pool, now: number): void {
 
 /** When a call began to wait. */
 export interface WaitBegan {
-  /** The time from an earlier answer, in µs of the server's time, as text; '' without an answer. */
-  readonly since: string
-  /** How long the call has waited, in milliseconds. It counts if `since` is ''. */
+  /** That time from an earlier answer, in µs of the server's time; '' without an answer. */
+  readonly waitId: string
+  /** How long the call has waited, in milliseconds. It counts if `waitId` is ''. */
   readonly waitedMs: number
 }
 
 /** Returns when a call began to wait, in µs of the server's time. */
-export function beganUs(record: OpenRecord, { since, waitedMs }: WaitBegan): number {
-  return since === '' ? record.uniqueUs() - waitedMs * 1_000 : Number(since)
+export function beganUs(record: OpenRecord, { waitId, waitedMs }: WaitBegan): number {
+  return waitId === '' ? record.uniqueUs() - waitedMs * 1_000 : Number(waitId)
 }
 
 /**

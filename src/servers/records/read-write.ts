@@ -64,9 +64,9 @@ export function acquireToRead(
     holds.mode === 'write' ? holds.byOwner[beside] === undefined : isShut(queue, place, nowMs)
   if (!isHeld && (mustWait || (!isPlainReader && hasUpgradable(holds, nowMs)))) {
     const sinceUs = attempt.client === '' ? 0 : wait(record, place, attempt.aliveMs)
-    const since = sinceUs > 0 && !isPlainReader ? String(sinceUs) : ''
+    const waitId = sinceUs > 0 && !isPlainReader ? String(sinceUs) : ''
     const ttlMs = endsInMs(lockLeft(holds, nowMs))
-    return { kind: 'held', ttlMs, since, ...holderOf(record, '') }
+    return { kind: 'held', ttlMs, waitId, ...holderOf(record, '') }
   }
   giveHold(holds, { owner, count: 1, leaseMs: terms.leaseMs }, nowMs)
   if (isLast || member !== client) leaveQueue(queue, place)
@@ -129,16 +129,16 @@ function whyNotWrite(
   const isNext = isUpgrade || first === undefined || first.member === place.member
   const isFree = remaining === 0 || (isUpgrade && holds.mode === 'read' && remaining === 1)
   if (isFree && isNext && queue.phaseEndsAt === 0) return undefined
-  const since = client === '' ? '' : String(wait(record, place, aliveMs))
+  const waitId = client === '' ? '' : String(wait(record, place, aliveMs))
   if (!isFree) {
     const ttlMs = endsInMs(lockLeft(holds, nowMs))
-    return { kind: 'held', since, ttlMs, ...holderOf(record, beside) }
+    return { kind: 'held', waitId, ttlMs, ...holderOf(record, beside) }
   }
   // The lock is free, but readers of the current phase, or a client that has waited longer, come
   // first.
   const firstForMs = isNext ? 0 : placeLeftMs(queue, first.member, nowMs)
   const ttlMs = Math.max(leftMs(queue.phaseEndsAt, nowMs), firstForMs)
-  return { kind: 'held', since, ttlMs, holder: '', ageMs: null }
+  return { kind: 'held', waitId, ttlMs, holder: '', ageMs: null }
 }
 
 export function reenterToWrite(

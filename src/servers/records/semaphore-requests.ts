@@ -97,10 +97,10 @@ class RecordSemaphore implements RemoteSemaphore {
   }
 
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void {
-    const { owner, permits, waits, isLast, since, beganAt } = attempt
+    const { owner, permits, waits, isLast, waitId, beganAt } = attempt
     const { store, clientId } = this.#host.client
     const waitedMs = waitedMsFrom(beganAt, store.clock)
-    const given = { permits, client: waits ? clientId : '', isLast, since, waitedMs }
+    const given = { permits, client: waits ? clientId : '', isLast, waitId, waitedMs }
     const acquired = this.#change(owner, (record, request) =>
       acquirePermits(record, request, given),
     )

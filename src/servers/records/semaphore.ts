@@ -77,7 +77,7 @@ export function acquirePermits(
   // so another client may be next.
   if (wasFirst && isOther) wakeNext(record)
   const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - nowMs)) : Infinity
-  return { kind: 'held', ttlMs, since: String(sinceUs), seen }
+  return { kind: 'held', ttlMs, waitId: String(sinceUs), seen }
 }
 
 /**

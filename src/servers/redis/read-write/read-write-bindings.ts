@@ -40,7 +40,7 @@ export const lower = { ...free(0), asksAgain: false }
 export const inspect = converted(scripts.inspect, readWriteFacts)
 
 function heldOf<H extends { readonly sinceUs: string }>({ sinceUs, ...held }: H) {
-  return { ...held, since: sinceUs }
+  return { ...held, waitId: sinceUs }
 }
 
 function readWriteFacts(facts: scripts.InspectReply): ReadWriteState {

@@ -28,7 +28,7 @@ function permitAnswer(answer: scripts.AcquireReply): PermitAnswer {
   }
   const { kind, ttlMs, since, isSet, available, taken, nowUs } = answer
   const seen = { isSet, available, taken, holders: holdersIn(answer.holders, nowUs) }
-  return { kind, ttlMs, since, seen }
+  return { kind, ttlMs, waitId: since, seen }
 }
 
 function permitFacts(facts: scripts.InspectReply): PermitFacts {

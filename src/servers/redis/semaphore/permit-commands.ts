@@ -60,7 +60,7 @@ class RedisPermits implements RemotePermits {
   }
 
   acquire(
-    { owner, leaseMs, waits, isLast, beganAt, since, limit, callMs }: PermitAttempt,
+    { owner, leaseMs, waits, isLast, beganAt, waitId: since, limit, callMs }: PermitAttempt,
     reply: Reply<PermitAnswer>,
   ): void {
     const client = waits ? this.#clientId : ''

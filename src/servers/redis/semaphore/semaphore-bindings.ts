@@ -9,7 +9,7 @@ export const acquire = converted(scripts.acquire, (answer): PermitAnswer => {
   if (answer.kind === 'granted') return { kind: 'granted', token: 0 }
   const { kind, ttlMs, since, isSet, available } = answer
   const seen = { isSet, available, taken: null, holders: [] }
-  return since === '' ? { kind, ttlMs, seen } : { kind, ttlMs, since, seen }
+  return since === '' ? { kind, ttlMs, seen } : { kind, ttlMs, waitId: since, seen }
 })
 export const giveBack = converted(
   scripts.giveBack,

@@ -85,7 +85,7 @@ class RedisSemaphore implements RemoteSemaphore {
   }
 
   acquire(
-    { owner, waits, isLast, since, beganAt, callMs }: PermitAttempt,
+    { owner, waits, isLast, waitId: since, beganAt, callMs }: PermitAttempt,
     reply: Reply<PermitAnswer>,
   ): void {
     const { clientId, keptMs } = this.#host
