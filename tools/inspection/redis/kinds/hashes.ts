@@ -72,6 +72,7 @@ function holdersOf(answers: Answers, mode: string | undefined): BareHolder[] {
   const ttlMs = answers.leftMs('ttl')
   if (ttlMs === undefined) return []
   const owners = fieldsOf(answers).filter(([field]) => field !== 'mode')
+  const readers = new Set(readersOf(answers))
   const since = answers.isQuorum ? null : ageOf(token ?? 0, nowMs)
   return owners.flatMap(([owner, count]) => {
     const isRedisson = isRedissons(owner)
@@ -84,7 +85,7 @@ function holdersOf(answers: Answers, mode: string | undefined): BareHolder[] {
       ttlMs,
       ageMs: isAlone ? since : null,
     }
-    if (!readersOf(answers).includes(owner)) return [holder]
+    if (!readers.has(owner)) return [holder]
     const readerMs = answers.leftMs(`ttl ${owner}`)
     // An expired reader stays in the hash until the next request, so the reader is not listed. A
     // Redisson reader is listed, because Redisson may renew the key of the lock and not the key of

@@ -1,7 +1,6 @@
 import { kindKey, NAMES, semaphoreKeys } from '../../../../src/servers/redis/calls/keys.ts'
 import type { BareWaiter } from '../../conclude.ts'
 import type { Answers, FoundKey, Requests } from '../answers.ts'
-
 import { queueOf } from './names.ts'
 import { waitersOf } from './waiters.ts'
 
