@@ -23,3 +23,16 @@ export function candidateLabel(owner: string): string | null {
  * older version of Holdfast.
  */
 export const isPermitId = (owner: string): boolean => /^[0-9a-f]{32}$/.test(owner)
+
+/**
+ * Returns the permits that a forced release ends.
+ *
+ * @param owner an owner, or the id of one permit
+ */
+export function permitsOf(
+  owner: string,
+  holders: readonly { readonly owner: string; readonly permits: readonly string[] }[],
+): readonly string[] {
+  const holder = holders.find((one) => one.owner === owner)
+  return holder?.permits ?? (isPermitId(owner) ? [owner] : [])
+}

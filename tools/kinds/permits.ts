@@ -43,6 +43,8 @@ export function toUsePermits({ stateText }: Pick<FreeFacts, 'stateText'>): strin
   return 'The number of permits is not set: call trySetPermits(n).'
 }
 
+export const wantedPermits = (count: number): string => `${count} permit${count === 1 ? '' : 's'}`
+
 export function permitPage(): Partial<PageWords> {
   const text = 'but the number of permits is not set: call trySetPermits(n).'
   return { unusable: { stateText: NO_PERMITS, text } }

@@ -1,5 +1,6 @@
 import type { Holdfast, WaitingClient, WaitingForPermits } from '../../../src/index.ts'
 import type { RowKind } from '../../kinds/all.ts'
+import { wantedPermits } from '../../kinds/permits.ts'
 import type { BareHolder, BareWaiter, Concluded } from '../conclude.ts'
 import { candidateLabel } from '../owner-ids.ts'
 
@@ -98,6 +99,5 @@ function waiterTo({ client, waitedMs }: WaitingClient, wants: 'read' | 'write'):
 }
 
 function waiterForPermits({ client, waitedMs, permits }: WaitingForPermits): BareWaiter {
-  const wants = `${permits} permit${permits === 1 ? '' : 's'}`
-  return { owner: client, waitedMs, isDead: false, wants }
+  return { owner: client, waitedMs, isDead: false, wants: wantedPermits(permits) }
 }

@@ -18,7 +18,7 @@ import type {
   ReleaseReason,
   SeenHolder,
 } from '../inspection.ts'
-import { isPermitId } from '../owner-ids.ts'
+import { permitsOf } from '../owner-ids.ts'
 import { refuseForce } from '../refuse-force.ts'
 import { waitsIn } from '../reported-waits.ts'
 import { errorForUser, labelOf, requestRelease } from '../request-release.ts'
@@ -121,8 +121,7 @@ export class MemoryInspection implements Inspection {
     holders: LockDetail['holders'],
   ): Promise<boolean> {
     if (kind === 'permits') {
-      const holder = holders.find((one) => one.owner === owner)
-      const ids = holder?.permits ?? (isPermitId(owner) ? [owner] : [])
+      const ids = permitsOf(owner, holders)
       return ids.length > 0 && this.#client.getPermitExpirableSemaphore(key).release(ids)
     }
     if (kind === 'read-write') {

@@ -1,4 +1,5 @@
 import { kindKey, NAMES, semaphoreKeys } from '../../../../src/servers/redis/calls/keys.ts'
+import { wantedPermits } from '../../../kinds/permits.ts'
 import type { BareWaiter } from '../../conclude.ts'
 import type { Answers, FoundKey, Requests } from '../answers.ts'
 import { queueOf } from './names.ts'
@@ -47,6 +48,6 @@ export const permitQueue = (answers: Answers): BareWaiter[] =>
     alive: 'wanted',
     wants(mark) {
       const [, permits] = / (\d+)$/.exec(mark) ?? []
-      return permits === undefined ? null : `${permits} permit${permits === '1' ? '' : 's'}`
+      return permits === undefined ? null : wantedPermits(Number(permits))
     },
   })

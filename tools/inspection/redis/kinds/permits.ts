@@ -1,6 +1,6 @@
 import { NAMES, permitKeys } from '../../../../src/servers/redis/calls/keys.ts'
 import type { BareHolder } from '../../conclude.ts'
-import { isPermitId } from '../../owner-ids.ts'
+import { permitsOf } from '../../owner-ids.ts'
 import type { Requests } from '../answers.ts'
 import { type Answers, pairs } from '../answers.ts'
 import type { KeyKind } from './kind.ts'
@@ -63,13 +63,9 @@ export const permits: KeyKind = {
   force({ key, owner, publish }, all) {
     const { pool, timeouts, channel, tickets, ...own } = permitKeys(key)
     const keys = [pool, timeouts, own.queue, own.alive, own.holders, own.kind]
-    const holder = all.find((one) => one.owner === owner)
-    const ids = holder?.permits ?? (isPermitId(owner) ? [owner] : [])
-    return ids.map((id) => ({
-      script: 'takePermit',
-      keys,
-      args: [id, channel, publish, tickets],
-    }))
+    return permitsOf(owner, all).map((id) => {
+      return { script: 'takePermit', keys, args: [id, channel, publish, tickets] }
+    })
   },
 }
 
