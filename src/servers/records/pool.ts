@@ -153,7 +153,7 @@ export function giveBackExpired(pool: Pool, now: number): void {
 
 /** When a call began to wait. */
 export interface WaitBegan {
-  /** That time from an earlier answer, in µs of the server's time; '' without an answer. */
+  /** The time in an earlier answer, in µs of the server's time; '' without an earlier answer. */
   readonly waitId: string
   /** How long the call has waited, in milliseconds. It counts if `waitId` is ''. */
   readonly waitedMs: number
