@@ -40,8 +40,8 @@ export const latch = [
     mistake:
       'Each copy of a count-down has its own time, and may run when it is remembered no more.',
     file: 'src/servers/redis/latch-commands.ts',
-    search: 'if (!request.mayHaveRun) request.untilUs = undefined',
-    replace: 'request.untilUs = undefined',
+    search: 'request.mayHaveRun ? this.#untilUs.get(request) : undefined',
+    replace: 'undefined',
     test: CLOCK,
     name: 'a count-down whose answer is lost while the clock is set forward counts once',
   },

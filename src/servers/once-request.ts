@@ -15,9 +15,7 @@ export class OnceRequest {
    * deadline of that copy.
    */
   mayHaveRun = false
-  /** The deadline of the last copy, in µs of the server's time; undefined before the first copy. */
-  untilUs: number | undefined
-  /** The same deadline, in ms on the client's monotonic clock. */
+  /** The deadline of the last copy, in ms on the client's monotonic clock. */
   #untilMs: number | undefined
 
   constructor(id: string, keptMs: number, clock: Clock) {

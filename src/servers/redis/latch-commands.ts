@@ -41,6 +41,8 @@ class RedisLatch implements RemoteLatch {
   readonly #server: KindScripts
   readonly #rawName: string
   readonly #keys: ReturnType<typeof latchKeys>
+  /** The deadline of the last copy of each request, in µs of the server's time. */
+  readonly #untilUs = new WeakMap<OnceRequest, number>()
 
   constructor(server: KindScripts, rawName: string) {
     this.#server = server
@@ -130,10 +132,11 @@ class RedisLatch implements RemoteLatch {
       sentAt = performance.now()
       askedUs = Math.max(askedUs, this.#clock.timeUs(request.askedAt))
       // A copy must not run after the server has forgotten the result of an earlier copy, or it
-      // would count twice. So a request that may have run keeps its `untilUs`.
-      if (!request.mayHaveRun) request.untilUs = undefined
-      request.untilUs ??= this.#clock.inUs(request.keptMs)
-      return givenAt({ askedUs, untilUs: request.untilUs })
+      // would count twice. So a request that may have run keeps its deadline.
+      const lastUs = request.mayHaveRun ? this.#untilUs.get(request) : undefined
+      const untilUs = lastUs ?? this.#clock.inUs(request.keptMs)
+      this.#untilUs.set(request, untilUs)
+      return givenAt({ askedUs, untilUs })
     }
     for (;;) {
       const leftMs = Math.max(1, endsAt - performance.now())
