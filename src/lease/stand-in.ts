@@ -3,7 +3,7 @@ import type { Moment } from '../kit/clock.ts'
 /** The key and the owner id that identify a hold on the server. */
 export interface HoldId {
   readonly key: string
-  /** The owner as Redis stores it: `<clientId>:<owner>`. */
+  /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly wireOwner: string
 }
 

@@ -100,7 +100,8 @@ export class LocalLocks {
   }
 
   /**
-   * Sends a request to Redis that changes no hold. Repeats the request after temporary failures.
+   * Sends a request to the server that changes no hold. Repeats the request after temporary
+   * failures.
    *
    * @param failed the failed step for the error, or a function that returns the failed step
    */

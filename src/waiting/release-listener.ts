@@ -58,7 +58,8 @@ export class ReleaseListener<H = Hint> {
    * release.
    *
    * @param remote the requests of the next waiter's kind, because kinds may use different channels
-   * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease has no expiry
+   * @param ttlMs the remaining lease of the holder in milliseconds; Infinity if the lease has no
+   * expiry
    * @returns how long to wait for a message before the next check, in milliseconds
    */
   listen(remote: Listenable<H>, ttlMs: number): number {

@@ -18,9 +18,9 @@ import { ServerHealth } from './server-health.ts'
 
 export interface Limits {
   readonly clock: Clock
-  /** The longest time of one request to Redis, in milliseconds. */
+  /** The longest time of one request to the server, in milliseconds. */
   readonly commandTimeoutMs: number
-  /** How long a call tolerates that Redis is silent or refuses requests, in milliseconds. */
+  /** How long a call tolerates that the server is silent or refuses requests, in milliseconds. */
   readonly outageMs: number
   /**
    * Returns how long a call with this `waitMs` tolerates an outage, in milliseconds. A `waitMs` of
@@ -40,8 +40,9 @@ export interface Limits {
 const LEAST_CALL_MS = 20
 
 /**
- * Limits how long one operation tolerates failures of Redis. Temporary failures are retried for
- * `outageMs`, or for `patienceMs` if the call waits. Permanent failures end the operation at once.
+ * Limits how long one operation tolerates failures of the server. Temporary failures are retried
+ * for `outageMs`, or for `patienceMs` if the call waits. Permanent failures end the operation at
+ * once.
  */
 export class RetryBudget {
   readonly #lockName: string
@@ -92,8 +93,8 @@ export class RetryBudget {
   }
 
   /**
-   * True if Redis does not answer now, so that the state of the lock is unknown. Called when the
-   * time limit of a wait has passed.
+   * True if the server does not answer now, so that the state of the lock is unknown. Called when
+   * the time limit of a wait has passed.
    *
    * @param known true if an answer has shown the state; a short silence is then not an outage
    */

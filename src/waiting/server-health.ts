@@ -18,7 +18,7 @@ export class OpenRequest extends Linked<OpenRequest> {
   }
 }
 
-/** The health of Redis, as the answers and failures of all waiters of one lock show it. */
+/** The health of the server, as the answers and failures of all waiters of one lock show it. */
 export class ServerHealth {
   /** The requests without an answer. The earliest request is first. */
   readonly #open = new LinkedList<OpenRequest>()

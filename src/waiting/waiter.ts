@@ -54,7 +54,7 @@ export interface AcquireRequest {
 
 /** The holder in the last refusal. Times are on the monotonic clock. */
 export interface Sight {
-  /** The owner as Redis stores it: `<clientId>:<owner>`. */
+  /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly holder: string
   /** When the refusal arrived, on both clocks. */
   readonly at: Moment
@@ -234,7 +234,7 @@ export abstract class Waiter extends Linked<Waiter> {
   }
 
   // Resolves with null, because another owner held the lock for too long. Rejects if the holder is
-  // unknown, because Redis has been silent for longer than usual.
+  // unknown, because the server has been silent for longer than usual.
   #timeIsUp(): void {
     if (this.#settled) return
     const { notYet, retryBudget } = this

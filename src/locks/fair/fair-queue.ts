@@ -25,9 +25,10 @@ import { MOST_IN_ONE, Places } from './places.ts'
 import { RequestsInFlight } from './requests-in-flight.ts'
 
 /**
- * The waiters of one client for one fair lock. Each waiter has its own place in the queue in Redis,
- * so the FIFO order covers the waiters of all clients. The waiters do not race for the lock. A
- * release grants the lock to the head of the queue, and the client of the head receives a message.
+ * The waiters of one client for one fair lock. Each waiter has its own place in the queue on the
+ * server, so the FIFO order covers the waiters of all clients. The waiters do not race for the
+ * lock. A release grants the lock to the head of the queue, and the client of the head receives a
+ * message.
  */
 export class FairQueue implements QueuedWaiters {
   readonly rawName: string

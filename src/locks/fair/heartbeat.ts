@@ -21,7 +21,7 @@ import { MOST_IN_ONE, type Places } from './places.ts'
  */
 const BEAT_MS = CLAIM_MS / 3
 
-/** The largest number of heartbeats in flight. Redis serves other clients between them. */
+/** The largest number of heartbeats in flight. The server serves other clients between them. */
 const AT_A_TIME = 4
 
 /** The work that each lock adds to a heartbeat. 1 is the work that one place adds. */

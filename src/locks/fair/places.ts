@@ -3,7 +3,7 @@ import type { Owner } from '../../owner/owner.ts'
 import type { Place } from './place.ts'
 
 /**
- * The largest number of places in one request. Redis serves no other client while it runs the
+ * The largest number of places in one request. The server serves no other client while it runs the
  * request.
  */
 export const MOST_IN_ONE = 500
@@ -13,8 +13,8 @@ export const MOST_IN_ONE = 500
  * that the next requests list.
  *
  * While a client sends heartbeats, the server keeps its places, even if no heartbeat lists them.
- * Places are lost only at the head of the queue, or when Redis loses data. So if the first places
- * still exist, almost certainly all places exist.
+ * Places are lost only at the head of the queue, or when the server loses data. So if the first
+ * places still exist, almost certainly all places exist.
  */
 export class Places implements Iterable<Place> {
   readonly #all = new Map<string, Place>()

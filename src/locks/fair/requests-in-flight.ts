@@ -2,7 +2,7 @@ import type { Place } from './place.ts'
 
 /**
  * The largest number of requests at a time. More requests would not be faster, because this number
- * keeps the client and Redis busy.
+ * keeps the client and the server busy.
  */
 const MOST = 128
 

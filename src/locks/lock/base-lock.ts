@@ -234,7 +234,7 @@ export abstract class BaseLock<L extends object, K extends BaseLease> extends Pr
   /**
    * Returns the error with which `unlock()` rejects.
    *
-   * @param failure why Redis did not confirm the release; undefined if the lease was lost before the release
+   * @param failure why the server did not confirm the release; undefined if the lease was lost before the release
    * @internal
    */
   protected abstract notUnlocked(lease: K, failure: unknown): unknown

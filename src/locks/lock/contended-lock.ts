@@ -68,7 +68,7 @@ export abstract class ContendedLock extends BaseLock<Lease, HeldLease> {
   }
 
   /**
-   * Returns the owner ids of the holders, according to Redis.
+   * Returns the owner ids of the holders, according to the server.
    *
    * @param failed the failed action in words, for the error of an outage
    * @internal

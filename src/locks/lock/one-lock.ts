@@ -51,7 +51,7 @@ export interface OneLock {
   /** @param failed the failed action in words, for the error of an outage */
   peek(failed: string): Promise<HolderFacts>
   /**
-   * Returns the hold count of the owner with this owner id, according to Redis. 0 if that owner
+   * Returns the hold count of the owner with this owner id, according to the server. 0 if that owner
    * does not hold the lock.
    */
   holdCountOf(owner: string | undefined): Promise<number>

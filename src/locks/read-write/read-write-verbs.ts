@@ -124,8 +124,8 @@ export class ReadWriteVerbs {
         remote.write({ ...attempt, beside, waits, isLast }, this.#unlessGone(beside, placed))
       },
       reenter: (reentry, reply) => remote.rewrites(reentry, reply),
-      // If the owner also reads, the key of the lock stays in Redis and still contains the expired
-      // write hold. So the client removes the write hold.
+      // If the owner also reads, the key of the lock stays on the server and still contains the
+      // expired write hold. So the client removes the write hold.
       ranOut: (owner) => {
         const takeOut = () => abandonWriter(owner, 0, 0)
         services.clock.after(AFTER_EXPIRY_MS, takeOut).unref()

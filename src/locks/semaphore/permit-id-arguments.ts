@@ -3,7 +3,7 @@ import { show } from '../../kit/show.ts'
 import { assertNoMore } from '../../options/input.ts'
 
 /**
- * The largest number of ids in one call. Redis serves no other client while it releases these
+ * The largest number of ids in one call. The server serves no other client while it releases these
  * permits.
  */
 const MOST_IDS = 5_000

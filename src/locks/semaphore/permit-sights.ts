@@ -104,8 +104,8 @@ export class PermitSights {
   }
 
   /**
-   * Looks up one client after another. If the login has no right to look up clients, Redis then
-   * refuses only one request.
+   * Looks up one client after another. If the login has no right to look up clients, the server
+   * then refuses only one request.
    */
   async #fetchHolders({ holders }: PermitsSeen): Promise<void> {
     for (const { owner } of holders) await this.#client.clients.learn(owner)

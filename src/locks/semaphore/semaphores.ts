@@ -144,7 +144,7 @@ export class Semaphores {
     let said = `${permitsWere(change.permits)} not released`
     const failed = (failure: CallFailure) => {
       said = words(failure)
-      // The client does not send a request again that Redis refuses permanently.
+      // The client does not send a request again that the server refuses permanently.
       if (failure.permanent) return said
       return `${said}; the client retries in the background (the release counts once), so do not release again`
     }
