@@ -429,7 +429,7 @@ test('the page about the fair lock states the times of the code', () => {
   const times = new Map(
     tableRows(queue?.body ?? '').map((row) => [
       plain(row.item),
-      Number(/[\d,]+(?= ms)/.exec(row['how long'] ?? '')?.[0].replaceAll(',', '')),
+      Number(/[\d,]+(?= ms)/.exec(row.time ?? '')?.[0].replaceAll(',', '')),
     ]),
   )
   expect(times).toEqual(
