@@ -24,7 +24,7 @@ beforeAll(() => {
 })
 beforeEach(async () => {
   await server.flush()
-  readers = new Readers()
+  readers = new Readers(server.memory)
   made = []
 })
 afterEach(() => Promise.all(made.map((client) => client.close())))
@@ -124,7 +124,7 @@ describe('a shared kind', () => {
     const fixed = await reader().lock(60_000)
     const exclusive = await plain.lock()
     const watched = leases.map(({ owner }) => owner)
-    const ends = () => watched.map((owner) => readers.of('it').get(owner)?.endsAt ?? 0)
+    const ends = () => watched.map((owner) => readers.of('it')[owner]?.endsAt ?? 0)
     const before = ends()
     await eventually(() => ends().every((at, n) => at > (before[n] ?? 0)), {
       message: 'both to be renewed',
@@ -148,7 +148,7 @@ describe('a shared kind', () => {
   test('loses one hold and keeps the other holds', async () => {
     const { reader, told, registry } = newClient()
     const [lost, kept] = await Promise.all([reader().lock(), reader().lock()])
-    readers.of('it').delete(lost.owner)
+    readers.remove('it', lost.owner)
     server.memory.lookAgain()
     await eventually(() => lost.signal.aborted, { message: 'the loss to be told' })
     expect(lost.signal.reason).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'gone' })

@@ -4,44 +4,74 @@ import { RacingWaiter } from '../../src/local/racing-waiter.ts'
 import type { AcquireAnswer, ReenterAnswer, Released } from '../../src/servers/answers.ts'
 import type { RemoteLock } from '../../src/servers/lock-server.ts'
 import type { MemoryConnection } from '../../src/servers/memory/memory-connection.ts'
+import type { MemoryLockServer } from '../../src/servers/memory/memory-server.ts'
 import { mint } from '../../src/servers/records/counter.ts'
-import { changeRecord, type OpenRecord } from '../../src/servers/records/open-record.ts'
+import {
+  changeRecord,
+  changeRecords,
+  type OpenRecord,
+  type RecordPart,
+} from '../../src/servers/records/open-record.ts'
 import { freeLock, LOCK_PART, lockLeft } from '../../src/servers/records/stored-lock.ts'
 import { endsInMs } from '../../src/servers/remaining.ts'
 import { type Reply, replyWith } from '../../src/servers/reply.ts'
+import { edit, partOf } from '../support/memory-server.ts'
 
 interface Reader {
   holds: number
   endsAt: number
 }
 
-/** The readers of all locks of a server, by the name of the lock and then by owner. */
+type ReadersByOwner = Record<string, Reader>
+
+const READERS: RecordPart<{ byOwner: ReadersByOwner }> = {
+  name: 'readers',
+  newState: () => ({ byOwner: {} }),
+  expire({ byOwner }, nowMs) {
+    for (const [owner, { endsAt }] of Object.entries(byOwner)) {
+      if (nowMs > endsAt) delete byOwner[owner]
+    }
+  },
+  untilMs: ({ byOwner }) => Math.max(0, ...Object.values(byOwner).map(({ endsAt }) => endsAt)),
+}
+
+/** The readers of all locks of a server. */
 export class Readers {
-  readonly #all = new Map<string, Map<string, Reader>>()
+  readonly #server: MemoryLockServer
   /** The owners in each renewal. */
   readonly renewals: string[][] = []
   /** The number of hand-offs between writers. */
   handOvers = 0
 
-  /** The living readers of one lock. */
-  of(rawName: string, now = Date.now()): Map<string, Reader> {
-    const readers = this.#all.get(rawName) ?? new Map<string, Reader>()
-    this.#all.set(rawName, readers)
-    for (const [owner, { endsAt }] of readers) if (now > endsAt) readers.delete(owner)
-    return readers
+  constructor(server: MemoryLockServer) {
+    this.#server = server
+  }
+
+  /** The readers of one lock, by owner. */
+  of(rawName: string): ReadersByOwner {
+    return partOf(this.#server, rawName, READERS).byOwner
+  }
+
+  /** Ends the hold of an owner, as an operator could. */
+  remove(rawName: string, owner: string): void {
+    edit(this.#server, rawName, (record) => {
+      delete record.part(READERS).byOwner[owner]
+    })
   }
 
   /** Owners and their hold counts. */
   holds(rawName: string): Record<string, number> {
-    return Object.fromEntries([...this.of(rawName)].map(([owner, { holds }]) => [owner, holds]))
+    return Object.fromEntries(
+      Object.entries(this.of(rawName)).map(([owner, { holds }]) => [owner, holds]),
+    )
   }
 }
 
 /** The verbs of a reader, which holds the lock beside other readers and not beside a writer. */
-function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remote: RemoteLock) {
-  const on = <T>(reply: Reply<T>, verb: (readers: Map<string, Reader>, record: OpenRecord) => T) =>
+function readVerbs(there: MemoryConnection, rawName: string, remote: RemoteLock) {
+  const on = <T>(reply: Reply<T>, verb: (readers: ReadersByOwner, record: OpenRecord) => T) =>
     replyWith(
-      changeRecord(there.store, rawName, (record) => verb(all.of(rawName, record.nowMs), record)),
+      changeRecord(there.store, rawName, (record) => verb(record.part(READERS).byOwner, record)),
       reply,
     )
   const verbs: KindVerbs = {
@@ -50,13 +80,13 @@ function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remot
         const { nowMs } = record
         const lock = record.part(LOCK_PART)
         if (lock.holder !== null) return { kind: 'held', ttlMs: endsInMs(lockLeft(lock, nowMs)) }
-        readers.set(owner, { holds: 1, endsAt: nowMs + leaseMs })
+        readers[owner] = { holds: 1, endsAt: nowMs + leaseMs }
         const token = mint(record, { leaseMs, counterMs: there.counterMs })
         return { kind: 'granted', token }
       }),
     reenter: ({ owner, holds, token, leaseMs }, reply) =>
       on(reply, (readers, { nowMs }): ReenterAnswer => {
-        const reader = readers.get(owner)
+        const reader = readers[owner]
         if (reader === undefined) return { kind: 'gone' }
         reader.holds = Math.max(reader.holds, holds)
         reader.endsAt = Math.max(reader.endsAt, nowMs + leaseMs)
@@ -64,16 +94,16 @@ function readVerbs(all: Readers, there: MemoryConnection, rawName: string, remot
       }),
     lower: ({ owner, holds }, reply) =>
       on(reply, (readers, record): Released => {
-        const reader = readers.get(owner)
+        const reader = readers[owner]
         if (reader === undefined) return { kind: 'gone' }
         reader.holds = Math.min(reader.holds, holds)
         if (holds > 0) return { kind: 'kept' }
-        readers.delete(owner)
+        delete readers[owner]
         return { kind: 'freed', others: freeLock(record) }
       }),
     // In memory no answer is lost: there is nothing that a name may have without its owner's knowing.
     abandon: (owner) =>
-      on({ answered: () => {}, failed: () => {} }, (readers) => readers.delete(owner)),
+      on({ answered: () => {}, failed: () => {} }, (readers) => delete readers[owner]),
     listen: (onWake) => remote.listen(onWake),
   }
   return verbs
@@ -85,19 +115,20 @@ export function readKind(all: Readers, there: MemoryConnection): LockKind {
     name: 'read',
     isShared: true,
     waitsInTurn: false,
-    newVerbs: ({ rawName, remote }) => readVerbs(all, there, rawName, remote),
+    newVerbs: ({ rawName, remote }) => readVerbs(there, rawName, remote),
     newWaiter: (lock, request) => new RacingWaiter(lock, request),
     renewal: {
       groups: (locks) => [[...locks.keys()]],
       renew: (leases, leaseMs) => {
         all.renewals.push(leases.map(({ wireOwner }) => wireOwner))
-        const { now } = there.server
-        return there.store.request(() =>
+        const names = leases.map(({ key }) => key)
+        return changeRecords(there.store, names, (recordOf) =>
           leases.map(({ key, wireOwner }) => {
-            const reader = all.of(key, now).get(wireOwner)
+            const record = recordOf(key)
+            const reader = record.part(READERS).byOwner[wireOwner]
             if (reader === undefined) return 'gone'
-            reader.endsAt = Math.max(reader.endsAt, now + leaseMs)
-            return Math.max(0, reader.endsAt - now)
+            reader.endsAt = Math.max(reader.endsAt, record.nowMs + leaseMs)
+            return Math.max(0, reader.endsAt - record.nowMs)
           }),
         )
       },
@@ -113,7 +144,7 @@ export function writeKind(all: Readers, there: MemoryConnection): LockKind {
     waitsInTurn: false,
     newVerbs: ({ rawName, remote }) => ({
       acquire: (attempt, reply) => {
-        const ends = [...all.of(rawName).values()].map(({ endsAt }) => endsAt)
+        const ends = Object.values(all.of(rawName)).map(({ endsAt }) => endsAt)
         if (ends.length === 0) {
           remote.acquire(attempt, reply)
           return
