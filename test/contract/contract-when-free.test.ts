@@ -1,6 +1,6 @@
-import { ClosedError, type HoldfastLock } from '../../src/index.ts'
-import { atLoad } from '../support/at-load.ts'
+import { ClosedError, type HoldfastLock, type Lease } from '../../src/index.ts'
 import { eventually, never } from '../support/eventually.ts'
+import { takes } from '../support/takes.ts'
 import { describeLocks } from './lock-kinds.ts'
 
 /** Far above the noise of a busy machine, and far below any lease and any fallback look here. */
@@ -19,10 +19,6 @@ describeLocks(
       eventually(async () => (await channels()).length === 0, {
         message: 'the last subscription to end',
       })
-    const timed = async <T>(work: Promise<T>): Promise<[T, number]> => {
-      const start = performance.now()
-      return [await work, performance.now() - start]
-    }
 
     describe('whenFree()', () => {
       test('whenFree() resolves at once if the lock is free, and acquires nothing', async () => {
@@ -51,51 +47,35 @@ describeLocks(
         await listening()
         await never(() => settled > 0, 50)
         await lease.release()
-        const [free, ms] = await timed(Promise.all(waits))
-        expect(free).toEqual([true, true, true])
-        expect(ms).toBeLessThan(atLoad(SOON_MS))
+        expect(await takes({ atMost: SOON_MS }, Promise.all(waits))).toEqual([true, true, true])
         expect(await one.isLocked()).toBe(false)
         await nobodyListens()
       })
 
-      test('whenFree() resolves in the client of the holder', async () => {
-        const client = stage.world.newClient()
-        const lease = await stage.getLock(client, 'it').lock()
-        const wait = stage.getLock(client, 'it').whenFree()
+      test.each<[string, number, (lock: HoldfastLock, lease: Lease) => Promise<boolean>]>([
+        ['in the client of the holder, at a release', 0, (_, lease) => lease.release()],
+        ['when forceUnlock() frees the lock', 1, (lock) => lock.forceUnlock()],
+      ])('whenFree() resolves %s', async (_, waiting, free) => {
+        const locks = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
+        const lease = await locks[0].lock()
+        const wait = (locks[waiting] as HoldfastLock).whenFree()
         await listening()
-        await lease.release()
-        const [free, ms] = await timed(wait)
-        expect(free).toBe(true)
-        expect(ms).toBeLessThan(atLoad(SOON_MS))
+        expect(await free(locks[0], lease)).toBe(true)
+        expect(await takes({ atMost: SOON_MS }, wait)).toBe(true)
       })
 
       test('whenFree() resolves at the end of the lease if no release comes', async () => {
         const lock = stage.getLock(stage.world.newClient(), 'it')
         await stage.putHold('it', 1, 400)
-        const [free, ms] = await timed(lock.whenFree())
-        expect(free).toBe(true)
-        expect(ms).toBeLessThan(atLoad(400 + SOON_MS))
+        expect(await takes({ atMost: 400 + SOON_MS }, lock.whenFree())).toBe(true)
         expect(await lock.isLocked()).toBe(false)
-      })
-
-      test('whenFree() resolves when forceUnlock() frees the lock', async () => {
-        const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
-        await one.lock()
-        const wait = two.whenFree()
-        await listening()
-        await one.forceUnlock()
-        const [free, ms] = await timed(wait)
-        expect(free).toBe(true)
-        expect(ms).toBeLessThan(atLoad(SOON_MS))
       })
 
       test('whenFree() returns false at the end of waitMs, and listens no longer', async () => {
         const [one, two] = stage.getLocks('it', 2) as [HoldfastLock, HoldfastLock]
         const lease = await one.lock()
-        const [free, ms] = await timed(two.whenFree({ waitMs: 400 }))
-        expect(free).toBe(false)
-        expect(ms).toBeGreaterThan(390)
-        expect(ms).toBeLessThan(atLoad(400 + SOON_MS))
+        const wait = () => two.whenFree({ waitMs: 400 })
+        expect(await takes({ atLeast: 390, atMost: 400 + SOON_MS }, wait)).toBe(false)
         await nobodyListens()
         await lease.release()
       })

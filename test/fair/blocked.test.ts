@@ -68,7 +68,6 @@ test.each([300, 700, 1_100, 2_000, 4_000])(
     await rig.queued('it', 3)
     child.send({ command: 'block', ms })
     await child.next((message) => message === 'blocks')
-    const releasedAt = Date.now()
     await held.release()
     const said = await saysTurn(child)
     await within(20_000, Promise.all(others))
@@ -76,8 +75,11 @@ test.each([300, 700, 1_100, 2_000, 4_000])(
     expectOneAtATime(turns)
     const order = turns.sort((a, b) => a.token - b.token).map(({ who }) => who)
     if (ms < 1_000) expect(order).toEqual(['child', 'second', 'third'])
-    const firstOther = Math.min(...turns.filter(({ who }) => who !== 'child').map((t) => t.from))
-    expect(firstOther - releasedAt).toBeLessThan(CLAIM_MS + NOISE_MS)
+    // The others do not wait for the end of a block that is much longer than the claim.
+    if (ms >= CLAIM_MS + NOISE_MS) {
+      const others = turns.filter(({ who }) => who !== 'child')
+      for (const { from } of others) expect(from).toBeLessThan(said.from)
+    }
     child.send({ command: 'close' })
     await child.next((message) => message === 'closed')
   },
@@ -150,9 +152,7 @@ test('a waiter that is stopped for seconds delays no other waiter, and is served
   const other = queueUp('second', turns)
   await rig.queued('it', 2)
   await held.release()
-  const releasedAt = Date.now()
   await within(CLAIM_MS + NOISE_MS, other)
-  expect((turns[0]?.from as number) - releasedAt).toBeLessThan(CLAIM_MS + NOISE_MS)
   await eventually(async () => (await rig.queue('it')).length === 0)
   const between = await rig.witness().getFairLock('it').lock()
   child.kill('SIGCONT')

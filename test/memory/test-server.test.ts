@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Holdfast, InvalidArgumentError, type Lease } from '../../src/index.ts'
 import { createMemoryServer, type MemoryServer } from '../../src/testing.ts'
+import { within } from '../support/fault-rig.ts'
 
 let server: MemoryServer
 let one: Holdfast
@@ -265,9 +266,7 @@ describe('an outage', () => {
     await one.getLock('it').lock()
     const waiting = outcome(two.getLock('app:it').lock())
     server.beginOutage()
-    const startedAt = Date.now()
-    await Promise.all([one.close(), two.close()])
-    expect(Date.now() - startedAt).toBeLessThan(1_500)
+    await within(1_500, Promise.all([one.close(), two.close()]))
     expect(await waiting).toMatchObject({ error: { code: 'HOLDFAST_CLOSED' } })
   })
 })

@@ -42,13 +42,12 @@ test('a watched lease is renewed for an hour of virtual time in one step', async
     renewals += 1
   })
   const lease = await one.getLock('it').lock()
-  const startedAt = Date.now()
+  // The time limit of a test is far less than an hour of real time.
   await server.advance(3_600_000)
   expect(renewals).toBe(360)
   expect([lease.valid, lease.signal.aborted]).toEqual([true, false])
   expect(lease.remaining()).toBeGreaterThan(25_000)
   expect(await two.getLock('it').tryLock()).toBeNull()
-  expect(Date.now() - startedAt).toBeLessThan(60_000)
 })
 
 test('time stands still between steps, and a step of 0 only runs pending work', async () => {

@@ -33,21 +33,19 @@ describe.each([{ shardedPubSub: true }, { shardedPubSub: false }])(
       for (const name of NAMES) {
         const [mine, theirs] = [a.getSemaphore(name), b.getSemaphore(name)]
         await mine.trySetPermits(1)
-        const turns: number[] = []
+        let turns = 0
         const cycle = async (semaphore: typeof mine) => {
           for (let i = 0; i < 20; i++) {
             await semaphore.using(async () => {
-              turns.push(performance.now())
+              turns += 1
               // So that the other one waits.
               await pause(5)
             })
           }
         }
-        await Promise.all([cycle(mine), cycle(theirs)])
-        expect(turns.length).toBe(40)
-        const gaps = turns.slice(1).map((at, i) => at - (turns[i] as number))
         // Without messages every second turn would wait for a check, a second later.
-        expect(gaps.sort((one, other) => one - other)[35]).toBeLessThan(500)
+        await within(4_000, Promise.all([cycle(mine), cycle(theirs)]))
+        expect(turns).toBe(40)
         expect(await mine.availablePermits()).toBe(1)
       }
       await Promise.all([a.close(), b.close()])

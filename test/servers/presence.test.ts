@@ -13,6 +13,7 @@ import { Cluster } from '../support/quorum-rig.ts'
 import { startCluster } from '../support/redis-cluster.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { touch } from '../support/scripts.ts'
+import { takes } from '../support/takes.ts'
 
 const rig = faultRig()
 const keyOf = ({ id }: Holdfast) => `holdfast_client:{${id}}`
@@ -27,7 +28,6 @@ const notesOf = (client: Holdfast): Notes =>
 describe('a client that reports its facts', () => {
   test('other clients find the facts by the client id and by an owner id after the first request', async () => {
     const [client, other] = [rig.client({ label: 'billing' }), rig.witness()]
-    const before = Date.now()
     const lease = await client.getLock('it').lock()
     await isTold(client)
     const info = await other.clientInfo(lease.owner)
@@ -39,7 +39,7 @@ describe('a client that reports its facts', () => {
       version: VERSION,
       startedAt: expect.any(Number),
     })
-    expect(Math.abs(Number(info?.startedAt) - before)).toBeLessThan(60_000)
+    expect(info?.startedAt).toBeLessThanOrEqual(Date.now())
     expect(await other.clientInfo(client.id)).toEqual(info)
     expect(await client.clientInfo(other.id)).toMatchObject({ client: other.id })
     await lease.release()
@@ -240,11 +240,11 @@ describe('notes of owners', () => {
     const owner = `${client.id}:1`
     notesOf(client).set(owner, 'a note')
     await eventually(async () => (await notesOf(other).get(owner)) !== undefined)
-    const before = performance.now()
-    notesOf(client).set(owner, undefined)
-    expect(await notesOf(other).get(owner)).toBe('a note')
-    await eventually(async () => (await notesOf(other).get(owner)) === undefined)
-    expect(performance.now() - before).toBeGreaterThan(4_900)
+    await takes({ atLeast: 4_900 }, async () => {
+      notesOf(client).set(owner, undefined)
+      expect(await notesOf(other).get(owner)).toBe('a note')
+      await eventually(async () => (await notesOf(other).get(owner)) === undefined)
+    })
     expect(Object.keys(await rig.hash(keyOf(client))).sort()).toEqual(['about', 'at'])
   })
 

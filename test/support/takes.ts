@@ -1,0 +1,28 @@
+import { atLoad } from './at-load.ts'
+
+export interface TimeLimits {
+  /** Milliseconds that a timer of the code guarantees. The load of the machine does not change this limit. */
+  atLeast?: number
+  /** Milliseconds on a machine without load. The limit follows the load, as it was before or after the work. */
+  atMost?: number
+}
+
+/**
+ * Resolves or rejects as the work does, and fails if the work takes less or more time than the limits allow.
+ * It is for tests in which the time itself is the promise. Other tests expect an order, a count, an event or a state.
+ */
+export async function takes<T>(
+  { atLeast = 0, atMost = Infinity }: TimeLimits,
+  work: Promise<T> | (() => Promise<T>),
+): Promise<T> {
+  const mostBefore = atLoad(atMost)
+  const start = performance.now()
+  const pending = typeof work === 'function' ? work() : work
+  await Promise.allSettled([pending])
+  const tookMs = performance.now() - start
+  const most = Math.max(mostBefore, atLoad(atMost))
+  if (tookMs < atLeast)
+    throw new Error(`It took ${tookMs} ms, and at least ${atLeast} ms are promised`)
+  if (tookMs > most) throw new Error(`It took ${tookMs} ms, and at most ${most} ms are promised`)
+  return pending
+}
