@@ -261,7 +261,7 @@ test('`close()` right after an outage releases a lock that may have been acquire
   const client = rig.client({ commandTimeoutMs: 500, outageMs: 600 })
   await granted(await client.getLock('warm').tryLock()).release()
   const trap = rig.proxy.onNextRequest(SHA.acquire, 'mute')
-  const trying = outcome(client.getLock('out').tryLock(120))
+  const trying = outcome(client.getLock('out').tryLock(2_000))
   await trap.done
   const hole = rig.proxy.blackHole({ onHeal: 'drop' })
   expect((await trying).error).toMatchObject(UNAVAILABLE)

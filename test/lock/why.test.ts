@@ -187,7 +187,7 @@ test('another client of the same process is named without a request', async () =
   const [client, other] = [rig.client(), rig.witness({ label: 'other part' })]
   const held = await other.getLock('it').lock()
   const lock = client.getLock('it')
-  const error = await lock.lock({ waitMs: 50 }).catch((one) => one)
+  const error = await lock.lock({ waitMs: 500 }).catch((one) => one)
   expect(error.message).toContain(
     `It is held by another client of this process (other part), as ${held.owner}, for`,
   )

@@ -119,7 +119,7 @@ inBothPlaces(({ client }) => {
     const one = client()
     await leased(one).setPermits(1)
     const permit = await leased(one).acquire()
-    const error = await errorOf(leased(one).acquire({ waitMs: 30 }))
+    const error = await errorOf(leased(one).acquire({ waitMs: 500 }))
     expect(error.message).toContain('1 of 1 permit is taken: 1 by this client for ')
     await permit.release()
   })
@@ -130,7 +130,7 @@ inBothPlaces(({ client }) => {
     const permit = await leased(a).acquire({ permits: 2, leaseMs: 60_000 })
     const first = leased(a).acquire({ permits: 3 })
     await eventually(async () => (await leased(a).inspect()).waiting.length === 1)
-    const error = await errorOf(leased(b).acquire({ waitMs: 60 }))
+    const error = await errorOf(leased(b).acquire({ waitMs: 1_000 }))
     expect(error.message).toMatch(
       /2 of 3 permits are taken: .*\. Other callers have waited for longer\. Try again later/,
     )
