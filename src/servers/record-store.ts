@@ -18,7 +18,8 @@ export interface RecordStore {
   /**
    * Changes the records of several names, all or nothing. `change` changes the records in place. If
    * `change` throws, nothing is stored. If another client changes a record at the same time, the
-   * store calls `change` again with new records.
+   * store calls `change` again with new records. The changes of one client to one record run in the
+   * order of the calls.
    *
    * @param names different names
    * @param change receives one record for each name, without parts if the store has none. It

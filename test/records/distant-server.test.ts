@@ -11,7 +11,8 @@ let server: MemoryLockServer
 let clients: Holdfast[]
 
 beforeEach(() => {
-  server = new MemoryLockServer()
+  // Its clock has microseconds, as that of a database.
+  server = new MemoryLockServer(() => performance.timeOrigin + performance.now())
   clients = Array.from({ length: CLIENTS }, () => newDistantClient(server))
   conflicts.count = 0
 })

@@ -13,9 +13,13 @@ import type {
 } from '../../src/servers/record-store.ts'
 import { RecordServer } from '../../src/servers/records/record-server.ts'
 
+type Change<T> = (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>
+
 /** The clients run each change of a record: they read it, and write it if no other client has written it since. */
 class DistantStore implements RecordStore {
   readonly inner: MemoryRecordStore
+  /** The last change of each record that this client has made or waits to make. */
+  readonly #last = new Map<string, Promise<void>>()
   readonly countsListeners = false
 
   constructor(inner: MemoryRecordStore) {
@@ -30,10 +34,19 @@ class DistantStore implements RecordStore {
     return this.inner.clock
   }
 
-  async transact<T>(
-    names: readonly string[],
-    change: (records: readonly NameRecord[], moment: ServerMoment) => Changed<T>,
-  ): Promise<T> {
+  /** Each change waits for the earlier changes of this client to the same records. */
+  transact<T>(names: readonly string[], change: Change<T>): Promise<T> {
+    const earlier = names.map((name) => this.#last.get(name))
+    const changed = Promise.all(earlier).then(() => this.#transact(names, change))
+    const settled = changed.then(
+      () => {},
+      () => {},
+    )
+    for (const name of names) this.#last.set(name, settled)
+    return changed
+  }
+
+  async #transact<T>(names: readonly string[], change: Change<T>): Promise<T> {
     const { server, clock } = this.inner
     for (;;) {
       const sentAt = clock.monotonic()
