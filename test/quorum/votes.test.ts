@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Majority } from '../../src/servers/quorum/majority.ts'
 import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
-import { atLoad } from '../support/at-load.ts'
 import { eventually } from '../support/eventually.ts'
 import { granted, within } from '../support/fault-rig.ts'
 import { leaves } from '../support/leaks.ts'
@@ -154,12 +153,14 @@ describe('split votes', () => {
 describe('a minority', () => {
   test('a minority that hangs costs little latency', async () => {
     const cluster = await Cluster.start(5)
-    const lock = cluster.client().getLock('it')
+    const lock = cluster.client({ commandTimeoutMs: 10_000 }).getLock('it')
     await lock.using(() => {})
     for (const master of cluster.masters.slice(0, 2)) master.pause()
-    const start = performance.now()
-    for (let i = 0; i < 20; i++) await lock.using(() => {})
-    expect((performance.now() - start) / 20).toBeLessThan(100)
+    // One call that waits for a silent master takes longer than all rounds.
+    const rounds = async () => {
+      for (let i = 0; i < 20; i++) await lock.using(() => {})
+    }
+    await within(9_000, rounds())
     const held = await cluster.client().getLock('it').lock()
     expect(await lock.tryLock()).toBeNull()
     const waiting = lock.lock()
@@ -221,9 +222,7 @@ test('a new client does not wait for masters that are down', async () => {
   await cluster.masters[0]?.admin.pexpire('it', 10_000)
   await Promise.all(cluster.masters.slice(3).map((master) => master.kill()))
   const client = cluster.client({ leaseMs: 50_000, commandTimeoutMs: 5_000 })
-  const start = performance.now()
-  expect(await client.getLock('it').tryLock()).toBeNull()
-  expect(performance.now() - start).toBeLessThan(atLoad(2_500))
+  expect(await within(4_000, client.getLock('it').tryLock())).toBeNull()
   leaves({ keys: true, why: 'somebody else has it' })
 })
 
