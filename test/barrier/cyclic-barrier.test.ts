@@ -122,11 +122,11 @@ describe.each(places)('a cyclic barrier on $place', ({ place, make }) => {
   })
 
   test('a party waits longer than its lease, because the client renews its arrival', async () => {
-    const [one, two] = [barrierOf({ leaseMs: 200 }), barrierOf({ leaseMs: 200 })] as const
+    const [one, two] = [barrierOf({ leaseMs: 600 }), barrierOf({ leaseMs: 600 })] as const
     const waiting = one.await({ parties: 2 })
     await arrived(two, 1)
     const { round } = await two.inspect()
-    await never(async () => (await two.inspect()).round !== round, 700)
+    await never(async () => (await two.inspect()).round !== round, 1_300)
     expect(await within(2_000, two.await({ parties: 2 }))).toBe(true)
     expect(await within(2_000, waiting)).toBe(true)
   })

@@ -120,7 +120,7 @@ test('the last party needs one request', async () => {
 })
 
 test('a party that dies leaves when its lease ends, and another party takes its place', async () => {
-  const { mine, theirs } = pair('dies', { leaseMs: 300 })
+  const { mine, theirs } = pair('dies', { leaseMs: 900 })
   const dead = mine.await({ parties: 2 })
   dead.catch(() => undefined)
   await arrived(theirs, 1)
@@ -137,7 +137,7 @@ test('a party that dies leaves when its lease ends, and another party takes its 
 })
 
 test('a party that was away for longer than its lease, but not for its round, counts again', async () => {
-  const { mine, theirs } = pair('away', { leaseMs: 300 })
+  const { mine, theirs } = pair('away', { leaseMs: 900 })
   const other = theirs.await({ parties: 3 })
   await arrived(theirs, 1)
   const away = mine.await({ parties: 3 })

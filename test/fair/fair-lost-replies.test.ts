@@ -106,8 +106,8 @@ describe('a request to queue', () => {
   test('a request that runs again later does not shorten the lease', async () => {
     const client = await warmClient(1_000)
     const trap = rig.proxy.onNextRequest(SHA.acquireFair, 'cutBefore')
-    const lease = granted(await client.getFairLock('it').tryLock({ leaseMs: 100 }))
-    await lease.extend(1_200)
+    const lease = granted(await client.getFairLock('it').tryLock({ leaseMs: 1_000 }))
+    await lease.extend(3_000)
     await rig.proxy.replay(await trap.seen)
     expect(await rig.server.admin.pttl('it')).toBeGreaterThanOrEqual(lease.remaining())
     await lease.release()

@@ -212,7 +212,7 @@ describe('a shared kind', () => {
 
   test('is forgotten after the last hold ends', async () => {
     const { reader, registry } = newClient()
-    const [released, lost] = await Promise.all([reader().lock(), reader().lock(300)])
+    const [released, lost] = await Promise.all([reader().lock(), reader().lock(1_000)])
     await released.release()
     expect(registry.find('it')?.isIdle).toBe(false)
     await eventually(() => lost.signal.aborted, { message: 'its time to run out' })

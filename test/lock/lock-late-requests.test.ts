@@ -279,7 +279,7 @@ describe('a hand-off that arrives late', () => {
 
 describe('a renewal that arrives late', () => {
   test('does not revive a lock that was released', async () => {
-    const client = rig.client({ leaseMs: 300 })
+    const client = rig.client({ leaseMs: 900 })
     const { request } = loseNext('renew')
     const lease = granted(await client.getLock('it').tryLock())
     const renewal = await request

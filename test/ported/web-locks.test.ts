@@ -293,7 +293,7 @@ describeWorlds(
 
     describe('a lock that is unlocked by force', () => {
       test('is lost by each holder, one after the other, and the last holder keeps it', async () => {
-        const clients = [1, 2, 3].map(() => world.newClient({ leaseMs: 300 }))
+        const clients = [1, 2, 3].map(() => world.newClient({ leaseMs: 900 }))
         const reasons: unknown[] = []
         const works: Promise<unknown>[] = []
         const tokens: number[] = []

@@ -330,7 +330,7 @@ test('a MultiLock of both sides acquires the write lock, whatever the order of t
 test('a fixed write lease ends by itself, even while its owner reads', async () => {
   const client = rig.client()
   const lock = client.getReadWriteLock('it', { owner: client.owner() })
-  const writing = await lock.writeLock().lock(400)
+  const writing = await lock.writeLock().lock(1_000)
   const reading = await lock.readLock().lock()
   const other = rig.client().getReadWriteLock('it').readLock().lock()
   await eventually(() => writing.signal.aborted)

@@ -173,7 +173,7 @@ describe.each(places)('%s', (_, newClient) => {
 
   test('an upgrade that waits ends when its upgradable lease is lost', async () => {
     const lock = newLock()
-    const lease = await lock.upgradableLock().lock(300)
+    const lease = await lock.upgradableLock().lock(1_000)
     const reading = await newLock().readLock().lock()
     const { error } = await within(5_000, outcome(lease.upgrade()))
     expect(error).toMatchObject({ code: 'HOLDFAST_LEASE_LOST', reason: 'expired' })

@@ -257,7 +257,7 @@ describe('the lease of permits', () => {
 
   test('`extend()` lengthens the lease of all permits of an acquisition', async () => {
     const semaphore = await withPermits(rig.client(), 3)
-    const permit = await semaphore.acquire({ permits: 3, leaseMs: 300 })
+    const permit = await semaphore.acquire({ permits: 3, leaseMs: 2_000 })
     await permit.extend(5_000)
     expect(permit.remaining()).toBeGreaterThan(4_000)
     const { acquired } = await semaphore.inspect()
