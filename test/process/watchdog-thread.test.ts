@@ -49,12 +49,12 @@ interface AfterBlock {
 const afterBlock = (said: object) => 'blocked' in said
 
 describe('a watchdog with a thread', () => {
-  it('keeps a lock with a lease of 1 s through 5 s of synchronous work', async () => {
+  it('keeps a lock with a lease of 1 s through 3 s of synchronous work', async () => {
     const child = startBlockable({ leaseMs: scaled(1_000), watchdogThread: true })
     await lockIn(child, 'through')
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(5_000) })
-    await never(async () => (await server.admin.exists('through')) === 0, scaled(4_800))
+    child.send({ command: 'block', ms: scaled(3_000) })
+    await never(async () => (await server.admin.exists('through')) === 0, scaled(2_800))
     const said = await child.next<AfterBlock>(afterBlock)
     expect(said).toMatchObject({ valid: true, aborted: false })
     child.send({ command: 'release' })
@@ -67,22 +67,22 @@ describe('a watchdog with a thread', () => {
     const child = startBlockable({ leaseMs: scaled(60_000), watchdogThread: true })
     await lockIn(child, 'own lease', { leaseMs: scaled(1_000), renew: true })
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(3_000) })
+    child.send({ command: 'block', ms: scaled(2_200) })
     const isOver = async () => {
       const leftMs = await server.admin.pttl('own lease')
       return leftMs <= 0 || leftMs > scaled(1_000)
     }
-    await never(isOver, scaled(2_800))
+    await never(isOver, scaled(2_000))
     expect(await child.next<AfterBlock>(afterBlock)).toMatchObject({ valid: true, aborted: false })
     await closeIn(child)
   })
 
   it('renews a lock up to its `maxHoldMs`, and the lease has ended when the main thread continues', async () => {
     const child = startBlockable({ leaseMs: scaled(900), watchdogThread: true })
-    await lockIn(child, 'limited', { maxHoldMs: scaled(2_500) })
-    const endsAt = performance.now() + scaled(2_500)
+    await lockIn(child, 'limited', { maxHoldMs: scaled(1_800) })
+    const endsAt = performance.now() + scaled(1_800)
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(4_000) })
+    child.send({ command: 'block', ms: scaled(3_000) })
     const blockedAt = performance.now()
     let lastAt = 0
     let seenAt = 0
@@ -105,11 +105,11 @@ describe('a watchdog with a thread', () => {
 
   it('renews the lease of a leader whose function continues up to its `maxDrainMs`', async () => {
     const child = startBlockable({ leaseMs: scaled(900), watchdogThread: true })
-    child.send({ command: 'lead', name: 'led', how: { maxDrainMs: scaled(2_500) } })
+    child.send({ command: 'lead', name: 'led', how: { maxDrainMs: scaled(1_800) } })
     await child.next<object>((said) => 'locked' in said)
-    const endsAt = performance.now() + scaled(2_500)
+    const endsAt = performance.now() + scaled(1_800)
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(4_000) })
+    child.send({ command: 'block', ms: scaled(3_000) })
     const blockedAt = performance.now()
     let seenAt = 0
     await eventually(async () => {
@@ -131,10 +131,10 @@ describe('a watchdog with a thread', () => {
     })
     await lockIn(child, 'silent')
     await workerIsUp()
-    child.send({ command: 'block', ms: scaled(5_000) })
+    child.send({ command: 'block', ms: scaled(3_500) })
     await never(async () => (await server.admin.exists('silent')) === 0, scaled(1_000))
     await eventually(async () => (await server.admin.exists('silent')) === 0, {
-      timeoutMs: scaled(3_500),
+      timeoutMs: scaled(2_200),
       followsLoad: false,
       message: 'the lock to end before the main thread is back',
     })
