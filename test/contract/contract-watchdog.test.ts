@@ -7,7 +7,7 @@ import { renewals } from './renewals.ts'
 
 describeLocks('the watchdog', (stage) => {
   test('the watchdog keeps a lock beyond one lease, and the default lease is the leaseMs of the client', async () => {
-    const leaseMs = 2_400
+    const leaseMs = 1_500
     const client = stage.world.newClient({ leaseMs })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
@@ -42,9 +42,9 @@ describeLocks('the watchdog', (stage) => {
   })
 
   test('the watchdog continues until the last renewed acquisition is released, and no longer', async () => {
-    const client = stage.world.newClient({ leaseMs: 3_000 })
+    const client = stage.world.newClient({ leaseMs: 1_800 })
     const lock = stage.getLock(client, 'it', { owner: client.owner() })
-    const fixed = await lock.lock(3_200)
+    const fixed = await lock.lock(2_000)
     const watched = [await lock.lock(), await lock.lock()]
     await renewals(client, 2)
     await watched[0]?.release()
@@ -56,7 +56,7 @@ describeLocks('the watchdog', (stage) => {
   })
 
   test('the watchdog aborts the lease of a holder whose key is gone', async () => {
-    const client = stage.world.newClient({ leaseMs: 3_000 })
+    const client = stage.world.newClient({ leaseMs: 1_500 })
     const lock = stage.getLock(client, 'it')
     const lease = await lock.lock()
     const aborted = new Promise((resolve) => lease.signal.addEventListener('abort', resolve))
@@ -110,7 +110,7 @@ describeLocks(
       const client = stage.world.newClient({ leaseMs: 60_000 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const outer = await lock.lock({ leaseMs: 900, renew: true })
-      const inner = await lock.lock({ leaseMs: 2_400, renew: true })
+      const inner = await lock.lock({ leaseMs: 1_800, renew: true })
       await renewals(client, 1)
       expect(await stage.pttl('it')).toBeGreaterThan(900)
       await inner.release()
@@ -136,7 +136,7 @@ describeLocks(
   { inOneWorld: true },
 )
 
-const LONGEST_MS = 2_500
+const LONGEST_MS = 1_600
 
 describeLocks(
   'the longest hold',
@@ -158,8 +158,8 @@ describeLocks(
     }
 
     test.each<[string, object, object]>([
-      ['the maxHoldMs of a call', { leaseMs: 1_500 }, { maxHoldMs: LONGEST_MS }],
-      ['the maxHoldMs of the client', { leaseMs: 1_500, maxHoldMs: LONGEST_MS }, {}],
+      ['the maxHoldMs of a call', { leaseMs: 1_000 }, { maxHoldMs: LONGEST_MS }],
+      ['the maxHoldMs of the client', { leaseMs: 1_000, maxHoldMs: LONGEST_MS }, {}],
       [
         'a maxHoldMs that is shorter than the lease',
         { leaseMs: 60_000 },
@@ -181,7 +181,7 @@ describeLocks(
     })
 
     test('the maxHoldMs of the first acquisition applies: no re-entry and no extend() lengthens the hold', async () => {
-      const client = stage.world.newClient({ leaseMs: 1_500 })
+      const client = stage.world.newClient({ leaseMs: 1_000 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const lease = await lock.lock({ maxHoldMs: LONGEST_MS })
       const endsAt = performance.now() + LONGEST_MS
