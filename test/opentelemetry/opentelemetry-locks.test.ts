@@ -141,7 +141,7 @@ describe('commands of the client itself', () => {
   }
 
   test('the watchdog sends its renewals outside the span of the first request', async () => {
-    const client = new Holdfast({ redis: server.url, leaseMs: 300 })
+    const client = new Holdfast({ redis: server.url, leaseMs: 900 })
     atEnd(() => client.close(), { beforeCheck: true })
     const lease = await rig.inSpan('request', () => client.getLock('order:1001').lock())
     const renewed = () => new Promise((resolve) => client.once('renewed', resolve))
