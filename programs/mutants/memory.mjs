@@ -31,7 +31,7 @@ export const memory = [
       '  dropIfExpired(holds, owner, record.nowMs)\n  if (holds.byOwner[owner] === undefined) return GONE\n',
     replace: '  dropIfExpired(holds, owner, record.nowMs)\n',
     test: READ_WRITE,
-    name: 'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
+    name: 'random requests to a read-write lock get the same answers in memory as in Redis',
   },
   {
     id: 'memory-later-write-re-entered',
@@ -85,7 +85,7 @@ export const memory = [
     search: "  if (isUpgrade && holdLeft(holds, beside, nowMs) === 'gone') return GONE\n",
     replace: '',
     test: READ_WRITE,
-    name: 'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
+    name: 'random requests to a read-write lock get the same answers in memory as in Redis',
   },
   {
     id: 'memory-no-phase',
@@ -121,7 +121,7 @@ export const memory = [
     search: 'hold.endsAt = Math.max(hold.endsAt, now + leaseMs)',
     replace: 'hold.endsAt = now + leaseMs',
     test: READ_WRITE,
-    name: 'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
+    name: 'random requests to a read-write lock get the same answers in memory as in Redis',
   },
   {
     id: 'memory-writer-shortened-by-reader',
@@ -139,7 +139,7 @@ export const memory = [
     search: 'hold.holds = Math.max(hold.holds, count)',
     replace: 'hold.holds = holds.byOwner[owner] ? hold.holds + count : count',
     test: READ_WRITE,
-    name: 'random requests to a read-write lock get the same answers in memory as in Redis: seed %i',
+    name: 'random requests to a read-write lock get the same answers in memory as in Redis',
   },
   {
     id: 'memory-two-upgradable',
@@ -195,7 +195,7 @@ export const memory = [
     search: '    stored(record, request, permits)\n',
     replace: '',
     test: SEMAPHORES,
-    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time',
   },
   {
     id: 'memory-place-lost-in-silence',
@@ -203,8 +203,8 @@ export const memory = [
     file: 'src/servers/records/semaphore.ts',
     search: '  if (wasFirst && isOther) wakeNext(record)\n',
     replace: '',
-    test: SEMAPHORES,
-    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
+    test: STEPS,
+    name: 'a client that was served does not pass its place to a waiter that came after another client',
   },
   {
     id: 'memory-returned-to-nothing',
@@ -240,7 +240,7 @@ export const memory = [
     search: '  if (isRepeat) lengthenPermits(pool, owner, endsAt)\n  else takePermits',
     replace: '  takePermits',
     test: SEMAPHORES,
-    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time',
   },
   {
     id: 'memory-expired-stay-taken',
@@ -249,7 +249,7 @@ export const memory = [
     search: '  giveBackExpired(pool, nowMs)\n  if (limit',
     replace: '  if (limit',
     test: SEMAPHORES,
-    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time',
   },
   {
     id: 'memory-permits-revived',
@@ -258,7 +258,7 @@ export const memory = [
     search: "  if (untilMs <= nowMs) return 'gone'\n",
     replace: '',
     test: SEMAPHORES,
-    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time',
   },
   {
     id: 'memory-place-of-the-one-before',
@@ -285,7 +285,7 @@ export const memory = [
     search: "return client !== '' && (",
     replace: "return client === '' || (",
     test: SEMAPHORES,
-    name: 'random requests to semaphores get the same answers in memory as in Redis at any time: seed %i',
+    name: 'random requests to semaphores get the same answers in memory as in Redis at any time',
   },
   {
     id: 'memory-count-overwritten',
@@ -294,7 +294,7 @@ export const memory = [
     search: 'const isOpen = latch.count === 0',
     replace: 'const isOpen = true',
     test: LATCHES,
-    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
+    name: 'random requests to a latch get the same answers in memory as in Redis',
   },
   {
     id: 'memory-count-down-of-next-round',
@@ -303,7 +303,7 @@ export const memory = [
     search: '  if (isOfOtherRound(record, { request, round })) return null\n',
     replace: '',
     test: LATCHES,
-    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
+    name: 'random requests to a latch get the same answers in memory as in Redis',
   },
   {
     id: 'memory-delete-of-next-round',
@@ -312,7 +312,7 @@ export const memory = [
     search: '  if (isOfOtherRound(record, { request, round })) return false\n',
     replace: '',
     test: LATCHES,
-    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
+    name: 'random requests to a latch get the same answers in memory as in Redis',
   },
   {
     id: 'memory-opens-in-silence',
@@ -330,7 +330,7 @@ export const memory = [
     search: '  openLatch(latch)\n  record',
     replace: '  record',
     test: LATCHES,
-    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
+    name: 'random requests to a latch get the same answers in memory as in Redis',
   },
   {
     id: 'memory-round-after-the-call',
@@ -339,6 +339,6 @@ export const memory = [
     search: 'latch.setAt > request.askedAt + record',
     replace: 'latch.setAt > request.askedAt + 1e9 + record',
     test: LATCHES,
-    name: 'random requests to a latch get the same answers in memory as in Redis: seed %i',
+    name: 'random requests to a latch get the same answers in memory as in Redis',
   },
 ]

@@ -60,7 +60,7 @@ export interface Held extends LastHolder {
   readonly never?: Error
   /**
    * Names the client's wait. Only the server reads this text: the client repeats it in its next
-   * attempt, and compares it with hints. '' or undefined if the server stores no wait.
+   * attempt, and compares it with hints. The text is '' or undefined if the server stores no wait.
    */
   readonly waitId?: string
   /** Set if a minority of masters may have granted the lock. The owner id is abandoned. */

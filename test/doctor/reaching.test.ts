@@ -143,7 +143,11 @@ describe('the program', () => {
     ['a server given twice', ['a:1', 'redis://a:1'], /a:1 was given twice/],
     ['Sentinels without a name', ['--sentinel', 'a:1'], /--master-name/],
     ['a name without Sentinels', ['--master-name', 'm'], /--sentinel/],
-    ['Sentinels and a cluster', ['--sentinel', 'a:1', '--master-name', 'm', 'b:1'], /either/],
+    [
+      'Sentinels and a cluster',
+      ['--sentinel', 'a:1', '--master-name', 'm', 'b:1'],
+      /together with --sentinel/,
+    ],
   ])('%s is refused with exit code 2', async (_, args, message) => {
     const { code, out, err } = await holdfast(['doctor', ...args])
     expect({ code, out }).toEqual({ code: 2, out: '' })
