@@ -5,6 +5,5 @@ import { workers } from './scripts/lib/workers.mjs'
 export default {
   ...base,
   testMatch: ['<rootDir>/test/interop/**/*.interop.ts'],
-  testTimeout: 240_000,
   maxWorkers: workers(2), // A JVM works more than it waits.
 }

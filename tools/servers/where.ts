@@ -107,9 +107,7 @@ function sentinelsOf(
     throw new InvalidArgumentError('--sentinel also needs --master-name <name>.')
   }
   if (given.length > 0 || values.cluster) {
-    throw new InvalidArgumentError(
-      'Do not give urls or --cluster together with --sentinel; got both.',
-    )
+    throw new InvalidArgumentError('Give either --sentinel, or urls or --cluster; got both.')
   }
   const login = { user: values['sentinel-user'], pass: values['sentinel-pass'] }
   const list = (values.sentinel ?? []).flatMap((one) => one.split(',')).filter((one) => one !== '')

@@ -6,9 +6,9 @@ import { allPages, root } from './pages.ts'
 
 /** Every page. */
 const CLEAN_PAGES = [
-  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md'],
+  ...['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md'],
   ...allPages().map(({ path }) => path),
-].filter((path, i, all) => all.indexOf(path) === i)
+]
 
 /** `npm run prose -- --check`, with these arguments. */
 function check(at: string, ...paths: string[]) {
