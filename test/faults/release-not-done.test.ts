@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Holdfast } from '../../src/index.ts'
 import { lockKeys } from '../../src/servers/redis/calls/keys.ts'
 import { eventually } from '../support/eventually.ts'
 import { faultRig, granted, outcome, SHA, within } from '../support/fault-rig.ts'
@@ -10,12 +11,12 @@ const rig = faultRig()
 
 const LOST = { code: 'HOLDFAST_LEASE_LOST', reason: 'gone' }
 
-/**
- * Waits until the client has read all events of its connections, even when this process stands still
- * in between. Otherwise the client would send its next request to a connection that is already broken.
- */
-async function heard(ms: number) {
-  for (let i = 0; i < 10; i++) await pause(ms / 10)
+/** Refuses new connections, ends the open connection, and waits until the client has reported this. */
+async function cutOff(client: Holdfast) {
+  const reported = new Promise((resolve) => client.once('error', resolve))
+  rig.proxy.refuse()
+  rig.proxy.cut()
+  await reported
 }
 
 /** Another client acquires the lock, after a deletion as by an operator or an eviction. */
@@ -33,9 +34,7 @@ describe.each([
     const working = outcome(
       client[kind]('it').using(async () => {
         const theirs = await takeAway('it')
-        rig.proxy.refuse()
-        rig.proxy.cut()
-        await heard(50)
+        await cutOff(client)
         setTimeout(() => rig.proxy.heal(), 700)
         return theirs
       }),
@@ -78,9 +77,7 @@ test('a hand-off that was never sent returns false after another client acquired
   const waiting = outcome(lock.lock({ signal: aborting.signal, leaseMs: 5_000 }))
   await pause(50)
   await takeAway('it')
-  rig.proxy.refuse()
-  rig.proxy.cut()
-  await heard(50)
+  await cutOff(client)
   const releasing = lease.release()
   await pause(500)
   aborting.abort()
@@ -113,13 +110,15 @@ describe('a majority of masters that cannot be reached', () => {
       await pause(100)
       // One master answers and no longer has the lock, and two cannot be reached. All three have lost it.
       await Promise.all(cluster.masters.map(({ admin }) => admin.del(lockKeys('it').lock)))
+      const reported = jest.fn()
+      client.on('error', reported)
       for (const proxy of proxies.slice(1)) {
         if (how === 'refuse') proxy.refuse()
         else proxy.blackHole({ onHeal: 'drop' })
         proxy.cut()
       }
-      // Until a greeting has failed.
-      await heard(how === 'refuse' ? 50 : 1_500)
+      // Each of the two connections has ended, and its next attempt has failed.
+      await eventually(() => reported.mock.calls.length >= 2)
       const releasing = lease.release()
       await pause(1_500)
       aborting.abort()
