@@ -89,7 +89,7 @@ export class RacingWaiter extends LocalWaiter {
     if (this.settled) return
     if (isBeside) lock.waiters.queueBeside(this)
     else lock.waiters.queue(this)
-    lock.advance()
+    if (this.list?.first === this) this.contend()
   }
 
   contend(): void {
@@ -103,21 +103,21 @@ export class RacingWaiter extends LocalWaiter {
    * holds the lock or has settled.
    */
   woken(): void {
-    this.#safely(() => this.#goOn())
+    try {
+      this.#goOn()
+    } catch (error) {
+      this.#stepFailed(error)
+    }
   }
 
   /**
-   * Runs a step. An unexpected error rejects the waiter. Otherwise the caller and `close()` would
-   * wait forever.
+   * Rejects the waiter after an unexpected error. Otherwise the caller and `close()` would wait
+   * forever.
    */
-  #safely(step: () => void): void {
-    try {
-      step()
-    } catch (error) {
-      this.reject(error)
-      this.lock.taskFailed(error as Error)
-      this.lock.tasks.finished()
-    }
+  #stepFailed(error: unknown): void {
+    this.reject(error)
+    this.lock.taskFailed(error as Error)
+    this.lock.tasks.finished()
   }
 
   #goOn(): void {
@@ -138,11 +138,15 @@ export class RacingWaiter extends LocalWaiter {
     } else if (handOverBudget.awayMs > 0) {
       wakeEvent.wake(this, handOverBudget.awayMs)
     } else if (handOverBudget.isPolite) {
-      void handOverBudget.stepBack().then(() => {
+      const stepped = () => {
         const own = lock.holds.of(request.owner, request.kind)
         if (this.settled || own !== undefined || lock.excludes(request)) this.woken()
-        else this.#safely(() => this.#sendRequest())
-      })
+        else this.#sendRequest()
+      }
+      handOverBudget
+        .stepBack()
+        .then(stepped)
+        .catch((error: unknown) => this.#stepFailed(error))
     } else {
       this.#sendRequest()
     }
@@ -177,8 +181,13 @@ export class RacingWaiter extends LocalWaiter {
     }
     this.queued ||= waits && kindOf(request).announcesWaits === true
     const { together = lock.remoteOf(request) } = request
-    const handle = (asked: RequestOutcome<AcquireAnswer>) =>
-      this.#safely(() => this.#handleAnswer(asked))
+    const handle = (asked: RequestOutcome<AcquireAnswer>) => {
+      try {
+        this.#handleAnswer(asked)
+      } catch (error) {
+        this.#stepFailed(error)
+      }
+    }
     const then = whenConfirmed(lock, this, this.confirm, handle)
     together.acquire(attempt, new WaiterRequest(lock, this, callMs, then))
   }

@@ -25,7 +25,6 @@ export interface SentCall extends DueCall {
 
 /** The parts of the script runner that a call uses. */
 interface CallSender {
-  send(call: SentCall): void
   sendAlone(call: SentCall): void
   /**
    * Finds out what already has the name that the server refused, and returns a failure that names
@@ -173,7 +172,7 @@ export class ScriptCall<Names, Given, A> extends DueCall implements SentCall {
     this.#wasLate = true
     this.#bySource = false
     this.#startedAt = now
-    this.#sender.send(this)
+    this.#sender.sendAlone(this)
   }
 }
 

@@ -103,7 +103,10 @@ export class ScriptRunner {
     callMs: number,
     reply: Reply<A>,
   ): void {
-    this.send(new ScriptCall(this, binding, names, given, callMs, reply))
+    const call = new ScriptCall(this, binding, names, given, callMs, reply)
+    const goesAlone = !this.#connection.isBusy || this.clustered || !this.#batch.takes(call)
+    if (goesAlone) this.sendAlone(call)
+    else this.#batch.add(call)
   }
 
   /** @returns the answer; rejects only with a `CallFailure`, after at most `callMs` */
@@ -114,13 +117,6 @@ export class ScriptRunner {
     callMs: number,
   ): Promise<A> {
     return promised((reply) => this.run(binding, names, given, callMs, reply))
-  }
-
-  /** @internal */
-  send(call: SentCall): void {
-    const goesAlone = !this.#connection.isBusy || this.clustered || !this.#batch.takes(call)
-    if (goesAlone) this.sendAlone(call)
-    else this.#batch.add(call)
   }
 
   /** @internal */
