@@ -115,8 +115,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Called after `forceUnlock()` ended this hold on the server. If the hold of this client begins
-   * later in the same turn, `report` ends that hold.
+   * Called after `forceUnlock()` ended this hold on the server. If the grant of that hold is
+   * handled later in the same turn of the event loop, `report` ends that hold.
    */
   forced(seen: SeenHold): void {
     const own = this.all.find((hold) => isOf(hold, seen))
@@ -150,8 +150,9 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Makes the watchdog renew the hold for this acquisition, unless the lease is fixed. If no
-   * acquisition was renewed before, this acquisition sets the limit `maxHoldMs`.
+   * Makes the watchdog renew the hold for this acquisition, unless the lease is fixed. If the
+   * watchdog renews no other acquisition of the hold now, this acquisition sets the limit
+   * `maxHoldMs`.
    *
    * @param sentAt when the request was sent, on the monotonic clock
    */

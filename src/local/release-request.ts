@@ -69,7 +69,8 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   protected send(): void {
     const { id, lastToken } = this.hold
-    // The count is negative if a holder calls `lower()` after `close()` ended the hold.
+    // The count is negative if the owner releases an acquisition after `close()` has ended the
+    // hold.
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     const { lock } = this

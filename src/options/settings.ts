@@ -67,7 +67,7 @@ const COUNTER_MS = 3_600_000
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
 
 const CLIENT_OPTIONS = {
-  // With null, the default counts too.
+  // The value null means the default, as undefined does.
   longestLeaseMs: (value: unknown, what: string) =>
     value === null ? undefined : leaseMs(value, what),
   newDeployment: or(boolean, false),

@@ -10,11 +10,13 @@ export type QueueAnswer = Granted | Held | Queued
 export interface Granted {
   readonly kind: 'granted'
   readonly token: number
-  /** This many tokens directly below `token` are reserved for later hand-overs in this client. */
+  /**
+   * How many tokens directly below `token` are reserved for later hand-overs; undefined for none.
+   */
   readonly reserved?: number
   /**
-   * Set by a quorum. The caller passes a function that returns the lease of the hold. The quorum
-   * then asks the masters without the hold again, until the hold ends.
+   * Set by a quorum. The caller calls it with a function that returns the lease of the hold. While
+   * the hold lasts, the quorum repairs masters that lack the hold.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -84,7 +86,9 @@ export interface Queued extends LastHolder {
 
 /** The answer to the heartbeat of one client for one fair lock. */
 export interface HeartbeatAnswer {
-  /** When the holder's lease ends, in milliseconds from now; Infinity if no lease ends. */
+  /**
+   * When the holder's lease ends, in milliseconds from now; Infinity if never or if there is none.
+   */
   readonly ttlMs: number
   readonly lastToken: number
   /** The owner at the head of the queue; '' if the queue is empty. */
@@ -119,7 +123,7 @@ export type Released =
 export interface SeenHold {
   /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The last token of the lock; null if none is stored, or if each owner id has one hold only. */
+  /** The last token; null if none is stored, or if the owner id alone identifies the hold. */
   readonly token: number | null
 }
 

@@ -6,7 +6,7 @@ import type { RenewedLease } from './renewed-lease.ts'
 /** The semaphores with leases, as one client uses them. */
 export interface PermitServer {
   pool(rawName: string): RemotePermits
-  /** Returns the id with which an owner acquires permits. `id` is used for nothing else. */
+  /** Returns the id with which an owner acquires permits. The caller must not use `id` again. */
   ownerId(id: string, permits: number): string
   /** As in `LockServer`. Each lease is the lease of all permits of one hold. */
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>

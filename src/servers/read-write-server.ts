@@ -18,7 +18,10 @@ import type { Subscription } from './subscription.ts'
 /** The read-write locks, as one client uses them. */
 export interface ReadWriteServer {
   lock(rawName: string): RemoteReadWriteLock
-  /** Returns the id with which an owner holds one side of a lock. `id` is used for nothing else. */
+  /**
+   * Returns the id with which an owner holds one side of a lock. The caller must not use `id`
+   * again.
+   */
   ownerId(id: string, side: LockSide): string
   /** As in `LockServer`. Each lease belongs to a reader or a writer. */
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
@@ -70,8 +73,8 @@ export interface SideHolder extends ReadWriteHolder {
 
 export interface WaitingAttempt extends Attempt {
   /**
-   * Another owner id of the same owner, with which it holds the lock as another kind; '' if it
-   * does not hold the lock.
+   * Another owner id of the same owner, with which it holds the lock as another kind; '' if the
+   * owner does not hold the lock.
    */
   readonly beside: string
   /** True if the client keeps a place in the queue after a refusal. */

@@ -10,7 +10,7 @@ export const GIVING_BACK_MS = 600_000
 /** The semaphores without leases, as one client uses them. */
 export interface SemaphoreServer {
   semaphore(rawName: string): RemoteSemaphore
-  /** Returns the id with which an owner acquires permits. `id` is used for nothing else. */
+  /** Returns the id with which an owner acquires permits. The caller must not use `id` again. */
   ownerId(id: string, permits: number): string
 }
 
@@ -20,7 +20,7 @@ export interface SemaphoreServer {
  */
 export interface RemoteSemaphore extends RemotePool {
   /**
-   * Adds permits, also permits that another owner acquired. Wakes the next waiting client.
+   * Adds to the number of available permits. Wakes the next waiting client.
    *
    * @returns false if `ifExists` is true and the semaphore does not exist
    */

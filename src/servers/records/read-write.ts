@@ -56,8 +56,8 @@ export function acquireToRead(
   const place = placeOf(attempt.client, owner, beside)
   const { member, client } = place
   const isPlainReader = !isUpgradable(owner)
-  // All readers and writers of a client share one place. Now a reader uses it, so the place leaves
-  // the queue of the writers.
+  // All readers and writers of a client share one place. Now a reader uses the place, so the place
+  // leaves the queue of the writers.
   if (isPlainReader && member === client) leaveQueue(queue, { member, wanted: 'write' })
   const isHeld = holds.byOwner[owner] !== undefined
   const mustWait =
@@ -119,8 +119,8 @@ function whyNotWrite(
   // The owner has lost the upgradable lock. Another owner may have written since then.
   if (isUpgrade && holdLeft(holds, beside, nowMs) === 'gone') return GONE
   const remaining = holds.mode === 'read' ? dropExpired(holds, nowMs) : sizeOf(holds.byOwner)
-  // All readers and writers of a client share one place. Now a writer uses it, so the place leaves
-  // the queue of the readers.
+  // All readers and writers of a client share one place. Now a writer uses the place, so the place
+  // leaves the queue of the readers.
   if (place.member === place.client) leaveQueue(queue, { member: place.member, wanted: 'read' })
   // An owner that waits for an upgrade comes before all others. This owner has released the
   // upgradable lock, so it must not come first any more.

@@ -1,7 +1,6 @@
 /**
- * The prefixes of the keys and channels in Redis, by kind. The braces with the name of the lock
- * follow a prefix. A key has the name that it has in the headers of the scripts. `channel` is the
- * channel that wakes waiters.
+ * The prefixes of the keys and channels in Redis, by kind. In Redis, the name of the lock in braces
+ * follows a prefix. A key has the same name here as in the headers of the Lua scripts.
  */
 export const NAMES = {
   lock: {
@@ -40,8 +39,8 @@ export const NAMES = {
 } as const
 
 /**
- * The mark: the key in which a master of several records since when it votes, and as which server
- * process.
+ * The name of the mark, a key on each of several masters. The mark stores since when the master
+ * votes, and as which server process.
  */
 export const BIRTH = 'holdfast_birth'
 
@@ -209,12 +208,15 @@ export function clientKey(clientId: string): string {
   return `${NAMES.client.report}:{${clientId}}`
 }
 
-/** The key with this prefix that belongs to the lock. */
+/** Returns the key or the channel with this prefix that belongs to the lock. */
 export function derived(prefix: string, rawName: string): string {
   return `${prefix}:${tagged(rawName)}`
 }
 
-/** The name in braces, so that all keys of a lock are in one cluster slot. */
+/**
+ * Returns the name in braces, so that all keys of a lock are in one cluster slot. A name with
+ * braces stays as it is.
+ */
 export function tagged(rawName: string): string {
   return rawName.includes('{') ? rawName : `{${rawName}}`
 }

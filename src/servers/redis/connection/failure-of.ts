@@ -121,9 +121,9 @@ export function unsent(failure: CallFailure): CallFailure {
 }
 
 /**
- * True if an error of ioredis means nothing by itself. One such error is a refused SELECT, which is
- * sent once more and then reported. The other is a connection attempt that ioredis left because
- * Sentinel named another master.
+ * True if an error of ioredis is not worth a report. ioredis reports a refused SELECT, which
+ * Holdfast sends again. ioredis also reports an attempt that it left because Sentinel named another
+ * master.
  */
 export function isNoNews(error: Error & { command?: { name?: string } }): boolean {
   if (error.name === 'ReplyError') return error.command?.name === 'select'

@@ -10,10 +10,7 @@ const REMINDER_MS = { first: 5_000, longest: 300_000 }
 /** For how long a server must be reachable to count as recovered, in milliseconds. */
 const PROVEN_MS = { least: 1_000, most: 60_000 }
 
-/**
- * An outage that begins within this time after the last recovery belongs to the same problem, in
- * milliseconds.
- */
+/** An outage that begins within this time after the last recovery belongs to the same problem. */
 const SAME_TROUBLE_MS = 60_000
 
 /** The number of servers whose last recovery is remembered. */
@@ -23,8 +20,8 @@ const MOST_REMEMBERED = 100
 interface Ongoing {
   readonly since: number
   /**
-   * The connections that fail now. When this set is empty, the server must stay reachable for a
-   * while.
+   * The connections that fail now. When the set becomes empty, the outage ends if the server stays
+   * reachable for a while.
    */
   readonly failing: Set<object>
   attempts: number
