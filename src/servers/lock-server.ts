@@ -171,7 +171,10 @@ export interface Passing {
    * the lock if it counts other waiting clients. With `always`, the server counts one client more.
    */
   readonly mayFree: 'never' | 'forOthers' | 'always'
-  /** As in {@link LoweredHold}. */
+  /**
+   * True if this client itself listens for releases of the lock. The server does not count it as
+   * another client.
+   */
   readonly listens: boolean
   /** How many tokens to reserve below the new token, for later hand-overs in this client. */
   readonly reserve: number

@@ -12,7 +12,9 @@ export function isOfHoldfast(owner: string): boolean {
 /** How an owner holds a read-write lock. */
 export type LockSide = 'read' | 'upgradable' | 'write'
 
-/** Redisson also ends the owner id of a writer with `:write`. */
+/**
+ * The end of an owner id, for each side. Redisson also ends the owner id of a writer with `:write`.
+ */
 const ENDS: Readonly<Record<LockSide, string>> = {
   read: '',
   upgradable: ':upgradable',

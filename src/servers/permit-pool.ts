@@ -27,9 +27,12 @@ export interface RemotePool {
    * false, and no request is sent
    */
   stopWaiting(isLast: () => boolean): void
-  /** As in `RemoteLock`. */
+  /**
+   * Releases all permits of the owner in the background, as `RemoteLock.abandon` does. For
+   * `isLast`, see `stopWaiting`.
+   */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
-  /** As in `RemoteLock`. Hints for other clients are left out. */
+  /** Calls `onHint` with each hint about the semaphore, but not with hints for other clients. */
   listen(onHint: (hint: Hint) => void): Subscription
 }
 

@@ -5,7 +5,7 @@ import type { RecordStore } from './record-store.ts'
  * A kind that not every server has. `R` is the interface of its requests, as one client uses them.
  */
 export interface ServerKind<R extends object> {
-  /** The folder of its scripts. */
+  /** The folder of the kind's scripts in lua/. */
   readonly name: string
   /** The words in errors for a name that the kind uses. */
   readonly what: string

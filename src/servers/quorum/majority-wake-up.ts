@@ -5,8 +5,8 @@
 const GATHER_MS = 10
 
 /**
- * In milliseconds, in addition to two response times of a majority. For this time after a wake-up,
- * the first message of each master counts as a report of the same release.
+ * For this time after a wake-up, the first message of each further master counts as a report of the
+ * same release. In milliseconds, in addition to two response times of a majority.
  */
 const ROUND_MS = 100
 

@@ -25,7 +25,7 @@ import { RoundTrip } from './round-trip.ts'
 import { agreeAt, reenterByVote, requestVote, restoreAt } from './vote-commands.ts'
 
 interface MasterPeers {
-  /** Lets unused masters vote at once. Resolves to true if the masters may vote now. */
+  /** Lets unused masters vote at once. Resolves to true if a new request for votes may succeed. */
   found(): Promise<boolean>
   all(): readonly Master[]
 }

@@ -85,7 +85,6 @@ export function reenterToRead(
   return granted(keptToken(record, terms))
 }
 
-/** Acquires the lock for a writer. */
 export function acquireToWrite(
   record: OpenRecord,
   attempt: ReadWriteAttempt,

@@ -23,7 +23,6 @@ function fairKeys(rawName: string) {
 
 type FairKeys = ReturnType<typeof fairKeys>
 
-/** The queues of fair locks on one server, for one client. */
 class RedisFairServer implements FairServer {
   readonly #server: KindScripts
   readonly #clientId: string

@@ -12,8 +12,8 @@ import { unrefShards, unrefSockets } from './sockets.ts'
 const LOOK_MS = 2_000
 
 /**
- * Returns the node that gets commands for the slot first; undefined if the client has no connection
- * to this node.
+ * Returns the master of the slot, as far as the cluster client knows. Undefined if the client has
+ * no connection to this node.
  */
 export function masterOf(cluster: Cluster, slot: number): Redis | undefined {
   const address = cluster.slots[slot]?.[0]

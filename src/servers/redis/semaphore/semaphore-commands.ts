@@ -31,7 +31,7 @@ const MARGIN_MS = 60_000
 /** The names for a request whose result is stored under its id. */
 interface StoredNames extends ReturnType<typeof semaphoreKeys> {
   readonly request: string
-  /** The results that the server may forget. */
+  /** The keys of the results that the server may forget. */
   readonly answered: readonly string[]
 }
 
