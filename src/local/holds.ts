@@ -191,7 +191,7 @@ export class Holds extends HoldSet {
    */
   endHold(hold: Hold, reason: ClosedError | undefined): void {
     this.#services.watchdog.untrack(hold)
-    // The hold leaves the set first, because `hold.end` calls listeners.
+    // The hold leaves the set first, because `hold.finish` calls listeners.
     this.remove(hold)
     hold.finish(reason)
     if (reason === undefined) hold.trace?.letGo()

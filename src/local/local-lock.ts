@@ -155,7 +155,7 @@ export class LocalLock extends Linked<LocalLock> {
     waiters.remove(waiter)
     if (waiters.isEmpty) {
       this.services.waitReports.waitEnded(this)
-      // If the last request had an answer, the health tells later waiters nothing.
+      // If all requests have answers, the health tells later waiters nothing.
       if (this.#health?.isClear) this.#health = undefined
       // When the last task ends, `tasksEnded` is called, so no waiter needs to start now.
       if (!tasks.isQuiet && !this.#releases?.isListening) return

@@ -50,8 +50,8 @@ export interface Settings {
   /** The program of the watchdog thread; undefined means the file in the package. */
   readonly workerUrl: URL | undefined
   /**
-   * How many replicas must confirm an acquisition, and how fast; undefined means that no replica
-   * must confirm it.
+   * How many replicas must confirm an acquisition, and how fast. Undefined means that an
+   * acquisition needs no confirmation.
    */
   readonly durability: Durability | undefined
 }

@@ -61,7 +61,7 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     const read = { ...defaults }
     try {
       for (const name in options) {
-        // Faster than `indexOf` in so few names.
+        // For so few names, this loop is faster than `indexOf`.
         let i = 0
         while (i < names.length && names[i] !== name) i++
         const option = all[i]

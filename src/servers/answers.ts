@@ -15,8 +15,8 @@ export interface Granted {
    */
   readonly reserved?: number
   /**
-   * Set by a quorum. The caller calls it with a function that returns the lease of the hold. While
-   * the hold lasts, the quorum repairs masters that lack the hold.
+   * Set by a quorum. The caller calls `onHeld` with a function that returns the lease of the hold.
+   * While the hold lasts, the quorum repairs the masters that lack the hold.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -61,11 +61,11 @@ export interface Held extends LastHolder {
   /** Set if a further attempt is pointless. The caller rejects with this error. */
   readonly never?: Error
   /**
-   * Names the client's wait. Only the server reads this text: the client repeats it in its next
-   * attempt, and compares it with hints. The text is '' or undefined if the server stores no wait.
+   * Names the client's wait. The client only repeats this text in its next attempt, and compares
+   * the text with hints. The text is '' or undefined if the server stores no wait.
    */
   readonly waitId?: string
-  /** Set if a minority of masters may have granted the lock. The owner id is abandoned. */
+  /** Set if a minority of masters may have granted the lock. The caller abandons the owner id. */
   readonly split?: {
     /** The pause before the next attempt, in milliseconds; undefined if no vote was granted. */
     readonly pauseMs?: number

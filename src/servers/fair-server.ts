@@ -51,8 +51,8 @@ export interface RemoteFairLock {
    */
   endHold(ending: LoweredHold, reply: Reply<Released>): void
   /**
-   * As in `RemoteLock`. The background release also removes the owner from the queue. If the owner
-   * has the lock by then, the next waiter gets the lock.
+   * Releases the owner id in the background, as `RemoteLock.abandon` does. The release also removes
+   * the owner from the queue. If the owner has the lock by then, the next waiter gets the lock.
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void
 }

@@ -57,7 +57,7 @@ export interface PermitAttempt extends Attempt {
 }
 
 /**
- * How long a call has waited, in whole milliseconds.
+ * Returns how long a call has waited, in whole milliseconds.
  *
  * @param beganAt when the call began to wait, in ms on the monotonic clock
  */

@@ -13,8 +13,8 @@ export interface Attempt {
   /** True if the client keeps a place in the queue after a refusal. */
   readonly waits?: boolean
   /**
-   * How much longer the call waits, in milliseconds; Infinity or undefined if it waits without a
-   * limit.
+   * How much longer the call waits, in milliseconds; Infinity or undefined if the call waits
+   * without a limit.
    */
   readonly leftMs?: number
   /**

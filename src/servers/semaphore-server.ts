@@ -16,7 +16,7 @@ export interface SemaphoreServer {
 
 /**
  * One semaphore without leases. The server stores the result of each request while the client may
- * send a copy. A copy takes and gives back no permits again.
+ * send a copy. So a copy changes nothing a second time.
  */
 export interface RemoteSemaphore extends RemotePool {
   /**
@@ -42,9 +42,10 @@ export interface Addition {
 }
 
 /**
- * A change of a semaphore. `set` creates the semaphore: 1, or 0 if it exists. `add` changes the
- * number of available permits: the new number. `drain` removes all available permits: their number.
- * `delete` deletes the semaphore: 1, or 0 if it does not exist.
+ * A change of a semaphore, and its answer. `set` creates the semaphore and answers 1, or 0 if the
+ * semaphore exists. `add` answers the new number of available permits. `drain` removes all
+ * available permits and answers their number. `delete` answers 1, or 0 if the semaphore does not
+ * exist.
  */
 export interface SemaphoreChange {
   /** The id of the request. All copies have this id, so the server makes the change once. */

@@ -2,7 +2,8 @@ import type { PendingReleases } from './pending-releases.ts'
 import type { RecordStore } from './record-store.ts'
 
 /**
- * A kind that not every server has. `R` is the interface of its requests, as one client uses them.
+ * A kind of lock, latch, semaphore or barrier that not every server has. `R` is the interface of
+ * its requests, as one client uses them.
  */
 export interface ServerKind<R extends object> {
   /** The folder of the kind's scripts in lua/. */

@@ -16,7 +16,10 @@ const STEP_MS = 1e-6
 /** The shortest timer, in milliseconds, as in Node.js. */
 const LEAST_MS = 1
 
-/** After this many turns of the event loop without activity, all work waits for time to pass. */
+/**
+ * After this many turns of the event loop without activity, the clock assumes that all work waits
+ * for time to pass.
+ */
 const QUIET_TURNS = 3
 
 /** The largest number of turns of the event loop that `advance()` waits until all work is idle. */

@@ -94,8 +94,8 @@ export class Enrolment {
 
   /**
    * Called when the connection is up. If the server process is another process than before, enrols
-   * the master now. So its rest (the time without votes) does not begin only at the next request
-   * for a vote.
+   * the master now. Otherwise its rest (the time without votes) would begin only at the next
+   * request for a vote.
    */
   anew(timeoutMs: number): void {
     const { runId } = this.#node.runner

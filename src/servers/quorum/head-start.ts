@@ -99,8 +99,8 @@ export class HeadStart {
   }
 
   /**
-   * Calls `onHint` when a majority of masters has released the lock, or the master that this client
-   * will ask first. After a release on fewer masters, calls `onHint` a moment later.
+   * Calls `onHint` when a majority of masters, or the master that this client will ask first, has
+   * released the lock. After a release on fewer masters, calls `onHint` a moment later.
    */
   listen(onHint: (hint: Hint) => void): Subscription {
     const { majority } = this.#size

@@ -45,7 +45,7 @@ export class Master {
   readonly #ignoreUps: () => void
   #closed = false
 
-  /** @param nameOf returns the raw name of a lock here; by default the same name on all masters */
+  /** @param nameOf returns a lock's raw name on this master; by default the name is unchanged */
   constructor(
     node: RedisServer,
     settings: MasterSettings,
@@ -173,7 +173,7 @@ export class Master {
     return hash
   }
 
-  /** Resolves when no release is pending; while the master is down, at once unless `isNeeded()`. */
+  /** Resolves when no release is pending. While the master is down, waits only if `isNeeded()`. */
   quiet(isNeeded: () => boolean): Promise<void> {
     return this.#attempts.quiet(isNeeded)
   }

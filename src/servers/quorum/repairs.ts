@@ -108,7 +108,9 @@ export class Repairs {
   }
 }
 
-/** Remembers for one attempt if a master did not grant the lock. That master may lack the hold. */
+/**
+ * Remembers for one attempt if a master did not grant the lock. Such a master may lack the hold.
+ */
 class MissedVotes {
   readonly #repairs: Repairs
   #lease: (() => LeaseToRenew) | undefined

@@ -32,7 +32,7 @@ export function expirePlaces(queue: PermitQueue, now: number): void {
 }
 
 /**
- * Of the clients whose places still count, returns the place of the client that has waited longest.
+ * Returns the first place that still counts. It belongs to the client that has waited longest.
  * Removes the expired places before this place.
  */
 export function firstPlace(queue: PermitQueue, now: number): PermitPlace | undefined {

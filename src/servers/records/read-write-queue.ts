@@ -24,7 +24,10 @@ export interface Waiting extends WaitingPlace {
   readonly sinceUs: number
 }
 
-/** The waiters to read, or the waiters to write and for the upgradable lock. */
+/**
+ * The waiters of one queue. The queue of the writers also contains the waiters for the upgradable
+ * lock.
+ */
 interface QueueMembers {
   byMember: { [member: string]: Waiting }
   endsAt: number

@@ -33,7 +33,9 @@ const GONE = { kind: 'gone' } as const
 
 export interface ReadWriteAttempt {
   readonly owner: string
-  /** As in `WaitingAttempt`. */
+  /**
+   * Another owner id of the same owner, which holds the lock as another kind; '' if there is none.
+   */
   readonly beside: string
   /** The id of the client if the call waits; '' if it does not wait. */
   readonly client: string
@@ -155,7 +157,7 @@ export function reenterToWrite(
 /**
  * Lowers the hold count. At 0 the hold ends.
  *
- * @param isLast as in `RemoteReadWriteLock.lower`
+ * @param isLast true if the client no longer needs its place in the queue
  */
 export function lowerReadWrite(
   record: OpenRecord,

@@ -80,7 +80,7 @@ export function lengthenLock(record: OpenRecord, terms: TokenTerms): void {
 }
 
 /**
- * Frees the lock, and tells the listeners.
+ * Frees the lock, and sends a message to the listeners.
  *
  * @returns how many other clients receive the message; undefined if unknown
  */

@@ -23,7 +23,7 @@ export const NAMES = {
     phase: 'holdfast_phase',
     channel: 'redisson_rwlock',
   },
-  /** Latches and semaphores, whose keys contain only a number. */
+  /** The further keys of latches and semaphores, whose main keys contain only a number. */
   number: { kind: 'holdfast_kind', request: 'holdfast_request' },
   latch: { round: 'holdfast_round', channel: 'redisson_countdownlatch__channel__' },
   permits: {
@@ -34,7 +34,9 @@ export const NAMES = {
     tickets: 'holdfast_tickets',
   },
   barrier: { state: 'holdfast_barrier', settled: 'holdfast_settled', channel: 'holdfast_rounds' },
-  /** The names of a client, which the id of the client follows. */
+  /**
+   * The prefixes of the key and the channels of a client. The id of the client follows a prefix.
+   */
   client: { report: 'holdfast_client', inbox: 'holdfast_inbox', requests: 'holdfast_requests' },
 } as const
 

@@ -3,8 +3,8 @@ import { converted } from '../scripts/convert.ts'
 import type { Binding } from '../scripts/script.ts'
 
 /**
- * What the client subtracts from the number of listeners that a script counts, so that only other
- * clients count. With -1, one more client counts.
+ * The number to subtract from the listeners that a script counts, so that only other clients count.
+ * With -1, one more client counts.
  */
 export type OwnListeners = -1 | 0 | 1
 

@@ -27,7 +27,7 @@ export interface Renewing {
 }
 
 interface RenewingServer extends ScriptServer {
-  /** @returns the indices of the locks. One request can handle all locks of a group */
+  /** @returns the indices of the locks, in groups. One request can handle all locks of a group */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 

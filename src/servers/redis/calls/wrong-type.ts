@@ -5,8 +5,8 @@ import type { RedisClient } from '../connection/open-client.ts'
 import { derived, kindKey } from './keys.ts'
 
 /**
- * How the server's key of one kind looks. The name of this key is the raw name of the lock or
- * semaphore.
+ * Describes the key of one kind, so that the client can recognise it. The name of this key is the
+ * raw name of the lock or semaphore.
  */
 export interface KeyOfKind {
   /** The type of the key in Redis, as the command TYPE answers. */

@@ -61,8 +61,8 @@ export function watchNodes(
       events.nodeFailed?.(address, connectionFailure(error))
       lookAgain()
     })
-    // Otherwise the cluster client would connect to the node only at the next command for it, which
-    // may be much later.
+    // A node that failed is connected at once. Otherwise the cluster client would connect only at
+    // the next command for this node.
     if (failing.has(address)) node.connect().catch(() => {})
     node.on('ready', () => {
       failing.delete(address)

@@ -69,7 +69,7 @@ interface CallEvents {
 export class DueCalls {
   readonly #silenceMs: number
   readonly #host: CallEvents
-  /** The calls before their deadline. */
+  /** The calls whose deadline has not passed. */
   readonly #calls = new LinkedList<DueCall>()
   /** The number of calls without an answer, before or after their deadline. */
   #due = 0

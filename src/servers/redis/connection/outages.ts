@@ -10,7 +10,10 @@ const REMINDER_MS = { first: 5_000, longest: 300_000 }
 /** For how long a server must be reachable to count as recovered, in milliseconds. */
 const PROVEN_MS = { least: 1_000, most: 60_000 }
 
-/** An outage that begins within this time after the last recovery belongs to the same problem. */
+/**
+ * If an outage begins within this time after the last recovery, the outage belongs to the same
+ * problem. In milliseconds.
+ */
 const SAME_TROUBLE_MS = 60_000
 
 /** The number of servers whose last recovery is remembered. */

@@ -3,7 +3,7 @@ import { failureOf } from './failure-of.ts'
 import { type ConnectionSettings, openClient, type RedisClient } from './open-client.ts'
 import { prepareClient } from './prepare-client.ts'
 
-/** A connection that owes answers. */
+/** A connection whose answers are due. */
 interface SilentConnection {
   readonly isSilent: boolean
   readonly trouble: { silent(): void }

@@ -101,7 +101,7 @@ export class Subscriptions {
    * Moves to the server process that gets the commands. Only this process sends the messages of the
    * locks and counts their listeners.
    *
-   * @param runId the id of that process; '' if the server does not report it
+   * @param runId the id of that process; '' if the server does not report an id
    */
   follow(runId: string): void {
     this.#server = runId

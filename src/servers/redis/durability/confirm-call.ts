@@ -73,8 +73,8 @@ export async function confirm(
 
 /**
  * Returns how many replicas the master of the key lists as connected; undefined if the master does
- * not report them. Rejects if the server has become a replica: it lists no replicas, and may lack
- * the grants.
+ * not report the number. Rejects if the server has become a replica, because a replica may lack the
+ * grants.
  */
 export async function connectedReplicas(
   client: RedisClient,

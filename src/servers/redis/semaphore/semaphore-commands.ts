@@ -75,7 +75,9 @@ class RedisSemaphore implements RemoteSemaphore {
    */
   readonly #doubtfulOwners = new Set<string>()
   readonly #doubtful = new WeakSet<object>()
-  /** The owners of grants while their callers decide to keep them or to abandon them. */
+  /**
+   * The owners of new grants whose callers have not yet decided to keep or to abandon the grant.
+   */
   readonly #undecided = new Set<string>()
 
   constructor(host: RedisSemaphoreServer, rawName: string) {
@@ -98,8 +100,8 @@ class RedisSemaphore implements RemoteSemaphore {
       answered: (answer) => {
         const isCertain = answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)
         if (isCertain) this.#undecided.add(owner)
-        // A caller that has given up abandons the grant inside `reply.answered`. The abandoned
-        // permits are given back by the stored result. So the server may forget the result only if
+        // A caller that has given up abandons the grant inside `reply.answered`. The release of the
+        // abandoned permits needs the stored result. So the server may forget the result only if
         // the caller keeps the grant.
         reply.answered(answer)
         if (this.#undecided.delete(owner)) this.#acknowledge(owner)
