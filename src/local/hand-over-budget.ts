@@ -81,7 +81,7 @@ export class HandOverBudget {
     return this.isUsedUp && this.#unbrokenMs >= UNBROKEN_MS
   }
 
-  /** Called after a release that lets any client acquire the lock at once. */
+  /** Records a release after which any client can acquire the lock at once. */
   letGo(): void {
     this.#unbrokenSince = undefined
   }

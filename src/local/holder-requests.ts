@@ -40,7 +40,7 @@ export class HolderRequests {
     this.#client = client
   }
 
-  /** Called when the event `releaseRequested` gets a listener. */
+  /** Records that `releaseRequested` has a new listener, so that `hasListeners` counts again. */
   listenerAdded(): void {
     this.#mayHaveListeners = true
   }

@@ -164,7 +164,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Called when the watchdog must no longer renew the hold for one of its acquisitions.
+   * Removes one acquisition from the renewal of the hold. The watchdog renews the hold only while
+   * another acquisition is renewed.
    *
    * @param leaseMs the renewed lease of this acquisition, in milliseconds
    */
@@ -199,7 +200,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Called when the release of the hold was answered.
+   * Reports the answer to the release of the hold. If the server no longer had the hold, the hold
+   * is lost.
    *
    * @param wasHeld true if the server still had the hold
    * @returns `wasHeld`

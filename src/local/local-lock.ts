@@ -149,7 +149,7 @@ export class LocalLock extends Linked<LocalLock> {
     this.services.emit('wait', { name: this.name })
   }
 
-  /** Called when the waiter settles, with or without the lock. */
+  /** Removes a waiter that has settled, and later starts or wakes the next waiters. */
   settled(waiter: Waiter): void {
     const { waiters, tasks } = this
     waiters.remove(waiter)
@@ -212,7 +212,7 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /**
-   * Called when this client no longer holds the lock, or may no longer hold it.
+   * Starts or wakes waiters of this client, because the lock may be free or may have a new holder.
    *
    * @param following the new holder; undefined if unknown
    */

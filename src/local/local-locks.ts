@@ -161,12 +161,12 @@ export class LocalLocks {
     )
   }
 
-  /** Called when this client neither holds the lock nor waits for it. */
+  /** Informs a drain that this client neither holds the lock nor waits for it. */
   becameFree(lock: LocalLock): void {
     this.#draining?.free(lock)
   }
 
-  /** Called after `becameFree`, if this client need not pause for other clients any longer. */
+  /** Marks a lock as idle. An idle lock stays in memory until too many locks are idle. */
   becameIdle(lock: LocalLock): void {
     this.#all.becameIdle(lock)
   }

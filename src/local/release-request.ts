@@ -45,7 +45,7 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   abstract answered(answer: Released): void
 
-  /** Called before the rejection, when the retry budget is used up. */
+  /** Acts before `result` rejects because the retry budget is used up. Does nothing by default. */
   protected givenUp(_error: Error): void {}
 
   failed(failure: CallFailure): void {

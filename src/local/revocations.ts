@@ -48,7 +48,7 @@ export class Revocations {
     if (this.#client.requests.hasListeners) this.#inbox.open()
   }
 
-  /** Called when the event `releaseRequested` gets a listener. */
+  /** Opens the inbox if code listens to release requests for a hold. */
   listenerAdded(): void {
     if (this.#isListening()) this.#inbox.open()
   }
@@ -120,8 +120,7 @@ export class Revocations {
       const { id, by } = message
       const heard = this.#client.requests.receive(message)
       const answer = written({ kind: 'answer', id, client: this.#client.client, heard })
-      // A failure to send the answer is ignored. The requester then counts the owners as not
-      // reached.
+      // A failure to send the answer is ignored. The requester then does not count these owners.
       this.#channel.send(by.client, answer, this.#limits.commandTimeoutMs).catch(() => {})
     }
   }

@@ -29,7 +29,7 @@ export function assertNoMore(args: readonly unknown[], hint = 'All times are mil
   throw new InvalidArgumentError(`Too many arguments; got ${show(args[0])} as well. ${hint}`)
 }
 
-/** The rule of an option that is checked together with others, or not at all. */
+/** The rule of an option that other code checks, or that needs no check. Accepts any value. */
 export function unchecked(value: unknown): unknown {
   return value
 }

@@ -47,7 +47,7 @@ export interface LastHolder {
   readonly length?: number
   /** The owner's position in the queue, from 1; null unless this request has added the owner. */
   readonly position?: number | null
-  /** Set if the caller wants several locks, and another one of these locks was not available. */
+  /** Set if the caller wants several locks, and not this lock but another lock was unavailable. */
   readonly isOther?: true
 }
 

@@ -18,7 +18,7 @@ export interface ReleaseHint {
   readonly isForAll: boolean
 }
 
-/** It is the turn of some waiters: they can acquire the lock now. */
+/** Some waiters are next: they can acquire the lock now. */
 interface TurnHint {
   readonly kind: 'turn'
   /** `readers`, or the `waitId` of a waiter; for permits, the id of a client. */

@@ -149,7 +149,7 @@ export class HeadStart {
     }
   }
 
-  /** Called when this client has acquired the lock. */
+  /** Records that this client has acquired the lock: computes `before`, and sets `losses` to 0. */
   won(): void {
     const crowd = this.#crowd
     crowd.before = Math.max(crowd.losses, Math.floor(crowd.before / 2))

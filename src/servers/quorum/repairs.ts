@@ -51,7 +51,7 @@ export class Repairs {
     this.#forgetMs = 2 * callMs + PAUSE_MS.longest
   }
 
-  /** Called if a master does not have the hold, or did not confirm that it has the hold. */
+  /** Plans a check of a hold that a master lacks, or did not confirm. */
   add(lease: LeaseToRenew): void {
     if (this.#closed || !lease.isHeld?.()) return
     const now = performance.now()

@@ -62,7 +62,7 @@ export class SplitVotes {
     return 2 ** Math.min(this.#inARow, MOST_DOUBLINGS)
   }
 
-  /** Called after votes that were not split. */
+  /** Ends the row of split votes, so that the next pause is short again. */
   won(): void {
     this.#inARow = 0
   }

@@ -57,8 +57,8 @@ export interface LockKeys {
 }
 
 /**
- * Returns the names in the form that Redisson uses: `prefix:{raw}`, or `prefix:raw` if the raw name
- * has a `{tag}`.
+ * Returns the keys and the channel of a lock, in the form of Redisson: `prefix:{raw}`, or
+ * `prefix:raw` if the raw name has a `{tag}`.
  */
 export function lockKeys(rawName: string): LockKeys {
   const counter = derived(NAMES.lock.counter, rawName)

@@ -123,7 +123,7 @@ export class Connection {
     this.#untilUp.finish(this.#lastError)
   }
 
-  /** Called when no answer came in time: the connection may be dead, or slots may have moved. */
+  /** Acts if no answer came: refreshes a cluster's slots, or lets the probe test the connection. */
   suspect(client: RedisClient): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)

@@ -107,7 +107,7 @@ export function connectionFailure(error: Error): CallFailure {
   if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error, false)
   const nested = 'lastNodeError' in error && error.lastNodeError
   const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
-  // These words of ioredis are wrong here, because Holdfast does retry: see `openClient`.
+  // ioredis says that retry is disabled, but Holdfast does retry: see `openClient`.
   const reported = detail.replace(' and retry is disabled', '').trim()
   return new CallFailure('unsent', reported || error.name, error)
 }

@@ -11,8 +11,8 @@ const REMINDER_MS = { first: 5_000, longest: 300_000 }
 const PROVEN_MS = { least: 1_000, most: 60_000 }
 
 /**
- * If an outage begins within this time after the last recovery, the outage belongs to the same
- * problem. In milliseconds.
+ * An outage belongs to the same problem if it begins within this many milliseconds after the last
+ * recovery.
  */
 const SAME_TROUBLE_MS = 60_000
 

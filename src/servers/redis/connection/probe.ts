@@ -48,7 +48,7 @@ export class Probe {
     this.#open()
   }
 
-  /** Called when a connection is closed. */
+  /** Removes a closed connection from the suspects. Without suspects, ends the probe. */
   forget(connection: SilentConnection): void {
     this.#suspects.delete(connection)
     if (this.#suspects.size === 0) this.#finish()

@@ -86,7 +86,7 @@ export class Subscriptions {
     return listener
   }
 
-  /** Called when the last listener of a channel has stopped. */
+  /** Ends the subscription of a channel that has no listeners any more. */
   forget(channel: Channel): void {
     const { name } = channel
     if (this.#channels.get(name) !== channel) return

@@ -39,7 +39,7 @@ export class Presences {
     })
   }
 
-  /** Called when a request was sent, at `now` on `performance.now()`. */
+  /** Lets each client report itself if its report is due at `now`, on `performance.now()`. */
   touch(now: number): void {
     for (const presence of this.#all.values()) presence.touch(now)
   }

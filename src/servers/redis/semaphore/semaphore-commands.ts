@@ -195,7 +195,7 @@ class RedisSemaphore implements RemoteSemaphore {
     }
   }
 
-  /** Called when the client has the answer to a request, so the server may forget the result. */
+  /** Lets the server forget the result of a request, because the client has the answer. */
   #acknowledge(id: string): void {
     this.#host.answered.add(this.#rawName, requestKey(this.#rawName, id))
   }
