@@ -11,7 +11,6 @@ export interface RevocationRequest {
   readonly by: Requester
 }
 
-/** The answer of a client to a request. */
 interface RevocationAnswer {
   readonly kind: 'answer'
   /** The id of the answered request. */

@@ -18,7 +18,6 @@ interface Connected {
    * waits.
    */
   lookAgain(): void
-  /** Called when an outage begins. */
   wentOut(): void
   cameBack(): void
 }

@@ -101,7 +101,6 @@ export function refusal(what: string): CallFailure {
   return new CallFailure('refused', hasThisName(what), undefined, true)
 }
 
-/** Changes the record of one name. */
 export function changeRecord<T>(
   store: RecordStore,
   rawName: string,

@@ -5,7 +5,6 @@ import { leftMs, sinceMs } from './moments.ts'
 import { firstPlace, waitingForPermits } from './permit-queue.ts'
 import { type Pool, type TakenPermits, takenIn } from './pool.ts'
 
-/** An owner and its permits. */
 type Taker = readonly [owner: string, taken: TakenPermits]
 
 /**

@@ -39,7 +39,6 @@ interface LeasedAttempt extends WaitBegan {
   readonly limit?: number | undefined
 }
 
-/** Acquires permits for the time of a lease. */
 export function acquireLeased(
   record: OpenRecord,
   attempt: LeasedAttempt,

@@ -151,7 +151,6 @@ export function giveBackExpired(pool: Pool, now: number): void {
   }
 }
 
-/** When a call began to wait. */
 export interface WaitBegan {
   /**
    * When the call began to wait, from an earlier answer, in µs of the server's time. '' if there

@@ -12,7 +12,6 @@ import {
   type ReadWriteQueue,
 } from './read-write-queue.ts'
 
-/** The hold of one owner. */
 interface ReadWriteHold {
   holds: number
   /** When a reader's lease ends. A writer has the lease of the whole lock instead. */

@@ -16,7 +16,6 @@ import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
 import * as fair from './fair-bindings.ts'
 import type { HeartbeatArgs } from './scripts/fair.generated.ts'
 
-/** The keys and the channel of a fair lock. */
 function fairKeys(rawName: string) {
   return { ...lockKeys(rawName), ...queueKeys(rawName) }
 }

@@ -23,7 +23,6 @@ interface LockScriptServer extends ScriptServer {
   listen(keys: LockKeys, onWake: (message?: string) => void): Subscription
 }
 
-/** One lock on one server, or in a cluster. */
 export class RedisLock implements RemoteLock {
   readonly #server: LockScriptServer
   readonly #keys: LockKeys

@@ -19,7 +19,6 @@ const SAME_TROUBLE_MS = 60_000
 /** The number of servers whose last recovery is remembered. */
 const MOST_REMEMBERED = 100
 
-/** The outage of one server. */
 interface Ongoing {
   readonly since: number
   /**

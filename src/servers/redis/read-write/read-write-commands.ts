@@ -36,7 +36,6 @@ const HINTS = new Map<string, Hint>([
   ['2', TURN_OF_READERS],
 ])
 
-/** The read-write locks on one server or cluster, for one client. */
 class RedisReadWriteServer extends KindServer implements ReadWriteServer {
   readonly ownerId = sideId
 

@@ -35,7 +35,6 @@ interface StoredNames extends ReturnType<typeof semaphoreKeys> {
   readonly answered: readonly string[]
 }
 
-/** The semaphores on one server or cluster, for one client. */
 export class RedisSemaphoreServer implements SemaphoreServer {
   readonly server: KindScripts
   readonly clientId: string
