@@ -23,8 +23,8 @@ const LONGEST_POLITENESS_MS = 1_000
  */
 const UNBROKEN_MS = 1_000
 /**
- * The pause after hand-overs for `UNBROKEN_MS`: a `part` of the time of the hand-overs, at most
- * `longestMs` milliseconds.
+ * The pause after hand-overs for `UNBROKEN_MS`. The pause lasts for the share `part` of the time of
+ * the hand-overs, at most `longestMs` milliseconds.
  */
 const AWAY = { part: 0.04, longestMs: 250 }
 
@@ -81,7 +81,7 @@ export class HandOverBudget {
     return this.isUsedUp && this.#unbrokenMs >= UNBROKEN_MS
   }
 
-  /** Called after a release that lets any client acquire the lock at once. */
+  /** Records a release after which any client can acquire the lock at once. */
   letGo(): void {
     this.#unbrokenSince = undefined
   }
@@ -104,7 +104,8 @@ export class HandOverBudget {
    * Called after each release and each hand-over. If the turn has ended, the waiters of this client
    * then let the woken clients ask first.
    *
-   * @param others how many other clients wait; if that is unknown, one may wait
+   * @param others how many other clients wait; 1 by default, because one client may wait if the
+   * number is unknown
    */
   released(others = 1): void {
     this.#releasedAt = this.#clock.monotonic()

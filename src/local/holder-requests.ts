@@ -22,8 +22,8 @@ const MOST_REMEMBERED = 100
 export class HolderRequests {
   readonly #client: RequestedClient
   /**
-   * One function for each server or quorum. Each function returns the holds on its server or
-   * quorum.
+   * The functions that `add` received. Each function returns the holds of this client on one server
+   * or quorum.
    */
   readonly #sources = new Set<() => readonly Hold[]>()
   /** One controller for each hold whose signal was read. */
@@ -40,12 +40,15 @@ export class HolderRequests {
     this.#client = client
   }
 
-  /** Called when the event `releaseRequested` gets a listener. */
+  /** Records that `releaseRequested` has a new listener, so that `hasListeners` counts again. */
   listenerAdded(): void {
     this.#mayHaveListeners = true
   }
 
-  /** Every acquisition reads this property. So listeners are counted only if there may be any. */
+  /**
+   * True if the event `releaseRequested` has listeners. Every acquisition reads this property, so
+   * listeners are counted only if there may be any.
+   */
   get hasListeners(): boolean {
     this.#mayHaveListeners &&= this.#client.hasListeners()
     return this.#mayHaveListeners

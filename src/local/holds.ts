@@ -115,8 +115,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Called after `forceUnlock()` ended this hold on the server. If the hold of this client begins
-   * later in the same turn, `report` ends that hold.
+   * Called after `forceUnlock()` ended this hold on the server. If the grant of that hold is
+   * handled later in the same turn of the event loop, `report` ends that hold.
    */
   forced(seen: SeenHold): void {
     const own = this.all.find((hold) => isOf(hold, seen))
@@ -150,8 +150,9 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Makes the watchdog renew the hold for this acquisition, unless the lease is fixed. If no
-   * acquisition was renewed before, this acquisition sets the limit `maxHoldMs`.
+   * Makes the watchdog renew the hold for this acquisition, unless the lease is fixed. If the
+   * watchdog renews no other acquisition of the hold now, this acquisition sets the limit
+   * `maxHoldMs`.
    *
    * @param sentAt when the request was sent, on the monotonic clock
    */
@@ -163,7 +164,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Called when the watchdog must no longer renew the hold for one of its acquisitions.
+   * Removes one acquisition from the renewal of the hold. The watchdog renews the hold only while
+   * another acquisition is renewed.
    *
    * @param leaseMs the renewed lease of this acquisition, in milliseconds
    */
@@ -190,7 +192,7 @@ export class Holds extends HoldSet {
    */
   endHold(hold: Hold, reason: ClosedError | undefined): void {
     this.#services.watchdog.untrack(hold)
-    // The hold leaves the set first, because `hold.end` calls listeners.
+    // The hold leaves the set first, because `hold.finish` calls listeners.
     this.remove(hold)
     hold.finish(reason)
     if (reason === undefined) hold.trace?.letGo()
@@ -198,7 +200,8 @@ export class Holds extends HoldSet {
   }
 
   /**
-   * Called when the release of the hold was answered.
+   * Reports the answer to the release of the hold. If the server no longer had the hold, the hold
+   * is lost.
    *
    * @param wasHeld true if the server still had the hold
    * @returns `wasHeld`

@@ -58,7 +58,10 @@ export interface RemoteKind extends HoldKind {
    * requests of `RemoteLock`.
    */
   newVerbs?(lock: LockThere): KindVerbs
-  /** Returns the owner id of a new attempt, from an unused id. By default it is the same id. */
+  /**
+   * Converts an unused id to the owner id of a new attempt. Left out if the unused id itself is the
+   * owner id.
+   */
   ownerId?(id: string): string
   /** Set if the server keeps a queue of waiters, and must learn when a waiter gives up. */
   readonly announcesWaits?: true

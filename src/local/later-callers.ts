@@ -33,7 +33,7 @@ export class LaterCallers {
     this.#clock = clock
   }
 
-  /** Called when a hold begins that was handed over without a request. */
+  /** Starts a check if the present hold needs a check and no check is under way. */
   check(): void {
     if (!this.#isChecking && this.#unseen !== undefined) void this.#checkAll()
   }

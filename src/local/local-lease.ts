@@ -59,8 +59,8 @@ export class LocalLease extends HeldLease {
  * Creates the lease of a granted request. `request.holder` stores the lease, so that `unlock()`
  * finds it.
  *
- * @param calledFrom the stack trace of the call; undefined if no warning needs it
- * @param lease default: a `LocalLease`
+ * @param calledFrom the stack trace of the call; undefined if no warning needs the stack trace
+ * @param lease the lease; by default a new `LocalLease`
  * @internal
  */
 export function newLease(

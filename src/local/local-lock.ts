@@ -52,7 +52,7 @@ export class LocalLock extends Linked<LocalLock> {
   readonly #host: LocalLockEvents
   // Created on first use, because a client may have many locks, and few of them have waiters.
   #releases: ReleaseListener | undefined
-  /** For each kind with its own requests, these requests. */
+  /** The requests of each kind that has its own requests. */
   #verbs: WeakMap<RemoteKind, KindVerbs> | undefined
   #health: ServerHealth | undefined
 
@@ -115,7 +115,10 @@ export class LocalLock extends Linked<LocalLock> {
     return this.holds.all.some((hold) => hold.owner === owner)
   }
 
-  /** Returns an accepted owner whose hold prevents requests of this kind; undefined if none. */
+  /**
+   * Returns an owner that `isMeant` accepts, and whose hold prevents requests of this kind.
+   * Undefined if there is no such owner.
+   */
   holder(kind: HoldKind, isMeant: (owner: Owner) => boolean): Owner | undefined {
     const keepsOut = (hold: Hold) => !hold.kind.isShared || !kind.isShared
     return this.holds.all.find((hold) => keepsOut(hold) && isMeant(hold.owner))?.owner
@@ -146,15 +149,15 @@ export class LocalLock extends Linked<LocalLock> {
     this.services.emit('wait', { name: this.name })
   }
 
-  /** Called when the waiter settles, with or without the lock. */
+  /** Removes a waiter that has settled, and later starts or wakes the next waiters. */
   settled(waiter: Waiter): void {
     const { waiters, tasks } = this
     waiters.remove(waiter)
     if (waiters.isEmpty) {
       this.services.waitReports.waitEnded(this)
-      // A clear health contains no information for later waiters.
+      // If all requests have answers, the health tells later waiters nothing.
       if (this.#health?.isClear) this.#health = undefined
-      // The end of the last task calls `tasksEnded`.
+      // When the last task ends, `tasksEnded` is called, so no waiter needs to start now.
       if (!tasks.isQuiet && !this.#releases?.isListening) return
     }
     // The next waiter starts later, because one signal or `close()` may make many waiters leave
@@ -209,7 +212,7 @@ export class LocalLock extends Linked<LocalLock> {
   }
 
   /**
-   * Called when this client no longer holds the lock, or may no longer hold it.
+   * Starts or wakes waiters of this client, because the lock may be free or may have a new holder.
    *
    * @param following the new holder; undefined if unknown
    */
@@ -231,8 +234,8 @@ export class LocalLock extends Linked<LocalLock> {
    * request may use this id.
    *
    * @param of a hold or request with this owner id
-   * @param untilMs until when a late request with this id may run, on the monotonic clock; 0 for
-   *   none
+   * @param untilMs until when a late request with this id may run, in ms on the monotonic clock; 0
+   * means that none may run
    * @param leaseMs the longest lease that this id may have, in milliseconds
    */
   abandon(of: Pick<Hold, 'kind'>, owner: string, untilMs: number, leaseMs: number): void {

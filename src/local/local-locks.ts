@@ -29,7 +29,7 @@ import { leasesOf, type Services } from './services.ts'
 /** The local locks of one client on one server or quorum, by name. */
 export class LocalLocks {
   readonly frames: Frames
-  /** The leases of multi-locks, in which `unlock()` finds them. */
+  /** The held leases of multi-locks. `unlock()` finds a lease here. */
   readonly multiLeases: HeldLeases<StoredLease>
   readonly defaults: Defaults
   readonly clients: Clients
@@ -161,12 +161,12 @@ export class LocalLocks {
     )
   }
 
-  /** Called when this client neither holds the lock nor waits for it. */
+  /** Informs a drain that this client neither holds the lock nor waits for it. */
   becameFree(lock: LocalLock): void {
     this.#draining?.free(lock)
   }
 
-  /** Called after `becameFree`, if this client need not pause for other clients any longer. */
+  /** Marks a lock as idle. An idle lock stays in memory until too many locks are idle. */
   becameIdle(lock: LocalLock): void {
     this.#all.becameIdle(lock)
   }
@@ -240,7 +240,10 @@ export class LocalLocks {
     return closeAll(all, closedError, this.clock.monotonic(), this.#releasing)
   }
 
-  /** From now on, `holdings` lists no hold whose release is under way. */
+  /**
+   * Called at the end of `close()`. From now on, `holdings` lists no hold whose release is under
+   * way.
+   */
   closed(): void {
     this.#releasing.clear()
   }

@@ -17,6 +17,5 @@ export interface LockKind extends RemoteKind {
    * error. Undefined if the kind can vote.
    */
   readonly whyNoVote?: string
-  /** Creates the waiter for one request. */
   newWaiter(lock: LocalLock, request: AcquireRequest): Waiter
 }

@@ -42,7 +42,9 @@ export class LocksByName {
     return lock
   }
 
-  /** Called when this client neither holds the lock nor waits for it. */
+  /**
+   * Marks a lock as idle. If too many locks are idle, removes the lock that was idle for longest.
+   */
   becameIdle(lock: LocalLock): void {
     this.#idle.add(lock)
     const { first } = this.#idle

@@ -45,7 +45,7 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   abstract answered(answer: Released): void
 
-  /** Called before the rejection, when the retry budget is used up. */
+  /** Acts before `result` rejects because the retry budget is used up. Does nothing by default. */
   protected givenUp(_error: Error): void {}
 
   failed(failure: CallFailure): void {
@@ -69,7 +69,8 @@ abstract class ReleaseRequest implements Reply<Released> {
 
   protected send(): void {
     const { id, lastToken } = this.hold
-    // The count is negative if a holder calls `lower()` after `close()` ended the hold.
+    // The count is negative if the owner releases an acquisition after `close()` has ended the
+    // hold.
     const count = Math.max(0, this.hold.count)
     const { callMs } = this.#retryBudget
     const { lock } = this

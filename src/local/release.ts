@@ -28,7 +28,7 @@ export function releaseOne(lock: LocalLock, hold: Hold, renewMs: number): Promis
     if (hold.count === 0) lock.abandonHold(hold)
     return Promise.resolve(false)
   }
-  // The last release needs no `unwatch`, because `end` removes the hold from the watchdog.
+  // The last release needs no `unwatch`, because `endHold` removes the hold from the watchdog.
   if (hold.count <= 0) return releaseLast(lock, hold)
   if (renewMs > 0) lock.holds.unwatch(hold, renewMs)
   return new LowerRequest(lock, hold).result
@@ -134,7 +134,8 @@ function nextAfter(lock: LocalLock, hold: Hold): Waiter | undefined {
 function handOver(lock: LocalLock, hold: Hold, next: Waiter, fact?: ReleaseFact): Promise<boolean> {
   const { handOverBudget, queued } = lock
   const remote = lock.remoteOf(next.request) as Required<KindVerbs>
-  // If the client has waiters in the server's queue, the queue chooses the next one.
+  // If the client has waiters in the server's queue, the server chooses the next holder from its
+  // queue.
   const ifUsedUp = queued?.isEmpty === false ? 'always' : 'forOthers'
   const mayFree = handOverBudget.isUsedUp ? ifUsedUp : 'never'
   const { listens } = lock

@@ -4,14 +4,13 @@ import { oneLine } from '../kit/printable.ts'
 /** Asks a client to release the holds of these owners. */
 export interface RevocationRequest {
   readonly kind: 'request'
-  /** Unique among all requests. If a message arrives twice, both copies have the same id. */
+  /** The id of the request. Only copies of the same message have the same id. */
   readonly id: string
   readonly owners: readonly string[]
   readonly reason: string | null
   readonly by: Requester
 }
 
-/** The answer of a client to a request. */
 interface RevocationAnswer {
   readonly kind: 'answer'
   /** The id of the answered request. */

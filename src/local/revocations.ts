@@ -14,7 +14,10 @@ interface RevocationClient extends Requester {
   holds(): readonly Hold[]
 }
 
-/** Calls `send` with the time limit of one attempt in milliseconds, and again after a failure. */
+/**
+ * Calls `send` with the time limit of one attempt, in milliseconds. Repeats the call after a
+ * failure.
+ */
 type RetriedRequest = (send: (callMs: number) => Promise<number | null>) => Promise<number | null>
 
 /**
@@ -45,7 +48,7 @@ export class Revocations {
     if (this.#client.requests.hasListeners) this.#inbox.open()
   }
 
-  /** Called when the event `releaseRequested` gets a listener. */
+  /** Opens the inbox if code listens to release requests for a hold. */
   listenerAdded(): void {
     if (this.#isListening()) this.#inbox.open()
   }
@@ -62,7 +65,7 @@ export class Revocations {
   /**
    * Requests the release of the holds of these owners.
    *
-   * @param id unique among all requests
+   * @param id the id of the request; no other request has this id
    * @returns the number of owners that heard the request
    */
   async request(
@@ -117,8 +120,7 @@ export class Revocations {
       const { id, by } = message
       const heard = this.#client.requests.receive(message)
       const answer = written({ kind: 'answer', id, client: this.#client.client, heard })
-      // A failure to send the answer is ignored. The requester then counts the owners as not
-      // reached.
+      // A failure to send the answer is ignored. The requester then does not count these owners.
       this.#channel.send(by.client, answer, this.#limits.commandTimeoutMs).catch(() => {})
     }
   }
@@ -148,7 +150,10 @@ function byClient(owners: readonly string[]): Map<string, string[]> {
   return all
 }
 
-/** One request of this client. `done` resolves when all asked clients have answered. */
+/**
+ * One request of this client to other clients. `done` resolves when each of these clients has
+ * answered.
+ */
 class OpenRevocation {
   readonly done: Promise<void>
   heard = 0

@@ -14,7 +14,7 @@ export interface ServerConnection {
    * such warnings.
    */
   readonly leastLeaseMs?: number
-  /** Undefined for the system clock. */
+  /** The clock of the client; undefined means the system clock. */
   readonly clock?: Clock
   /**
    * Renews leases while the main thread is blocked. Undefined if only the watchdog renews leases.

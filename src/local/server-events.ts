@@ -37,7 +37,7 @@ export class ServerEvents implements OutageListener {
     this.#client = client
   }
 
-  /** Reports a failure that no call can reject with. */
+  /** Reports a failure of background work, which no call of the user can reject with. */
   error(error: Error): void {
     this.#client.emit('error', error)
   }

@@ -40,7 +40,7 @@ export class ServerRenewer implements Renewer<Hold> {
     return remaining.map((one): RenewalAnswer => {
       if (one === 'gone') return { kind: 'lost' }
       if (typeof one !== 'number') return { kind: 'unknown', cause: one }
-      // A lease without an expiry proves nothing.
+      // A lease that never expires proves nothing. So the proved time is 0.
       return { kind: leaseMs > 0 ? 'renewed' : 'held', leaseMs: one === Infinity ? 0 : one }
     })
   }

@@ -121,8 +121,8 @@ export function otherwiseOf<U>(options: { readonly otherwise?: U } | undefined):
 }
 
 /**
- * Completes the options of an acquisition in the object that the reader returned, because each call
- * of `lock` would pay for a second object.
+ * Completes the options in `given`, and returns the same object. A second object would make each
+ * call of `lock` slower.
  *
  * @param usual the acquisition of a call without options
  */

@@ -29,7 +29,7 @@ export function assertNoMore(args: readonly unknown[], hint = 'All times are mil
   throw new InvalidArgumentError(`Too many arguments; got ${show(args[0])} as well. ${hint}`)
 }
 
-/** The rule of an option that is checked together with others, or not at all. */
+/** The rule of an option that other code checks, or that needs no check. Accepts any value. */
 export function unchecked(value: unknown): unknown {
   return value
 }
@@ -83,12 +83,14 @@ export function wholeMs(
   )
 }
 
-/** Returns a time that is not longer than the longest timer. */
+/** Checks a time in milliseconds. The time must not be longer than the longest timer of Node.js. */
 export function timerMs(value: unknown, what: string): number {
   return wholeMs(value, what, LONGEST_TIMER_MS)
 }
 
-/** Returns the rule for a time that may also be `Infinity`, for no limit. */
+/**
+ * Returns a rule that accepts `Infinity`, which means no limit, and the times that `rule` accepts.
+ */
 export function orNoLimit(rule: (value: unknown, what: string) => number) {
   return (value: unknown, what: string) => (value === Infinity ? value : rule(value, what))
 }
@@ -102,17 +104,16 @@ export function limitedWaitMs(instead: string) {
   return (value: unknown, what: string) => wholeMs(value, what, undefined, instead)
 }
 
-/** Returns the rule for any other wait, which may also be `Infinity`, for no limit. */
+/** Returns the rule for the wait of any other call. `Infinity` means that the wait has no limit. */
 export function waitMs(instead: string) {
   return (value: unknown, what: string) =>
     value === Infinity ? value : wholeMs(value, what, undefined, instead)
 }
 
 /**
- * Returns a lease in milliseconds. A value above the longest lease is replaced by the longest
- * lease.
+ * Checks a lease in milliseconds. Replaces a value above the longest lease by the longest lease.
  *
- * @param most values above this limit are refused
+ * @param most values above this limit are refused; undefined means no limit
  */
 export function leaseMs(value: unknown, what: string, most?: number): number {
   const ms = wholeMs(value, what, most)

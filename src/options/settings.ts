@@ -50,8 +50,8 @@ export interface Settings {
   /** The program of the watchdog thread; undefined means the file in the package. */
   readonly workerUrl: URL | undefined
   /**
-   * How many replicas must confirm an acquisition, and how fast; undefined means that no replica
-   * must confirm it.
+   * How many replicas must confirm an acquisition, and how fast. Undefined means that an
+   * acquisition needs no confirmation.
    */
   readonly durability: Durability | undefined
 }
@@ -67,7 +67,7 @@ const COUNTER_MS = 3_600_000
 const PATIENCE_MS = { without: 30_000, most: 600_000 }
 
 const CLIENT_OPTIONS = {
-  // With null, the default counts too.
+  // The value null means the default, as undefined does.
   longestLeaseMs: (value: unknown, what: string) =>
     value === null ? undefined : leaseMs(value, what),
   newDeployment: or(boolean, false),

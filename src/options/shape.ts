@@ -9,7 +9,7 @@ import { show } from '../kit/show.ts'
  */
 export type Rule<T> = (value: unknown, what: string) => T
 
-/** An option and its default: its value if the caller does not give it. */
+/** The rule of an option, and its default: the value of the option if the caller gives none. */
 interface RuleOr<T, D> {
   readonly rule: Rule<T>
   readonly usual: D
@@ -39,8 +39,8 @@ export function or<T, D>(rule: Rule<T>, usual: D): RuleOr<T, D> {
  * @param what the subject of the error for a value that is not an object
  * @param rules the rules of the options by their names
  * @param prefix the beginning of the names in errors, such as `durability.`
- * @returns a function that reads the options. It throws `InvalidArgumentError` for a value that is
- * not an object, for an unknown name, and for a value that its rule refuses
+ * @returns a function that reads the options. The function throws `InvalidArgumentError` for a
+ * value that is not an object, for an unknown name, and for a value that its rule refuses
  */
 export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
   const names = Object.keys(rules)
@@ -48,7 +48,8 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     const { rule, usual } = typeof given === 'function' ? or(given, undefined) : given
     return { name, rule, usual, label: `\`${prefix}${name}\`` }
   })
-  // A copy of `rules` has room for all names inside the object, and each copy of it has this room too.
+  // JavaScript engines store the options of such a copy inside the object, which makes reading fast. Copies of
+  // `defaults` are equally fast.
   const defaults: Record<string, unknown> = { ...rules }
   for (const { name, usual } of all) defaults[name] = usual
 
@@ -60,7 +61,7 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     const read = { ...defaults }
     try {
       for (const name in options) {
-        // Faster than `indexOf` in so few names.
+        // For so few names, this loop is faster than `indexOf`.
         let i = 0
         while (i < names.length && names[i] !== name) i++
         const option = all[i]
@@ -97,7 +98,10 @@ export function shape<S extends Shape>(what: string, rules: S, prefix = '') {
     ((isPlain(options) ? readPlain(options) : undefined) ?? readInOrder(options)) as ValuesOf<S>
 }
 
-/** True if no option of the object can be an accessor of a class, which `for` does not find. */
+/**
+ * True for a plain object. An object of another class may have accessors, which `for` does not
+ * find.
+ */
 function isPlain(value: unknown): value is GivenOptions {
   return typeof value === 'object' && value !== null && value.constructor === Object
 }

@@ -10,11 +10,13 @@ export type QueueAnswer = Granted | Held | Queued
 export interface Granted {
   readonly kind: 'granted'
   readonly token: number
-  /** This many tokens directly below `token` are reserved for later hand-overs in this client. */
+  /**
+   * How many tokens directly below `token` are reserved for later hand-overs; undefined for none.
+   */
   readonly reserved?: number
   /**
-   * Set by a quorum. The caller passes a function that returns the lease of the hold. The quorum
-   * then asks the masters without the hold again, until the hold ends.
+   * Set by a quorum. The caller calls `onHeld` with a function that returns the lease of the hold.
+   * While the hold lasts, the quorum repairs the masters that lack the hold.
    */
   readonly onHeld?: (lease: () => LeaseToRenew) => void
 }
@@ -45,7 +47,7 @@ export interface LastHolder {
   readonly length?: number
   /** The owner's position in the queue, from 1; null unless this request has added the owner. */
   readonly position?: number | null
-  /** Set if the caller wants several locks, and another one of these locks was not available. */
+  /** Set if the caller wants several locks, and not this lock but another lock was unavailable. */
   readonly isOther?: true
 }
 
@@ -59,11 +61,11 @@ export interface Held extends LastHolder {
   /** Set if a further attempt is pointless. The caller rejects with this error. */
   readonly never?: Error
   /**
-   * Names the client's wait. Only the server reads this text: the client repeats it in its next
-   * attempt, and compares it with hints. The text is '' or undefined if the server stores no wait.
+   * Names the client's wait. The client only repeats this text in its next attempt, and compares
+   * the text with hints. The text is '' or undefined if the server stores no wait.
    */
   readonly waitId?: string
-  /** Set if a minority of masters may have granted the lock. The owner id is abandoned. */
+  /** Set if a minority of masters may have granted the lock. The caller abandons the owner id. */
   readonly split?: {
     /** The pause before the next attempt, in milliseconds; undefined if no vote was granted. */
     readonly pauseMs?: number
@@ -84,7 +86,9 @@ export interface Queued extends LastHolder {
 
 /** The answer to the heartbeat of one client for one fair lock. */
 export interface HeartbeatAnswer {
-  /** When the holder's lease ends, in milliseconds from now; Infinity if no lease ends. */
+  /**
+   * When the holder's lease ends, in milliseconds from now; Infinity if never or if there is none.
+   */
   readonly ttlMs: number
   readonly lastToken: number
   /** The owner at the head of the queue; '' if the queue is empty. */
@@ -119,7 +123,7 @@ export type Released =
 export interface SeenHold {
   /** The owner as the server stores it: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The last token of the lock; null if none is stored, or if each owner id has one hold only. */
+  /** The last token; null if none is stored, or if the owner id alone identifies the hold. */
   readonly token: number | null
 }
 

@@ -4,18 +4,20 @@ import type { Subscription } from './subscription.ts'
 export interface RemoteBarrier {
   /** Counts an arrival, or renews its lease. All requests of one arrival have the same id. */
   arrive(arrival: Arrival, callMs: number): Promise<Arrived>
-  /** Takes an arrival back. `passed`: its round is over, because all parties had arrived. */
+  /**
+   * Takes an arrival back. Answers `passed` if the round is over, because all parties had arrived.
+   */
   withdraw(id: string, callMs: number): Promise<'left' | 'passed'>
   inspect(callMs: number): Promise<BarrierFacts>
   /**
-   * Calls `onEnded` with the number of each round that ends, and without a number when hints may
-   * have been missed. So `onEnded` is also called once after the subscription begins.
+   * Calls `onEnded` with the number of each round that ends, and without a number when messages may
+   * have been missed. `onEnded` is also called once after the subscription begins.
    */
   listen(onEnded: (round?: number) => void): Subscription
 }
 
 export interface Arrival {
-  /** Unique to this arrival. */
+  /** The id of this arrival. No other arrival has this id. */
   readonly id: string
   readonly parties: number
   readonly leaseMs: number
@@ -29,7 +31,10 @@ export type Arrived =
   | { readonly kind: 'waiting'; readonly round: number }
   /** All parties had arrived. */
   | { readonly kind: 'passed' }
-  /** The arrival does not count: it has left, or its lease ended before its round. */
+  /**
+   * The arrival does not count, because it was withdrawn, or because its lease ended before all
+   * parties had arrived.
+   */
   | { readonly kind: 'gone' }
   /** The round has another number of parties. */
   | { readonly kind: 'other'; readonly parties: number }

@@ -25,8 +25,9 @@ interface Shortfall {
 }
 
 /**
- * Waits until enough replicas have a grant, or until the time for this is over. The promise rejects
- * only with a `CallFailure`. Then it is unknown how many replicas have the grant.
+ * Waits until enough replicas have a grant, or until the time limit for confirmations. The promise
+ * rejects only with a `CallFailure`. After a rejection, it is unknown how many replicas have the
+ * grant.
  */
 export type Confirm = (granted: {
   readonly key: string

@@ -1,8 +1,8 @@
 import type { Subscription } from './subscription.ts'
 
 /**
- * Announces the new leaders of one election. Clients that are not candidates learn from it who
- * leads.
+ * Announces the new leaders of one election. Clients that are not candidates learn from the
+ * announcements who leads.
  */
 export interface ElectionChannel {
   /** Tells all listeners that a candidate now leads, with this fencing token. */

@@ -42,17 +42,17 @@ export interface RemoteFairLock {
   readonly rawName: string
   /**
    * Confirms a grant to the owner, or acquires the lock if the owner is first. Otherwise the owner
-   * joins the queue, unless the ticket is null.
+   * joins the queue. With the ticket null, the owner does not join.
    */
   acquire(attempt: FairAttempt, reply: Reply<QueueAnswer>): void
   /**
-   * Ends the hold of the owner. The first waiter of the queue then gets the lock. Without a token,
-   * the owner also loses its place in the queue.
+   * Ends the hold of the owner. The first waiter of the queue then gets the lock. If the token is
+   * '', the owner also loses its place in the queue.
    */
   endHold(ending: LoweredHold, reply: Reply<Released>): void
   /**
-   * As in `RemoteLock`. The background release also removes the owner from the queue. If the owner
-   * has the lock by then, the next waiter gets the lock.
+   * Releases the owner id in the background, as `RemoteLock.abandon` does. The release also removes
+   * the owner from the queue. If the owner has the lock by then, the next waiter gets the lock.
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void
 }

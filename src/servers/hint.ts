@@ -18,10 +18,10 @@ export interface ReleaseHint {
   readonly isForAll: boolean
 }
 
-/** Some waiters may have the lock now. */
+/** Some waiters are next: they can acquire the lock now. */
 interface TurnHint {
   readonly kind: 'turn'
-  /** `readers`, or the `waitId` of a waiter. */
+  /** `readers`, or the `waitId` of a waiter; for permits, the id of a client. */
   readonly of: string
 }
 

@@ -38,14 +38,14 @@ export interface LockServer {
    * Renews several leases. With a `leaseMs` of 0, the call changes nothing and only reads the
    * remaining times.
    *
-   * @returns for each lease its remaining time. Leases of a failed request get the failure
+   * @returns for each lease its remaining time, `gone`, or the failure of its request
    */
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
   /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
   readonly confirm?: Confirm | undefined
   /**
    * Groups the locks so that one request can handle all locks of a group. Each number is an index
-   * of `locks`.
+   * into `locks`.
    */
   groups(locks: readonly { readonly key: string }[]): number[][]
   /**
@@ -135,9 +135,9 @@ export interface RemoteLock {
    * Releases every hold of the owner in the background, and repeats the release until the server
    * confirms it. The caller must not use the owner id again.
    *
-   * @param untilMs until when the server may still run a delayed request in that name, in ms on the
-   * monotonic clock
-   * @param leaseMs the longest lease that such a request could get
+   * @param untilMs until when the server may still run a delayed request with this owner id, in ms
+   * on the monotonic clock
+   * @param leaseMs the longest lease that a delayed request could get, in milliseconds
    */
   abandon(owner: string, untilMs: number, leaseMs: number): void
   /**
@@ -147,7 +147,9 @@ export interface RemoteLock {
   ranOut?(owner: string): void
   /** Reads the current hold, as an argument for `forceRelease`; null if the lock is free. */
   seen(callMs: number): Promise<SeenHold | null>
-  /** Ends this hold and no later hold. Returns true if the hold still existed. */
+  /**
+   * Ends the hold `seen`, but no later hold of the lock. Returns true if the hold still existed.
+   */
   forceRelease(seen: SeenHold, callMs: number): Promise<boolean>
   /**
    * Reads the holder, but not the waiters. The duration does not depend on the number of waiters.
@@ -165,11 +167,14 @@ export interface Passing {
   readonly from: { readonly owner: string; readonly token: number }
   readonly to: { readonly owner: string; readonly leaseMs: number }
   /**
-   * If the server frees the lock instead: never, if it knows that other clients wait, or always,
-   * because one more client may wait.
+   * If the server may free the lock instead of the hand-over. With `forOthers`, the server frees
+   * the lock if it counts other waiting clients. With `always`, the server counts one client more.
    */
   readonly mayFree: 'never' | 'forOthers' | 'always'
-  /** As in {@link LoweredHold}. */
+  /**
+   * True if this client itself listens for releases of the lock. The server does not count it as
+   * another client.
+   */
   readonly listens: boolean
   /** How many tokens to reserve below the new token, for later hand-overs in this client. */
   readonly reserve: number

@@ -21,7 +21,9 @@ export function hasThisName(what: string): string {
   return `WRONGTYPE ${what} has this name`
 }
 
-/** Returns the words about the other kind in a refusal; undefined if it has another reason. */
+/**
+ * Returns the words about the other kind in a refusal; undefined if the refusal has another reason.
+ */
 export function conflictIn(refusal: string): string | undefined {
   return /^WRONGTYPE (.* has (?:this|the) name.*)$/s.exec(refusal)?.[1]
 }

@@ -25,8 +25,10 @@ export class OnceRequest {
   }
 
   /**
-   * Called before a copy is sent to a server that refuses no late copies.
+   * Checks if another copy may be sent, for a server that does not itself refuse late copies. The
+   * time limit begins with the first copy that may have run.
    *
+   * @param now the time on the client's monotonic clock, in milliseconds
    * @returns false if the copy is too late, because the server may forget the result of an earlier
    * copy
    */

@@ -12,7 +12,9 @@ export function isOfHoldfast(owner: string): boolean {
 /** How an owner holds a read-write lock. */
 export type LockSide = 'read' | 'upgradable' | 'write'
 
-/** Redisson also ends the owner id of a writer with `:write`. */
+/**
+ * The end of an owner id, for each side. Redisson also ends the owner id of a writer with `:write`.
+ */
 const ENDS: Readonly<Record<LockSide, string>> = {
   read: '',
   upgradable: ':upgradable',
@@ -20,8 +22,8 @@ const ENDS: Readonly<Record<LockSide, string>> = {
 }
 
 /**
- * Returns the owner id for one side of a read-write lock. An owner id of each side ends differently,
- * so that a script reads the side from the id.
+ * Returns the owner id for one side of a read-write lock. The end of the id shows the side to
+ * scripts.
  */
 export function sideId(id: string, side: LockSide): string {
   return id + ENDS[side]
@@ -44,7 +46,7 @@ export function isUpgradable(owner: string): boolean {
   return owner.endsWith(ENDS.upgradable)
 }
 
-/** Returns the owner id for this number of permits, which is the end of the id. */
+/** Returns the owner id for an acquisition of permits. The id ends with the number of permits. */
 export function permitsId(id: string, permits: number): string {
   return `${id}:${permits}`
 }

@@ -25,7 +25,7 @@ interface PendingRelease {
    * clock; 0 if no request is delayed.
    */
   readonly untilMs: number
-  /** The longest lease that such a request could get, in milliseconds. */
+  /** The longest lease that a delayed request could get, in milliseconds. */
   readonly leaseMs: number
   /** Earliest time of the first release, in ms on the monotonic clock; at once by default. */
   readonly fromMs?: number
@@ -94,7 +94,7 @@ export class PendingReleases {
    *
    * @param of the owner id and its lock
    * @param untilMs until when a delayed request may still run, in ms on the monotonic clock
-   * @param leaseMs the longest lease that such a request could get
+   * @param leaseMs the longest lease that a delayed request could get, in milliseconds
    * @param lower sends one release
    */
   abandon(
@@ -108,7 +108,7 @@ export class PendingReleases {
     this.add({ send, of, untilMs, leaseMs })
   }
 
-  /** Called when the server has answered another request. Ends the pause after a failure. */
+  /** Called when the server has answered another request. Ends the pauses after a failure. */
   answered(): void {
     this.#isFailing = false
   }
@@ -221,7 +221,7 @@ export class PendingReleases {
     }
   }
 
-  /** Removes a pending release, and publishes for how long an outcome was unknown. */
+  /** Removes a pending release. Reports how long the outcome of a delayed request was unknown. */
   #settled(one: OpenRelease): void {
     const { of, untilMs, addedAtMs } = one
     if (!this.#open.delete(one) || of === undefined || untilMs === 0) return

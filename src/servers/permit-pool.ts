@@ -8,27 +8,31 @@ import type { Subscription } from './subscription.ts'
 /** The permits of one semaphore, as one client uses them. */
 export interface RemotePool {
   /**
-   * Acquires permits. If that is impossible, and the attempt waits, the client gets a place behind clients that have waited longer.
+   * Acquires permits. After a refusal, a client that waits gets a place in the queue, behind clients that have waited
+   * longer.
    */
   acquire(attempt: PermitAttempt, reply: Reply<PermitAnswer>): void
   /**
    * Releases all permits of the owner.
    *
-   * @param isLast true if no other call of this client waits for permits; then the client loses its
-   * place
+   * @param isLast true if no other call of this client waits for permits. The client then loses its
+   * place in the queue
    */
   giveBack(ending: LoweredHold, isLast: boolean, reply: Reply<Released>): void
   /**
    * Removes the client's place in the queue of waiting clients. If the request is lost, the place
    * expires by itself.
    *
-   * @param isLast called before a request is sent; returns false if a call of this client waits
-   * again
+   * @param isLast called before a request is sent. If a call of this client waits again, returns
+   * false, and no request is sent
    */
   stopWaiting(isLast: () => boolean): void
-  /** As in `RemoteLock`. */
+  /**
+   * Releases all permits of the owner in the background, as `RemoteLock.abandon` does. For
+   * `isLast`, see `stopWaiting`.
+   */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
-  /** As in `RemoteLock`. Hints for other clients are left out. */
+  /** Calls `onHint` with each hint about the semaphore, but not with hints for other clients. */
   listen(onHint: (hint: Hint) => void): Subscription
 }
 
@@ -37,7 +41,8 @@ export interface PermitAttempt extends Attempt {
   /** True if the client keeps a place in the queue after a refusal. */
   readonly waits: boolean
   /**
-   * True if no other call of the client waits for permits. Then a grant removes the client's place.
+   * True if no other call of the client waits for permits. A grant then removes the client's place
+   * in the queue.
    */
   readonly isLast: boolean
   /** When the call began to wait, in ms on the client's monotonic clock. */
@@ -45,14 +50,14 @@ export interface PermitAttempt extends Attempt {
   /** The `waitId` of the last refusal; '' if there was no refusal. */
   readonly waitId: string
   /**
-   * The total number of permits that the server stores if no client has set a number; undefined for
-   * none.
+   * The total number of permits that the server stores if no client has set a number. Undefined
+   * means that the server stores no number.
    */
   readonly limit?: number | undefined
 }
 
 /**
- * How long a call has waited, in whole milliseconds.
+ * Returns how long a call has waited, in whole milliseconds.
  *
  * @param beganAt when the call began to wait, in ms on the monotonic clock
  */
@@ -90,10 +95,7 @@ export interface PermitsSeen {
    * The number of taken permits; null for a semaphore without leases, which does not count them.
    */
   readonly taken: number | null
-  /**
-   * Some of the owners that hold permits, and how long each has held them, in milliseconds. Empty
-   * if the attempt does not wait.
-   */
+  /** Some of the owners that hold permits. Empty if the attempt does not wait. */
   readonly holders: readonly KnownTaker[]
 }
 

@@ -6,13 +6,16 @@ import type { RenewedLease } from './renewed-lease.ts'
 /** The semaphores with leases, as one client uses them. */
 export interface PermitServer {
   pool(rawName: string): RemotePermits
-  /** Returns the id with which an owner acquires permits. `id` is used for nothing else. */
+  /** Returns the id with which an owner acquires permits. The caller must not use `id` again. */
   ownerId(id: string, permits: number): string
-  /** As in `LockServer`. Each lease is the lease of all permits of one hold. */
+  /**
+   * Renews several leases, as `LockServer.renew` does. Each lease belongs to all permits of one
+   * hold.
+   */
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
-  /** As in `LockServer`. */
+  /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
   readonly confirm?: Confirm | undefined
-  /** As in `LockServer`. */
+  /** Groups the leases: one request can renew all leases of a group, see `LockServer.groups`. */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 

@@ -18,13 +18,18 @@ import type { Subscription } from './subscription.ts'
 /** The read-write locks, as one client uses them. */
 export interface ReadWriteServer {
   lock(rawName: string): RemoteReadWriteLock
-  /** Returns the id with which an owner holds one side of a lock. `id` is used for nothing else. */
+  /**
+   * Returns the id with which an owner holds one side of a lock. The caller must not use `id`
+   * again.
+   */
   ownerId(id: string, side: LockSide): string
-  /** As in `LockServer`. Each lease belongs to a reader or a writer. */
+  /**
+   * Renews several leases, as `LockServer.renew` does. Each lease belongs to a reader or a writer.
+   */
   renew(leases: readonly LeaseToRenew[], leaseMs: number, callMs: number): Promise<RenewedLease[]>
-  /** As in `LockServer`. */
+  /** Waits until enough replicas have a grant. Left out if a grant needs no confirmation. */
   readonly confirm?: Confirm | undefined
-  /** As in `LockServer`. */
+  /** Groups the leases: one request can renew all leases of a group, see `LockServer.groups`. */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 
@@ -44,18 +49,21 @@ export interface RemoteReadWriteLock {
   /**
    * Lowers the hold count to `ending.holds`. At 0 the hold ends.
    *
-   * @param isLast false if the client's next waiting call wants the same kind of lock; then the
-   * client keeps its place
+   * @param isLast false if the client's next waiting call wants the same side of the lock. The
+   * client then keeps its place in the queue
    */
   lower(ending: LoweredHold, isLast: boolean, reply: Reply<Released>): void
   /** Ends every hold of the owner by force. Returns true if there was a hold. */
   forceRelease(owner: string, callMs: number): Promise<boolean>
-  /** As in `RemoteLock`. */
+  /**
+   * Releases every hold of the owner in the background, as `RemoteLock.abandon` does. For `isLast`,
+   * see `RemotePool.stopWaiting`.
+   */
   abandon(owner: string, untilMs: number, leaseMs: number, isLast: () => boolean): void
   /** Removes the client's place in the queue for one side, as `RemotePool.stopWaiting` does. */
   stopWaiting(side: LockSide, isLast: () => boolean): void
   inspect(callMs: number): Promise<ReadWriteState>
-  /** As in `RemoteLock`. */
+  /** Calls `onHint` with each hint about the lock, as `RemoteLock.listen` does. */
   listen(onHint: (hint: Hint) => void): Subscription
 }
 
@@ -70,14 +78,14 @@ export interface SideHolder extends ReadWriteHolder {
 
 export interface WaitingAttempt extends Attempt {
   /**
-   * Another owner id of the same owner, with which it holds the lock as another kind; '' if it
-   * does not hold the lock.
+   * Another owner id of the same owner, with which it holds the lock as another kind; '' if the
+   * owner does not hold the lock.
    */
   readonly beside: string
   /** True if the client keeps a place in the queue after a refusal. */
   readonly waits: boolean
   /**
-   * For a reader: true if no other call of the client waits to read. Then a grant removes the
+   * For a reader: true if no other call of the client waits to read. A grant then removes the
    * client's place.
    */
   readonly isLast: boolean

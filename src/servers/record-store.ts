@@ -6,8 +6,8 @@ import type { Subscription } from './subscription.ts'
 export const FOREVER = Number.MAX_SAFE_INTEGER
 
 /**
- * A server without scripts, as one client uses it. It stores one record for each name. The
- * protocols are in `records/`. They are the same for each store.
+ * A server without scripts, as one client uses it. It stores one record for each name. The folder
+ * `records/` contains the protocols, which are the same for each store.
  */
 export interface RecordStore {
   readonly words: ServerWords
@@ -56,7 +56,7 @@ interface NameUse {
   readonly part: string
   /** The words in errors for a name that the kind uses. */
   readonly what: string
-  /** In ms of the server's time. */
+  /** Until when the kind uses the name, in ms of the server's time. */
   readonly untilMs: number
 }
 
@@ -70,7 +70,9 @@ interface StoredPart {
 export interface ServerMoment {
   /** The server's time, in ms since 1970. */
   readonly nowMs: number
-  /** Now on a clock of the server that is never set, in milliseconds. */
+  /**
+   * The present time on a clock of the server that is never set forward or back, in milliseconds.
+   */
   readonly steadyMs: number
   /** How far the steady clock is ahead of the client's monotonic clock at most, in milliseconds. */
   readonly aheadMs: number

@@ -4,12 +4,18 @@
  */
 export type Remaining = number | 'gone'
 
-/** Returns after which time a lease ends, in milliseconds; Infinity if no lease ends. */
+/**
+ * Returns the remaining time in milliseconds. Infinity if the lease never expires, or if there is
+ * no lease.
+ */
 export function endsInMs(remaining: Remaining): number {
   return remaining === 'gone' ? Infinity : remaining
 }
 
-/** Returns the remaining time as users see it: null if no lease ends. */
+/**
+ * Returns the remaining time in milliseconds, for users. Null if the lease never expires, or if
+ * there is no lease.
+ */
 export function shownTtlMs(remaining: Remaining): number | null {
   const ms = endsInMs(remaining)
   return ms === Infinity ? null : ms

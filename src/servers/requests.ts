@@ -1,21 +1,25 @@
 export interface Attempt {
-  /** The owner id of this attempt. No other attempt has this name. */
+  /** The owner id of this attempt. No other attempt has this id. */
   readonly owner: string
   readonly leaseMs: number
   /** How many tokens to reserve below the new token, for later hand-overs in this client. */
   readonly reserve: number
   readonly callMs: number
-  /** Another owner id of the same owner, with which it holds the lock as another kind. */
+  /**
+   * Another owner id of the same owner, which holds the lock as another kind. Undefined if there is
+   * none.
+   */
   readonly beside?: string | undefined
   /** True if the client keeps a place in the queue after a refusal. */
   readonly waits?: boolean
   /**
-   * How much longer the call waits, in milliseconds; Infinity or undefined if it waits without a
-   * limit.
+   * How much longer the call waits, in milliseconds; Infinity or undefined if the call waits
+   * without a limit.
    */
   readonly leftMs?: number
   /**
-   * True if no later call of the client needs the client's place. Then a grant removes the place.
+   * True if no later call of the client needs the client's place in the queue. A grant then removes
+   * the place.
    */
   readonly isLast?: boolean
 }
@@ -34,9 +38,12 @@ export interface LoweredHold {
   readonly owner: string
   /** The hold count after the request; 0 ends the hold. */
   readonly holds: number
-  /** The token of the hold that ends; '' ends every hold of the owner. */
+  /** The token of the hold; '' ends every hold of the owner. */
   readonly token: number | ''
-  /** True if this client itself listens for releases of the lock. It is not another client. */
+  /**
+   * True if this client itself listens for releases of the lock. The server does not count it as
+   * another client.
+   */
   readonly listens?: boolean
   readonly callMs: number
 }

@@ -10,17 +10,17 @@ export const GIVING_BACK_MS = 600_000
 /** The semaphores without leases, as one client uses them. */
 export interface SemaphoreServer {
   semaphore(rawName: string): RemoteSemaphore
-  /** Returns the id with which an owner acquires permits. `id` is used for nothing else. */
+  /** Returns the id with which an owner acquires permits. The caller must not use `id` again. */
   ownerId(id: string, permits: number): string
 }
 
 /**
  * One semaphore without leases. The server stores the result of each request while the client may
- * send a copy. A copy takes and gives back no permits again.
+ * send a copy. So a copy changes nothing a second time.
  */
 export interface RemoteSemaphore extends RemotePool {
   /**
-   * Adds permits, also permits that another owner acquired. Wakes the next waiting client.
+   * Adds to the number of available permits. Wakes the next waiting client.
    *
    * @returns false if `ifExists` is true and the semaphore does not exist
    */
@@ -42,9 +42,10 @@ export interface Addition {
 }
 
 /**
- * A change of a semaphore. `set` creates the semaphore: 1, or 0 if it exists. `add` changes the
- * number of available permits: the new number. `drain` removes all available permits: their number.
- * `delete` deletes the semaphore: 1, or 0 if it does not exist.
+ * A change of a semaphore, and its answer. `set` creates the semaphore and answers 1, or 0 if the
+ * semaphore exists. `add` answers the new number of available permits. `drain` removes all
+ * available permits and answers their number. `delete` answers 1, or 0 if the semaphore does not
+ * exist.
  */
 export interface SemaphoreChange {
   /** The id of the request. All copies have this id, so the server makes the change once. */

@@ -2,10 +2,11 @@ import type { PendingReleases } from './pending-releases.ts'
 import type { RecordStore } from './record-store.ts'
 
 /**
- * A kind that not every server has. `R` is the interface of its requests, as one client uses them.
+ * A kind of lock, latch, semaphore or barrier that not every server has. `R` is the interface of
+ * its requests, as one client uses them.
  */
 export interface ServerKind<R extends object> {
-  /** The folder of its scripts. */
+  /** The folder of the kind's scripts in lua/. */
   readonly name: string
   /** The words in errors for a name that the kind uses. */
   readonly what: string

@@ -4,7 +4,7 @@ export interface ServerWords {
   readonly name: string
   /** A sentence with the advice for the user if the server does not answer. */
   readonly ifSilent: string
-  /** The client that a kind needs if several servers do not have the kind. */
+  /** The words for the client that users need for kinds that independent masters do not have. */
   readonly oneServer: string
   /** Returns a space and the advice for an error of the server; '' if there is no advice. */
   stepAfter(reply: string): string

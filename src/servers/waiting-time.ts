@@ -9,7 +9,7 @@ export const WAITING_MS = 3_000
  */
 const LEAVING_MS = 300
 
-/** How long the server keeps the place after this attempt, in milliseconds. */
+/** Returns how long the server keeps the waiter's place after this attempt, in milliseconds. */
 export function countsForMs({ leftMs = Infinity }: Pick<Attempt, 'leftMs'>): number {
   return Math.min(WAITING_MS, Math.ceil(leftMs) + LEAVING_MS)
 }

@@ -52,7 +52,6 @@ export class MemoryRecordStore implements RecordStore {
     return this.server.messages.listen(channel, this, onMessage)
   }
 
-  /** Runs `work` on the server. */
   request<T>(work: () => T): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#closed)
     if (!this.#isConnected) this.connect()

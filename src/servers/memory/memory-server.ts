@@ -6,10 +6,10 @@ import type { Changed, NameRecord, ServerMoment } from '../record-store.ts'
 import { isEmpty } from '../records/plain-data.ts'
 import { Channels } from './channels.ts'
 
-/** The least number of records at which the server removes unused records. */
+/** The server deletes expired records only if it has at least this many records. */
 const FEW = 1_024
 
-/** The failure of each request that a client sends during an outage. */
+/** The failure of each request during an outage. */
 export const OUT = new CallFailure('unsent', 'the server in memory is down')
 
 interface Connected {
@@ -18,7 +18,6 @@ interface Connected {
    * waits.
    */
   lookAgain(): void
-  /** Called when an outage begins. */
   wentOut(): void
   cameBack(): void
 }
@@ -54,7 +53,10 @@ export class MemoryLockServer {
   readonly #records = new Map<string, NameRecord>()
   readonly #connections = new Set<Connected>()
   #sweepAt = FEW
-  /** The last time that a record has used, in µs. A new record uses later times. */
+  /**
+   * The largest time that a record has used as a token or an id, in µs. A new record uses larger
+   * times.
+   */
   #lastUs = 0
   readonly messages: Channels<string>
   /** The identities of the clients, by client id. */
@@ -104,7 +106,7 @@ export class MemoryLockServer {
     else this.#records.set(name, record)
   }
 
-  /** The records by name, without parts that have expired. */
+  /** Deletes the expired parts of all records. Returns the records by name. */
   get records(): ReadonlyMap<string, NameRecord> {
     const { now } = this
     for (const [name, record] of this.#records) {
@@ -142,8 +144,8 @@ export class MemoryLockServer {
   }
 
   /**
-   * Makes the server unreachable for all clients. Requests that have run are not answered either.
-   * The server keeps the state of the locks.
+   * Makes the server unreachable for all clients. Requests that have already run get no answer
+   * either. The server keeps the state of the locks.
    */
   beginOutage(): void {
     this.whyOut = OUT

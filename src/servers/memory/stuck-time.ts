@@ -6,7 +6,7 @@ import { warn } from '../../kit/warning.ts'
 interface StandingTime {
   /** The number of timers for which calls wait. Timers after `unref()` do not count. */
   readonly awaited: number
-  /** The time until the first of these timers is due, in virtual milliseconds. */
+  /** The time until the first timer for which a call waits is due, in virtual milliseconds. */
   readonly firstInMs: number
 }
 
@@ -16,7 +16,7 @@ interface StandingTime {
  */
 const LOOK_MS = 500
 
-// The constant keeps the real function, because a test may replace the global one later.
+// The constant keeps the real function, because a test may replace the global function later.
 const realTimeout = setTimeout
 
 /** All objects of this class in the process. They are checked when the process would end. */

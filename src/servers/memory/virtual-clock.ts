@@ -2,8 +2,8 @@ import { type Clock, type Moment, systemClock, type Timer } from '../../kit/cloc
 import { StuckTime } from './stuck-time.ts'
 
 /**
- * The monotonic time at the start, in milliseconds. It is not 0, as in a process that has run for a
- * while.
+ * The monotonic time at the start, in milliseconds. It is above 0, like the time in a process that
+ * has run for a while.
  */
 const STARTED_AT_MS = 1_000
 
@@ -16,10 +16,13 @@ const STEP_MS = 1e-6
 /** The shortest timer, in milliseconds, as in Node.js. */
 const LEAST_MS = 1
 
-/** After this many turns of the event loop without activity, all work waits for time to pass. */
+/**
+ * After this many turns of the event loop without activity, the clock assumes that all work waits
+ * for time to pass.
+ */
 const QUIET_TURNS = 3
 
-/** The largest number of turns that `advance()` waits for such a pause in the activity. */
+/** The largest number of turns of the event loop that `advance()` waits until all work is idle. */
 const MOST_TURNS = 100_000
 
 class VirtualTimer implements Timer {

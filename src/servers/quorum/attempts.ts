@@ -6,11 +6,11 @@ import { PendingReleases } from '../pending-releases.ts'
 import type { LockKeys } from '../redis/calls/keys.ts'
 import type { MasterSettings } from './master-settings.ts'
 
-/** The requests of one owner id to this master. All times are on `performance.now()`. */
+/** The requests with one owner id to this master. All times are on `performance.now()`. */
 interface AttemptState {
   /** Latest time at which an unanswered request may still acquire the lock; 0 means never. */
   doubtUntilMs: number
-  /** True if a request of the owner id was granted, or had an unknown outcome. */
+  /** True if a request of the owner id was granted, or has an unknown outcome. */
   mayHaveIt: boolean
   /** The number of acquisitions under way. */
   pending: number
@@ -27,7 +27,7 @@ interface AttemptState {
   fromMs: number
 }
 
-/** The pause before the first repeat of a release that had no answer, in milliseconds. */
+/** The pause before the first repeat of a release without an answer, in milliseconds. */
 const PAUSE_MS = 50
 
 interface AttemptServer {
@@ -62,8 +62,8 @@ export class Attempts {
   }
 
   /**
-   * Runs `ask`, which acquires the lock for the owner id. Remembers the owner id while the owner id
-   * may hold the lock on the master.
+   * Runs `send`, which requests the lock for the owner id. Remembers the owner id while it may hold
+   * the lock on this master.
    *
    * @param send sends the requests, and calls `onSend` when the last request is sent, or later
    */
@@ -123,7 +123,7 @@ export class Attempts {
     )
   }
 
-  /** Lowers the hold count to `holds`; 0 ends the hold. Sends no token: owner ids are used once. */
+  /** Lowers the hold count; 0 ends the hold. Needs no token, because an owner id has one hold. */
   lower(keys: LockKeys, owner: string, holds: number, timeoutMs: number): Promise<Released> {
     const work =
       holds > 0

@@ -73,8 +73,8 @@ function markOf(node: ScriptServer, timeoutMs: number): Promise<string | null> {
 }
 
 /**
- * @returns true if the server writes each change to disk before it answers; false if the login may
- * not read these settings
+ * @returns true if the server writes each change to disk before it answers; false if not, or if the
+ * login may not read these settings
  */
 export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolean> {
   return node.runner.raw(timeoutMs, async (client) => {
@@ -87,7 +87,8 @@ export function isDurable(node: ScriptServer, timeoutMs: number): Promise<boolea
 }
 
 /**
- * Brings the mark of the master up to date. Then the mark says from when the master may vote.
+ * Brings the mark of the master up to date, so that the mark contains the time from which the
+ * master may vote.
  *
  * @param restMs the longest possible lease, in milliseconds: a master that may have lost its data
  * rests for this time

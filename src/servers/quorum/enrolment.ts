@@ -20,13 +20,13 @@ interface EnrolmentServer extends ScriptServer {
 interface EnrolmentPeers {
   readonly all: () => readonly EnrolmentServer[]
   /**
-   * Lets the masters vote at once if none of them was ever used. Resolves to true if the masters
-   * may vote now.
+   * Lets the masters vote at once if none of them was ever used. Resolves to true if a new request
+   * for votes may succeed.
    */
   readonly found: () => Promise<boolean>
 }
 
-/** Enrols one master: stores there from when the master may vote, if that time is missing. */
+/** Enrols one master: stores on the master from when it may vote, if this time is missing. */
 export class Enrolment {
   readonly #node: EnrolmentServer
   readonly #longestMs: number
@@ -52,8 +52,8 @@ export class Enrolment {
     retry: (leftMs: number) => Promise<AcquireAnswer | Forgot>,
   ): Promise<AcquireAnswer> {
     let votesAtUs = sinceUs
-    // Even a master that has a time may be claimed for a deployment that another client is
-    // founding.
+    // Another client may be founding a new deployment, and may have claimed this master. So this
+    // client tries to found the deployment too.
     const isFounded = await this.#peers.found()
     if (votesAtUs === null || isFounded) {
       // The master is enrolled even if this request has no time left, because the next request
@@ -83,8 +83,8 @@ export class Enrolment {
   }
 
   /**
-   * Returns the time until `atUs`, server time in µs, in milliseconds. Returns the longest lease if
-   * `atUs` or the server's clock is unknown.
+   * Returns how many milliseconds remain until `atUs`, a server time in µs. Returns the longest
+   * lease if `atUs` or the server's clock is unknown.
    */
   #leftMs(atUs: number | null): number {
     const nowUs = this.#node.runner.clockFor('').latestUs(performance.now())
@@ -94,8 +94,8 @@ export class Enrolment {
 
   /**
    * Called when the connection is up. If the server process is another process than before, enrols
-   * the master now. So its rest (the time without votes) does not begin only at the next request
-   * for a vote.
+   * the master now. Otherwise its rest (the time without votes) would begin only at the next
+   * request for a vote.
    */
   anew(timeoutMs: number): void {
     const { runId } = this.#node.runner

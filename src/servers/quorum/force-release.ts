@@ -28,7 +28,7 @@ export async function seenByMost(
 }
 
 /**
- * Ends the hold of the seen owner id on all masters. Resolves when a majority of masters has
+ * Ends the hold of the owner id in `seen` on all masters. Resolves when a majority of masters has
  * confirmed that the owner id has no hold. No repair restores the hold after that.
  *
  * @returns true if at least one master had the hold

@@ -33,7 +33,7 @@ interface Claim {
  * claims each master for one deployment. When all masters are claimed, one client founds the
  * deployment at the first master, and then lets the other masters vote.
  *
- * All masters rest if one of them has a mark already, or cannot be asked. A master that is emptied
+ * All masters rest if one of them already has a mark, or gives no answer. A master that is emptied
  * meanwhile loses its claim and rests.
  */
 export class Founding {
@@ -49,7 +49,8 @@ export class Founding {
   /**
    * Resolves when all masters vote, or when this client cannot make them vote. Never rejects.
    *
-   * @returns true if masters that did not vote before may vote now
+   * @returns true if a new request for votes may succeed; false if one of the masters was used
+   * before
    */
   found(): Promise<boolean> {
     if (this.#nodes.some(isUsed)) return Promise.resolve(false)

@@ -21,7 +21,10 @@ const HEAD_START_MS = 15
  */
 const LOOK_MS = { least: 100, spread: 200 }
 
-/** From this number of losses on, the client assumes many competitors and asks one master first. */
+/**
+ * If `losses` and `before` together reach this number, the client assumes many competitors and asks
+ * one master first.
+ */
 const FEW = 2
 
 /**
@@ -31,7 +34,10 @@ const FEW = 2
  */
 const COURTESY_MS = { least: 2, most: 8 }
 
-/** The masters that have released a contended lock since this client last asked for the lock. */
+/**
+ * The masters that have released a contended lock since this client last asked for the lock, and
+ * when.
+ */
 interface Freed {
   readonly masters: Set<Master>
   /** When the client learned of the last release, on `performance.now()`. */
@@ -47,12 +53,13 @@ const FREE_MS = 50
 /** How many other clients seem to compete for a lock. */
 interface Crowd {
   /**
-   * The number of requests after a release of the lock, since this client last acquired the lock.
+   * The number of requests of this client after a release of the lock, since this client last
+   * acquired the lock.
    */
   losses: number
   /**
-   * The number of losses before the last successful request. After a success with fewer losses,
-   * half of the earlier number, if that is more.
+   * The larger of two numbers: the losses before the last acquisition, and half of the earlier
+   * value of `before`.
    */
   before: number
 }
@@ -62,7 +69,7 @@ interface First {
   readonly master: Master
   readonly vote: Promise<AcquireAnswer>
   /**
-   * The refusal of the master; undefined if the master granted the lock, failed or did not answer
+   * The refusal of the master. Undefined if the master granted the lock, failed, or did not answer
    * in time.
    */
   readonly held: Held | undefined
@@ -92,8 +99,8 @@ export class HeadStart {
   }
 
   /**
-   * Calls `onHint` when a majority of masters has released the lock, or the master that this client
-   * will ask first. After a release on fewer masters, calls `onHint` a moment later.
+   * Calls `onHint` when a majority of masters, or the master that this client will ask first, has
+   * released the lock. After a release on fewer masters, calls `onHint` a moment later.
    */
   listen(onHint: (hint: Hint) => void): Subscription {
     const { majority } = this.#size
@@ -132,8 +139,8 @@ export class HeadStart {
   }
 
   /**
-   * Called when this client has released the lock. If the release woke waiters of other clients at
-   * a master, the lock counts as free there.
+   * Called when this client has released the lock. If the release may have woken waiters of other
+   * clients at a master, the lock counts as free at that master.
    */
   released(votes: Votes<Released, Master>): void {
     for (const { member, answer } of votes) {
@@ -142,7 +149,7 @@ export class HeadStart {
     }
   }
 
-  /** Called when this client has acquired the lock. */
+  /** Records that this client has acquired the lock: computes `before`, and sets `losses` to 0. */
   won(): void {
     const crowd = this.#crowd
     crowd.before = Math.max(crowd.losses, Math.floor(crowd.before / 2))
@@ -152,7 +159,7 @@ export class HeadStart {
   /**
    * Asks one master alone, if the lock was just released and many clients compete for it.
    *
-   * @returns undefined if the client may ask all masters at once
+   * @returns the vote of this master; undefined if the client may ask all masters at once
    */
   requestFirst(request: (master: Master) => Promise<AcquireAnswer>): Promise<First> | undefined {
     const master = this.#takeFirst()
@@ -216,8 +223,8 @@ async function requestAlone(
 }
 
 /**
- * Returns after which time the client asks again, in milliseconds. The holder on this master may
- * lack a majority, so the time is short.
+ * Returns after which time the client asks again, in milliseconds. The time is short, because the
+ * holder on this master may lack a majority.
  */
 function checkAfterMs({ ttlMs }: Held): number {
   const ms = LOOK_MS.least + Math.random() * LOOK_MS.spread

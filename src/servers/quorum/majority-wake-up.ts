@@ -5,8 +5,8 @@
 const GATHER_MS = 10
 
 /**
- * In milliseconds, in addition to two response times of a majority. For this time after a wake-up,
- * the first message of each master counts as a report of the same release.
+ * After a wake-up, the first message of each further master counts as a report of the same release.
+ * This lasts for this many milliseconds plus two response times of a majority.
  */
 const ROUND_MS = 100
 
@@ -33,9 +33,10 @@ export class MajorityWakeUp {
   }
 
   /**
-   * Called for each message.
+   * Counts a message of a master. Wakes the waiter if `isFirst` is true, or if a majority has
+   * reported the release.
    *
-   * @param isFirst true if this client will ask this master first, so the waiter is woken at once
+   * @param isFirst true if this client will ask this master first
    */
   wokenBy(master: object, isFirst: boolean): void {
     const now = performance.now()

@@ -69,10 +69,7 @@ export function mostOften<T>(all: readonly T[]): { value: T; times: number } | u
 export interface RequestedMasters<M> {
   readonly masters: readonly M[]
   readonly size: Majority
-  /**
-   * Makes the failure of a request that no majority answered as needed. See {@link
-   * Majority.failure}.
-   */
+  /** Makes one failure from these votes. See {@link Majority.failure}. */
   readonly failure: (votes: Votes<unknown>, mayBeDone: boolean) => CallFailure
 }
 
@@ -145,8 +142,8 @@ export class Majority {
     const counts = theirs.map(({ holdCount }) => holdCount).sort((a, b) => b - a)
     const ttls = theirs.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = ttls[this.majority - 1] ?? Infinity
-    // The highest token that a majority may know, if the masters without an answer know it too.
-    // This token is at least the last issued token. It is rarely higher, after a vote without a
+    // The highest token that a majority may know, if the masters without an answer know this token
+    // too. The result is at least the last issued token, and rarely higher: after a vote without a
     // majority.
     const tokens = facts.map(({ token }) => token ?? 0).sort((a, b) => b - a)
     return {

@@ -25,7 +25,7 @@ import { RoundTrip } from './round-trip.ts'
 import { agreeAt, reenterByVote, requestVote, restoreAt } from './vote-commands.ts'
 
 interface MasterPeers {
-  /** Lets unused masters vote at once. Resolves to true if the masters may vote now. */
+  /** Lets unused masters vote at once. Resolves to true if a new request for votes may succeed. */
   found(): Promise<boolean>
   all(): readonly Master[]
 }
@@ -45,7 +45,7 @@ export class Master {
   readonly #ignoreUps: () => void
   #closed = false
 
-  /** @param nameOf returns the raw name of a lock here; by default the same name on all masters */
+  /** @param nameOf returns a lock's raw name on this master; by default the name is unchanged */
   constructor(
     node: RedisServer,
     settings: MasterSettings,
@@ -137,12 +137,12 @@ export class Master {
     return this.#counted(this.#request(() => this.server.renew(here, leaseMs, timeoutMs)))
   }
 
-  /** Gives up the owner id: releases its holds, not before `fromMs` on `performance.now()`. */
+  /** Releases the holds of the owner id, not before `fromMs` on `performance.now()`. */
   abandon(keys: LockKeys, owner: string, fromMs?: number): void {
     this.#attempts.abandon(this.#here(keys), owner, fromMs)
   }
 
-  /** Ends the hold of the seen owner id; no repair restores it. True if the master had the hold. */
+  /** Ends the hold of this owner id, which no repair restores. True if the master had the hold. */
   forceRelease(keys: LockKeys, seen: SeenHold, timeoutMs: number): Promise<boolean> {
     const { restMs } = this.#settings
     return this.#request(() => this.#lock(keys).forceRelease(seen, timeoutMs, restMs))
@@ -165,7 +165,7 @@ export class Master {
     return this.server.listen(this.#here(keys), (message) => onHint(releaseHint(message)))
   }
 
-  /** Orders the masters of one lock. The order looks random, but is the same for all clients. */
+  /** Returns the rank of this master for this lock. All clients compute the same rank. */
   rank(keys: LockKeys): number {
     let hash = 0
     const text = this.server.runner.runId + this.#here(keys).lock
@@ -173,7 +173,7 @@ export class Master {
     return hash
   }
 
-  /** Resolves when no release is pending. While the master is down, waits only if needed. */
+  /** Resolves when no release is pending. While the master is down, waits only if `isNeeded()`. */
   quiet(isNeeded: () => boolean): Promise<void> {
     return this.#attempts.quiet(isNeeded)
   }
@@ -185,7 +185,7 @@ export class Master {
     this.#attempts.stopReleases()
   }
 
-  /** @returns true if the owner holds the lock here and the counter is not below the token */
+  /** @returns true if the owner holds the lock here, and the counter here is not below the token */
   agree(keys: LockKeys, owner: string, token: number, timeoutMs: number): Promise<boolean> {
     return agreeAt(this.server, this.#here(keys), owner, token, timeoutMs)
   }

@@ -27,7 +27,10 @@ const OF_MASTERS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** Returns the advice if no majority of the masters did as asked; undefined for other failures. */
+/**
+ * Returns the advice for a failure that contains the reason of each master; undefined for other
+ * failures.
+ */
 function stepOfMasters(reasons: string): string | undefined {
   if (!reasons.startsWith(NO_MAJORITY)) return undefined
   const steps = OF_MASTERS.flatMap(([reason, step]) => (reason.test(reasons) ? [step] : []))

@@ -1,7 +1,7 @@
 import { clientOf } from '../owner-id.ts'
 import type { ClientInfo, Presence } from '../presence.ts'
 
-/** Reports a client to all masters, so that each of them can inform other clients. */
+/** Reports a client to all masters, so that each master can inform other clients. */
 export class QuorumPresence implements Presence {
   readonly #each: readonly Presence[]
 

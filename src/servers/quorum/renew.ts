@@ -7,7 +7,7 @@ import type { Master } from './master.ts'
 import { isWorthChecking } from './repairs.ts'
 import { requestAll, type Vote } from './request-all.ts'
 
-/** Called for leases that not all masters have. */
+/** Receives the leases that not all masters have. */
 interface Outcomes {
   /** Called if no majority has the lease any longer. */
   lost(lease: LeaseToRenew): unknown

@@ -51,7 +51,7 @@ export class Repairs {
     this.#forgetMs = 2 * callMs + PAUSE_MS.longest
   }
 
-  /** Called if a master does not have the hold, or did not confirm it. */
+  /** Plans a check of a hold that a master lacks, or did not confirm. */
   add(lease: LeaseToRenew): void {
     if (this.#closed || !lease.isHeld?.()) return
     const now = performance.now()
@@ -108,7 +108,9 @@ export class Repairs {
   }
 }
 
-/** Records if a master did not grant the lock, before or after a majority did. */
+/**
+ * Remembers for one attempt if a master did not grant the lock. Such a master may lack the hold.
+ */
 class MissedVotes {
   readonly #repairs: Repairs
   #lease: (() => LeaseToRenew) | undefined

@@ -12,7 +12,7 @@ interface ChannelMasters extends RequestedMasters<Master> {
 }
 
 /**
- * Messages between clients through all masters. Each master that the sender reaches passes the
+ * Returns the channel for messages between clients. Each master that the sender reaches passes the
  * message on.
  */
 export function requestChannel(all: ChannelMasters): RequestChannel {

@@ -22,8 +22,8 @@ export class SplitVotes {
   }
 
   /**
-   * Makes the refusal. `ttlMs` is the time until a majority may be free. `split` is set if a master
-   * may have granted the lock.
+   * Makes the refusal. `ttlMs` is the time until a majority of masters may be free. `split` is set
+   * if a master may have granted the lock.
    */
   held(votes: Votes<AcquireAnswer>): Held {
     const all = answersOf(votes).filter((answer): answer is Held => answer.kind === 'held')
@@ -55,14 +55,14 @@ export class SplitVotes {
 
   /**
    * The factor for the wait for missing answers. At first it is 1, because the masters may never
-   * answer, and the waiting client keeps its votes from others. It doubles with each split in a
-   * row, because a majority may need exactly these masters.
+   * answer, and other clients cannot get this client's votes meanwhile. It doubles with each split
+   * in a row, because a majority may need exactly these masters.
    */
   get graceFactor(): number {
     return 2 ** Math.min(this.#inARow, MOST_DOUBLINGS)
   }
 
-  /** Called after votes that were not split. */
+  /** Ends the row of split votes, so that the next pause is short again. */
   won(): void {
     this.#inARow = 0
   }

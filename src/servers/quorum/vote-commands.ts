@@ -7,8 +7,8 @@ import { converted, only } from '../redis/scripts/convert.ts'
 import * as quorum from '../redis/scripts/quorum.generated.ts'
 
 /**
- * The answer of a master that may not vote yet. It votes from `sinceUs` on, server time in µs. If
- * `sinceUs` is null, the master must be enrolled first.
+ * The answer of a master that may not vote yet. The master votes from `sinceUs` on, a server time
+ * in µs. If `sinceUs` is null, the client must enrol the master first.
  */
 export interface Forgot {
   readonly kind: 'forgot'
@@ -39,7 +39,7 @@ export function requestVote(
   return runner.request(vote, keys, given, callMs)
 }
 
-/** Asks a master to raise the hold count of an owner that holds the lock there. */
+/** Asks a master to raise the hold count of an owner that holds the lock on this master. */
 export function reenterByVote(
   { runner }: ScriptServer,
   keys: LockKeys,

@@ -15,7 +15,10 @@ import {
 /** How long the outcome of an arrival is stored, in milliseconds. */
 const OUTCOME_MS = 600_000
 
-/** The state of one barrier. It changes as `lua/barrier/` changes Redis. */
+/**
+ * The state of one barrier. The functions below change it as the scripts in `lua/barrier/` change
+ * Redis.
+ */
 interface BarrierState {
   /** When the lease of each arrival of the current round ends, by the id of the arrival. */
   arrivals: { [id: string]: number }

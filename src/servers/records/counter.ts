@@ -2,15 +2,15 @@ import { FOREVER } from '../record-store.ts'
 import { timeUs } from './moments.ts'
 import type { OpenRecord, RecordPart } from './open-record.ts'
 
-/** The last token of a name. All kinds of locks, and permits, share it. */
+/** The last token of a name. All kinds of locks, and permits, share this token. */
 export interface TokenCounter {
   /** 0 if the server remembers no token. */
   token: number
-  /** Until when the server remembers the token, in ms of its time. */
+  /** Until when the server remembers the token, in ms of the server's time. */
   endsAt: number
 }
 
-/** How long the server remembers a token. */
+/** The two times that decide how long the server remembers a token. */
 export interface TokenTerms {
   readonly leaseMs: number
   /** How long the server remembers the last token, in milliseconds; 0 means forever. */
@@ -21,8 +21,8 @@ interface NewToken extends TokenTerms {
   /** The number of tokens to reserve below the new token. */
   readonly reserve?: number
   /**
-   * A token that the caller knows. The new token is higher, even if the server has forgotten the
-   * known token.
+   * A token that the caller knows. The new token is higher, even if the server has forgotten this
+   * token.
    */
   readonly above?: number
 }

@@ -19,8 +19,8 @@ interface Giving {
   /** The client that sends the request. It counts as alive. */
   readonly own?: string
   /**
-   * True if the client that sends the request reads the new holder from the answer. Then this
-   * client gets no message.
+   * True if the client that sends the request reads the new holder from the answer. The client then
+   * gets no message.
    */
   readonly silent?: boolean
   /** The token of the hold that ends; the new token is higher. Undefined if no hold ends. */
@@ -40,7 +40,7 @@ export function stayAlive(record: OpenRecord, { clientId, label, listens }: Wait
   const { queue } = record.part(LOCK_PART)
   const { nowMs } = record
   const mark = queue.marks[clientId]
-  // Another request of the client has done the same a short time ago.
+  // Another request of the client kept the places a short time ago.
   if (mark?.seen === listens && mark.untilMs - nowMs > 0.75 * ALIVE_MS) return
   const seen = listens && isListening(record, clientId)
   setMark(queue, clientId, { untilMs: nowMs + ALIVE_MS, seen, label }, nowMs)

@@ -14,7 +14,6 @@ import { acquireInTurn, beatOnce, endFairHold } from './fair.ts'
 import { grantChannel, type WaitingProcess } from './fair-grants.ts'
 import { changeRecord, changeRecords } from './open-record.ts'
 
-/** The fair locks, as one client uses them. */
 class RecordFairServer implements FairServer {
   readonly #client: RecordClient
 

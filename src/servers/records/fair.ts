@@ -20,7 +20,10 @@ import {
   lockToRelease,
 } from './stored-lock.ts'
 
-/** As `RemoteFairLock.acquire`. */
+/**
+ * Acquires the lock if the owner is first. Otherwise adds the owner to the queue, unless `ticket`
+ * is null.
+ */
 export function acquireInTurn(
   record: OpenRecord,
   { owner, leaseMs, ticket }: Omit<FairAttempt, 'listens' | 'callMs'>,
@@ -59,7 +62,10 @@ export function acquireInTurn(
   }
 }
 
-/** As `RemoteFairLock.endHold`. */
+/**
+ * Ends the hold of the owner, and grants the lock to the first waiter. If the token is '', also
+ * removes the owner from the queue.
+ */
 export function endFairHold(
   record: OpenRecord,
   { owner, token, listens }: Pick<LoweredHold, 'owner' | 'token' | 'listens'>,
@@ -117,8 +123,8 @@ export function beatOnce(
   if (lock.holder === null) giveToNext(record, { counterMs, own: clientId })
   const holder = lock.holder?.owner ?? ''
   const ttlMs = endsInMs(lockLeft(lock, record.nowMs))
-  // When a claim window ends, the client of the first owner checks the lock. So this client must be
-  // alive.
+  // When a claim window ends, the client of the first owner checks the lock. So `first` must be an
+  // owner whose client is alive.
   const isClaim = ttlMs <= CLAIM_MS
   return {
     ttlMs,

@@ -24,7 +24,10 @@ const MARGIN_MS = 60_000
 const TOO_LATE =
   'the server answers again, but it is too late to repeat the request, which may have run'
 
-/** The state of one latch. It changes as `lua/latch/` changes Redis. */
+/**
+ * The state of one latch. The functions below change it as the scripts in `lua/latch/` change
+ * Redis.
+ */
 interface StoredLatch {
   /** The count; 0 if the latch is open. */
   count: number
@@ -38,7 +41,10 @@ interface StoredLatch {
 /** A change of a latch that counts once. */
 interface OnceInRound {
   readonly request: OnceRequest
-  /** The only round in which the change counts. Left out for the round at the time of the call. */
+  /**
+   * The id of the only round in which the change counts. Left out for the round at the time of the
+   * call.
+   */
   readonly round?: number | undefined
 }
 
@@ -72,7 +78,7 @@ function countDown(record: OpenRecord, { request, round }: OnceInRound): LatchSt
   const [latch, earlier] = resume<LatchState>(record, request)
   if (earlier !== undefined) return earlier
   if (isOfOtherRound(record, { request, round })) return null
-  // Nothing is counted, so no result is stored.
+  // The call lowers no count, so no result is stored.
   if (latch.count === 0) return OPEN
   latch.count -= 1
   if (latch.count > 0) return stored(record, request, { count: latch.count, round: latch.round })
@@ -132,8 +138,8 @@ function openLatch(latch: StoredLatch): void {
 }
 
 /**
- * True if the call is about another round than the current one. With `round`, the call names its
- * round. Without it, the call must have been made after the current round began.
+ * True if the call is about another round than the current round. A call without `round` is about
+ * another round if the current round began after the call.
  */
 function isOfOtherRound(record: OpenRecord, { request, round }: OnceInRound): boolean {
   const latch = record.part(PART)

@@ -31,7 +31,7 @@ import {
 
 const GONE = { kind: 'gone' } as const
 
-/** As `RemoteLock.acquire`. */
+/** Acquires the lock for an owner. If the owner already holds the lock, lengthens its lease. */
 export function acquireLock(
   record: OpenRecord,
   { owner, leaseMs, reserve }: Attempt,
@@ -47,7 +47,9 @@ export function acquireLock(
   return granted(mint(record, { leaseMs, counterMs, reserve }), reserve)
 }
 
-/** As `RemoteLock.reenter`. */
+/**
+ * Raises the hold count of an owner to `holds`, if the owner still holds the lock under this token.
+ */
 export function reenterLock(
   record: OpenRecord,
   { owner, token, holds, leaseMs }: Reentry,
@@ -60,7 +62,7 @@ export function reenterLock(
   return granted(0)
 }
 
-/** As `RemoteLock.handOver`. */
+/** Passes the lock to another owner of the same client, or frees the lock as `mayFree` allows. */
 export function handOverLock(
   record: OpenRecord,
   { from, to, mayFree, listens, reserve }: Passing,
@@ -82,7 +84,7 @@ export function handOverLock(
   return granted(mint(record, terms), reserve)
 }
 
-/** As `RemoteLock.lower`. */
+/** Lowers the hold count to `holds`. At 0 frees the lock. Never raises the count. */
 export function lowerLock(
   record: OpenRecord,
   { owner, holds, token, listens }: LoweredHold,
@@ -105,13 +107,13 @@ export function renewLock(record: OpenRecord, owner: string, terms: TokenTerms):
   return lockLeft(lock, record.nowMs)
 }
 
-/** As `RemoteLock.seen`. */
+/** Returns the current hold, as an argument for `forceRelease`; null if the lock is free. */
 export function seenHold(record: OpenRecord): SeenHold | null {
   const { holder } = lockOf(record)
   return holder === null ? null : { owner: holder.owner, token: lastToken(record) || null }
 }
 
-/** As `RemoteLock.forceRelease`. */
+/** Frees the lock if this hold still exists. A hold with a later token is not affected. */
 export function forceRelease(record: OpenRecord, { owner, token }: SeenHold): boolean {
   if (heldBy(lockOf(record), owner) === null) return false
   if (token !== null && lastToken(record) > token) return false
@@ -119,7 +121,6 @@ export function forceRelease(record: OpenRecord, { owner, token }: SeenHold): bo
   return true
 }
 
-/** As `RemoteLock.inspect`. */
 export function lockFacts(record: OpenRecord): LockFacts {
   const { queue } = lockOf(record)
   const entries = queueEntries(queue, MOST_LISTED, record.nowMs)

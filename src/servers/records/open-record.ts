@@ -3,7 +3,10 @@ import { hasThisName } from '../number-kind.ts'
 import type { NameRecord, RecordStore, ServerMoment, StoreMessage } from '../record-store.ts'
 import { timeUs } from './moments.ts'
 
-/** One part of the records. `S` is its state as plain data. */
+/**
+ * Describes how one part of a record begins, expires and is deleted. `S` is the state of the part
+ * as plain data.
+ */
 export interface RecordPart<S extends object> {
   readonly name: string
   newState(): S
@@ -45,8 +48,8 @@ export class OpenRecord {
   }
 
   /**
-   * Returns the server time in µs, raised if necessary. So each call for this name returns a new
-   * value.
+   * Returns the server time in µs. If an earlier call for this name has returned this time or a
+   * later time, returns a larger value.
    *
    * @param reserve how many values above the result also belong to this call
    */
@@ -57,12 +60,12 @@ export class OpenRecord {
     return us
   }
 
-  /** Publishes a message after the change. */
+  /** Adds a message, which the store publishes after the change. */
   publish(channel: string, message: string): void {
     this.#messages.push({ channel, message })
   }
 
-  /** The words for the kind that uses the name. Undefined if no kind uses it. */
+  /** The words for the kind that uses the name. Undefined if no kind uses the name. */
   get what(): string | undefined {
     const { use } = this.#record
     return use === undefined || use.untilMs < this.nowMs ? undefined : use.what
@@ -98,7 +101,6 @@ export function refusal(what: string): CallFailure {
   return new CallFailure('refused', hasThisName(what), undefined, true)
 }
 
-/** Changes the record of one name. */
 export function changeRecord<T>(
   store: RecordStore,
   rawName: string,

@@ -5,7 +5,6 @@ import { leftMs, sinceMs } from './moments.ts'
 import { firstPlace, waitingForPermits } from './permit-queue.ts'
 import { type Pool, type TakenPermits, takenIn } from './pool.ts'
 
-/** An owner and its permits. */
 type Taker = readonly [owner: string, taken: TakenPermits]
 
 /**
@@ -16,8 +15,8 @@ const LISTED_PERMITS = 4
 
 /**
  * Returns when a waiting client must check again, in milliseconds from now. If another client is
- * next, its place may expire then; otherwise the first lease ends. Infinity means that no such
- * time is known.
+ * next, this is the time at which its place may expire. Otherwise this is the end of the first
+ * lease; Infinity if there is none.
  */
 export function checkAgainMs(pool: Pool, client: string, now: number): number {
   const first = firstPlace(pool.queue, now)
@@ -66,7 +65,10 @@ function acquiredPermits(takers: readonly Taker[], most: number, now: number): A
   return acquired
 }
 
-/** Returns these owners, and how long each has held its permits, in milliseconds. */
+/**
+ * Returns these owners, each with the number of its permits and how long it has held them, in
+ * milliseconds.
+ */
 function ownersIn(takers: readonly Taker[], now: number) {
   return takers.map(([owner, { permits, sinceUs }]) => ({
     owner,

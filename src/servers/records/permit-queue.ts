@@ -32,8 +32,8 @@ export function expirePlaces(queue: PermitQueue, now: number): void {
 }
 
 /**
- * Returns the client that has waited longest and whose place still counts. Removes the places
- * before it.
+ * Returns the first place that still counts. It belongs to the client that has waited longest.
+ * Removes the expired places before this place.
  */
 export function firstPlace(queue: PermitQueue, now: number): PermitPlace | undefined {
   let first: PermitPlace | undefined
@@ -48,14 +48,14 @@ export function firstPlace(queue: PermitQueue, now: number): PermitPlace | undef
 /**
  * True if no other client has waited longer.
  *
- * @param client the client that asks; '' if it does not wait
+ * @param client the id of the client that requests permits; '' if its call does not wait
  * @param sinceUs when the client's call began to wait, in µs of the server's time
  */
 export function isNext(queue: PermitQueue, client: string, sinceUs: number, now: number): boolean {
   let first = firstPlace(queue, now)
   if (first?.client === client && first.sinceUs < sinceUs) {
-    // The stored time belongs to an earlier waiter of the client, which has its permits now. This
-    // waiter began later, so another client may be next.
+    // The stored time belongs to an earlier waiter of the client, which already has its permits.
+    // This waiter began later, so another client may be next.
     queue.places[client] = { ...first, sinceUs }
     first = firstPlace(queue, now)
   }
@@ -81,8 +81,8 @@ export function removePlace(queue: PermitQueue, client: string): void {
 }
 
 /**
- * Called when a waiter of the client does not wait any more. Keeps the place for the next waiter of
- * the client. If `isLast` is true, removes the place.
+ * Called when a waiter of the client does not wait any more. If `isLast` is true, removes the
+ * client's place. Otherwise keeps the place for the client's next waiter.
  */
 export function goOn(queue: PermitQueue, client: string, isLast: boolean, now: number): void {
   const place = queue.places[client]

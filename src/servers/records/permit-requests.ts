@@ -21,7 +21,6 @@ import { acquireLeased, changeLeased, giveBackLeased, releaseIds, renewLeased } 
 import { listenToPool, POOL } from './pool.ts'
 import { oneGroup, renewRecords } from './renew-records.ts'
 
-/** One semaphore with leases, as one client uses it. */
 class RecordPermits implements RemotePermits {
   readonly #client: RecordClient
   readonly #rawName: string

@@ -35,11 +35,10 @@ interface LeasedAttempt extends WaitBegan {
   readonly client: string
   /** True if no other call of the client waits for permits. */
   readonly isLast: boolean
-  /** The total number of permits, if no client has set a number. */
+  /** The total number of permits that the server stores if no client has set a number. */
   readonly limit?: number | undefined
 }
 
-/** Acquires permits for the time of a lease. */
 export function acquireLeased(
   record: OpenRecord,
   attempt: LeasedAttempt,
@@ -89,7 +88,7 @@ export function acquireLeased(
 /**
  * Releases all permits of the owner.
  *
- * @param client the client if none of its calls waits any more; '' if a call waits
+ * @param client the id of the client if none of its calls waits any more; '' if a call waits
  */
 export function giveBackLeased(record: OpenRecord, owner: string, client: string): Released {
   record.refuseOthers(WHAT)
@@ -115,7 +114,7 @@ export function renewLeased(record: OpenRecord, owner: string, terms: TokenTerms
   return Math.max(remainingMs, terms.leaseMs)
 }
 
-/** Changes the number of permits, as `PermitChange` says. */
+/** Changes the number of permits. Returns the number that `RemotePermits.change` describes. */
 export function changeLeased(record: OpenRecord, change: PermitChange): number {
   const { how, permits, request } = change
   const pool = record.part(POOL)
@@ -129,7 +128,8 @@ export function changeLeased(record: OpenRecord, change: PermitChange): number {
     const wereTaken = !isEmpty(pool.taken)
     pool.taken = {}
     const isDeleted = deletePool(pool) || wereTaken
-    // The request of the client that is next may set the number of permits again.
+    // The next client in the queue gets a message, because its request may set the number of
+    // permits again.
     const next = firstPlace(queue, record.nowMs)
     if (next !== undefined) wakeClient(record, next.client)
     return stored(record, change, isDeleted ? 1 : 0)
@@ -145,8 +145,8 @@ export function changeLeased(record: OpenRecord, change: PermitChange): number {
   const available = pool.available ?? 0
   const first = firstPlace(queue, record.nowMs)
   const isEnough = first !== undefined && first.permits <= available
-  // The client that is next also gets a message if it wants more permits than exist. The answer to
-  // its next request says so.
+  // The next client also gets a message if it wants more permits than exist. The answer to its next
+  // request then tells the client so.
   if (isEnough || (first && first.permits > available + taken)) wakeClient(record, first.client)
   return stored(record, change, result)
 }

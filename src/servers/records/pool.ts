@@ -29,9 +29,9 @@ export interface TakenPermits {
 export interface Pool {
   /** The number of available permits, which can be below 0; null if no number is set. */
   available: number | null
-  /** When the number of permits expires. */
+  /** When the number of available permits expires. */
   endsAt: number
-  /** The kind of semaphore that has set the number of permits. */
+  /** The kind of semaphore that set the number of permits. */
   kind: 'permits' | 'semaphore'
   /** The permits that owners hold, by owner. */
   taken: { [owner: string]: TakenPermits }
@@ -115,7 +115,7 @@ export function lengthenPermits({ taken }: Pool, owner: string, endsAt: number):
 }
 
 /**
- * Frees all permits of the owner.
+ * Makes all permits of the owner available again.
  *
  * @returns true if the owner held all permits of its acquisition
  */
@@ -128,7 +128,7 @@ export function giveBackAll(pool: Pool, owner: string): boolean {
 }
 
 /**
- * Frees the permits with these ids.
+ * Makes the permits with these ids available again.
  *
  * @returns how many of these permits were taken
  */
@@ -144,18 +144,23 @@ export function giveBackIds(pool: Pool, ids: ReadonlySet<string>): number {
   return given
 }
 
-/** Frees all permits whose lease has expired. */
+/** Makes all permits whose lease has expired available again. */
 export function giveBackExpired(pool: Pool, now: number): void {
   for (const [owner, { endsAt }] of Object.entries(pool.taken)) {
     if (endsAt <= now) giveBackAll(pool, owner)
   }
 }
 
-/** When a call began to wait. */
 export interface WaitBegan {
-  /** The time in an earlier answer, in µs of the server's time; '' without an earlier answer. */
+  /**
+   * When the call began to wait, from an earlier answer, in µs of the server's time. '' if there
+   * was no earlier answer.
+   */
   readonly waitId: string
-  /** How long the call has waited, in milliseconds. It counts if `waitId` is ''. */
+  /**
+   * How long the call has waited, in milliseconds. The server uses this time only if `waitId` is
+   * ''.
+   */
   readonly waitedMs: number
 }
 
@@ -165,7 +170,8 @@ export function beganUs(record: OpenRecord, { waitId, waitedMs }: WaitBegan): nu
 }
 
 /**
- * Sends a message to the client that is next, if enough permits are available for it.
+ * Sends a message to the next client in the queue, if enough permits are available for its first
+ * call.
  *
  * @param but the id of a client that gets no message
  */
@@ -181,7 +187,10 @@ export function wakeClient(record: OpenRecord, client: string): void {
   record.publish(channelOf(record.rawName), client)
 }
 
-/** Listens to the messages that tell a client that it is next. */
+/**
+ * Calls `onHint` with each message that this client is next, and when messages may have been
+ * missed.
+ */
 export function listenToPool(
   store: RecordStore,
   rawName: string,

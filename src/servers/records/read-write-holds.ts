@@ -12,7 +12,6 @@ import {
   type ReadWriteQueue,
 } from './read-write-queue.ts'
 
-/** The hold of one owner. */
 interface ReadWriteHold {
   holds: number
   /** When a reader's lease ends. A writer has the lease of the whole lock instead. */
@@ -27,7 +26,9 @@ interface ReadWriteHold {
 export interface ReadWriteHolds {
   /** How owners hold the lock; null if the lock is free. */
   mode: 'read' | 'write' | null
-  /** When the lease of the whole lock ends. Later no hold exists; 0 if the lock is free. */
+  /**
+   * When the lease of the whole lock ends. After this time no hold exists. 0 if the lock is free.
+   */
   endsAt: number
   byOwner: { [owner: string]: ReadWriteHold }
   readonly queue: ReadWriteQueue
@@ -120,8 +121,8 @@ export function removeHold(holds: ReadWriteHolds, owner: string): void {
 }
 
 /**
- * Removes readers with an expired lease. Without a writer, the lock then ends with the longest lease
- * of the readers.
+ * Removes readers with an expired lease. Without a writer, the lease of the whole lock then ends
+ * with the longest lease of a reader.
  *
  * @returns the number of owners that hold the lock then
  */

@@ -24,7 +24,10 @@ export interface Waiting extends WaitingPlace {
   readonly sinceUs: number
 }
 
-/** The waiters to read, or the waiters to write and for the upgradable lock. */
+/**
+ * The waiters of one queue. The queue of the writers also contains the waiters for the upgradable
+ * lock.
+ */
 interface QueueMembers {
   byMember: { [member: string]: Waiting }
   endsAt: number
@@ -34,7 +37,7 @@ interface QueueMembers {
 export interface ReadWriteQueue {
   readonly readers: QueueMembers
   readonly writers: QueueMembers
-  /** Until when each place counts. Places that were removed with their queue are included. */
+  /** Until when each place counts. May contain places of a queue that has expired. */
   untilMs: { [member: string]: number }
   /** When all places have expired. */
   endsAt: number
@@ -146,9 +149,10 @@ export function placeLeftMs({ untilMs }: ReadWriteQueue, member: string, now: nu
 }
 
 /**
- * True if a reader must wait, because a waiter in the writers' queue comes first.
+ * True if a call that wants to read, or wants the upgradable lock, must wait because a waiter in
+ * the writers' queue comes first.
  *
- * @param place the place of the reader
+ * @param place the place of this call
  */
 export function isShut(
   queue: ReadWriteQueue,
@@ -169,8 +173,8 @@ function membersOf(queue: ReadWriteQueue, wanted: WaitingPlace['wanted']): Queue
  * Returns the place for an attempt.
  *
  * @param client the id of the client; '' if the attempt does not wait
- * @param beside the owner id with which the owner holds the lock as another kind; '' if it does not
- * hold the lock
+ * @param beside the owner id with which the owner holds the lock as another kind; '' if the owner
+ * does not hold the lock
  */
 export function placeOf(client: string, owner: string, beside: string): WaitingPlace {
   const wanted = isUpgradable(owner) ? 'upgradable' : isWriter(owner) ? 'write' : 'read'

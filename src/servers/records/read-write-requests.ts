@@ -28,7 +28,6 @@ import { readWriteFacts } from './read-write-facts.ts'
 import { readWriteChannel } from './read-write-turns.ts'
 import { oneGroup, renewRecords } from './renew-records.ts'
 
-/** One read-write lock, as one client uses it. */
 class RecordReadWriteLock implements RemoteReadWriteLock {
   readonly #client: RecordClient
   readonly #rawName: string

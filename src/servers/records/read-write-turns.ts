@@ -11,7 +11,7 @@ import { firstWaiting, GOES_ON } from './read-write-queue.ts'
 export const readWriteChannel = (rawName: string) => `read-write ${rawName}`
 
 /**
- * Ends the hold of an owner, and tells the next waiters.
+ * Ends the hold of an owner, and sends messages to the next waiters.
  *
  * @returns how many other clients receive the message that the lock is free; 0 without this
  * message, and undefined if unknown
@@ -23,8 +23,8 @@ export function endReadWriteHold(
 ): number | undefined {
   const holds = record.part(READ_WRITE_PART)
   const { mode } = holds
-  // If the longest lease has ended, the lease of the lock must become as short as the longest lease
-  // of the other readers.
+  // If this hold had the longest lease, the lease of the lock must become as short as the longest
+  // lease of the other readers.
   const lockMs = endsInMs(lockLeft(holds, record.nowMs))
   const ownLeft = holdLeft(holds, owner, record.nowMs)
   const wasLongest = lockMs === ownLeft || lockMs - (ownLeft === 'gone' ? 0 : ownLeft) < 100
@@ -64,8 +64,8 @@ export function wakeReadWrite(record: OpenRecord, wasWritten = false): void {
 }
 
 /**
- * Tells the next waiter, unless no reader is left. An owner that waits for an upgrade receives its
- * message when it is the only reader.
+ * Called when a reader's hold has ended. If readers are left, wakes the next waiters in two cases:
+ * the owner had the upgradable lock, or the only reader waits for an upgrade.
  *
  * @returns true if a reader is left
  */
@@ -80,13 +80,13 @@ function readersStay(record: OpenRecord, owner: string, wasLongest: boolean): bo
 }
 
 /**
- * Sends the message that the lock is free. After a writer, this means free to read. Then tells the
- * next waiters.
+ * Sends the message that the lock is free. After a writer, this means free to read. Then sends
+ * messages to the next waiters.
  */
 function wakeAll(record: OpenRecord, wasWritten: boolean): void {
   dropExpired(record.part(READ_WRITE_PART), record.nowMs)
-  // Waiters for the lock ignore this message. It wakes calls that only want to know when the lock is
-  // released.
+  // Waiters for the lock ignore this message. The message wakes calls that only want to know when
+  // the lock is released.
   publish(record, { kind: 'released', by: wasWritten ? 'writer' : 'reader', isForAll: false })
   wakeReadWrite(record, wasWritten)
 }

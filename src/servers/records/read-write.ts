@@ -33,7 +33,9 @@ const GONE = { kind: 'gone' } as const
 
 export interface ReadWriteAttempt {
   readonly owner: string
-  /** As in `WaitingAttempt`. */
+  /**
+   * Another owner id of the same owner, which holds the lock as another kind; '' if there is none.
+   */
   readonly beside: string
   /** The id of the client if the call waits; '' if it does not wait. */
   readonly client: string
@@ -56,8 +58,8 @@ export function acquireToRead(
   const place = placeOf(attempt.client, owner, beside)
   const { member, client } = place
   const isPlainReader = !isUpgradable(owner)
-  // All readers and writers of a client share one place. Now a reader uses it, so the place leaves
-  // the queue of the writers.
+  // All readers and writers of a client share one place. Now a reader uses the place, so the place
+  // leaves the queue of the writers.
   if (isPlainReader && member === client) leaveQueue(queue, { member, wanted: 'write' })
   const isHeld = holds.byOwner[owner] !== undefined
   const mustWait =
@@ -85,7 +87,6 @@ export function reenterToRead(
   return granted(keptToken(record, terms))
 }
 
-/** Acquires the lock for a writer. */
 export function acquireToWrite(
   record: OpenRecord,
   attempt: ReadWriteAttempt,
@@ -119,8 +120,8 @@ function whyNotWrite(
   // The owner has lost the upgradable lock. Another owner may have written since then.
   if (isUpgrade && holdLeft(holds, beside, nowMs) === 'gone') return GONE
   const remaining = holds.mode === 'read' ? dropExpired(holds, nowMs) : sizeOf(holds.byOwner)
-  // All readers and writers of a client share one place. Now a writer uses it, so the place leaves
-  // the queue of the readers.
+  // All readers and writers of a client share one place. Now a writer uses the place, so the place
+  // leaves the queue of the readers.
   if (place.member === place.client) leaveQueue(queue, { member: place.member, wanted: 'read' })
   // An owner that waits for an upgrade comes before all others. This owner has released the
   // upgradable lock, so it must not come first any more.
@@ -156,7 +157,7 @@ export function reenterToWrite(
 /**
  * Lowers the hold count. At 0 the hold ends.
  *
- * @param isLast as in `RemoteReadWriteLock.lower`
+ * @param isLast true if the client no longer needs its place in the queue
  */
 export function lowerReadWrite(
   record: OpenRecord,

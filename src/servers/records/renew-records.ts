@@ -8,8 +8,8 @@ import { changeRecords, type OpenRecord } from './open-record.ts'
 /**
  * Renews several leases in one request.
  *
- * @param renew renews the lease of one owner, and returns its remaining time
- * @returns as `LockServer.renew` does
+ * @param renew renews the lease of one owner, and returns the remaining time of the lease
+ * @returns for each lease its remaining time, `gone`, or the failure of its request
  */
 export function renewRecords(
   store: RecordStore,
@@ -23,7 +23,7 @@ export function renewRecords(
   return renewed.catch((failure: CallFailure) => leases.map(() => failure))
 }
 
-/** Returns one group, because one request can handle all locks. */
+/** Returns one group with the indices of all locks, because one request can handle all locks. */
 export function oneGroup(locks: readonly object[]): number[][] {
   return [[...locks.keys()]]
 }

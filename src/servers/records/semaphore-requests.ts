@@ -27,7 +27,6 @@ import {
 } from './semaphore.ts'
 import { forgetResults } from './stored-results.ts'
 
-/** The semaphores without leases, as one client uses them. */
 class RecordSemaphores implements SemaphoreServer {
   readonly client: RecordClient
   /** How long the server remembers the result of a request, in milliseconds. */
@@ -51,7 +50,8 @@ class RecordSemaphores implements SemaphoreServer {
   }
 
   /**
-   * Called when the client has received the answer. From then on the server may forget the request.
+   * Called when the client has received the answer. From then on, the server may forget the result
+   * of the request.
    */
   acknowledge(rawName: string, id: string): void {
     const ids = this.#answered.get(rawName)
@@ -86,7 +86,6 @@ class RecordSemaphores implements SemaphoreServer {
   }
 }
 
-/** One semaphore without leases, as one client uses it. */
 class RecordSemaphore implements RemoteSemaphore {
   readonly #host: RecordSemaphores
   readonly #rawName: string

@@ -28,7 +28,7 @@ const WHAT = WHAT_HAS_IT.semaphore
 /** A request whose result is stored, so that its copies change nothing. */
 export interface StoredChange {
   readonly id: string
-  /** How long the result is stored, in milliseconds. */
+  /** How long the server stores the result, in milliseconds. */
   readonly keptMs: number
   /** The ids of earlier requests whose answers the client has. */
   readonly answered: Iterable<string>
@@ -42,7 +42,6 @@ interface SemaphoreAttempt extends WaitBegan {
   readonly permits: number
 }
 
-/** Acquires permits. */
 export function acquirePermits(
   record: OpenRecord,
   request: StoredChange,
@@ -73,18 +72,18 @@ export function acquirePermits(
   enterQueue(queue, { client, sinceUs, permits }, nowMs)
   const first = firstPlace(queue, nowMs)
   const isOther = first !== undefined && first.client !== client
-  // The client's place belonged to a waiter that began to wait earlier. The place has moved back,
-  // so another client may be next.
+  // The client's place belonged to a waiter that began to wait earlier. This waiter began later, so
+  // its place is further back, and another client may be next.
   if (wasFirst && isOther) wakeNext(record)
   const ttlMs = isOther ? Math.max(0, Math.ceil(first.untilMs + 1 - nowMs)) : Infinity
   return { kind: 'held', ttlMs, waitId: String(sinceUs), seen }
 }
 
 /**
- * Gives back the permits of a request, if it has taken any.
+ * Gives back the permits that an acquisition took, if it took any.
  *
- * @param request `keptMs` is 0 if the request cannot run later
- * @param client the client if none of its calls waits any more; '' if a call waits
+ * @param request the acquisition; its `keptMs` is 0 if no copy of the acquisition can still run
+ * @param client the id of the client if none of its calls waits any more; '' if a call waits
  */
 export function giveBackPermits(
   record: OpenRecord,
@@ -103,7 +102,7 @@ export function giveBackPermits(
   return isBack ? { kind: 'freed', others: 0 } : { kind: 'gone' }
 }
 
-/** Called when no call of a client waits any more. */
+/** Called when no call of a client waits any more. Removes the client's place in the queue. */
 export function removeWaiter(record: OpenRecord, client: string): void {
   record.refuseOthers(WHAT)
   const { queue } = record.part(POOL)
@@ -112,7 +111,9 @@ export function removeWaiter(record: OpenRecord, client: string): void {
   if (wasFirst) wakeNext(record)
 }
 
-/** Adds permits, also permits that another owner acquired. */
+/**
+ * Adds to the number of available permits. Returns false if the semaphore must exist and does not.
+ */
 export function addFreePermits(
   record: OpenRecord,
   request: StoredChange,
@@ -133,7 +134,7 @@ export function addFreePermits(
   return isThere
 }
 
-/** Creates, changes or deletes a semaphore, as `SemaphoreChange` says. */
+/** Creates, changes or deletes a semaphore. Returns the number that `SemaphoreChange` describes. */
 export function changePermits(
   record: OpenRecord,
   request: StoredChange,

@@ -41,7 +41,10 @@ export function lockOf(record: OpenRecord): StoredLock {
   return record.part(LOCK_PART)
 }
 
-/** As `lockOf`, but a lock is free if a read-write lock uses the name. */
+/**
+ * Returns the lock of a name for a release. If a read-write lock uses the name, returns a free
+ * lock.
+ */
 export function lockToRelease(record: OpenRecord): StoredLock {
   record.refuseOthers(WHAT, WHAT_HAS_IT.readWrite)
   return record.part(LOCK_PART)
@@ -50,7 +53,7 @@ export function lockToRelease(record: OpenRecord): StoredLock {
 /** The channel of the messages about releases. */
 export const lockChannel = (rawName: string) => `lock ${rawName}`
 
-/** Returns the holder if it is this owner. */
+/** Returns the holder if this owner is the holder; otherwise null. */
 export function heldBy({ holder }: StoredLock, owner: string): LockHolder | null {
   return holder?.owner === owner ? holder : null
 }
@@ -77,7 +80,7 @@ export function lengthenLock(record: OpenRecord, terms: TokenTerms): void {
 }
 
 /**
- * Frees the lock, and tells the listeners.
+ * Frees the lock, and sends a message to the listeners.
  *
  * @returns how many other clients receive the message; undefined if unknown
  */

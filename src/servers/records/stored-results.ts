@@ -13,7 +13,7 @@ export function newResults<T>(): StoredResults<T> {
   return { byId: {}, firstUntilMs: 0, lastUntilMs: 0 }
 }
 
-/** Returns the result of a request; undefined if none is stored. */
+/** Returns the result of a request; undefined if no result is stored. */
 export function resultOf<T>({ byId }: StoredResults<T>, id: string): T | undefined {
   return byId[id]?.result
 }
@@ -30,7 +30,7 @@ export function storeResult<T>(
   results.lastUntilMs = isFirst ? untilMs : Math.max(results.lastUntilMs, untilMs)
 }
 
-/** Stores a result until `untilMs`, if it is still stored. */
+/** Keeps a stored result until `untilMs`. Does nothing if the server has no such result. */
 export function prolongResult<T>(results: StoredResults<T>, id: string, untilMs: number): void {
   const stored = results.byId[id]
   if (stored !== undefined) storeResult(results, id, stored.result, untilMs)
@@ -49,7 +49,7 @@ export function expireResults<T>(results: StoredResults<T>, nowMs: number): void
   }
 }
 
-/** Returns when all results have expired, in ms of the server's time; 0 if none is stored. */
+/** Returns when all results have expired, in ms of the server's time; 0 if no result is stored. */
 export function resultsUntilMs<T>({ byId, lastUntilMs }: StoredResults<T>): number {
   return isEmpty(byId) ? 0 : lastUntilMs
 }

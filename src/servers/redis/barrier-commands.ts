@@ -4,7 +4,7 @@ import { derived, NAMES } from './calls/keys.ts'
 import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
 import * as scripts from './scripts/barrier.generated.ts'
 
-/** The names of a cyclic barrier. */
+/** Returns the keys and the channel of a cyclic barrier. */
 export function barrierKeys(rawName: string) {
   return {
     barrier: rawName,
@@ -14,7 +14,6 @@ export function barrierKeys(rawName: string) {
   }
 }
 
-/** One cyclic barrier on one server, or in a cluster. */
 class RedisBarrier implements RemoteBarrier {
   readonly #server: KindScripts
   readonly #keys: ReturnType<typeof barrierKeys>

@@ -16,14 +16,12 @@ import type { KindScripts, RedisKind } from './calls/redis-kind.ts'
 import * as fair from './fair-bindings.ts'
 import type { HeartbeatArgs } from './scripts/fair.generated.ts'
 
-/** The keys and the channel of a fair lock. */
 function fairKeys(rawName: string) {
   return { ...lockKeys(rawName), ...queueKeys(rawName) }
 }
 
 type FairKeys = ReturnType<typeof fairKeys>
 
-/** The queues of fair locks on one server, for one client. */
 class RedisFairServer implements FairServer {
   readonly #server: KindScripts
   readonly #clientId: string

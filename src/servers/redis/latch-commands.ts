@@ -36,7 +36,6 @@ interface Forgotten {
   readonly serverTimeUs: number
 }
 
-/** One count-down latch on one server, or in a cluster. */
 class RedisLatch implements RemoteLatch {
   readonly #server: KindScripts
   readonly #rawName: string

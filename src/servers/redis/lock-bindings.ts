@@ -9,8 +9,9 @@ import type { Binding } from './scripts/script.ts'
 
 /*
  * The generated bindings check the format of answers. These bindings convert them to the answers of
- * the port, and reject answers that the caller of a request cannot get. Each throws at an invalid
- * answer, which the script runner reports as an {@link OddAnswer}, because the script may have run.
+ * `RemoteLock`, and reject answers that the caller of a request cannot get. Each throws at an
+ * invalid answer, which the script runner reports as an {@link OddAnswer}, because the script may
+ * have run.
  */
 
 export const acquire = sound(only(scripts.acquire, 'granted', 'held'))
@@ -37,7 +38,10 @@ export function sound<
   })
 }
 
-/** Only the answer to the repeat of a first acquisition has a token. */
+/**
+ * Checks the token in the answer to a re-entry. The token is 0, unless the request repeated a first
+ * acquisition.
+ */
 export function reentryOf(
   answer: Exclude<scripts.AcquireReply, { readonly kind: 'held' }>,
 ): ReenterAnswer {

@@ -23,7 +23,6 @@ interface LockScriptServer extends ScriptServer {
   listen(keys: LockKeys, onWake: (message?: string) => void): Subscription
 }
 
-/** One lock on one server, or in a cluster. */
 export class RedisLock implements RemoteLock {
   readonly #server: LockScriptServer
   readonly #keys: LockKeys
@@ -43,7 +42,9 @@ export class RedisLock implements RemoteLock {
     this.#server.runner.run(lock.reenter, this.#keys, given, callMs, reply)
   }
 
-  /** @param vote true for one master of several */
+  /**
+   * @param vote true if the server is one of several masters, which count tokens without a clock
+   */
   handOver(passing: Passing, reply: Reply<HandOverAnswer>, vote = false): void {
     const { from, to, mayFree, listens, reserve, callMs } = passing
     const { runner } = this.#server

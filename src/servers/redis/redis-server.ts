@@ -135,7 +135,7 @@ export class RedisServer implements LockServer {
     return renew(this, leases, renewingLocks(leaseMs), callMs)
   }
 
-  /** @param renewing reads the remaining times of leases of one kind */
+  /** @param renewing the script that reads the remaining times of leases of one kind */
   confirmWith(renewing: Renewing): Confirm | undefined {
     const confirmations = this.#confirmations
     return confirmations && ((lease) => confirmations.confirm({ renewing, lease }))
@@ -179,7 +179,7 @@ export class RedisServer implements LockServer {
     )
   }
 
-  /** As `listen`, for the channel of a client. */
+  /** As `listen`, but for the channel of a client, which is never sharded. */
   listenTo(inbox: string, onWake: (message?: string) => void): Subscription {
     return this.#subscriptions.listen(inbox, false, onWake)
   }

@@ -8,8 +8,8 @@ export interface ServerOptions {
   /** True if sharded channels may be used in a cluster that has them. */
   readonly sharded?: boolean
   /**
-   * How many replicas must have a grant before it counts; undefined means that no replica must have
-   * it.
+   * How many replicas must have a grant before it counts. Undefined means that a grant counts at
+   * once.
    */
   readonly durability?: Durability | undefined
   /** All kinds except plain locks. */

@@ -67,11 +67,12 @@ const MOST = 64
 
 /**
  * Sends calls for many locks, made in one turn of the event loop, in a few requests. One such
- * request costs ioredis, the network and Redis little more than a request for one lock: see `npm
- * run bench -- --only b`. A lone call is sent at once, before its caller can block the event loop.
+ * request costs ioredis, the network and Redis little more than a request for one lock: see
+ * `npm run bench -- --only b`. A call without others is sent at once, before its caller can block
+ * the event loop.
  *
- * All calls of a request have the earliest deadline among them. So calls with less than half the
- * time of the others are sent apart.
+ * All calls of a request have the earliest deadline among them. So calls with less than half of the
+ * longest remaining time are sent in another request.
  */
 export class Batch<C extends Call> {
   readonly #sender: BatchSender<C>

@@ -18,7 +18,10 @@ export function slotOf(key: string): number {
   return crc % 16_384
 }
 
-/** Returns the sort key of a lock: its slot. So the locks of one slot are sorted together. */
+/**
+ * Returns the cluster slot of a lock as text of five digits. Clients sort locks by this text, so
+ * that the locks of one slot are together.
+ */
 export function orderBySlot(rawName: string): string {
   return String(slotOf(rawName)).padStart(5, '0')
 }

@@ -1,7 +1,6 @@
 /**
- * The prefixes of the keys and channels in Redis, by kind. The braces with the name of the lock
- * follow a prefix. A key has the name that it has in the headers of the scripts. `channel` is the
- * channel that wakes waiters.
+ * The prefixes of the keys and channels in Redis, by kind. In Redis, the name of the lock in braces
+ * follows a prefix. A key has the same name here as in the headers of the Lua scripts.
  */
 export const NAMES = {
   lock: {
@@ -24,7 +23,7 @@ export const NAMES = {
     phase: 'holdfast_phase',
     channel: 'redisson_rwlock',
   },
-  /** Latches and semaphores, whose keys contain only a number. */
+  /** The further keys of latches and semaphores, whose main keys contain only a number. */
   number: { kind: 'holdfast_kind', request: 'holdfast_request' },
   latch: { round: 'holdfast_round', channel: 'redisson_countdownlatch__channel__' },
   permits: {
@@ -35,13 +34,15 @@ export const NAMES = {
     tickets: 'holdfast_tickets',
   },
   barrier: { state: 'holdfast_barrier', settled: 'holdfast_settled', channel: 'holdfast_rounds' },
-  /** The names of a client, which the id of the client follows. */
+  /**
+   * The prefixes of the key and the channels of a client. The id of the client follows a prefix.
+   */
   client: { report: 'holdfast_client', inbox: 'holdfast_inbox', requests: 'holdfast_requests' },
 } as const
 
 /**
- * The mark: the key in which a master of several records since when it votes, and as which server
- * process.
+ * The name of the mark, a key on each of several masters. The mark stores since when the master
+ * votes, and as which server process.
  */
 export const BIRTH = 'holdfast_birth'
 
@@ -56,8 +57,8 @@ export interface LockKeys {
 }
 
 /**
- * Returns the names in the form that Redisson uses: `prefix:{raw}`, or `prefix:raw` if the raw name
- * has a `{tag}`.
+ * Returns the keys and the channel of a lock, in the form of Redisson: `prefix:{raw}`, or
+ * `prefix:raw` if the raw name has a `{tag}`.
  */
 export function lockKeys(rawName: string): LockKeys {
   const counter = derived(NAMES.lock.counter, rawName)
@@ -209,12 +210,15 @@ export function clientKey(clientId: string): string {
   return `${NAMES.client.report}:{${clientId}}`
 }
 
-/** The key with this prefix that belongs to the lock. */
+/** Returns the key or the channel with this prefix that belongs to the lock. */
 export function derived(prefix: string, rawName: string): string {
   return `${prefix}:${tagged(rawName)}`
 }
 
-/** The name in braces, so that all keys of a lock are in one cluster slot. */
+/**
+ * Returns the name in braces, so that all keys of a lock are in one cluster slot. A name with
+ * braces stays as it is.
+ */
 export function tagged(rawName: string): string {
   return rawName.includes('{') ? rawName : `{${rawName}}`
 }

@@ -2,7 +2,10 @@ import type { Released } from '../../answers.ts'
 import { converted } from '../scripts/convert.ts'
 import type { Binding } from '../scripts/script.ts'
 
-/** How many of the listeners that a script counts are no other clients. */
+/**
+ * The number to subtract from the listeners that a script counts, so that only other clients count.
+ * With -1, one more client counts.
+ */
 export type OwnListeners = -1 | 0 | 1
 
 type KeptOrGone = Exclude<Released, { readonly kind: 'freed' }>

@@ -3,7 +3,7 @@ import type { Subscription } from '../../subscription.ts'
 import type { KindScriptServer } from './renew.ts'
 import type { KeyOfKind } from './wrong-type.ts'
 
-/** The parts of a server that such a kind uses. */
+/** The parts of a server that a kind of lock on Redis uses. */
 export interface KindScripts extends KindScriptServer {
   /** How long a call in the background may take, in milliseconds. */
   readonly timeoutMs: number
@@ -24,10 +24,12 @@ export interface Closing {
   stopTimer(): void
 }
 
-/** A kind on Redis. Plain locks belong to the server itself. */
+/**
+ * A kind of lock on Redis. Plain locks are not a kind here, because `RedisServer` has them itself.
+ */
 export interface RedisKind extends KeyOfKind {
   open(server: KindScripts, client: KindClient): object
 }
 
-/** These kinds by the folders of their scripts. */
+/** The kinds on Redis, by the folder of the kind's scripts in lua/. */
 export type RedisKinds = ReadonlyMap<string, RedisKind>

@@ -18,13 +18,16 @@ interface HoldKeys {
 
 /** How leases of one kind are renewed. */
 export interface Renewing {
-  /** Reads the remaining time of each lease; undefined for an invalid value. */
+  /**
+   * The script that renews leases. It answers the remaining time of each lease; undefined stands
+   * for an invalid value.
+   */
   readonly binding: Binding<HoldKeys, readonly LeaseToRenew[], (Remaining | undefined)[]>
   keysOf(rawName: string): readonly string[]
 }
 
 interface RenewingServer extends ScriptServer {
-  /** @returns the indices of the locks, in groups that one request can handle each */
+  /** @returns the indices of the locks, in groups. One request can handle all locks of a group */
   groups(locks: readonly { readonly key: string }[]): number[][]
 }
 

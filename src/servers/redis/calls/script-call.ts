@@ -27,8 +27,8 @@ export interface SentCall extends DueCall {
 interface CallSender {
   sendAlone(call: SentCall): void
   /**
-   * Finds out what already has the name that the server refused, and returns a failure that names
-   * it.
+   * Finds out what already has the name that the server refused. Returns a failure whose message
+   * says this.
    */
   explain(failure: CallFailure, call: SentCall): Promise<CallFailure>
   /** The estimated clock of the server, or of one node of a cluster. */

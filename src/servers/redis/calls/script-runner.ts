@@ -15,7 +15,10 @@ import type { ServerClock } from './server-clock.ts'
 import { ConnectionTerms } from './terms.ts'
 import { explained, type KeysOfKinds } from './wrong-type.ts'
 
-/** The longest time to find out what already has a refused name, in milliseconds. */
+/**
+ * The longest time in which the client finds out what kind already uses a refused name, in
+ * milliseconds.
+ */
 const EXPLAIN_MS = 500
 
 /** Receives the time of each request, on `performance.now()`. */
@@ -53,7 +56,7 @@ export class ScriptRunner {
     this.#terms = new ConnectionTerms(connection, counterMs)
   }
 
-  /** The id of the server's process; '' if the server does not report it. */
+  /** The id of the server's process; '' if the server does not report an id. */
   get runId(): string {
     return this.#connection.runId
   }
@@ -65,7 +68,8 @@ export class ScriptRunner {
   /**
    * Returns what to subtract from the listeners of a channel that a script counts, so that only
    * other clients count. In a cluster without sharded channels, a node counts only its own
-   * listeners. Then one client more counts, because it may listen at another node.
+   * listeners. The result is then -1, so that one more client counts, because a client may listen
+   * at another node.
    *
    * @param listens true if this client listens to the channel
    */

@@ -11,8 +11,8 @@ const LONGEST_WAY_MS = 90_000
 const LONG_PAST_US = 1
 
 /**
- * Two clocks drift apart by less than this share of the passed time. NTP adds at most half of this
- * share, and quartz a tenth.
+ * Two clocks drift apart by less than this share of the passed time. NTP changes a clock by at most
+ * half of this share, and the drift of quartz is at most a tenth.
  */
 const DRIFT = 0.001
 
@@ -113,8 +113,8 @@ export class ServerClock {
   }
 
   /**
-   * Takes over the bounds that are better than the known bounds. If the new bounds contradict the
-   * known bounds, the clock was set, and only the new bounds count.
+   * Replaces the known bounds by the new bounds where these are closer. If the new bounds
+   * contradict the known bounds, the clock was set, and only the new bounds count.
    */
   #refine(offsetMs: number, wayMs: number): void {
     const at = performance.now()

@@ -12,7 +12,10 @@ interface ConnectionState {
  * The arguments that one connection adds to scripts. All requests share one object, to save time.
  */
 export class ConnectionTerms implements Terms {
-  /** The deadline of the request that is being sent. The next request changes it. */
+  /**
+   * The deadline of the request that is being sent, in µs of the server's time. The next request
+   * changes the value.
+   */
   notAfterUs = 0
   readonly counterMs: number
   readonly birth = BIRTH

@@ -4,9 +4,12 @@ import { codeOf, refusal } from '../connection/failure-of.ts'
 import type { RedisClient } from '../connection/open-client.ts'
 import { derived, kindKey } from './keys.ts'
 
-/** The key of a kind, whose name is the raw name. */
+/**
+ * Describes the key of one kind, so that the client can recognise it. The name of this key is the
+ * raw name of the lock or semaphore.
+ */
 export interface KeyOfKind {
-  /** The type of the key. */
+  /** The type of the key in Redis, as the command TYPE answers. */
   readonly type: string
   /**
    * The prefix of a second key, which exists while the first key has this kind. Left out if the
@@ -17,7 +20,7 @@ export interface KeyOfKind {
   readonly what: string
 }
 
-/** These keys by the folders of the scripts. */
+/** The keys of all kinds, by the folder of the kind's scripts in lua/. */
 export type KeysOfKinds = ReadonlyMap<string, KeyOfKind>
 
 /** Sends a command that is not a script. Rejects with a `CallFailure`. */
@@ -50,11 +53,12 @@ export function isWrongType({ message }: CallFailure): boolean {
 }
 
 /**
- * Finds out what already has the name that a script was refused.
+ * Called when the server refused a script because a key has another type. Finds out what already
+ * has the name.
  *
  * @param script the name of the script
- * @returns a refusal that says what has the name. Returns the given failure if the server does not
- * report it, or the key is gone
+ * @returns a refusal that says what has the name; the given failure if the client cannot find out,
+ * or if the key is gone
  */
 export async function explained(
   failure: CallFailure,

@@ -23,7 +23,10 @@ export class Backoff {
   /** The number of connections in a row that lasted less than `LASTING_MS`. */
   #short = 0
 
-  /** Called when the server refused the connection, or is the wrong server for the requests. */
+  /**
+   * Counts a refusal of the connection, or a connection to the wrong server. The pauses grow with
+   * these.
+   */
   refused(): void {
     this.#refused += 1
   }

@@ -12,8 +12,8 @@ import { unrefShards, unrefSockets } from './sockets.ts'
 const LOOK_MS = 2_000
 
 /**
- * Returns the node that gets commands for the slot first; undefined if the client has no connection
- * to this node.
+ * Returns the master of the slot, as far as the cluster client knows. Undefined if the client has
+ * no connection to this node.
  */
 export function masterOf(cluster: Cluster, slot: number): Redis | undefined {
   const address = cluster.slots[slot]?.[0]
@@ -61,8 +61,8 @@ export function watchNodes(
       events.nodeFailed?.(address, connectionFailure(error))
       lookAgain()
     })
-    // Otherwise the cluster client would connect to the node only at the next command for it, which
-    // may be much later.
+    // A node that failed is connected at once. Otherwise the cluster client would connect only at
+    // the next command for this node.
     if (failing.has(address)) node.connect().catch(() => {})
     node.on('ready', () => {
       failing.delete(address)

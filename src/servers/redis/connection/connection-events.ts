@@ -4,7 +4,7 @@ import type { CallFailure } from '../../call-failure.ts'
 export interface ServerDetails {
   /** The major version; NaN if unknown. */
   readonly major: number
-  /** The id of the server's process; '' if the server does not report it. */
+  /** The id of the server's process; '' if the server does not report an id. */
   readonly runId: string
   /**
    * The largest possible value of the server's clock minus `performance.now()`, in milliseconds;

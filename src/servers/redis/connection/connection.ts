@@ -21,8 +21,8 @@ import { Trouble } from './trouble.ts'
 import { UntilUp } from './until-up.ts'
 
 /**
- * One ioredis client of our own. It connects at the first call and reconnects forever. It never
- * keeps the process alive by itself, because the timers of waiting callers do that.
+ * One ioredis client of our own. It connects at the first call and reconnects forever. The
+ * connection does not keep the process alive; the timers of waiting callers do.
  */
 export class Connection {
   readonly database: number
@@ -39,7 +39,7 @@ export class Connection {
   /** True if the current attempt to connect has succeeded, or its failure was reported. */
   #isReported = false
   #sharded = false
-  /** The number of connections that have ended. */
+  /** The number of connections and of failed attempts to connect, until now. */
   #attempt = 0
   #runId = ''
   #closed = false
@@ -64,12 +64,12 @@ export class Connection {
     return this.#up
   }
 
-  /** Connects now, and not at the first call. */
+  /** Connects now. Without this call, the connection is opened at the first request. */
   connect(): void {
     void this.client
   }
 
-  /** Why the connection is down; undefined if it is up, or no attempt has failed yet. */
+  /** Why the connection is down; undefined if it is up, or if no attempt has failed yet. */
   get whyDown(): CallFailure | undefined {
     return this.#up ? undefined : this.#lastError
   }
@@ -79,12 +79,12 @@ export class Connection {
     return this.#sharded
   }
 
-  /** The id of the server's process; '' if the server does not report it. */
+  /** The id of the server's process; '' if the server does not report an id. */
   get runId(): string {
     return this.#runId
   }
 
-  /** Sends the call when the connection is up. Its answer or failure comes within `timeoutMs`. */
+  /** Sends the call when the connection is up. The call settles within `timeoutMs`. */
   send(call: DueCall, timeoutMs: number): void {
     if (this.#up) {
       this.#due.send(this.client, call, timeoutMs)
@@ -102,7 +102,7 @@ export class Connection {
     return commandOf(send, (call) => this.send(call, timeoutMs))
   }
 
-  /** True if the connection was ever up. If false, no request can have been sent. */
+  /** True if the connection was ever up. If false, no request was ever sent. */
   get everUp(): boolean {
     return this.#everUp
   }
@@ -123,7 +123,7 @@ export class Connection {
     this.#untilUp.finish(this.#lastError)
   }
 
-  /** Called when no answer came in time: the connection may be dead, or slots may have moved. */
+  /** Acts if no answer came: refreshes a cluster's slots, or lets the probe test the connection. */
   suspect(client: RedisClient): void {
     if (isCluster(client)) client.refreshSlotsCache()
     else if (this.isSilent) this.#probe.suspect(this)
@@ -229,7 +229,7 @@ export class Connection {
     if (failure.permanent) this.#untilUp.finish(failure)
   }
 
-  /** Reports a failure that was not reported. A cluster itself reports that it has no node left. */
+  /** Reports a new failure. For a cluster, ioredis itself reports that no node is left. */
   #attemptFailed(): void {
     this.#attempt += 1
     const isUnreported = !this.#isReported || (this.#up && this.#backoff.isFlapping)

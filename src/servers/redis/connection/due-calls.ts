@@ -5,9 +5,9 @@ import { promised, type Reply } from '../../reply.ts'
 import { failureOf } from './failure-of.ts'
 import type { RedisClient } from './open-client.ts'
 
-/** A request to one server, from its sending to its answer or its deadline. */
+/** A request on one connection, from the sending until the answer or the deadline. */
 export abstract class DueCall extends Linked<DueCall> {
-  /** @internal The client to which it was sent. */
+  /** @internal The ioredis client to which the call was sent; undefined before the sending. */
   client: RedisClient | undefined
   /** @internal How long the call may take, in milliseconds. */
   timeoutMs = 0
@@ -54,7 +54,7 @@ export function commandOf<T>(
 
 /** The connection of the calls. */
 interface CallEvents {
-  /** The problem that lasts until the next answer. */
+  /** The problem of the connection that lasts until the next answer. */
   readonly trouble: { readonly isReported: boolean; answered(): void }
   /** Called when a call got no answer before its deadline. */
   suspect(client: RedisClient): void
@@ -69,7 +69,7 @@ interface CallEvents {
 export class DueCalls {
   readonly #silenceMs: number
   readonly #host: CallEvents
-  /** The calls before their deadline. */
+  /** The calls whose deadline has not passed. */
   readonly #calls = new LinkedList<DueCall>()
   /** The number of calls without an answer, before or after their deadline. */
   #due = 0
@@ -88,8 +88,8 @@ export class DueCalls {
   readonly #onTime = () => void setImmediate(this.#giveUp)
 
   /**
-   * @param silenceMs after a silence of at most twice this time, in milliseconds, the connection is
-   * suspected
+   * @param silenceMs the client suspects the connection after this time without a due answer, at
+   * the latest after twice this time, in milliseconds
    */
   constructor(silenceMs: number, host: CallEvents) {
     this.#silenceMs = silenceMs
@@ -193,8 +193,7 @@ export class DueCalls {
       silent.add(client as RedisClient)
       expired.push(call)
     }
-    // A request that repairs a lost answer may still get through this connection, so this check
-    // comes later.
+    // The callers may first send another request over this connection, so this check comes later.
     if (silent.size > 0) setImmediate(() => this.#afterSilence(silent))
     if (next !== Infinity) this.#arm(next, now)
     for (const call of expired) {
@@ -206,8 +205,7 @@ export class DueCalls {
     for (const client of clients) this.#host.suspect(client)
     const since = this.#silentSince
     if (since === undefined || this.#calls.size > 0) return
-    // The silence may be too short to prove anything now. Maybe no later call is made, so a timer
-    // checks again.
+    // The silence may still be too short now, and no later call may come. So a timer checks again.
     const suspectAll = () => {
       if (this.#silentSince === since) for (const client of clients) this.#host.suspect(client)
     }

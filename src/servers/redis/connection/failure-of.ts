@@ -107,7 +107,7 @@ export function connectionFailure(error: Error): CallFailure {
   if (error.name === 'ReplyError') return new CallFailure('refused', error.message, error, false)
   const nested = 'lastNodeError' in error && error.lastNodeError
   const detail = nested instanceof Error ? `${error.message} ${nested.message}` : error.message
-  // Holdfast does retry: see `openClient`.
+  // ioredis says that retry is disabled, but Holdfast does retry: see `openClient`.
   const reported = detail.replace(' and retry is disabled', '').trim()
   return new CallFailure('unsent', reported || error.name, error)
 }
@@ -121,9 +121,9 @@ export function unsent(failure: CallFailure): CallFailure {
 }
 
 /**
- * True if an error of ioredis means nothing by itself. One such error is a refused SELECT, which is
- * sent once more and then reported. The other is a connection attempt that ioredis left because
- * Sentinel named another master.
+ * True if the client need not report an error of ioredis. Either ioredis was refused a SELECT, and
+ * Holdfast sends another SELECT. Or ioredis left an attempt to connect, because Sentinel named
+ * another master.
  */
 export function isNoNews(error: Error & { command?: { name?: string } }): boolean {
   if (error.name === 'ReplyError') return error.command?.name === 'select'

@@ -37,7 +37,10 @@ export function watchWrites<T>(name: string, onWrite: OnWrite, send: () => T): T
   }
 }
 
-/** Makes a node call `onWrite` of its commands. Called before the first command of the node. */
+/**
+ * Makes a node call the `onWrite` of each command before it writes the command. Called before the
+ * first command of the node.
+ */
 export function reportWrites(node: Redis): void {
   const inner = node as unknown as { sendCommand(command: Written, stream?: object): unknown }
   const send = inner.sendCommand

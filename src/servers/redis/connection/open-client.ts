@@ -21,7 +21,7 @@ export function isCluster(client: RedisClient): client is Cluster {
 
 export interface ConnectionSettings {
   readonly source: RedisSource
-  /** A connection that owes answers for this long is suspected to be dead, in milliseconds. */
+  /** After this time without a due answer, the client suspects the connection, in milliseconds. */
   readonly silenceMs: number
   /** True if sharded channels may be used in a cluster that has them. */
   readonly sharded: boolean

@@ -11,20 +11,19 @@ const REMINDER_MS = { first: 5_000, longest: 300_000 }
 const PROVEN_MS = { least: 1_000, most: 60_000 }
 
 /**
- * An outage that begins within this time after the last recovery belongs to the same problem, in
- * milliseconds.
+ * An outage belongs to the same problem if it begins within this many milliseconds after the last
+ * recovery.
  */
 const SAME_TROUBLE_MS = 60_000
 
 /** The number of servers whose last recovery is remembered. */
 const MOST_REMEMBERED = 100
 
-/** The outage of one server. */
 interface Ongoing {
   readonly since: number
   /**
-   * The connections that fail now. When this set is empty, the server must stay reachable for a
-   * while.
+   * The connections that fail now. When the set becomes empty, the outage ends if the server stays
+   * reachable for a while.
    */
   readonly failing: Set<object>
   attempts: number

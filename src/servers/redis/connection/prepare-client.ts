@@ -126,7 +126,8 @@ function leaveUnlessSame(
   const isOutvoted = 2 * sentinels.filter(namesAnother).length > sentinels.length
   if (!namesAnother(first) && !isOutvoted) return
   if (!namesAnother(first)) {
-    // Makes ioredis ask another Sentinel first. `reset` counts from the Sentinel before.
+    // Makes ioredis ask another Sentinel first: `reset(true)` puts the Sentinel that `next()`
+    // returned last at the front.
     connector.sentinelIterator.next()
     connector.sentinelIterator.next()
     connector.sentinelIterator.reset(true)

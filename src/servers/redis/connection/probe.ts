@@ -3,7 +3,7 @@ import { failureOf } from './failure-of.ts'
 import { type ConnectionSettings, openClient, type RedisClient } from './open-client.ts'
 import { prepareClient } from './prepare-client.ts'
 
-/** A connection that owes answers. */
+/** A connection whose answers are due. */
 interface SilentConnection {
   readonly isSilent: boolean
   readonly trouble: { silent(): void }
@@ -48,7 +48,7 @@ export class Probe {
     this.#open()
   }
 
-  /** Called when a connection is closed. */
+  /** Removes a closed connection from the suspects. Without suspects, ends the probe. */
   forget(connection: SilentConnection): void {
     this.#suspects.delete(connection)
     if (this.#suspects.size === 0) this.#finish()

@@ -1,6 +1,6 @@
 import type { ServerWords } from '../../server-words.ts'
 
-/** For common error replies of Redis, the advice for the user, by the first word of the reply. */
+/** The advice for users about common error replies of Redis, by the first word of the reply. */
 const STEPS: Readonly<Record<string, string>> = {
   WRONGTYPE: 'Another kind of key has this name: use another name.',
   NOAUTH: 'Give a username and a password that the server knows.',

@@ -13,8 +13,8 @@ interface IdleSocket {
 
 /**
  * Prepares the sockets of a client. An idle connection, or a connection that waits to reconnect,
- * must not keep a finished program alive. Because ioredis has no options for this, its fields are
- * used.
+ * must not keep a finished program alive. Because ioredis has no options for this, the function
+ * uses fields of ioredis.
  *
  * Also, ioredis 5 does not end the silence timer of a socket with the socket. The timer would
  * destroy the next socket.

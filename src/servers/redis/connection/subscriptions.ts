@@ -17,7 +17,7 @@ const PING_MS = 5_000
  */
 const AGAIN_MS = 250
 
-/** The most channels in one SUBSCRIBE after a reconnect. */
+/** The largest number of channels in one SUBSCRIBE command. */
 const CHUNK = 500
 
 /**
@@ -62,7 +62,7 @@ export class Subscriptions {
    * @param isShardable true if a cluster may keep the channel in one shard
    * @param onWake called with each message, and without a message when messages may have been
    * missed
-   * @param isOptional true if locks work without the channel
+   * @param isOptional true if locks also work without the channel, so that a refusal does no harm
    */
   listen(
     name: string,
@@ -86,7 +86,7 @@ export class Subscriptions {
     return listener
   }
 
-  /** Called when the last listener of a channel has stopped. */
+  /** Ends the subscription of a channel that has no listeners any more. */
   forget(channel: Channel): void {
     const { name } = channel
     if (this.#channels.get(name) !== channel) return
@@ -101,7 +101,7 @@ export class Subscriptions {
    * Moves to the server process that gets the commands. Only this process sends the messages of the
    * locks and counts their listeners.
    *
-   * @param runId the id of that process; '' if the server does not report it
+   * @param runId the id of that process; '' if the server does not report an id
    */
   follow(runId: string): void {
     this.#server = runId
@@ -140,8 +140,8 @@ export class Subscriptions {
     const { client } = this.#connection
     client.on('message', (name: string, message: string) => this.#wake(name, message))
     client.on('smessage', (name: string, message: string) => this.#wake(name, message))
-    // Each shard has a connection of its own, which ioredis replaces. Messages may be missed while
-    // it is replaced.
+    // ioredis has its own connection to each shard, and may replace this connection. Messages may
+    // be missed meanwhile.
     client.on('-subscriber', () => this.#missed((channel) => this.#isSharded(channel)))
     if (isCluster(client)) {
       watchSubscriber(client, () => {
@@ -156,8 +156,8 @@ export class Subscriptions {
     })
   }
 
-  // Tests the connection. If the connection is dead, no answer comes. Then its socket is closed,
-  // and the reconnect wakes all listeners.
+  // Sends a PING. If the connection is dead, no answer comes. The socket is then closed, and the
+  // reconnect wakes all listeners.
   #ping(): void {
     if (this.#channels.size === 0) {
       clearInterval(this.#pings)
@@ -200,8 +200,7 @@ export class Subscriptions {
           for (const { onWake } of [...channel.listeners]) onWake()
         }
       })
-      // A failure needs no wake-up, because listeners poll until the subscription is confirmed,
-      // here or after the next connect.
+      // A failure needs no wake-up, because listeners poll until the subscription is confirmed.
       .catch(({ kind, permanent }: CallFailure) => {
         // A slow server, or another node of a cluster, may answer now. A server that starts or is
         // busy refuses for a while. A login without the right is refused forever.

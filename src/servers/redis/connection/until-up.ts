@@ -38,7 +38,7 @@ export class UntilUp {
   /**
    * Settles all waiting calls.
    *
-   * @param failure why the connection will not be up; left out if it is up
+   * @param failure why the connection will not be up; left out if the connection is up
    */
   finish(failure?: CallFailure): void {
     this.resolveKnown()

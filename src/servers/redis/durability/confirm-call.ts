@@ -22,12 +22,12 @@ export interface UnconfirmedGrant {
  */
 export interface Confirmed {
   readonly replicas: number
-  /** True if the master has the writes on disk; undefined if that was not asked. */
+  /** True if the master has the writes on disk; undefined if the call did not ask for `fsync`. */
   readonly fsynced: boolean | undefined
   readonly remaining: readonly RenewedLease[]
 }
 
-/** Which copies the call waits for. */
+/** How many copies of the grants the call waits for, and for how long. */
 interface Copies {
   readonly replicas: number
   readonly timeoutMs: number
@@ -73,8 +73,8 @@ export async function confirm(
 
 /**
  * Returns how many replicas the master of the key lists as connected; undefined if the master does
- * not report them. Rejects if the server has become a replica: it lists no replicas, and may lack
- * the grants.
+ * not report the number. Rejects if the server has become a replica, because a replica may lack the
+ * grants.
  */
 export async function connectedReplicas(
   client: RedisClient,
@@ -101,7 +101,10 @@ function nodeOf(client: RedisClient, key: string): Redis {
   return node
 }
 
-/** Makes the failure for a node that does not have the key. The next attempt asks another node. */
+/**
+ * Makes the failure for a node that does not have the key any more. The next attempt may ask
+ * another node.
+ */
 export function moved(client: RedisClient, message: string, cause?: unknown): CallFailure {
   if (isCluster(client)) client.refreshSlotsCache()
   return new CallFailure('refused', message, cause, false)

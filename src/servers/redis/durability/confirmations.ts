@@ -22,9 +22,9 @@ interface OpenConfirmation extends UnconfirmedGrant {
 }
 
 /**
- * Checks if replicas have the grants. It uses a connection of its own, because WAIT delays all
- * later commands on its connection. For each node, one WAIT runs at a time. Grants that come
- * meanwhile share the next WAIT.
+ * Checks if replicas have the grants. It uses its own connection, because WAIT delays all later
+ * commands on a connection. Each node runs one WAIT at a time, and later grants share the next
+ * WAIT.
  */
 export class Confirmations {
   readonly #connection: Connection
@@ -37,8 +37,9 @@ export class Confirmations {
   #server = ''
 
   /**
-   * @param connection used for nothing else
-   * @param commandTimeoutMs the longest time for a command; WAIT may take its own time in addition
+   * @param connection a connection that no other object uses
+   * @param commandTimeoutMs how long a command may take, in milliseconds; WAIT may take `timeoutMs`
+   * of the durability in addition
    */
   constructor(connection: Connection, commandTimeoutMs: number, durability: Durability) {
     this.#connection = connection
@@ -55,9 +56,9 @@ export class Confirmations {
 
   /**
    * Moves to the server process that gets the commands, because the replicas of another server
-   * prove nothing. The move may come later, with the next connection.
+   * prove nothing. If the connection is not up yet, `isUp` does this later.
    *
-   * @param runId the id of that process; '' if the server does not report it
+   * @param runId the id of that process; '' if the server does not report an id
    */
   follow(runId: string): void {
     this.#server = runId
@@ -101,7 +102,8 @@ export class Confirmations {
   }
 
   async #work(node: string): Promise<void> {
-    // Grants that arrive in one packet are read in one turn, so they share a WAIT.
+    // The client reads grants that arrive together in one turn of the event loop. After this turn,
+    // they share a WAIT.
     await turn()
     for (let all = this.#open.get(node) ?? []; all.length > 0; all = this.#open.get(node) ?? []) {
       this.#open.set(node, [])
@@ -141,8 +143,8 @@ export class Confirmations {
   }
 
   /**
-   * Returns how many replicas 'all' means. Rejects if the master does not report them, because a
-   * replica may be missing.
+   * Returns how many replicas 'all' means. Rejects if the master does not report the number of its
+   * replicas.
    */
   async #listed(key: string): Promise<number> {
     const listed = await this.#connected(key)

@@ -10,7 +10,7 @@ const KEPT_MS = 5_000
 /** The most notes that a client keeps. A further note replaces the oldest note. */
 const MOST = 500
 
-/** A change to send to the server; '' deletes a note. */
+/** A change to send to the server. If `note` is '', the server deletes the note of the owner. */
 export interface NoteChange {
   readonly owner: string
   readonly note: string

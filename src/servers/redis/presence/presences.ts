@@ -3,8 +3,8 @@ import type { Connection } from '../connection/connection.ts'
 import { RedisPresence } from './redis-presence.ts'
 
 /**
- * Reports all clients that use one connection: its own client, and clients of a RedLock that has
- * one of its locks as a vote.
+ * Reports all clients that use one connection. These are the client that opened the connection, and
+ * the clients whose RedLocks have votes on its server.
  */
 export class Presences {
   readonly #connection: Connection
@@ -39,7 +39,7 @@ export class Presences {
     })
   }
 
-  /** Called when a request was sent, at `now` on `performance.now()`. */
+  /** Lets each client report itself if its report is due at `now`, on `performance.now()`. */
   touch(now: number): void {
     for (const presence of this.#all.values()) presence.touch(now)
   }

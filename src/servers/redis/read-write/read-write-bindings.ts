@@ -13,8 +13,8 @@ import { odd } from '../scripts/reading.ts'
 const GOES_ON = '3'
 
 /**
- * From this value on, the value of a reader's lease is the time in µs at which the hold began.
- * Redisson and old clients write 1.
+ * A value of a reader's lease key that is at least this number is the time in µs at which the hold
+ * began. Redisson and old clients write 1.
  */
 const LEAST_TIME_US = 1e12
 

@@ -24,7 +24,10 @@ import type { KindScriptServer, Renewing } from '../calls/renew.ts'
 import { renew } from '../scripts/read-write.generated.ts'
 import * as readWrite from './read-write-bindings.ts'
 
-/** Redisson sends `0` and `1` to all waiters. Holdfast sends `00` and `01`, and then other hints. */
+/**
+ * The hints of messages. Redisson sends `0` and `1` to all waiters. Holdfast sends `00` and `01`,
+ * and then another message to the next waiters.
+ */
 const HINTS = new Map<string, Hint>([
   ['0', { kind: 'released', by: 'reader', isForAll: true }],
   ['1', { kind: 'released', by: 'writer', isForAll: true }],
@@ -33,7 +36,6 @@ const HINTS = new Map<string, Hint>([
   ['2', TURN_OF_READERS],
 ])
 
-/** The read-write locks on one server or cluster, for one client. */
 class RedisReadWriteServer extends KindServer implements ReadWriteServer {
   readonly ownerId = sideId
 

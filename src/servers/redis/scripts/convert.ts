@@ -1,7 +1,10 @@
 import { odd } from './reading.ts'
 import type { Binding } from './script.ts'
 
-/** Makes a binding with other answers. `convert` throws at an answer that its caller cannot get. */
+/**
+ * Returns the binding with converted answers. `convert` throws at an answer that the caller cannot
+ * get.
+ */
 export function converted<Names, Given, From, To>(
   binding: Binding<Names, Given, From>,
   convert: (answer: From) => To,

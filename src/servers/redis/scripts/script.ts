@@ -33,8 +33,8 @@ export interface Binding<Names, Given, Answer> {
    */
   readonly read: (reply: unknown) => Answer
   /**
-   * False if a repeat of the request may have another effect, so that the request is not sent
-   * again. By default it is true.
+   * False if a repeat may have another effect. The client then does not repeat a request that the
+   * server refused as late. True by default.
    */
   readonly asksAgain?: boolean
 }

@@ -6,13 +6,14 @@ export interface Terms {
   readonly counterMs: number
   /** The command that publishes messages of a lock. */
   readonly publish: 'PUBLISH' | 'SPUBLISH'
-  /** The id of the server's process; '' if the server does not report it. */
+  /** The id of the server's process; '' if the server does not report an id. */
   readonly runId: string
   /**
-   * The mark: the key in which a master records since when it votes, and as which server process.
+   * The name of the mark, the key in which a master records since when it votes, and as which
+   * server process.
    */
   readonly birth: string
-  /** How long an unconfirmed grant lasts, in milliseconds. */
+  /** How long a grant of a fair lock lasts until the owner confirms the grant, in milliseconds. */
   readonly claimMs: number
   /** How long a place in a queue is kept without a heartbeat, in milliseconds. */
   readonly aliveMs: number

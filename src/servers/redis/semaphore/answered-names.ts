@@ -1,10 +1,13 @@
 /**
- * If no other request takes the names, they get a request of their own after one to two times this
- * time, in milliseconds.
+ * If no other request takes the keys, the client deletes the keys with an extra request. This
+ * happens after one to two times this time, in milliseconds.
  */
 const UNUSED_MS = 1_000
 
-/** The most names in one request. Lua passes at most about 8,000 values. */
+/**
+ * The largest number of keys that a request of the semaphore carries. Lua passes at most about
+ * 8,000 values.
+ */
 const AT_ONCE = 1_000
 
 /**

@@ -12,7 +12,8 @@ interface PermitChannels {
 }
 
 /**
- * A message of Redisson is a number. A number that begins with 0 is Holdfast's message to Redisson.
+ * Matches a message of Redisson, which is a number. A number that begins with 0 is a message from
+ * Holdfast to Redisson.
  */
 const OF_REDISSON = /^-?[1-9]\d*$/
 

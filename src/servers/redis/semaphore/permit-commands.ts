@@ -25,7 +25,6 @@ import * as permits from './permit-bindings.ts'
  */
 const LEAVE_MS = 1_000
 
-/** The semaphores with leases on one server or cluster, for one client. */
 class RedisPermitServer extends KindServer implements PermitServer {
   readonly ownerId = permitsId
 

@@ -31,11 +31,10 @@ const MARGIN_MS = 60_000
 /** The names for a request whose result is stored under its id. */
 interface StoredNames extends ReturnType<typeof semaphoreKeys> {
   readonly request: string
-  /** The results that the server may forget. */
+  /** The keys of the results that the server may forget. */
   readonly answered: readonly string[]
 }
 
-/** The semaphores on one server or cluster, for one client. */
 export class RedisSemaphoreServer implements SemaphoreServer {
   readonly server: KindScripts
   readonly clientId: string
@@ -75,7 +74,9 @@ class RedisSemaphore implements RemoteSemaphore {
    */
   readonly #doubtfulOwners = new Set<string>()
   readonly #doubtful = new WeakSet<object>()
-  /** The owners of grants while their callers decide to keep them or to abandon them. */
+  /**
+   * The owners of new grants whose callers have not yet decided to keep or to abandon the grant.
+   */
   readonly #undecided = new Set<string>()
 
   constructor(host: RedisSemaphoreServer, rawName: string) {
@@ -98,8 +99,8 @@ class RedisSemaphore implements RemoteSemaphore {
       answered: (answer) => {
         const isCertain = answer.kind === 'granted' && !this.#doubtfulOwners.delete(owner)
         if (isCertain) this.#undecided.add(owner)
-        // A caller that has given up abandons the grant inside `reply.answered`. The abandoned
-        // permits are given back by the stored result. So the server may forget the result only if
+        // A caller that has given up abandons the grant inside `reply.answered`. The release of the
+        // abandoned permits needs the stored result. So the server may forget the result only if
         // the caller keeps the grant.
         reply.answered(answer)
         if (this.#undecided.delete(owner)) this.#acknowledge(owner)
@@ -193,7 +194,7 @@ class RedisSemaphore implements RemoteSemaphore {
     }
   }
 
-  /** Called when the client has the answer to a request, so the server may forget the result. */
+  /** Lets the server forget the result of a request, because the client has the answer. */
   #acknowledge(id: string): void {
     this.#host.answered.add(this.#rawName, requestKey(this.#rawName, id))
   }

@@ -29,7 +29,10 @@ export type FromWorker =
   | { readonly kind: 'up' }
   /** The worker does not use the slot any more. */
   | { readonly kind: 'freed'; readonly slot: number }
-  /** The worker has no connection. Sent once, and again only after the worker has connected. */
+  /**
+   * The worker has no connection. Sent again only if the worker has connected since the last such
+   * message.
+   */
   | { readonly kind: 'away'; readonly reason: string; readonly refused: boolean }
 
 export interface WorkerData {

@@ -6,7 +6,7 @@ import { workerUrl } from './worker-url.ts'
 
 /**
  * For how long the client waits until the worker reports that its program is loaded, in
- * milliseconds. After that, the file counts as another program.
+ * milliseconds. After this time, the client assumes that the file is another program.
  */
 const LONGEST_START_MS = 10_000
 
