@@ -18,7 +18,7 @@ export type BareDetail = Omit<LockDetail, 'holders' | 'queue'> & {
   readonly queue: readonly BareWaiter[]
 }
 
-/** One name, as a kind reads it. */
+/** The state of one lock, as the code of its kind reads the state from the keys. */
 export interface Concluded {
   readonly holders?: readonly BareHolder[]
   /** The waiters, in the order of the queue. */
@@ -62,7 +62,7 @@ export function newDetail(
  * Adds the processes of the holders and waiters. Also adds waiters that only their clients report,
  * as for a plain lock.
  *
- * @param processOf returns the process of a client; null if it is unknown
+ * @param processOf returns the process of a client; null if the process is unknown
  * @param reported the clients that report a wait for this lock, and how long they have waited
  */
 export function withProcesses(

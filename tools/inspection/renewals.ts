@@ -1,7 +1,7 @@
 import type { LockRow } from './inspection.ts'
 import type { RenewalCheck } from './to-free.ts'
 
-/** The conclusion from two looks at the lease of one holder. */
+/** The result of two looks at the lease of one holder. */
 interface TwoReads {
   readonly owner: string
   readonly renewal: RenewalCheck

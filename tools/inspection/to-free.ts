@@ -18,13 +18,13 @@ export interface ToFree {
    */
   readonly waitMs: number | null
   /**
-   * The command that takes the lock from its first holder, and from no other holder. Null without a
-   * known holder, or if no shell can pass the name.
+   * The command that takes the lock from its first holder by force. Null without a known holder, or
+   * if no shell can pass the name.
    */
   readonly command: string | null
 }
 
-/** The most holders that are described. */
+/** The most holders that the sentences describe. */
 const MOST = 3
 
 /**
@@ -149,7 +149,7 @@ function commandOf(
   if (name.includes('\0')) return null
   const words = ['npx holdfast release --force']
   const [first, second] = holders
-  // Several holders may have the same token, so the command names the owner.
+  // The token does not identify one of several holders, so the command names the owner.
   if (viewOf(kind).hasFence === false || second !== undefined) {
     words.push(`--owner=${shellWord(first?.owner ?? '')}`)
   } else if (token !== null) words.push('--token', `${token}`)

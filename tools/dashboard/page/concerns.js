@@ -25,8 +25,8 @@ const NEARLY_OVER_MS = 5_000
 export const LEVELS = { warn: 1, bad: 2 }
 
 /**
- * Candidates of an election wait for as long as another candidate leads, so they do not count as
- * waiters.
+ * True if calls wait for the lock. Candidates of an election do not count, because they usually
+ * wait for as long as another candidate leads.
  */
 export const isWaitedFor = (row) => row.waiting > 0 && wordsOf(row.kind).countsWaiters
 
