@@ -25,7 +25,7 @@ interface ReleaseAnswer {
   readonly name: string
   readonly key: string
   /**
-   * `free`: nobody was asked, because no wanted holder was found. `heard`: all asked holders
+   * `free`: no holder was asked, because no wanted holder was found. `heard`: all asked holders
    * confirmed the request. `not-heard`: a holder did not confirm. `ended`: no asked holder holds
    * the lock now.
    */

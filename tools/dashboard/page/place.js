@@ -1,5 +1,5 @@
-// What the page shows: the view, the shown lock, the list and its order. The address of the page
-// contains all of these, so that users can share what they see.
+// The state of the page: the view, the shown lock, the list and its order. The address of the page
+// contains this state, so that users can share what they see.
 
 const VIEWS = ['locks', 'timeline', 'waits']
 const SHOWS = ['used', 'held', 'waited', 'attention', 'all']
@@ -8,7 +8,7 @@ const SHOWS = ['used', 'held', 'waited', 'attention', 'all']
 export const place = { view: 'locks', key: undefined, show: 'used', sort: 'state', isDown: true }
 
 /**
- * Reads from the address what the page shows. An example is
+ * Reads the state of the page from the address, such as
  * `#locks=<key>&show=waited&sort=oldest-down`. Missing parts have their defaults.
  */
 export function readPlace() {
