@@ -63,7 +63,10 @@ export interface HistoryEntry {
   readonly waitedMs: number | null
   /** How long the hold lasted, in milliseconds. */
   readonly heldMs: number | null
-  /** How the call acquired the lock: `free`, `local`, `granted` or `raced`. */
+  /**
+   * How the call acquired the lock: `free`, `local`, `granted` or `raced`, as `AcquirePath`
+   * explains.
+   */
   readonly path: AcquirePath | null
   /**
    * The reason of the event. For `lost`: `expired` or `gone`. For other events: `closed` if the

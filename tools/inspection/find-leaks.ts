@@ -38,8 +38,8 @@ interface LeakTerms {
   readonly leaseMs: number
   readonly pattern?: string
   /**
-   * Called before the pause between both looks, with the duration of the pause in milliseconds and
-   * the number of suspect locks.
+   * Called before the pause between the two reads, with the duration of the pause in milliseconds
+   * and the number of suspect locks.
    */
   readonly onPause?: (waitMs: number, locks: number) => void
 }
@@ -58,8 +58,8 @@ interface SuspectLock {
 }
 
 /**
- * Yields leaks. Some leaks need two looks at the lock with a pause in between, so `findLeaks`
- * yields them last.
+ * Yields leaks. For some leaks, the lock must be read twice with a pause in between. These leaks
+ * are yielded last.
  *
  * @returns the number of holders that were not judged, because their leases last longer than
  * `leaseMs`
@@ -78,8 +78,8 @@ export async function* findLeaks(
       longer += unknown.filter(({ ttlMs }) => (ttlMs ?? 0) > leaseMs).length
       if (!unknown.some(({ ttlMs }) => (ttlMs ?? 0) <= leaseMs) && row.waiting === 0) continue
       const lock = await inspection.inspect(row.key)
-      // The time is taken after the look. A time from before a slow look could make the lease seem
-      // renewed.
+      // The time is taken after the first read. If it were taken before a slow read, the lease
+      // could seem renewed.
       const at = performance.now()
       if (lock !== null && isSuspect(lock, leaseMs)) suspects.push({ lock, at })
     }
@@ -123,7 +123,7 @@ function isSuspect(lock: LockDetail, leaseMs: number): boolean {
 const isQueueOfFree = (lock: LockDetail): boolean =>
   isJudged(lock) && lock.state === 'free' && lock.queue.some(({ isDead }) => !isDead)
 
-/** Yields the leaks that both looks confirm. */
+/** Yields the leaks that both reads show. */
 function* confirmed(
   first: LockDetail,
   second: LockDetail,

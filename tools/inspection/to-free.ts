@@ -3,7 +3,7 @@ import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from './inspectio
 import { shellWord } from './shell-word.ts'
 
 /**
- * The result of two looks at a lease. `unknown` if there was only one look, or if the looks cannot
+ * The result of two reads of a lease. `unknown` if there was only one read, or if the reads cannot
  * be compared.
  */
 export type RenewalCheck = 'renewed' | 'not-renewed' | 'unknown'
@@ -43,7 +43,7 @@ type FreeableLock = Pick<
  *
  * @param name the name of the lock for `npx holdfast release`
  * @param options the options that name the servers, such as `--url redis://…`
- * @param renewalOf returns the result of two looks at the lease of an owner
+ * @param renewalOf returns the result of two reads of the lease of an owner
  */
 export function toFree(
   detail: FreeableLock,

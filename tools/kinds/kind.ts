@@ -51,9 +51,7 @@ export interface FreeFacts {
 export interface HoldView {
   /** The kinds of holds of other owners that cannot begin before this hold has ended. */
   readonly endedBy: readonly KindName[]
-  /**
-   * The kind of hold whose name the page shows instead. By default, the page shows the own name.
-   */
+  /** The kind as which the page shows such a hold. By default, its own kind. */
   readonly shownAs?: KindName
   /** True if no other owner can have a hold at the same time. */
   readonly isExclusive?: boolean
@@ -81,7 +79,9 @@ export interface PageWords {
   readonly holdsPermits: boolean
   /** The level of the concern about a hold without an expiry. */
   readonly endless: 'warn' | 'bad'
-  /** The name in the CSS class of the state mark. Null if the state is this name. */
+  /**
+   * The CSS class of the state mark ends with this word. Null means that it ends with the state.
+   */
   readonly mark: string | null
   /**
    * The words about waiters that cannot continue. If a lock has this `stateText`, the page shows

@@ -28,8 +28,8 @@ export function addressOf({ host, port, path }: Endpoint): string {
 }
 
 /**
- * Returns the printed `redis-cli` command for this server. The command has no login, so the user
- * must add the login.
+ * Returns the `redis-cli` command for this server, for messages to users. The command has no login,
+ * so the user must add the login.
  */
 export function redisCli({ host, port, path, database, tls }: Endpoint): string {
   const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`

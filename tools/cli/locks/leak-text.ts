@@ -32,8 +32,6 @@ const WHY: Readonly<Record<LeakCode, string>> = {
 export const LEAK_CODES = Object.keys(WHY) as readonly LeakCode[]
 
 /**
- * Makes the report of one leak.
- *
  * @param name the printed name of the lock
  * @param options the options that name the servers; the printed commands contain them
  */

@@ -163,8 +163,8 @@ export class Poll {
   }
 
   /**
-   * Stores the reasons why servers are missing. Must run before rows are removed, because a removed
-   * row of an unreachable node does not mean that the hold has ended.
+   * Stores the reasons why servers cannot be reached. Must run before rows are removed, because a
+   * removed row of an unreachable node does not mean that the hold has ended.
    */
   #reportMissing({ unreachable }: Inspection): void {
     this.#table.setStatus({ missing: unreachable.map(({ reason }) => reason) })

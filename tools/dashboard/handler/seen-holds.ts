@@ -42,14 +42,15 @@ export class SeenHolds {
     for (const held of holds) {
       if (held.ended !== null) continue
       const same = holders.get(held.owner)
-      // If the start were later, the owner would have released the lock and acquired it again.
+      // A later start means that the owner has released the lock and acquired it again. Otherwise
+      // the hold is the same.
       if (same !== undefined && (same.since ?? 0) < held.from + SAME_HOLD_MS) {
         holders.delete(held.owner)
         continue
       }
       held.seenUntil = Math.max(held.from, lastSeenAt)
-      // The row names only the first holders, but `owners` names all holders. If the row was
-      // removed, the node of the lock may be unreachable.
+      // The hold may still last in two cases. The row does not name the owner, because it names
+      // only the first holders. Or the row was removed because a node is unreachable.
       const isUnknown =
         after === undefined ? this.#table.status.missing.length > 0 : owners.has(held.owner)
       if (!isUnknown || same !== undefined)

@@ -7,7 +7,7 @@ import { withoutSide } from '../../kinds/sides.ts'
  *
  * - `seen`: the dashboard saw that the hold had ended;
  * - `unrecorded`: the end was neither recorded nor seen, for example because the process was
- *   killed. The hold may even last still;
+ *   killed. The hold may even still last;
  * - `untold`: permits without a lease, whose end is never recorded.
  */
 export type Ending = 'released' | 'lost' | 'forced' | 'seen' | 'unrecorded' | 'untold'
@@ -121,11 +121,7 @@ function startOf({ from, nextFrom }: TimelineHold): number {
 const isSameOwner = (a: TimelineHold, b: TimelineHold) =>
   withoutSide(a.owner) === withoutSide(b.owner)
 
-/**
- * Makes the span of a hold.
- *
- * @param knowledgeOf returns the current knowledge about a hold without a recorded end
- */
+/** @param knowledgeOf returns the current knowledge about a hold without a recorded end */
 export function spanOf(held: TimelineHold, knowledgeOf: (held: TimelineHold) => Knowledge): Span {
   const { owner, label, kind, token, ended } = held
   const from = startOf(held)

@@ -6,7 +6,7 @@ import { wordsOf } from './kinds.js'
 const WAIT_WARN_MS = 10_000
 const WAIT_BAD_MS = 60_000
 /**
- * If a client has not reported itself for this time, in milliseconds, a holder may be gone. A
+ * If a client has not reported itself for this time, in milliseconds, its process may be gone. A
  * client that uses Redis reports itself every 20 s.
  */
 const SEEN_MS = 45_000

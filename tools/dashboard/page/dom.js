@@ -5,7 +5,8 @@ export const byId = (id) => document.getElementById(id)
 
 /**
  * @param {string} tag
- * @param {Record<string, unknown>} attributes undefined and false are left out; `on…` are listeners
+ * @param {Record<string, unknown>} attributes values that are undefined or false are not set; a
+ * name `on…` adds a listener
  * @param {...(Node | string | number | null)} children
  */
 export function element(tag, attributes = {}, ...children) {

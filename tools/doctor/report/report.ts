@@ -48,8 +48,6 @@ export interface Report {
 }
 
 /**
- * Makes the report.
- *
  * @param all all findings, including findings to ignore
  * @param ignored the codes of the findings to leave out
  */

@@ -6,7 +6,6 @@ export type Requests = Readonly<Record<string, RedisCommand>>
 /** The facts about one name from the first requests. The further requests depend on these facts. */
 export interface FoundKey {
   readonly key: string
-  /** The type of the key. */
   readonly type: string
   /** The last token of the lock. Null if the server has no token. */
   readonly token: number | null
@@ -95,7 +94,7 @@ export class Answers {
     return ttl === -2 ? undefined : ttl === -1 ? null : ttl
   }
 
-  /** The number of listeners of a channel. 0 if the login may not count them. */
+  /** The number of listeners of a channel. 0 if the login may not count listeners. */
   listeners(name: string): number {
     return Number(replyIfAny<readonly unknown[]>(this.#replies.get(name), ['', 0])[1])
   }
