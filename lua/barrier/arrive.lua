@@ -20,7 +20,7 @@
   Returns
     { 'waiting', round >= 1, arrived >= 1 }  the arrival counts; the round needs more arrivals
     { 'passed' }                             the round of the arrival is over: all parties had arrived
-    { 'gone' }                               it does not count: it was withdrawn, or its lease or its round is over
+    { 'gone' }                               it does not count: it was withdrawn, or its round ended without it
     { 'other', parties >= 1 }                refused: the round has another number of parties
     { 'late', serverTimeUs >= 1 }            refused: the server time is after notAfterUs
 ]]

@@ -42,8 +42,8 @@ local function acquire(
     local replId, longest
     sinceUs, replId, longest =
       string.match(redis.call('GET', vote.birth) or '', '^(%d+) %S* %d (%x+) (%d+)$')
-    -- A server gets another replication id when it starts, is promoted, or gets its first replica. Clients stay
-    -- connected during a promotion and a first replica. So the script compares the id at each vote.
+    -- A server gets another replication id when it starts, is promoted, or gets its first replica. A client can stay
+    -- connected during a promotion, and when the first replica connects. So the script compares the id at each vote.
     local line = replId and 'master_replid:' .. replId .. '\r'
     local isSame = line and string.find(replicationInfo(), line, 1, true)
     if not isSame or longest - vote.longestMs < 0 then

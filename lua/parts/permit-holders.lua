@@ -1,7 +1,7 @@
 -- Included after parts/permits.lua. Stores the owners of the permits of a semaphore, because Redisson's keys have no
 -- room for them. No permit depends on these entries, so errors are ignored.
 
--- One hour. Entries outlive the leases by one hour to two hours, so that only few acquisitions must set the expiry.
+-- One hour. Entries outlive the leases by at least one hour, so that only few acquisitions must set the expiry.
 local MORE_MS = 3600000
 
 -- Called when a lease begins or is renewed: keeps the entries for at least as long as this lease.

@@ -108,9 +108,9 @@ end
 local FEW = 8
 local SAMPLE = 4
 
--- Returns the number of holders; for many holders, the result may be 2. Removes the expired readers that it finds.
--- Among many readers, only a few are checked, so that a release takes the same time beside 10,000 readers as beside
--- ten.
+-- Returns the number of holders; for more than 8 holders, the result may be 2 instead. Removes the expired readers that
+-- it finds. Among many readers, only a few are checked, so that a release takes the same time beside 10,000 readers as
+-- beside ten.
 --
 -- If at most one of the few readers is alive, all readers are checked. This check removes every expired reader, so no
 -- expired reader causes a second full check.

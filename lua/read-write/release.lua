@@ -77,7 +77,7 @@ redis.call('HDEL', keys.lock, owner)
 if writes then
   local left = 0
   if redis.call('HLEN', keys.lock) > 1 then
-    -- The owner also holds the lock as a reader, and keeps this hold.
+    -- The owner also reads, so it keeps its hold as a reader.
     redis.call('HSET', keys.lock, 'mode', 'read')
     left = dropDead(keys)
   else

@@ -40,7 +40,9 @@ export interface ClockFacts {
   readonly boundMs: number
 }
 
-/** The result of a scan of keys. The lists contain only the first keys that the scan found. */
+/**
+ * The result of a scan of keys. The lists of keys contain only the first keys that the scan found.
+ */
 export interface KeyFacts {
   readonly looked: number
   /** True if the scan examined all keys of the server. */

@@ -15,8 +15,8 @@ export const listenersOf = (channel: string, isCluster: boolean) =>
 export const COUNTER_MS = 3_600_000
 
 /**
- * For how long a grant waits for its confirmation, in milliseconds. For the same time after a
- * release by force, readers of a read-write lock go before writers.
+ * For how long a grant waits for its confirmation, in milliseconds. If a writer loses a read-write
+ * lock by force, the waiting readers go before the writers for the same time.
  */
 export const CLAIM_MS = 1_500
 
