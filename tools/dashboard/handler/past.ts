@@ -40,7 +40,6 @@ interface Waits {
   readonly maxMs: number | null
 }
 
-/** The answer to a question about the past. */
 export interface Past {
   /**
    * `history`: all recorded holds, and other holds that the dashboard saw. `poll`: only holds that
@@ -74,9 +73,7 @@ export interface PastQuestion {
   readonly filter: string
 }
 
-/** The most locks that are drawn. */
 const MOST_LANES = 20
-/** The most holds of one lock that are drawn. */
 const MOST_SPANS = 200
 
 /** @returns true if the question includes the lock with this name */

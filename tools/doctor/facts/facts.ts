@@ -6,7 +6,6 @@ export type Fact<T> = { readonly value: T } | { readonly unknown: string }
 /** The fact for a request that was not sent. The report does not list this fact as unknown. */
 export const NOT_ASKED: Fact<never> = { unknown: 'not asked' }
 
-/** Returns the answer. Undefined if the fact is unknown. */
 export function answerOf<T>(fact: Fact<T>): T | undefined {
   return 'value' in fact ? fact.value : undefined
 }

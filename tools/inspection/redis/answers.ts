@@ -99,7 +99,6 @@ export class Answers {
     return Number(replyIfAny<readonly unknown[]>(this.#replies.get(name), ['', 0])[1])
   }
 
-  /** True if the server refused the request. */
   isRefused(name: string): boolean {
     return this.#replies.get(name) instanceof Error
   }

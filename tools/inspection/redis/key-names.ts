@@ -41,7 +41,6 @@ export function lockOf(key: string): string | undefined {
   return inner ?? name
 }
 
-/** True if the key is the token counter of a lock. */
 export const isCounter = (key: string): boolean => key.startsWith(`${NAMES.lock.counter}:`)
 
 const CLIENT = new RegExp(`^${REPORT}:\\{([\\w-]{21})\\}$`)
