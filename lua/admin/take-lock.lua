@@ -1,6 +1,7 @@
 --[[
-  Ends one hold that the caller saw, and no other. Then it grants the lock to the next waiter of the queue, or wakes
-  the callers that do not queue. It raises the counter, so that each later token is above every token of that hold.
+  Ends one hold that the caller saw, and no other hold. Then the script grants the lock to the next waiter of the queue,
+  or wakes the callers that do not queue. The script raises the counter, so that each later token is above every token
+  of the ended hold.
 
   Safe to run twice: a repeat cannot end the next hold, because that hold has another owner or a newer token. With
   several masters, each master also stores the name of the owner, so that no repair restores the hold there.
@@ -8,9 +9,9 @@
   KEYS[1]  lock          hash: owner -> hold count
   KEYS[2]  counter       string: the last fencing token issued for this lock
   KEYS[3]  queue         zset: owner -> ticket
-  KEYS[4]  waiting       hash: client -> until when its places count
+  KEYS[4]  waiting       hash: client -> the server time in ms until which its places count
   KEYS[5]  javaQueue     list: the waiters of Redisson's fair lock
-  KEYS[6]  javaTimeouts  zset: these waiters -> the time in ms after which each counts as dead
+  KEYS[6]  javaTimeouts  zset: each of these waiters -> the time in ms after which it counts as dead
   KEYS[7]  forced        hash: the owners that lost the lock by force
   ARGV[1]  owner         `<clientId>:<owner>` of the holder that the caller saw
   ARGV[2]  token         number or '': the last token that the caller saw; '' ends any hold of the owner
@@ -53,8 +54,8 @@ if found[2] then
   return redis.error_reply(READ_WRITE)
 end
 if forcedMs ~= '0' then
-  -- A full server refuses HSET, unless the script has sent a write command before. So this HDEL, which changes nothing,
-  -- is sent first.
+  -- A full server refuses HSET, unless the script has sent a write command before. So the script sends this HDEL first,
+  -- which changes nothing.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)
@@ -67,8 +68,8 @@ if not found[1] or isNewer then
   elseif forcedMs == '0' then
     return { 'free', '' }
   end
-  -- The next owner may win its majority with the vote of this master and without the masters that had the hold. So its
-  -- token must be above the fence here too.
+  -- The next owner may win a majority with this master, and without the masters that had the hold. So the next token of
+  -- this master must be above the fence too.
   raiseTo(keys.counter, fence, terms.counterMs)
   return { 'free', fence }
 end

@@ -1,16 +1,16 @@
 --[[
-  Takes one permit from its holder, makes it available, and wakes the next client.
+  Takes one permit from its holder, makes the permit available, and wakes the next client.
 
-  Safe to run twice: each id belongs to one acquisition only.
+  Safe to run twice: each permit id belongs to one acquisition only.
 
   KEYS[1]  pool      string: how many permits are available
-  KEYS[2]  timeouts  zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue     zset: client -> since when it waits, server time in µs
-  KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
-  KEYS[5]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
-  KEYS[6]  kind      string: which kind of object the number belongs to
+  KEYS[2]  timeouts  zset: id of a permit -> the server time in ms at which its lease ends
+  KEYS[3]  queue     zset: client -> the server time in µs at which its wait began
+  KEYS[4]  alive     hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[5]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and when its hold began, in µs
+  KEYS[6]  kind      string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   ARGV[1]  id        the id in 32 hex digits
-  ARGV[2]  channel   the channel that tells Redisson's clients how many permits are available
+  ARGV[2]  channel   the channel on which Redisson's clients learn how many permits are available
   ARGV[3]  publish   PUBLISH or SPUBLISH
   ARGV[4]  tickets   the channel that wakes the next client
 

@@ -1,20 +1,21 @@
 --[[
-  Ends one hold of a read-write lock that the caller saw, and no other. Then it wakes the next waiters. If no other
-  owner holds the lock, it raises the counter, so that each later token is above every token of that hold.
+  Ends one hold of a read-write lock that the caller saw, and no other hold. Then the script wakes the next waiters. If
+  no other owner holds the lock, the script raises the counter, so that each later token is above every token of the
+  ended hold.
 
-  Safe to run twice: a repeat cannot end the next hold. A later hold has another owner, or for a writer a newer token.
+  Safe to run twice: a repeat cannot end the next hold. A later hold has another owner or, for a writer, a newer token.
 
   KEYS[1]  lock       hash: `mode`, and owner -> hold count
   KEYS[2]  counter    string: the last fencing token issued for this lock
-  KEYS[3]  readers    zset: member -> since when it waits to read
-  KEYS[4]  writers    zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]  alive      hash: member -> until when its place counts, server time in ms
-  KEYS[6]  phase      string: exists while the waiting readers are admitted
+  KEYS[3]  readers    zset: member -> the server time in µs at which its wait to read began
+  KEYS[4]  writers    zset: member -> the server time in µs at which its wait began, to write or for the upgradable lock
+  KEYS[5]  alive      hash: member -> the server time in ms until which its place counts
+  KEYS[6]  phase      string: exists while the waiting readers go before the waiting writers
   ARGV[1]  owner      `<clientId>:<owner>`, for a writer with `:write`
   ARGV[2]  token      number or '': for a writer, the last token that the caller saw; '' ends any hold of the owner
   ARGV[3]  floor      number: the counter is raised to at least this value
   ARGV[4]  counterMs  how long the counter is kept from now, at least, in milliseconds
-  ARGV[5]  claimMs    how long the waiting readers are admitted, in milliseconds
+  ARGV[5]  claimMs    how long the waiting readers go before the waiting writers, in milliseconds
   ARGV[6]  prefix     the prefix of the timeout keys of this lock
   ARGV[7]  channel    the channel of the waiters of this lock
   ARGV[8]  publish    PUBLISH or SPUBLISH
@@ -54,13 +55,14 @@ if not held or writes and token ~= '' and last > tonumber(token) then
   return { 'changed' }
 end
 
--- The next reader gets the last token. So the counter is raised to the fence plus 1.
+-- The next reader gets the number in the counter as its token. This token must be above the fence, so the counter is
+-- raised to the fence plus 1.
 local fence = lastOf(keys.counter, floor)
 local above = string.format('%.0f', fence + 1)
 
 redis.call('HDEL', keys.lock, owner)
 if writes then
-  -- The owner may hold a read lock too, and keeps it. If there is no reader, `dropDead` deletes the lock.
+  -- The owner may also have a hold as a reader, which it keeps. If there is no reader, `dropDead` deletes the lock.
   redis.call('HSET', keys.lock, 'mode', 'read')
   local left = dropDead(keys)
   raiseTo(keys.counter, above, counterMs)
@@ -79,7 +81,7 @@ if left == 0 then
   wake(keys, publish, channel, 0, false, claimMs)
   return { 'taken', fence }
 end
--- An owner that waits for an upgrade is woken when it is the only holder.
+-- If an owner waits for an upgrade and is the only holder now, the script wakes this owner.
 local _, sinceUs = firstOf(keys, keys.writers)
 if isUpgradable(owner) or left == 1 and sinceUs == GOES_ON then
   tellNext(keys, publish, channel, left)

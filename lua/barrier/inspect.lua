@@ -1,11 +1,11 @@
 --[[
   Returns the arrivals of the current round of a barrier. Changes nothing.
 
-  KEYS[1]  barrier  zset: id of an arrival -> when its lease ends, server time in ms
-  KEYS[2]  state    hash: when the round began, server time in µs, and its number of parties
+  KEYS[1]  barrier  zset: id of an arrival -> the server time in ms at which its lease ends
+  KEYS[2]  state    hash: the server time in µs at which the round began, and its number of parties
 
   Returns
-    { arrived, parties: number or '' as null, round: number or '' as null }  without an arrival, both are ''
+    { arrived, parties: number or '' as null, round: number or '' as null }  without an arrival, the last two are ''
 ]]
 local barrier, state = KEYS[1], KEYS[2]
 

@@ -1,11 +1,11 @@
 --[[
-  Takes an arrival back, so that it does not count. Later copies of the request to arrive are not counted either. If the
-  round is over, changes nothing.
+  Withdraws an arrival, so that the arrival does not count. Later copies of the request to arrive are not counted
+  either. If the round is over, changes nothing.
 
-  Safe to run twice: an arrival that has left stays away.
+  Safe to run twice: an arrival that was withdrawn stays withdrawn.
 
-  KEYS[1]  barrier  zset: id of an arrival -> when its lease ends, server time in ms
-  KEYS[2]  settled  zset: outcome of an arrival -> until when it is stored, server time in ms
+  KEYS[1]  barrier  zset: id of an arrival -> the server time in ms at which its lease ends
+  KEYS[2]  settled  zset: outcome of an arrival -> the server time in ms until which the outcome is stored
   ARGV[1]  id       the id of the arrival
 
   Returns

@@ -1,18 +1,18 @@
 --[[
   Acquires the lock in FIFO order. If the lock is held, or other owners queue for it, the owner joins the queue.
 
-  The same request confirms a grant, and finds a grant whose message was lost. Safe to run twice: a repeat finds the
-  owner in the queue or in the lock, and gives the same answer. If the lock is free, the script grants it to the head
-  of the queue first, so each request moves the queue. The script refuses a delayed request by server time, because
-  its caller has given up.
+  The same request also confirms a grant, and finds a grant whose message was lost. Safe to run twice: a repeat finds
+  the owner in the queue or in the lock, and gives the same answer. If the lock is free, the script grants the lock to
+  the head of the queue first, so each request moves the queue. The script refuses a delayed request by server time,
+  because the caller of such a request has given up.
 
   KEYS[1]   lock        hash: owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
   KEYS[3]   queue       zset: owner -> ticket
-  KEYS[4]   waiting     hash: client -> until when its places count
+  KEYS[4]   waiting     hash: client -> the server time in ms until which its places count
   ARGV[1]   owner       `<clientId>:<owner>`
   ARGV[2]   leaseMs     the lease that the owner wants, in milliseconds
-  ARGV[3]   ticket      the ticket of an earlier answer; '' if there is none; 'try' acquires the lock now or not at all
+  ARGV[3]   ticket      the ticket of an earlier answer; '' without an earlier answer; 'try' if the call does not wait
   ARGV[4]   notAfterUs  server time after which nothing changes, in µs; 0 means no limit
   ARGV[5]   listens     1 or '': 1 if the client listens to its inbox
   ARGV[6]   label       the name of the process in `inspect`
@@ -29,8 +29,8 @@
     { 'queued', ticket: digits, lastToken: number or '' as 0, ttlMs >= -1, first: 1 or 0,
       holder: text or '', ageMs: number or '' as null, position: number or '' as null }
                              the owner waits. `lastToken` is the token of the holder, '' if the counter is lost.
-                             `first` is 1 if no other owner is before it. `position` is its position in the queue,
-                             from 1, if it is the last owner there; otherwise ''
+                             `first` is 1 if no other owner is before this owner. `position` is the position of the
+                             owner in the queue, from 1. It is '' if the request has a ticket, or if others are behind
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
 local keys = { lock = KEYS[1], counter = KEYS[2], queue = KEYS[3], waiting = KEYS[4] }
@@ -97,8 +97,9 @@ if ticket == 'try' then
 end
 
 if ticket ~= '' then
-  -- A full server refuses ZADD, unless the script has sent a write command before. Owners that have a ticket keep their
-  -- place even then: this ZREM is such a command, and changes nothing. New owners are refused.
+  -- A full server refuses ZADD, unless the script has sent a write command before. For an owner with a ticket, the
+  -- script sends this ZREM first, which changes nothing. So the owner keeps its place. A full server refuses new
+  -- owners.
   redis.call('ZREM', keys.queue, '')
 end
 local tail = redis.call('ZRANGE', keys.queue, -1, -1, 'WITHSCORES')

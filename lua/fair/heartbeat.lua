@@ -1,9 +1,9 @@
 --[[
   Keeps the places of a client in the queues of many locks, and grants the locks of these queues that are free.
 
-  A place can be missing, because the client was taken for dead or Redis was emptied. The script puts it back in
-  the order of its ticket. Safe to run twice. The script refuses a delayed request by server time, because waiters may
-  have left since.
+  A place can be missing, because the client was taken for dead or Redis was emptied. The script restores a missing
+  place in the order of its ticket. Safe to run twice. The script refuses a delayed request by server time, because
+  waiters may have left since.
 
   KEYS[*]  locks       for each lock: its hash, counter, queue and waiting
   ARGV[1]  client      the client's id
@@ -23,7 +23,7 @@
       holder: text or '' }
                              `lastToken` is the token of the holder. `first` is the owner at the head of the queue.
                              `granted` is the holder if it belongs to this client, or ''. `missing` is the number of
-                             places that were missing and are put back
+                             places that were missing and are restored
       { error: text }        the error of this lock
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
@@ -52,8 +52,7 @@ if isLate(notAfterUs) then
   return { 'late', serverTimeText() }
 end
 
--- Puts missing places back, with one ZADD for 500 places, because usually no place is missing. Returns how many were
--- missing.
+-- Restores missing places, and returns their number. One ZADD is for 500 places, because usually no place is missing.
 local function putBack(keys, from, count, holder)
   local missing, args = 0, {}
   for n = 0, count - 1 do
@@ -82,8 +81,8 @@ end
 local function beat(keys, from, count)
   local ttlMs = redis.call('PTTL', keys.lock)
   local last = redis.call('GET', keys.counter)
-  -- A full server refuses ZADD, unless the script has sent a write command before. So this ZREM, which changes nothing,
-  -- is sent first.
+  -- A full server refuses ZADD, unless the script has sent a write command before. So the script sends this ZREM first,
+  -- which changes nothing.
   redis.call('ZREM', keys.queue, '')
   local fields = redis.call('HKEYS', keys.lock)
   local holder = fields[1]
@@ -102,7 +101,8 @@ local function beat(keys, from, count)
       ttlMs, last, holder = redis.call('PTTL', keys.lock), token, following
     end
   end
-  -- When a claim window ends, the client of the first owner in the queue checks the lock. So that client must be alive.
+  -- When a claim window ends, the client of the first owner in the queue checks the lock. So the first owner must
+  -- belong to a live client.
   local isClaim = ttlMs >= 0 and ttlMs <= terms.claimMs
   local first = isClaim and firstAlive(keys, nowUs, terms, client)
     or redis.call('ZRANGE', keys.queue, 0, 0)[1]
@@ -115,7 +115,7 @@ for i = 1, #KEYS, 4 do
   local keys =
     { lock = KEYS[i], counter = KEYS[i + 1], queue = KEYS[i + 2], waiting = KEYS[i + 3] }
   local count = tonumber(ARGV[at])
-  -- If one lock has an error, the places at the other locks must still be kept.
+  -- With pcall, an error of one lock does not end the places at the other locks.
   local ok, answer = pcall(beat, keys, at + 1, count)
   at = at + 1 + 3 * count
   answers[#answers + 1] = ok and answer or { tostring(type(answer) == 'table' and answer.err or answer) }

@@ -1,6 +1,6 @@
 --[[
-  Ends the hold of an owner and grants the lock to the next waiter of the queue. With the token '', it also removes the
-  owner from the queue.
+  Ends the hold of an owner and grants the lock to the next waiter of the queue. With the token '', the script also
+  removes the owner from the queue.
 
   If the queue is empty, the lock becomes free. A message then wakes the callers that wait without queueing. Another
   message wakes the first waiter of Redisson's fair lock. Safe to run twice: a repeat finds nothing to end. A late
@@ -9,9 +9,9 @@
   KEYS[1]  lock           hash: owner -> hold count
   KEYS[2]  counter        string: the last fencing token issued for this lock
   KEYS[3]  queue          zset: owner -> ticket
-  KEYS[4]  waiting        hash: client -> until when its places count
+  KEYS[4]  waiting        hash: client -> the server time in ms until which its places count
   KEYS[5]  javaQueue      list: the waiters of Redisson's fair lock
-  KEYS[6]  javaTimeouts   zset: these waiters -> the time in ms after which each counts as dead
+  KEYS[6]  javaTimeouts   zset: each of these waiters -> the time in ms after which it counts as dead
   ARGV[1]  owner          `<clientId>:<owner>`
   ARGV[2]  token          number or '': the token of the hold to end; '' ends every hold and place of the owner
   ARGV[3]  counterMs      how long the counter is kept from now, in milliseconds; 0 means forever
@@ -44,7 +44,7 @@ local terms = { counterMs = ARGV[3], claimMs = tonumber(ARGV[4]), inbox = ARGV[5
 local found = redis.call('HMGET', keys.lock, owner, 'mode')
 local held = found[1]
 if found[2] then
-  -- Redisson has put a read-write lock into this key meanwhile, because Redisson does not check for other locks.
+  -- Since the acquisition, Redisson has put a read-write lock into this key. Redisson does not check for other locks.
   redis.call('HDEL', keys.lock, owner)
   held = false
 end
@@ -67,7 +67,8 @@ if not held then
 end
 
 local nowUs = serverTimeUs()
--- With the token '', the release runs in the background, and the client ignores the reply. So the grant is published.
+-- With the token '', the release runs in the background, and the client ignores the reply. So a grant to the same
+-- client is published too.
 local client, silent = clientOf(owner), token ~= ''
 local following, newToken = grantNext(keys, last or token, nowUs, terms, client, silent)
 if following then

@@ -1,14 +1,14 @@
 --[[
   Counts a latch down by one. At zero the latch is open, and one message wakes its awaiters.
 
-  Safe to run twice: the result of a request is stored under its name as long as a copy of it may run. A call that
-  names its round counts in that round only. Any other call is too late if it was made before this round began. If
-  nothing is counted, nothing is stored.
+  Safe to run twice: the result of a request is stored under its name as long as a copy of the request may run. A call
+  that names its round counts in that round only. Any other call is too late if it was made before the current round
+  began. If nothing is counted, nothing is stored.
 
-  KEYS[1]  latch      string: the count that is left
-  KEYS[2]  round      string: when the count was set, server time in µs
+  KEYS[1]  latch      string: the remaining count
+  KEYS[2]  round      string: the server time in µs at which the count was set
   KEYS[3]  request    string: the result of this request
-  KEYS[4]  kind       string: which kind of object the number belongs to
+  KEYS[4]  kind       string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   ARGV[1]  askedUs    server time at which the caller asked, in µs; 0 means any time
   ARGV[2]  untilUs    server time after which no copy of the request counts, in µs; 0 means no limit
   ARGV[3]  channel    the channel of the awaiters of the latch
@@ -45,8 +45,9 @@ if answer then
   local leftThen, roundThen = string.match(answer, '^(%d+) ?(%d*)$')
   return { 'counted', leftThen, roundThen }
 end
--- This DEL deletes nothing, because no result is stored. A replica refuses it, because a replica may not have received
--- the count yet. A full server refuses DECR, unless the script has sent a write command before.
+-- This DEL deletes nothing, because no result is stored. The script must fail at a replica, which may not have received
+-- the count yet, and a replica refuses DEL. A full server refuses DECR, unless the script has sent a write command
+-- before.
 redis.call('DEL', request)
 if not count and not ownRound then
   return { 'counted', 0, '' }

@@ -1,13 +1,14 @@
 --[[
   Deletes the count of a latch, which opens the latch, and wakes its awaiters.
 
-  Safe to run twice: the result of a request is stored under its name as long as a copy of it may run. A call that
-  names its round deletes the count of that round only. Any other call does not delete a count that was set later.
+  Safe to run twice: the result of a request is stored under its name as long as a copy of the request may run. A call
+  that names its round deletes the count of that round only. Any other call does not delete a count that was set after
+  the call.
 
-  KEYS[1]  latch      string: the count that is left
-  KEYS[2]  round      string: when the count was set, server time in µs
+  KEYS[1]  latch      string: the remaining count
+  KEYS[2]  round      string: the server time in µs at which the count was set
   KEYS[3]  request    string: the result of this request
-  KEYS[4]  kind       string: which kind of object the number belongs to
+  KEYS[4]  kind       string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   ARGV[1]  askedUs    server time at which the caller asked, in µs; 0 means any time
   ARGV[2]  untilUs    server time after which no copy of the request runs, in µs; 0 means no limit
   ARGV[3]  channel    the channel of the awaiters of the latch
@@ -42,7 +43,7 @@ local answer = answerTo(request)
 if answer then
   return { 'done', answer }
 end
--- This DEL deletes nothing. A replica refuses it, because a replica may not have received the count yet.
+-- This DEL deletes nothing, but makes a replica refuse the script. A replica may not have received the count yet.
 redis.call('DEL', request)
 if isLate(untilUs) then
   return { 'forgotten', serverTimeText() }

@@ -1,9 +1,9 @@
 --[[
   Returns the count of a latch, the number of its listeners and its round. Changes nothing.
 
-  KEYS[1]  latch    string: the count that is left
-  KEYS[2]  round    string: when the count was set, server time in µs
-  KEYS[3]  kind     string: which kind of object the number belongs to
+  KEYS[1]  latch    string: the remaining count
+  KEYS[2]  round    string: the server time in µs at which the count was set
+  KEYS[3]  kind     string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   ARGV[1]  channel  the channel of the awaiters of the latch
   ARGV[2]  publish  PUBLISH or SPUBLISH, the command that wakes the listeners
 

@@ -1,12 +1,12 @@
 --[[
-  Sets the count of an open latch, which begins a round.
+  Sets the count of an open latch. This begins a round.
 
-  Safe to run twice: the result of a request is stored under its name as long as a copy of it may run.
+  Safe to run twice: the result of a request is stored under its name as long as a copy of the request may run.
 
-  KEYS[1]  latch    string: the count that is left
-  KEYS[2]  round    string: when the count was set, server time in µs
+  KEYS[1]  latch    string: the remaining count
+  KEYS[2]  round    string: the server time in µs at which the count was set
   KEYS[3]  request  string: the result of this request
-  KEYS[4]  kind     string: which kind of object the number belongs to
+  KEYS[4]  kind     string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   ARGV[1]  count    number: at least 1
   ARGV[2]  untilUs  server time after which no copy of the request runs, in µs; 0 means no limit
   ARGV[3]  channel  the channel of the awaiters of the latch
@@ -41,7 +41,8 @@ if isLate(untilUs) then
   return { 'forgotten', serverTimeText() }
 end
 if before then
-  -- This result is stored too. A late copy must not set the count after the latch has opened.
+  -- The result 0 is stored too. Otherwise, a late copy of the request could set the count after the
+  -- latch has opened.
   keepAnswer(request, '0', untilUs)
   return { 'done', '0' }
 end

@@ -1,9 +1,9 @@
 --[[
-  Acquires several locks, or none. Each is a first acquisition. All of them get the same fencing token.
+  Acquires several locks, or none. Each is a first acquisition. All locks get the same fencing token.
 
   Safe to run twice, like `acquire`: a repeat finds all its own owners in the locks and acquires nothing. The script
-  changes nothing if another owner holds a lock, or if an earlier run of the request still holds only some locks. The
-  caller then releases these locks.
+  changes nothing if another owner holds one of the locks. It also changes nothing if an earlier run of the request
+  still holds only some locks. The caller then releases these locks.
 
   KEYS[*]  both        for each lock its two keys: the lock, a hash: owner -> hold count; its counter, a string: the
                        last fencing token issued for this lock
@@ -51,8 +51,8 @@ for n = 1, #KEYS / 2 do
   last = math.max(last, tonumber(redis.call('GET', KEYS[2 * n]) or 0))
 end
 
--- Only some of the locks have their owner, from an earlier run. A new token would end these holds, so the request is
--- refused.
+-- The owners hold only some of the locks, from an earlier run of this request. A new token would end these holds, so
+-- the script refuses the request.
 if own > 0 and missing then
   return { 'held', -2, missing }
 end

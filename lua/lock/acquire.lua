@@ -2,10 +2,10 @@
   Acquires the lock for an owner, or re-enters it.
 
   Safe to run twice: the caller states the hold count after the call. A repeat finds that count, changes nothing and
-  gives the same answer. If a delayed request would change a count, the script refuses it by server time, because its
-  caller has given up. The token is max(previous + 1, server time in µs), so it rises even if the counter is lost.
-  With a reserve, the owner also gets that many tokens below the token of the answer. Its client gives these tokens to
-  later holders under the same name.
+  gives the same answer. If a delayed request would change a count, the script refuses the request by server time,
+  because its caller has given up. The token is max(previous + 1, server time in µs), so the token rises even if the
+  counter is lost. With a reserve, the owner also gets that many tokens below the token of the answer. Its client gives
+  these tokens to later holders under the same name.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock

@@ -8,7 +8,7 @@
   ARGV[1]  notAfterUs  as in `acquire`; this argument and the next four apply to all calls
   ARGV[2]  counterMs   how long the counters are kept from now, in milliseconds; 0 means forever
   ARGV[3]  publish     PUBLISH or SPUBLISH
-  ARGV[4]  birth       the key that records since when this master votes
+  ARGV[4]  birth       the key with the mark, which records from when this master may vote
   ARGV[5]  longestMs   number or '': the longest lease of this client, in milliseconds; '' if no call votes
   ARGV[6]  kinds       for each call the first letter of its script, and the number of its own arguments
   ARGV[*]  own         value[]: the own arguments of each call, in order: those not listed above, without the channel
@@ -64,8 +64,8 @@ for n = 1, #KEYS / 2 do
   if not done or reply.err then
     reply = { 'error', type(reply) == 'table' and reply.err or tostring(reply) }
   end
-  -- A client takes three times as long to read a list of two as to read one value. So the usual answers are shortened:
-  -- a string is the token of `granted`, a number is the listeners of `freed`.
+  -- A client takes three times as long to read a list of two as to read one value. So the usual answers are shortened.
+  -- A string is the token of `granted`. A number is the number of listeners of `freed`.
   local isUsual = reply[1] == 'granted' and not reply[3] or reply[1] == 'freed'
   replies[n] = isUsual and reply[2] or reply
 end

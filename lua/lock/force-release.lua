@@ -1,5 +1,5 @@
 --[[
-  Ends one hold that the caller saw, and no other, and wakes the waiters.
+  Ends one hold that the caller saw, and no other hold, and wakes the waiters.
 
   Safe to run twice: a repeat cannot end the next hold, because that hold has another owner or a newer token. With
   several masters, each master also stores the name of the owner, so that no repair restores the hold there.
@@ -28,8 +28,8 @@ if found[2] then
 end
 local last = tonumber(redis.call('GET', counter) or 0)
 if forced then
-  -- A full server refuses HSET, unless the script has sent a write command before. So this HDEL, which changes nothing,
-  -- is sent first.
+  -- A full server refuses HSET, unless the script has sent a write command before. So the script sends this HDEL first,
+  -- which changes nothing.
   redis.call('HDEL', forced, '')
   redis.call('HSET', forced, owner, '1')
   redis.call('PEXPIRE', forced, forcedMs)

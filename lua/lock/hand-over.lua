@@ -2,7 +2,7 @@
   Passes the lock from one owner of a client to another owner of the same client, in one step.
 
   Safe to run twice: a repeat finds the new owner in the lock and gives the same answer. With `listening`, the script
-  yields if another client listens: it frees the lock and wakes all waiters.
+  yields if another client listens: the script frees the lock and wakes all waiters.
 
   KEYS[1]   lock        hash: owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock

@@ -3,11 +3,11 @@
 
   KEYS[1]  lock     hash: owner -> hold count
   KEYS[2]  counter  string: the last fencing token issued for this lock
-  KEYS[3]  queue    zset: owner -> ticket, which is the server time in µs when the owner came
-  KEYS[4]  waiting  hash: client -> until when its places count, and its label
+  KEYS[3]  queue    zset: owner -> ticket: the server time in µs at which the owner joined the queue
+  KEYS[4]  waiting  hash: client -> the server time in ms until which its places count, and its label
   ARGV[1]  channel  the channel of the callers that do not queue
   ARGV[2]  publish  PUBLISH or SPUBLISH, the command that publishes releases
-  ARGV[3]  most     number: how many waiters of the queue are wanted
+  ARGV[3]  most     number: the greatest number of waiters in the answer
 
   Returns
     { holder: text or '' as null, holds, ttlMs >= -2, token: number or '' as null,

@@ -1,5 +1,5 @@
 --[[
-  Lowers the owner's hold count. At zero the lock is free, and one message wakes the waiters.
+  Lowers the hold count of the owner. At zero the lock is free, and one message wakes the waiters.
 
   Safe to run twice: the caller states the hold count after the call. A late release cannot end a newer hold of the
   same owner, because that hold has a newer token. The script refuses a late request that would lower a count to a

@@ -24,9 +24,8 @@ local function acquire(
     if refusal then
       return refusal
     end
-    -- On a single server, the token of a hold is the time when it was issued, so the token gives the age of the hold.
-    -- Masters count their tokens, so they report no age. With redis.pcall, an error of the counter does not stop the
-    -- answer.
+    -- On a single server, a token is the time when it was issued, so the token gives the age of the hold. Masters count
+    -- their tokens, so they report no age. With redis.pcall, an error of the counter does not stop the answer.
     local last = not vote and tonumber(redis.pcall('GET', counter))
     local ageMs = last and math.max(0, math.floor((serverTimeUs() - last) / 1000)) or ''
     return { 'held', ttlMs, redis.call('HGETALL', lock)[1], ageMs }
@@ -43,8 +42,8 @@ local function acquire(
     local replId, longest
     sinceUs, replId, longest =
       string.match(redis.call('GET', vote.birth) or '', '^(%d+) %S* %d (%x+) (%d+)$')
-    -- A server gets another replication id when it starts, is promoted, or gets its first replica. A connection can
-    -- outlive a promotion and a first replica. So the id is compared at each vote.
+    -- A server gets another replication id when it starts, is promoted, or gets its first replica. A client can stay
+    -- connected during a promotion, and when the first replica connects. So the script compares the id at each vote.
     local line = replId and 'master_replid:' .. replId .. '\r'
     local isSame = line and string.find(replicationInfo(), line, 1, true)
     if not isSame or longest - vote.longestMs < 0 then
@@ -55,8 +54,8 @@ local function acquire(
   end
 
   if not held and not vote then
-    -- Most acquisitions take this path, so it has few commands. It passes texts, because formatting a number takes half
-    -- as long as a command.
+    -- Most acquisitions take this path, so it has few commands. It passes tokens as texts, because formatting a number
+    -- takes half as long as a command.
     local newToken = reserved and string.format('%.0f', nowUs + reserve) or serverTimeText()
     local keptMs = counterKeptMs(counterMs, leaseMs)
     local last = counterMs ~= '0' and redis.call('SET', counter, newToken, 'PX', keptMs, 'GET')

@@ -1,8 +1,8 @@
 -- Included after parts/kind.lua. Redisson stores the available permits of a semaphore as a number.
 local NO_SEMAPHORE = 'WRONGTYPE a value that is no number of permits has this name'
 
--- Returns the number of available permits, which can be below 0, and true if a client has set it. On an error, returns
--- nil and the error.
+-- Returns the number of available permits, which can be below 0, and true if a client has set this number. On an error,
+-- returns nil and the error.
 local function availableIn(semaphore, kind, own)
   local text, refusal = numberOf(semaphore, kind, own)
   if refusal then

@@ -3,10 +3,10 @@
 -- `barrier`  zset with an expiry: the arrivals of the current round. The score is the server time in ms at which the
 --            lease of the arrival ends.
 -- `state`    hash with an expiry: `round`, the server time in µs when the current or last round began, and `parties`.
--- `settled`  zset with an expiry: `=<id>` of a counted arrival, `-<id>` of an arrival that has left. The score is the
---            server time in ms until which this is stored.
+-- `settled`  zset with an expiry: `=<id>` for an arrival whose round is over, `-<id>` for a withdrawn arrival. The
+--            score is the server time in ms until which the entry is stored.
 
--- 10 minutes. A client asks for the outcome of its arrival within this time, even after an outage.
+-- 10 minutes. A client requests the outcome of its arrival within this time, even after an outage.
 local SETTLED_MS = 600000
 
 local function nowMs()
@@ -17,8 +17,8 @@ local function expiry(ms)
   return string.format('%.0f', ms)
 end
 
--- Returns 'passed' for an arrival that was counted, 'left' for an arrival that has left, and nil for others. The ZREM
--- removes nothing. A replica refuses it, because a replica may not have received the arrival yet.
+-- Returns 'passed' for an arrival whose round is over, 'left' for an arrival that was withdrawn, and nil for others.
+-- The ZREM removes nothing, but makes a replica refuse the script. A replica may not have received the arrival yet.
 local function outcomeOf(barrier, settled, id)
   redis.call('ZSCORE', barrier, id)
   redis.call('ZREM', settled, '')
@@ -26,7 +26,7 @@ local function outcomeOf(barrier, settled, id)
   return scores[1] and 'passed' or scores[2] and 'left' or nil
 end
 
--- Stores the outcome of an arrival, and forgets outcomes that are stored for long enough.
+-- Stores the same outcome for several arrivals, and deletes outcomes whose time is over.
 local function settle(settled, mark, ids)
   local untilMs = nowMs() + SETTLED_MS
   redis.call('ZREMRANGEBYSCORE', settled, '-inf', expiry(nowMs()))
@@ -36,7 +36,7 @@ local function settle(settled, mark, ids)
   redis.call('PEXPIREAT', settled, expiry(untilMs))
 end
 
--- Removes the arrivals whose leases have ended, and returns how many are left.
+-- Removes the arrivals whose leases have ended, and returns the number of the other arrivals.
 local function arrivedAt(barrier)
   redis.call('ZREMRANGEBYSCORE', barrier, '-inf', '(' .. expiry(nowMs()))
   return redis.call('ZCARD', barrier)

@@ -1,5 +1,5 @@
--- The mark of a master records from when the master may vote: `<since, µs> <origin> <durable> <replId> <longestMs>`.
--- The mark of an older Holdfast ends after <durable>.
+-- The mark of a master records from when the master may vote: `<since, µs> <origin> <durable> <replId> <longestMs>`. A
+-- mark from an older version of Holdfast lacks the last two fields.
 
 -- The answer of INFO replication, read once for each request.
 local replication

@@ -1,10 +1,10 @@
--- Returns how long a counter is kept, in milliseconds: at least as long as the lease.
+-- Returns how long a counter is kept, in milliseconds: `counterMs`, but at least as long as the lease.
 local function counterKeptMs(counterMs, leaseMs)
   return counterMs - leaseMs < 0 and leaseMs or counterMs
 end
 
--- Stores a token. A `counterMs` of '0' means forever. The counter must outlive the lease. The counter must also last
--- until the server time has passed the token, because then the time gives the next token.
+-- Stores a token in the counter. A `counterMs` of '0' means forever. The counter must outlive the lease. The counter
+-- must also last until the server time is above the token, because without a counter the time gives the next token.
 local function setCounter(counter, token, counterMs, leaseMs)
   if counterMs == '0' then
     redis.call('SET', counter, token)
@@ -18,7 +18,7 @@ local function setCounter(counter, token, counterMs, leaseMs)
   end
 end
 
--- Keeps the counter for longer, because a lease was renewed.
+-- Called when a lease is renewed or becomes longer: keeps the counter for longer, too.
 local function keepCounter(counter, counterMs, leaseMs)
   if counterMs == '0' then
     return

@@ -1,4 +1,4 @@
--- Included after parts/counter.lua. Returns the last token, or the floor if that is higher.
+-- Included after parts/counter.lua. Returns the last token, or the floor if the floor is higher.
 local function lastOf(counter, floor)
   return string.format('%.0f', math.max(tonumber(redis.call('GET', counter) or 0), floor))
 end

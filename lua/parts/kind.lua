@@ -12,7 +12,8 @@ local OTHER_KIND = {
   semaphore = 'WRONGTYPE a semaphore without leases has this name',
 }
 
--- Returns the text of the number, or false. If another kind set the number, returns false and an error.
+-- Returns the number as text, or false if there is no number. If another kind set the number, returns false and an
+-- error.
 local function numberOf(number, kind, own)
   local text = redis.call('GET', number)
   local noted = text and redis.call('GET', kind)
@@ -26,7 +27,8 @@ local function noteKind(kind, own)
   redis.call('SET', kind, own, 'PX', KIND_MS)
 end
 
--- Keeps the note while the number is used. To save commands, the expiry is set at most once a day.
+-- Called when the number is used: keeps the note for another week. To save commands, the expiry is set at most once a
+-- day.
 local function keepKind(kind)
   local leftMs = redis.call('PTTL', kind)
   if leftMs >= 0 and leftMs < KIND_MS - DAY_MS then

@@ -1,13 +1,15 @@
 -- Included after parts/server-time.lua and parts/birth.lua. Reads and writes the mark of a master, for the scripts
 -- `enrol`, `claim` and `found`.
--- `<since, µs> <origin> <durable> <replId> <longestMs>`. The origin is the id of the server process that wrote the
--- mark. In a new deployment, `/` and the id of the deployment follow. After the founding, `/` and the id of the founder
--- follow.
+--
+-- The mark is `<since, µs> <origin> <durable> <replId> <longestMs>`. The origin is the id of the server process that
+-- wrote the mark. If the master was claimed for a new deployment, `/` and the id of the deployment follow. After the
+-- founding, `/` and the id of the founder follow.
 
 -- A later version of Holdfast may write marks that this version cannot read. Such a mark begins with its version.
 local NEWER = 'NEWER the mark holdfast_birth was written by a newer version of Holdfast'
 
--- Returns nil if there is no mark. Fields are missing in the mark of an older Holdfast.
+-- Returns the fields of the mark. Returns nil without a mark, and nil and an error for a mark of a newer version. A
+-- mark from an older version of Holdfast has no `replId`.
 local function readMark(birth)
   local text = redis.call('GET', birth)
   local sinceUs, origin, durable, rest = string.match(text or '', '^(%d+) (%S*) (%d)(.*)$')
@@ -29,7 +31,7 @@ local function writeMark(birth, mark)
   redis.call('SET', birth, text)
 end
 
--- True if the server was a replica before. Such a server may have taken over with fewer writes than its master had.
+-- True if the server was a replica before. Such a server may lack the last writes of its old master.
 local function wasReplica()
   return string.match(replicationInfo(), 'second_repl_offset:(%-?%d+)') ~= '-1'
 end

@@ -1,10 +1,10 @@
 -- Included after parts/permits.lua. Stores the owners of the permits of a semaphore, because Redisson's keys have no
 -- room for them. No permit depends on these entries, so errors are ignored.
 
--- One hour. Entries outlive the leases by at least this time, so that only few acquisitions set the expiry.
+-- One hour. Entries outlive the leases by at least one hour, so that only few acquisitions must set the expiry.
 local MORE_MS = 3600000
 
--- Keeps the entries at least as long as a lease that begins or is renewed now.
+-- Called when a lease begins or is renewed: keeps the entries for at least as long as this lease.
 local function keepHolders(holders, leaseMs)
   local leftMs = redis.call('PTTL', holders)
   if leftMs ~= -2 and leftMs - leaseMs < MORE_MS then
@@ -12,14 +12,14 @@ local function keepHolders(holders, leaseMs)
   end
 end
 
--- Returns the owner of an entry, and when the owner acquired its permits, in µs. Returns nothing if the entry is
--- missing or malformed.
+-- Returns the owner of an entry, and the server time in µs at which it acquired its permits. Returns nothing if the
+-- entry is missing or malformed.
 local function ownerAt(holders, head)
   local entry = redis.pcall('HGET', holders, head)
   return string.match(type(entry) == 'string' and entry or '', '^(.*:%d+) (%d+)$')
 end
 
--- Deletes the entry, unless its owner still holds a permit.
+-- Deletes the entry, unless its owner still holds a permit. `head` is the beginning of the ids.
 local function dropUnlessTaken(keys, head)
   local owner = ownerAt(keys.holders, head)
   if not owner or takenBy(keys, owner) == 0 then
@@ -44,8 +44,8 @@ local function addHolder(keys, owner, leaseMs, taken)
   end
 end
 
--- Returns the owners of these permits, and when each acquired them, in µs. `found` lists ids, each followed by the end
--- of its lease.
+-- Returns the known owners of these permits, each followed by the server time in µs at which it acquired them. `found`
+-- lists ids, each followed by the end of its lease.
 local function holdersOf(keys, found)
   local holders, last = {}, nil
   for i = 1, #found, 2 do

@@ -1,10 +1,10 @@
 -- Included after parts/server-time.lua. Permits with leases. `keys` are the keys of one semaphore.
 --
--- `pool`      string: how many permits are available; below 0 if fewer are set than are taken.
--- `timeouts`  zset: id of a permit, 16 bytes -> until when it is taken, server time in ms; FOREVER if Redisson took it
---             without a lease.
--- `holders`   hash with an expiry: the first 24 hex digits of the ids of an acquisition -> its owner, and since when,
---             in µs. An entry without a permit in `timeouts` does not count.
+-- `pool`      string: how many permits are available; below 0 if more permits are taken than the semaphore has.
+-- `timeouts`  zset: id of a permit, 16 bytes -> the server time in ms at which its lease ends. FOREVER means that
+--             Redisson took the permit without a lease.
+-- `holders`   hash with an expiry: the first 24 hex digits of the ids of an acquisition -> its owner, and its
+--             server time in µs. An entry without a permit in `timeouts` does not count.
 
 local FOREVER = 922337203685477
 
@@ -27,8 +27,8 @@ local function bytesOf(hex)
   end))
 end
 
--- Returns the first 12 bytes of the ids of an owner, as bytes and as hex digits. They are the beginning of the hash of
--- the owner's name.
+-- Returns the first 12 bytes of the permit ids of an owner, as bytes and as hex digits. These bytes are the beginning
+-- of the SHA-1 hash of the owner's name.
 local knownOwner, knownHead, knownHex
 local function headOf(owner)
   if knownOwner ~= owner then
@@ -38,7 +38,7 @@ local function headOf(owner)
   return knownHead, knownHex
 end
 
--- Makes expired permits available. Returns their number.
+-- Makes expired permits available, and returns their number.
 local function giveBackExpired(keys)
   local expired = redis.call('ZCOUNT', keys.timeouts, '-inf', nowInMs())
   if expired == 0 then
@@ -62,8 +62,8 @@ local function permitsOf(owner)
   return tonumber(string.match(owner, '%d+$'))
 end
 
--- Calls `work` with the ids of an owner's permits, at most 1,000 at a time. An id is the head of the owner and a
--- number.
+-- Calls `work` with the ids of the permits that an owner wants or has, at most 1,000 at a time. An id is the head of
+-- the owner and a number.
 local function eachOf(owner, work)
   local permits = permitsOf(owner)
   local head = headOf(owner)

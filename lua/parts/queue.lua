@@ -1,9 +1,10 @@
 -- Included by the scripts of the fair lock, after parts/counter.lua and parts/token.lua. `keys` are the keys of one
 -- lock. `terms` belong to the call: counterMs, claimMs, aliveMs, inbox (the prefix of the inbox channels).
 --
--- `queue`    zset: owner -> ticket, which is the server time in µs when the owner came.
--- `waiting`  hash: client -> '<its places count until, ms> <1 if its inbox had a listener, otherwise 0> <label>'. Also
---            owner -> claim window in ms, for owners that want a shorter window.
+-- `queue`    zset: owner -> ticket, which is the server time in µs at which the owner joined the queue.
+-- `waiting`  hash: client -> '<untilMs> <seen> <label>'. Its places count until the server time `untilMs`. `seen` is 1
+--            if its inbox had a listener, otherwise 0. Also owner -> claim window in ms, for an owner that wants a
+--            shorter window.
 
 local function clientOf(owner)
   return string.match(owner, '^[^:]*')
@@ -13,7 +14,7 @@ local function isHeard(client, terms)
   return redis.call('PUBSUB', 'NUMSUB', terms.inbox .. client)[2] > 0
 end
 
--- Keeps the places of a client for aliveMs from now on. Writes nothing if an earlier call has just done so.
+-- Keeps the places of a client for `aliveMs` from now. Writes nothing if an earlier call has done this recently.
 local function stayAlive(keys, client, listens, label, nowMs, terms)
   local mark = redis.call('HGET', keys.waiting, client)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
@@ -26,8 +27,8 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   redis.call('PEXPIRE', keys.waiting, terms.aliveMs * 2)
   redis.call('PEXPIRE', keys.queue, terms.aliveMs * 2)
 
-  -- If the queue is never empty, `waiting` is never deleted. So each call looks at three entries, and deletes entries
-  -- of clients that are gone.
+  -- If the queue is never empty, `waiting` is never deleted. So each call checks three random entries, and deletes
+  -- entries of clients that are gone.
   local some = redis.call('HRANDFIELD', keys.waiting, 3, 'WITHVALUES')
   for i = 1, #some, 2 do
     local overMs = string.match(some[i + 1], '^(%d+) %d')
@@ -39,9 +40,9 @@ local function stayAlive(keys, client, listens, label, nowMs, terms)
   end
 end
 
--- True if a client is alive: its places still count, and if its inbox had a listener, it still has a listener. The
--- number of listeners can be wrong, for example for a client that listens at a replica. So it is read before a message
--- is sent, because a client that counts as dead must not receive a grant.
+-- True if a client is alive: its places still count, and if its inbox had a listener, the inbox still has a listener.
+-- The number of listeners can be wrong, for example for a client that listens at a replica. A client that counts as
+-- dead must not receive a grant, so the number is read before the message is sent.
 local function isAlive(client, mark, nowUs, terms)
   local untilMs, seen = string.match(mark or '', '^(%d+) (%d)')
   if not untilMs or untilMs * 1000 < nowUs then
@@ -50,8 +51,8 @@ local function isAlive(client, mark, nowUs, terms)
   return seen == '0' or isHeard(client, terms)
 end
 
--- Returns the first live owner of the queue, and removes the owners before it. Owners of the client `own` count as
--- alive.
+-- Returns the first live owner of the queue, and removes the dead owners before this owner. Owners of the client `own`
+-- count as alive.
 local function firstAlive(keys, nowUs, terms, own)
   for _ = 1, 100 do
     local owner = redis.call('ZRANGE', keys.queue, 0, 0)[1]

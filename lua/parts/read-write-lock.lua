@@ -5,13 +5,13 @@
 -- `<prefix>:<reader>:rwlock_timeout:<n>`   string with an expiry: the lease of the n-th hold of a reader. Redisson
 --            writes such a key for each hold, with the value 1. Holdfast writes only the key for n = 1. The value is
 --            the server time in µs when the reader got the lock.
--- `readers`  zset: client -> since when it waits to read, server time in µs.
--- `writers`  zset: the queue of the waiters that exclude each other, with the same times. A client that waits to write
---            has its name here, and for the upgradable lock `<client>:upgradable`. An owner that holds the lock as
---            another kind has its own name in either queue. The score of an owner that holds the upgradable lock and
---            waits to write is 3.
--- `alive`    hash: member of either queue -> until when its place counts, server time in ms.
--- `phase`    string with an expiry: exists while readers are admitted that waited when a writer left.
+-- `readers`  zset: client -> the server time in µs at which its wait to read began.
+-- `writers`  zset: the queue of the waiters that exclude each other, with the same times. The member is the client if
+--            it waits to write, and `<client>:upgradable` if it waits for the upgradable lock. If an owner already
+--            holds another side of the lock, the member is the owner, in either queue. The score of an owner that holds
+--            the upgradable lock and waits to write is 3.
+-- `alive`    hash: member of either queue -> the server time in ms until which its place counts.
+-- `phase`    string with an expiry: exists while the readers that waited when a writer released go before the writers.
 
 -- If a lock has no field `mode`, it is not a read-write lock.
 local OTHER_LOCK = 'WRONGTYPE a lock that is no read-write lock has this name'
@@ -70,13 +70,13 @@ local function prolong(keys, leaseMs)
   end
 end
 
--- True if a reader of Redisson before 4 has re-entered. Redisson then renews only the lock, and not the leases of the
--- reader. So the lease of the lock counts for this reader. Owners of Redisson begin with a UUID.
+-- True for a reader of Redisson that has re-entered the lock. Redisson before version 4 then renews only the lock, and
+-- not the leases of the reader. So the lease of the lock counts for this reader. Owners of Redisson begin with a UUID.
 local function isRenewedWithLock(reader, count)
   return count ~= '1' and string.match(reader, '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-') ~= nil
 end
 
--- Removes readers whose lease has expired. Returns the number of holders that are left.
+-- Removes the readers whose leases have expired. Returns the number of the other holders.
 local function dropDead(keys)
   local fields = redis.call('HGETALL', keys.lock)
   local left, longestMs, hasWriter = 0, -2, false
@@ -104,18 +104,19 @@ local function dropDead(keys)
   return left
 end
 
--- Up to 8 holds are checked one by one. If there are more holds, 4 of them are checked.
+-- Up to 8 holders are checked one by one. If there are more holders, 4 random holders are checked.
 local FEW = 8
 local SAMPLE = 4
 
--- Returns the number of holders: 0, 1, or 2 for several. Removes the expired readers that it finds. If there are many
--- readers, a few of them are checked, so that a release takes the same time beside 10,000 readers as beside ten.
+-- Returns the number of holders; for more than 8 holders, the result may be 2 instead. Removes the expired readers that
+-- it finds. Among many readers, only a few are checked, so that a release takes the same time beside 10,000 readers as
+-- beside ten.
 --
--- If at most one of these few readers is alive, all readers are checked. This removes every expired reader, so no
--- reader causes a second full check.
+-- If at most one of the few readers is alive, all readers are checked. This check removes every expired reader, so no
+-- expired reader causes a second full check.
 --
 -- Redisson's waiters sleep until the lock key expires. If this key lives much longer than the leases of the few
--- readers, sometimes all readers are checked, which shortens the expiry of the key.
+-- readers, some calls check all readers. The check of all readers shortens the expiry of the key.
 local function countHolders(keys)
   local size = redis.call('HLEN', keys.lock) - 1
   if size <= FEW then
@@ -145,7 +146,7 @@ end
 -- not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
--- Returns until when the place of a client counts, server time in ms; nothing if the place does not count any more.
+-- Returns the server time in ms until which the place of a member counts; nothing if the place does not count any more.
 local function markOf(keys, client, nowMs)
   local untilMs = redis.call('HGET', keys.alive, client)
   if untilMs and untilMs - nowMs >= 0 and untilMs - nowMs <= MOST_AHEAD_MS then
@@ -153,7 +154,8 @@ local function markOf(keys, client, nowMs)
   end
 end
 
--- Returns the first `most` members whose places still count, and when the wait of each began.
+-- Reads the first `most` members of a queue. Returns the members whose places still count, each followed by the server
+-- time in µs at which its wait began.
 local function listWaiting(keys, queue, most)
   local nowMs = serverTimeUs() / 1000
   local found = most > 0 and redis.call('ZRANGE', queue, 0, most - 1, 'WITHSCORES') or {}
@@ -167,8 +169,9 @@ local function listWaiting(keys, queue, most)
   return waiting
 end
 
--- Returns the member that has waited longest. Members whose places no longer count are removed first. Also returns when
--- its wait began, and for how many ms its place still counts.
+-- Among the members whose places still count, returns the member that has waited longest. Also returns when its wait
+-- began, server time in µs, and for how many ms its place still counts. Removes the members before it, whose places no
+-- longer count.
 local function firstOf(keys, queue)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -196,7 +199,8 @@ local function placeOf(keys, client, owner, beside)
   return owner, queue
 end
 
--- Stores that a member waits. Its place then counts for aliveMs. A member that waits already keeps its position.
+-- Stores that a member waits. Its place then counts for `aliveMs` from now. A member that waits already keeps its
+-- position.
 local function waits(keys, member, queue, sinceUs, aliveMs)
   redis.call('ZADD', queue, 'NX', sinceUs, member)
   local untilMs = string.format('%.0f', serverTimeUs() / 1000 + aliveMs)

@@ -1,11 +1,11 @@
--- Lowers an owner's hold count, for the scripts `release` and `batch`.
+-- Lowers the hold count of an owner, for the scripts `release` and `batch`.
 local function release(lock, counter, owner, token, channel, publish, holds, notAfterUs)
   holds, notAfterUs = tonumber(holds or 0), tonumber(notAfterUs or 0)
 
   local found = redis.call('HMGET', lock, owner, 'mode')
   local held = found[1]
   if found[2] then
-    -- Redisson has put a read-write lock into this key meanwhile, because Redisson does not check for other locks.
+    -- Since the acquisition, Redisson has put a read-write lock into this key. Redisson does not check for other locks.
     redis.call('HDEL', lock, owner)
     return { 'gone' }
   end
@@ -15,7 +15,8 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
     return { 'gone' }
   end
   if token ~= '' then
-    -- The counter of one master of several can be below the token. Only a newer hold raises it above the token.
+    -- The counter of one master of several can be below the token. Only a newer hold raises the counter above the
+    -- token.
     local last = redis.call('GET', counter)
     if last and last ~= token and tonumber(last) > tonumber(token) then
       return { 'gone' }
@@ -34,8 +35,8 @@ local function release(lock, counter, owner, token, channel, publish, holds, not
   end
   local lowered = redis.pcall('HINCRBY', lock, owner, holds - held)
   if type(lowered) == 'table' then
-    -- A full server refuses HINCRBY, unless the script has written before. So the expiry is written first, almost
-    -- unchanged.
+    -- A full server refuses HINCRBY, unless the script has sent a write command before. So the script first writes the
+    -- expiry, almost unchanged.
     local ttlMs = redis.call('PTTL', lock)
     if ttlMs >= 0 then
       redis.call('PEXPIRE', lock, ttlMs + 1)

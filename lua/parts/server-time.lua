@@ -1,4 +1,4 @@
--- Returns the server's time in µs. The time is read once for each request.
+-- Returns the server time in µs since 1970. The time is read once for each run of the script.
 local time, firstUs, firstText
 local function serverTimeUs()
   if not firstUs then

@@ -1,11 +1,13 @@
--- Included after parts/server-time.lua. The clients that wait for permits, in the order in which they began. Each
--- client has one place: the place of its waiter that has waited longest.
+-- Included after parts/server-time.lua. Handles the clients that wait for permits, in the order in which they began to
+-- wait. Each client has one place: the place of its waiter that has waited longest.
 --
--- `queue`  zset: client -> since when it waits, server time in µs.
--- `alive`  hash: client -> until when its place counts, server time in ms, and how many permits it wants.
+-- `queue`  zset: client -> the server time in µs at which its wait began.
+-- `alive`  hash: client -> the server time in ms until which its place counts, and how many permits its first waiter
+--          wants.
 
--- Returns when the wait of a client began, in µs: the time of an earlier answer, or now minus the waiting time. An
--- earlier time that is ahead of now is ignored: the clock was set back, and each later client would come first.
+-- Returns when the wait of a client began, in µs: the time of an earlier answer, or now minus the waiting time. If the
+-- time of the earlier answer is ahead of now, the clock was set back. This time is ignored, because each later client
+-- would come first.
 local function sinceOf(toldUs, waitedMs)
   local told = tonumber(toldUs)
   if told and told <= serverTimeUs() then
@@ -18,7 +20,7 @@ end
 -- not count, because its client may be gone.
 local MOST_AHEAD_MS = 10000
 
--- Returns until when the place of a client counts, server time in ms, and how many permits its first waiter wants.
+-- Returns the server time in ms until which the place of a client counts, and how many permits its first waiter wants.
 -- Returns nothing if the place does not count any more.
 local function markOf(keys, client, nowMs)
   local untilMs, permits = string.match(redis.call('HGET', keys.alive, client) or '', '^(%d+) (%d+)$')
@@ -27,8 +29,8 @@ local function markOf(keys, client, nowMs)
   end
 end
 
--- Returns two lists about the first `most` clients, without places that no longer count. The first list has each client
--- and when its wait began. The second list has each client and how many permits it wants.
+-- Reads the first `most` clients, and returns two lists about the clients whose places still count. The first list has
+-- each client and when its wait began, in µs. The second list has each client and how many permits it wants.
 local function listWaiting(keys, most)
   local nowMs = serverTimeUs() / 1000
   local found = most > 0 and redis.call('ZRANGE', keys.queue, 0, most - 1, 'WITHSCORES') or {}
@@ -45,8 +47,9 @@ local function listWaiting(keys, most)
   return waiting, wanted
 end
 
--- Returns the client that has waited longest. Clients whose places no longer count are removed first. Also returns when
--- its wait began, how many permits it wants, and until when its place counts.
+-- Among the clients whose places still count, returns the client that has waited longest. Also returns when its wait
+-- began, in µs, how many permits it wants, and until when its place counts, in ms. Removes the clients before it, whose
+-- places no longer count.
 local function firstOf(keys)
   local nowMs = serverTimeUs() / 1000
   for _ = 1, 1000 do
@@ -69,8 +72,8 @@ end
 local function isNext(keys, client, sinceUs)
   local first, firstUs = firstOf(keys)
   if first == client and firstUs - sinceUs < 0 then
-    -- The stored time belongs to a waiter that has its permits now. This waiter began later, so another client may come
-    -- before this client.
+    -- The stored time belongs to an earlier waiter of this client, which has its permits now. This waiter began to wait
+    -- later, so another client may be next.
     redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
     first, firstUs = firstOf(keys)
   end
@@ -82,7 +85,7 @@ local function waitsUntil(keys, client, permits, forMs)
   redis.call('HSET', keys.alive, client, untilMs .. ' ' .. permits)
 end
 
--- Stores that a client waits. Its place then counts for aliveMs.
+-- Stores that a client waits. Its place then counts for `aliveMs` from now.
 local function waits(keys, client, sinceUs, permits, aliveMs)
   redis.call('ZADD', keys.queue, string.format('%.0f', sinceUs), client)
   waitsUntil(keys, client, permits, aliveMs)
@@ -97,8 +100,8 @@ local function waitsNoMore(keys, client)
   end
 end
 
--- Called when a waiter of a client has its permits. The next waiter of this client is about to ask, so the place counts
--- for `forMs` more. If there is no next waiter, the place is removed.
+-- Called when a waiter of a client has its permits. If other waiters of this client remain, one of them is about to
+-- ask, so the place counts for `forMs` more. Otherwise removes the place.
 local function wentOn(keys, client, isLast, forMs)
   if isLast then
     waitsNoMore(keys, client)
@@ -107,7 +110,7 @@ local function wentOn(keys, client, isLast, forMs)
   end
 end
 
--- Wakes the client that is next, if there are enough permits for it. Does not wake the client `but`.
+-- Wakes the client that is next, if enough permits are available for its first waiter. Does not wake the client `but`.
 local function tellNext(keys, publish, tickets, available, but)
   if available <= 0 then
     return
@@ -118,8 +121,8 @@ local function tellNext(keys, publish, tickets, available, but)
   end
 end
 
--- Informs Redisson's clients how many permits are available. They read the message as a number. Clients of Holdfast
--- ignore a number that begins with 0, because they get other messages, on the channel `tickets`.
+-- Informs Redisson's clients how many permits are available. These clients read the message as a number. Clients of
+-- Holdfast ignore a number that begins with 0, because they get other messages on the channel `tickets`.
 local function tellOthers(publish, channel, available)
   redis.call(publish, channel, '0' .. math.max(available, 0))
 end

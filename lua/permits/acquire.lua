@@ -1,28 +1,31 @@
 --[[
-  Acquires permits of a semaphore with a lease: the number at the end of the owner's name, or none.
+  Acquires permits with leases for an owner, all of them or none. The number at the end of the name of the owner says
+  how many.
 
   Safe to run twice: an owner that holds its permits keeps them, and gets a new token. Clients get permits in the order
-  in which they began to wait. No caller overtakes, even if it wants fewer permits or does not wait.
+  in which they began to wait. No call overtakes a waiting client, even if the call wants fewer permits or does not
+  wait.
 
   KEYS[1]   pool        string: how many permits are available
-  KEYS[2]   timeouts    zset: id of a permit -> until when it is taken, server time in ms
+  KEYS[2]   timeouts    zset: id of a permit -> the server time in ms at which its lease ends
   KEYS[3]   counter     string: the last fencing token issued for this semaphore
-  KEYS[4]   queue       zset: client -> since when it waits, server time in µs
-  KEYS[5]   alive       hash: client -> until when its place counts, and how many permits it wants
-  KEYS[6]   holders     hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
-  KEYS[7]   kind        string: which kind of object the number belongs to
+  KEYS[4]   queue       zset: client -> the server time in µs at which its wait began
+  KEYS[5]   alive       hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[6]   holders     hash: the first 24 hex digits of an id -> the owner of the permit, and when its hold began, in
+                        µs
+  KEYS[7]   kind        string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   ARGV[1]   owner       `<clientId>:<owner>:<permits>`
   ARGV[2]   leaseMs     the permits are taken for this long from now, in milliseconds
   ARGV[3]   notAfterUs  server time after which nothing is taken, in µs; 0 means no limit
   ARGV[4]   counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
-  ARGV[5]   channel     the channel that tells Redisson's clients how many permits are available
+  ARGV[5]   channel     the channel on which Redisson's clients learn how many permits are available
   ARGV[6]   publish     PUBLISH or SPUBLISH
   ARGV[7]   tickets     the channel that wakes the next client
   ARGV[8]   client      the client of the owner if the call waits; '' if it does not wait
   ARGV[9]   last        1 or '': 1 if no other call of the client waits
   ARGV[10]  waitedMs    how long the call has waited, in milliseconds
-  ARGV[11]  since       when the wait began, from an earlier answer; '' if there is none. A time ahead of now does not
-                        count
+  ARGV[11]  since       when the wait began, from an earlier answer; '' without an earlier answer. A time ahead of now
+                        does not count
   ARGV[12]  aliveMs     how long the place counts, in milliseconds
   ARGV[13]  limit?      number: the total number of permits, which is set if no client has set it
 
@@ -66,7 +69,7 @@ local limit = tonumber(ARGV[13])
 
 -- include: parts/replica.lua
 
--- A refusal lists the owners of at most this many permits, for a client that waits.
+-- A refusal of a client that waits lists the owners of at most this many permits.
 local TOLD = 4
 
 local available, isSet = availableIn(keys.pool, keys.kind, 'permits')
@@ -86,8 +89,8 @@ local expired = giveBackExpired(keys)
 available = available + expired
 local isMore = expired > 0
 
--- Called at the end. Informs Redisson's clients if more permits are available than before. Wakes the client that is
--- next, unless it is `but`.
+-- Called at the end of the script. Informs Redisson's clients if more permits are available than before. Wakes the
+-- client that is next, unless this client is `but`.
 local function tell(but)
   if isMore then
     tellOthers(publish, channel, available)
@@ -125,8 +128,8 @@ if not isRepeat then
     local first, _, _, untilMs = firstOf(keys)
     local found = redis.call('ZRANGE', keys.timeouts, 0, client == '' and 0 or TOLD - 1, 'WITHSCORES')
     local endMs = tonumber(found[2] or FOREVER)
-    -- A client that is not next asks again when the place of the next client no longer counts, because the next client
-    -- may be gone.
+    -- A client that is not next must ask again when the place of the next client no longer counts. The next client may
+    -- be gone by then.
     if first and first ~= client then
       endMs = untilMs + 1
     end

@@ -2,12 +2,12 @@
   Returns how many permits a semaphore has, which of them are taken, and which clients wait. Changes nothing.
 
   KEYS[1]  pool      string: how many permits are available
-  KEYS[2]  timeouts  zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue     zset: client -> since when it waits, server time in µs
-  KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
-  KEYS[5]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
-  KEYS[6]  kind      string: which kind of object the number belongs to
-  ARGV[1]  most      number: how many taken permits, and how many waiting clients, are wanted
+  KEYS[2]  timeouts  zset: id of a permit -> the server time in ms at which its lease ends
+  KEYS[3]  queue     zset: client -> the server time in µs at which its wait began
+  KEYS[4]  alive     hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[5]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and when its hold began, in µs
+  KEYS[6]  kind      string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
+  ARGV[1]  most      number: the greatest number of taken permits, and of waiting clients, in the answer
 
   Returns
     { isSet: 1 or 0, available >= -9007199254740991, taken, nowUs, leftMs: pairs, holders: pairs, waiting: pairs,

@@ -1,24 +1,24 @@
 --[[
-  Ends permits by their ids, for any owner, makes them available, and wakes the next client.
+  Ends permits by their ids, for any holder, makes the permits available, and wakes the next client.
 
   Safe to run twice: no id is given to two acquisitions, and the result of the request is stored under its name.
 
   KEYS[1]  pool      string: how many permits are available
-  KEYS[2]  timeouts  zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue     zset: client -> since when it waits, server time in µs
-  KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
+  KEYS[2]  timeouts  zset: id of a permit -> the server time in ms at which its lease ends
+  KEYS[3]  queue     zset: client -> the server time in µs at which its wait began
+  KEYS[4]  alive     hash: client -> the server time in ms until which its place counts, and the permits it wants
   KEYS[5]  request   string with an expiry: the result of this request
-  KEYS[6]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
-  KEYS[7]  kind      string: which kind of object the number belongs to
-  ARGV[1]  channel   the channel that tells Redisson's clients how many permits are available
+  KEYS[6]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and when its hold began, in µs
+  KEYS[7]  kind      string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
+  ARGV[1]  channel   the channel on which Redisson's clients learn how many permits are available
   ARGV[2]  publish   PUBLISH or SPUBLISH
   ARGV[3]  tickets   the channel that wakes the next client
   ARGV[4]  keptMs    how long the result is stored, in milliseconds
   ARGV[*]  ids       the ids, each different, in 32 hex digits
 
   Returns
-    1  all of them were taken until now
-    0  some were not taken
+    1  all of these permits were taken until now
+    0  some of these permits were not taken
 ]]
 local keys = {
   pool = KEYS[1], timeouts = KEYS[2], queue = KEYS[3], alive = KEYS[4], request = KEYS[5], holders = KEYS[6],

@@ -5,20 +5,20 @@
   by themselves.
 
   KEYS[1]  pool      string: how many permits are available
-  KEYS[2]  timeouts  zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue     zset: client -> since when it waits, server time in µs
-  KEYS[4]  alive     hash: client -> until when its place counts, and how many permits it wants
-  KEYS[5]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
-  KEYS[6]  kind      string: which kind of object the number belongs to
+  KEYS[2]  timeouts  zset: id of a permit -> the server time in ms at which its lease ends
+  KEYS[3]  queue     zset: client -> the server time in µs at which its wait began
+  KEYS[4]  alive     hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[5]  holders   hash: the first 24 hex digits of an id -> the owner of the permit, and when its hold began, in µs
+  KEYS[6]  kind      string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   ARGV[1]  owner     `<clientId>:<owner>:<permits>`; '' if the request only ends the place of the client
-  ARGV[2]  channel   the channel that tells Redisson's clients how many permits are available
+  ARGV[2]  channel   the channel on which Redisson's clients learn how many permits are available
   ARGV[3]  publish   PUBLISH or SPUBLISH
   ARGV[4]  tickets   the channel that wakes the next client
-  ARGV[5]  client    the client if none of its calls waits any more; '' if that is not known
+  ARGV[5]  client    the client if none of its calls waits any more; '' if a call may still wait
 
   Returns
-    { 'freed' }  the owner held all of them until now
-    { 'gone' }   the owner did not hold all of them; those that it held are released
+    { 'freed' }  the owner held all its permits until now
+    { 'gone' }   the owner did not hold all its permits; the script released the permits that it held
 ]]
 local keys = {
   pool = KEYS[1], timeouts = KEYS[2], queue = KEYS[3], alive = KEYS[4], holders = KEYS[5], kind = KEYS[6],

@@ -1,10 +1,10 @@
 --[[
   Renews the leases of many permits. Never shortens a lease, and never revives an expired lease.
 
-  KEYS[*]  keys       for each hold its three keys: the timeouts, a zset: id of a permit -> until when it is taken,
-                      server time in ms. The counter, a string: the last fencing token issued for this semaphore. The
-                      holders, a hash: the first 24 hex digits of an id -> the owner of the permit, and since when,
-                      in µs
+  KEYS[*]  keys       for each hold its three keys: the timeouts, a zset: id of a permit -> the server time in ms at
+                      which its lease ends. The counter, a string: the last fencing token issued for this semaphore. The
+                      holders, a hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in
+                      µs
   ARGV[1]  leaseMs    every hold lives at least this long from now, in milliseconds; 0 only reads the times
   ARGV[2]  counterMs  how long the counters are kept from now, in milliseconds; 0 leaves them as they are
   ARGV[*]  owners     the owner of each hold, in the order of the keys: `<clientId>:<owner>:<permits>`
@@ -24,8 +24,8 @@ local leaseMs, counterMs = ARGV[1], ARGV[2]
 -- include: parts/permit-holders.lua
 
 local function renew(keys, owner)
-  -- A key of another type must not make the other holds lose their lease. So an error is ignored, and the hold counts
-  -- as lost.
+  -- A key of another type must not make the other holds lose their leases. So the script ignores the error, and this
+  -- hold counts as lost.
   local isRead, taken, untilMs = pcall(takenBy, keys, owner)
   local nowMs = nowInMs()
   if not isRead then

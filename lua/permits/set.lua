@@ -5,18 +5,18 @@
   Safe to run twice: the result is stored under the name of the request as long as the request may be sent again.
 
   KEYS[1]  pool        string: how many permits are available
-  KEYS[2]  timeouts    zset: id of a permit -> until when it is taken, server time in ms
-  KEYS[3]  queue       zset: client -> since when it waits, server time in µs
-  KEYS[4]  alive       hash: client -> until when its place counts, and how many permits it wants
+  KEYS[2]  timeouts    zset: id of a permit -> the server time in ms at which its lease ends
+  KEYS[3]  queue       zset: client -> the server time in µs at which its wait began
+  KEYS[4]  alive       hash: client -> the server time in ms until which its place counts, and the permits it wants
   KEYS[5]  request     string with an expiry: the result of this request
-  KEYS[6]  holders     hash: the first 24 hex digits of an id -> the owner of the permit, and since when, in µs
-  KEYS[7]  kind        string: which kind of object the number belongs to
+  KEYS[6]  holders     hash: the first 24 hex digits of an id -> the owner of the permit, and when its hold began, in µs
+  KEYS[7]  kind        string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   ARGV[1]  how         'try-set' or 'set' or 'add' or 'drain' or 'delete': try-set sets the total number if no client
                        has set it; set always sets it; add changes it by `permits`; drain takes away the available
                        permits; delete deletes the semaphore
   ARGV[2]  permits     number: the total number, or the change of it, which can be below 0
   ARGV[3]  notAfterUs  server time after which nothing is changed, in µs; 0 means no limit
-  ARGV[4]  channel     the channel that tells Redisson's clients how many permits are available
+  ARGV[4]  channel     the channel on which Redisson's clients learn how many permits are available
   ARGV[5]  publish     PUBLISH or SPUBLISH
   ARGV[6]  tickets     the channel that wakes the next client
   ARGV[7]  keptMs      how long the result is stored, in milliseconds
@@ -72,8 +72,8 @@ elseif how == 'delete' then
   return { 'done', math.min(deleted, 1) }
 end
 if isSet then
-  -- A full server refuses INCRBY, unless the script has sent a write command before. So this ZREM, which changes
-  -- nothing, is sent first.
+  -- A full server refuses INCRBY, unless the script has sent a write command before. So the script sends this ZREM
+  -- first, which changes nothing.
   redis.call('ZREM', keys.queue, '')
 end
 local expired = giveBackExpired(keys)
@@ -87,7 +87,7 @@ elseif how == 'drain' then
   result = math.max(available, 0)
   by = 0 - result
 end
--- If no client has set the number, adding 0 sets it. Only a drain leaves a missing number missing.
+-- If no client has set the number, INCRBY sets it, even by 0. Only a drain must not create a missing number.
 if isSet or expired > 0 or how ~= 'drain' then
   available = redis.call('INCRBY', keys.pool, string.format('%.0f', by))
 end
@@ -100,8 +100,8 @@ if by > 0 or expired > 0 then
   tellOthers(publish, channel, available)
 end
 local first, _, wanted = firstOf(keys)
--- A client that wants more permits than there are in total is woken too. The answer to its next request then says that
--- there are too few permits.
+-- A client that wants more permits than there are in total is woken too. The answer to its next request then is
+-- `too-many`.
 if first and (wanted <= available or wanted > available + taken) then
   redis.call(publish, tickets, first)
 end

@@ -1,10 +1,11 @@
 --[[
-  Stores the identity of a client and the notes about its owners, for other clients to read. No lock depends on them.
+  Stores the identity of a client and the notes about its owners, for other clients to read. No lock depends on this
+  data.
 
   Safe to run twice: a repeat writes the same.
 
-  KEYS[1]  client   hash: `about` -> the identity of the client, `at` -> when it last reported itself, `note/<owner>` ->
-                    a line about what that owner holds
+  KEYS[1]  client   hash: `about` -> the identity of the client, `at` -> when the client last reported itself,
+                    `note/<owner>` -> a line about what that owner holds
   ARGV[1]  leaseMs  how long the hash is kept from now, in milliseconds
   ARGV[2]  about    the identity of the client, as JSON
   ARGV[3]  clockMs  the time on the clock of the client, in milliseconds since 1970
@@ -15,8 +16,8 @@
 ]]
 local client, leaseMs, about, clockMs = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 
--- The present time on both clocks: the server's and the client's. With it, readers of the notes can convert their
--- times.
+-- The present time by the clock of the server and by the clock of the client, in ms. With these two times, readers can
+-- convert times in the notes.
 local time = redis.call('TIME')
 local at = time[1] .. string.sub('00' .. math.floor(time[2] / 1000), -3) .. ' ' .. clockMs
 local set, gone = { 'about', about, 'at', at }, {}

@@ -1,5 +1,5 @@
 --[[
-  Raises the counter of one master to the token on which the majority agreed, if the counter is below it.
+  Raises the counter of one master to the token on which the majority agreed, if the counter is below this token.
 
   Safe to run twice. The next owner that gets the lock from a majority gets a token above this token.
 

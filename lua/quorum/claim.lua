@@ -1,6 +1,6 @@
 --[[
-  Claims a master without a mark for a new deployment. The master does not vote yet. It rests, like a master that was
-  emptied, until `found` says that all masters were claimed for the same deployment.
+  Claims a master without a mark for a new deployment. The master does not vote yet. It rests for `restMs`, like a
+  master that was emptied. When all masters were claimed for the same deployment, the script `found` ends the rest.
 
   Safe to run twice: a claimed master stays claimed. A master that was emptied in between gets another claim.
 
@@ -34,7 +34,7 @@ if not mark and redis.call('GET', birth) then
   return { 'known' }
 end
 if not mark then
-  -- The time of the server makes a new id each time that the first master is claimed.
+  -- The server time makes the id new, each time that the first master is claimed.
   local id = deployment ~= '' and deployment or draft .. '.' .. serverTimeText()
   mark = {
     sinceUs = string.format('%.0f', serverTimeUs() + restMs * 1000), origin = runId .. '/' .. id,

@@ -1,7 +1,7 @@
 --[[
   Stores and returns from when a master may vote. A master that was restarted, or was a replica, may have forgotten
-  leases that still run. So it votes only when the longest of these leases would be over, as the Redlock page says
-  ("delayed restarts"). The mark also stores the longest lease. Before a client with longer leases gets a vote, the
+  leases that still run. So the master votes only when the longest of these leases would be over, as the Redlock page
+  says ("delayed restarts"). The mark also stores the longest lease. Before a client with longer leases gets a vote, the
   client writes its longest lease into the mark.
 
   Safe to run twice, and by many clients: for each replication id of the server, the first client decides the time.
@@ -35,14 +35,15 @@ local mark = found or { replId = nil, longestMs = 0, durable = false }
 mark.longestMs = math.max(mark.longestMs, restMs)
 durable = durable and isAlone()
 
--- A mark without the replication id comes from an older Holdfast.
+-- A mark without a replication id comes from an older version of Holdfast. Such a mark is compared by the id of the
+-- server process.
 local isKnown = found and (mark.replId == ownId
   or (not mark.replId and mark.runId ~= '' and mark.runId == runId and not wasReplica()))
 if isKnown then
   durable = durable and mark.durable
 else
-  -- If the master wrote each change to disk before it answered, it has lost no lease and keeps its old time. Otherwise
-  -- any write can be lost, so the master rests.
+  -- If the master always wrote each change to disk before it answered, it has lost no lease, and its old time stays.
+  -- Otherwise the master may have lost writes, so it rests.
   if not (mark.replId and mark.durable and durable) then
     mark.sinceUs = string.format('%.0f', serverTimeUs() + mark.longestMs * 1000)
   end

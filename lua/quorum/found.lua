@@ -2,8 +2,8 @@
   Lets a master that was claimed for a new deployment vote. At the first master, the script decides which client founds
   the deployment. Only that client lets the other masters vote.
 
-  Safe to run twice: a repeat of the same client gets the same answer. A master that was emptied after the claim does
-  not change.
+  Safe to run twice: a repeat of the same client gets the same answer. If a master was emptied after the claim, the
+  script changes nothing there.
 
   KEYS[1]  birth       string: the mark, as in `enrol`
   ARGV[1]  sinceUs     sinceUs in the answer of `claim`
@@ -31,8 +31,8 @@ end
 if mark.founder == founder then
   return 1
 end
--- The other masters rest at least as long, from a later time on. So no master has voted without `found` before half of
--- this rest is over.
+-- The other masters were claimed later, and rest for at least as long. So no master votes without `found` before half
+-- of the rest of this master is over.
 if tonumber(mark.sinceUs) ~= sinceUs or sinceUs - serverTimeUs() < restMs * 500 then
   return 0
 end

@@ -2,9 +2,9 @@
   Asks one master of several for its vote. The script acquires the lock there as `acquire` does, unless the master may
   have forgotten a lease.
 
-  Safe to run twice, like `acquire`. If there is a previous token, the next one is counted from it and not from the
-  time, so that masters stay in step. If the master may have forgotten tokens, the next one is also not below the
-  moment from which it may vote again.
+  Safe to run twice, like `acquire`. If there is a previous token, the next token follows this token and not the time,
+  so that masters stay in step. If the master may have forgotten tokens, the next token is also not below the moment
+  from which the master may vote again.
 
   KEYS[1]  lock        hash: owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
@@ -12,12 +12,12 @@
   ARGV[2]  leaseMs     the key lives at least this long from now, in milliseconds
   ARGV[3]  notAfterUs  server time after which no count is raised, in µs; 0 means no limit
   ARGV[4]  counterMs   how long the counter is kept from now, in milliseconds; 0 means forever
-  ARGV[5]  birth       the key that records since when this master votes
+  ARGV[5]  birth       the key with the mark, which records from when this master may vote
   ARGV[6]  longestMs   the longest lease of this client, in milliseconds
   ARGV[7]  holds=1     the hold count after this call; 1 is a first acquisition
   ARGV[8]  reserve=0   the number of tokens wanted in addition to the first
-  ARGV[9]  token?      number: for a re-entry, the token of the hold. It is not compared, because the counter of one
-                       master proves nothing; left out for a first acquisition
+  ARGV[9]  token?      number: for a re-entry, the token of the hold. The script does not compare the token, because
+                       the counter of one master proves nothing; left out for a first acquisition
 
   Returns
     what `lock/acquire` returns, or

@@ -1,18 +1,20 @@
 --[[
   Acquires a read-write lock for a reader, beside other readers, or re-enters it.
 
-  Safe to run twice, like `lock/acquire`. A reader waits while another owner writes. It also waits if a Holdfast client
-  is next to write, unless the waiting readers are being admitted. A reader gets the token of the last writer.
+  Safe to run twice, like `lock/acquire`. A reader waits while another owner writes. A reader also waits if a Holdfast
+  client is next to write, unless the waiting readers go before the waiting writers. A reader gets the token of the last
+  writer.
 
-  A reader whose name ends in `:upgradable` may upgrade to writing. There is one such holder at a time. Such a reader
-  waits for all clients that came earlier, to write or for the upgradable lock.
+  A reader whose name ends in `:upgradable` may upgrade to writing. Only one such reader can hold the lock at a time.
+  Such a reader waits for all clients that came earlier to write or for the upgradable lock.
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
-  KEYS[3]   readers     zset: member -> since when it waits to read
-  KEYS[4]   writers     zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]   alive       hash: member -> until when its place counts, server time in ms
-  KEYS[6]   phase       string: exists while the waiting readers are admitted
+  KEYS[3]   readers     zset: member -> the server time in µs at which its wait to read began
+  KEYS[4]   writers     zset: member -> the server time in µs at which its wait began, to write or for the upgradable
+                        lock
+  KEYS[5]   alive       hash: member -> the server time in ms until which its place counts
+  KEYS[6]   phase       string: exists while the waiting readers go before the waiting writers
   ARGV[1]   owner       `<clientId>:<owner>`
   ARGV[2]   leaseMs     the hold lives at least this long from now, in milliseconds
   ARGV[3]   notAfterUs  server time after which no count is raised, in µs; 0 means no limit
@@ -28,8 +30,8 @@
     { 'granted', token >= 1 }  the owner holds the lock
     { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }  The owner cannot
                              have the lock now, for ttlMs more; -1 means no expiry. `sinceUs` is when the client began
-                             to wait for the upgradable lock, '' if it does not. The holder is one of the holders, and
-                             has held the lock for ageMs
+                             to wait for the upgradable lock, or ''. `holder` is one of the holders, and has held the
+                             lock for ageMs
     { 'gone' }                 a re-entry, but the owner does not hold the lock any more
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
@@ -58,7 +60,7 @@ local mode, held = found[1], found[2]
 if not mode and redis.call('EXISTS', keys.lock) == 1 then
   return redis.error_reply(OTHER_LOCK)
 end
--- A hold whose lease has expired is over, even if no request has removed it yet.
+-- If the lease of a hold has expired, the hold is over, even if no request has removed it yet.
 if held and readerTtlMs(keys, owner, held) == -2 then
   redis.call('HDEL', keys.lock, owner)
   held = false
@@ -71,7 +73,7 @@ if holds > 1 and not held then
 end
 
 local place, queue = placeOf(keys, client, owner, beside)
--- A client has one place for its readers and writers. Now the place belongs to a reader, so it leaves the queue of the
+-- A client has one place for its readers and writers. This reader gets the place, so the client leaves the queue of the
 -- writers.
 if queue == keys.readers and place == client then
   waitsNoMore(keys, client, keys.writers)
@@ -106,8 +108,8 @@ end
 local token = redis.call('GET', keys.counter)
 if not token then
   token = serverTimeText()
-  -- If the owner also writes, the counter is not set, because the token of the writer is unknown. A value above that
-  -- token would end the hold of the writer.
+  -- If the owner also writes, the script does not set the counter, because the token of the writer is unknown. A value
+  -- above this token would end the hold of the writer.
   if mode ~= 'write' then
     setCounter(keys.counter, token, counterMs, leaseMs)
   end

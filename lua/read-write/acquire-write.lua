@@ -1,16 +1,17 @@
 --[[
   Acquires a read-write lock for a writer, alone, or re-enters it.
 
-  Safe to run twice, like `lock/acquire`. Holdfast clients that wait to write, or for the upgradable lock, get it in
-  the order in which they came. Before that, the readers are admitted that waited while another owner wrote. The holder
-  of the upgradable lock comes before all clients that wait to write.
+  Safe to run twice, like `lock/acquire`. Holdfast clients that wait to write, or for the upgradable lock, get it in the
+  order in which they came. But readers that waited while another owner wrote acquire the lock before these clients. The
+  holder of the upgradable lock comes before all clients that wait to write.
 
   KEYS[1]   lock        hash: `mode`, and owner -> hold count
   KEYS[2]   counter     string: the last fencing token issued for this lock
-  KEYS[3]   readers     zset: member -> since when it waits to read
-  KEYS[4]   writers     zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]   alive       hash: member -> until when its place counts, server time in ms
-  KEYS[6]   phase       string: exists while the waiting readers are admitted
+  KEYS[3]   readers     zset: member -> the server time in µs at which its wait to read began
+  KEYS[4]   writers     zset: member -> the server time in µs at which its wait began, to write or for the upgradable
+                        lock
+  KEYS[5]   alive       hash: member -> the server time in ms until which its place counts
+  KEYS[6]   phase       string: exists while the waiting readers go before the waiting writers
   ARGV[1]   owner       `<clientId>:<owner>:write`
   ARGV[2]   leaseMs     the hold lives at least this long from now, in milliseconds
   ARGV[3]   notAfterUs  server time after which no count is raised, in µs; 0 means no limit
@@ -26,7 +27,7 @@
     { 'granted', token: number >= 1 or '' as 0 }  the owner holds the lock; the token is '' for a re-entry
     { 'held', ttlMs >= -1, sinceUs: digits or '', holder: text or '', ageMs: number or '' as null }  Other owners hold
                              the lock for ttlMs more; -1 means no expiry. `sinceUs` is when the client began to wait to
-                             write, '' if it does not. The holder is one of the holders, and has held the lock for ageMs
+                             write, or ''. `holder` is one of the holders, and has held the lock for ageMs
     { 'gone' }                 the owner no longer holds the lock that it wants to re-enter or to upgrade
     { 'late', serverTimeUs >= 1 }  refused: the server time is after notAfterUs
 ]]
@@ -64,25 +65,25 @@ end
 
 if not held then
   local isUpgrade = isUpgradable(beside)
-  -- The lease of the upgradable lock is over, so another owner may have written since.
+  -- The lease of the upgradable lock has expired, so another owner may have written since.
   if isUpgrade and not (found[3] and readerTtlMs(keys, beside, found[3]) ~= -2) then
     return { 'gone' }
   end
   local left = mode and (mode == 'write' and 1 or countHolders(keys)) or 0
   if left == 0 then
-    -- The old lock is over, so this acquisition creates a new lock.
+    -- No holder is alive, so this acquisition creates a new lock.
     mode = false
   end
   local place = placeOf(keys, client, owner, beside)
-  -- A client has one place for its readers and writers. Now the place belongs to a writer, so it leaves the queue of
+  -- A client has one place for its readers and writers. This writer gets the place, so the client leaves the queue of
   -- the readers.
   if place == client then
     waitsNoMore(keys, client, keys.readers)
   end
   local first, _, firstForMs = firstOf(keys, keys.writers)
   if first == owner and not isUpgrade then
-    -- The owner may have released the upgradable lock while it waited for an upgrade. Then it loses its place before
-    -- all others.
+    -- The owner may have released the upgradable lock while it waited for an upgrade. Then the owner loses its place
+    -- before all other waiters.
     waitsNoMore(keys, owner, keys.writers)
     first, _, firstForMs = firstOf(keys, keys.writers)
   end
@@ -106,7 +107,8 @@ if not held then
     if not isFree then
       return { 'held', redis.call('PTTL', keys.lock), sinceUs, holderOf(keys, mode, beside) }
     end
-    -- The lock is free. But the readers that are admitted, or a client that has waited longer, get it first.
+    -- The lock is free. But waiting readers that may go first, or a client that has waited longer, get the lock before
+    -- this owner.
     return { 'held', math.max(phaseMs, not isNext and firstForMs or 0), sinceUs, '', '' }
   end
 end

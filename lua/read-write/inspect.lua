@@ -3,11 +3,11 @@
 
   KEYS[1]  lock     hash: `mode`, and owner -> hold count
   KEYS[2]  counter  string: the last fencing token issued for this lock
-  KEYS[3]  readers  zset: member -> since when it waits to read
-  KEYS[4]  writers  zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]  alive    hash: member -> until when its place counts, server time in ms
+  KEYS[3]  readers  zset: member -> the server time in µs at which its wait to read began
+  KEYS[4]  writers  zset: member -> the server time in µs at which its wait began, to write or for the upgradable lock
+  KEYS[5]  alive    hash: member -> the server time in ms until which its place counts
   ARGV[1]  prefix   the prefix of the timeout keys of this lock
-  ARGV[2]  most     number: how many waiters of each queue are wanted
+  ARGV[2]  most     number: the greatest number of waiters of each queue in the answer
 
   Returns
     { mode: text or '' as null, ttlMs >= -2, token: number or '' as null, nowUs,

@@ -6,17 +6,18 @@
 
   KEYS[1]  lock        hash: `mode`, and owner -> hold count
   KEYS[2]  counter     string: the last fencing token issued for this lock
-  KEYS[3]  readers     zset: member -> since when it waits to read
-  KEYS[4]  writers     zset: member -> since when it waits to write, or for the upgradable lock
-  KEYS[5]  alive       hash: member -> until when its place counts, server time in ms
-  KEYS[6]  phase       string: exists while the waiting readers are admitted
+  KEYS[3]  readers     zset: member -> the server time in µs at which its wait to read began
+  KEYS[4]  writers     zset: member -> the server time in µs at which its wait began, to write or for the upgradable
+                       lock
+  KEYS[5]  alive       hash: member -> the server time in ms until which its place counts
+  KEYS[6]  phase       string: exists while the waiting readers go before the waiting writers
   ARGV[1]  owner       `<clientId>:<owner>`, for a writer with `:write`
   ARGV[2]  token       number or '': for a writer, the token of the hold to end; '' ends any hold of the owner
   ARGV[3]  channel     the channel of the waiters of this lock
   ARGV[4]  publish     PUBLISH or SPUBLISH
   ARGV[5]  prefix      the prefix of the timeout keys of this lock
-  ARGV[6]  client      the client if none of its waiters asks for this kind next; '' if one does
-  ARGV[7]  claimMs     how long the waiting readers are admitted, in milliseconds
+  ARGV[6]  client      the client if none of its waiters will request this kind; '' if a waiter will
+  ARGV[7]  claimMs     how long the waiting readers go before the waiting writers, in milliseconds
   ARGV[8]  holds=0     the hold count after this call
   ARGV[9]  notAfterUs?  server time after which no count above 0 is set, in µs; 0 means no limit
 
@@ -52,7 +53,7 @@ end
 if not held then
   -- The owner may have waited under its own name instead of the name of its client.
   local hasLeft = waitsNoMore(keys, owner, queue) or client ~= ''
-  -- The waiter that left may have been the first, so the next waiter is woken.
+  -- The owner that left may have been the first waiter, so the script wakes the next waiter.
   if hasLeft and found[1] ~= 'write' then
     tellNext(keys, publish, channel, found[1] and countHolders(keys) or 0)
   end
@@ -65,8 +66,8 @@ if holds > 0 then
   if isLate(notAfterUs) then
     return { 'late', serverTimeText() }
   end
-  -- A full server refuses HSET, unless the script has sent a write command before. So this HDEL, which changes nothing,
-  -- is sent first.
+  -- A full server refuses HSET, unless the script has sent a write command before. So the script sends this HDEL first,
+  -- which changes nothing.
   redis.call('HDEL', keys.lock, '')
   redis.call('HSET', keys.lock, owner, holds)
   return { 'kept' }
@@ -76,7 +77,7 @@ redis.call('HDEL', keys.lock, owner)
 if writes then
   local left = 0
   if redis.call('HLEN', keys.lock) > 1 then
-    -- The owner also reads, and keeps that hold.
+    -- The owner also reads, so it keeps its hold as a reader.
     redis.call('HSET', keys.lock, 'mode', 'read')
     left = dropDead(keys)
   else
@@ -94,12 +95,12 @@ if redis.call('HLEN', keys.lock) == 1 then
   redis.call('DEL', keys.lock)
   return { 'freed', wake(keys, publish, channel, 0, false, claimMs) }
 end
--- Other readers are left. A waiting writer is woken when no reader is left. An owner that waits for an upgrade is woken
--- when it is the only holder.
+-- There are other readers. The script wakes a waiting writer if none of these readers is alive. The script wakes an
+-- owner that waits for an upgrade if this owner is the only holder.
 local first, sinceUs = firstOf(keys, keys.writers)
 -- Redisson's waiters sleep until the lock key expires, so the key must not live much longer than the longest lease. The
--- ended lease may have been the longest. Both expiries are set together, but not in the same millisecond on every
--- server.
+-- ended lease may have been the longest. The lease and the key get their expiries together, but perhaps not in the same
+-- millisecond.
 local lockMs = redis.call('PTTL', keys.lock)
 local isLong = lockMs - leftMs < 100 or lockMs - leftMs * 2 > 1000
 local left = (first or isLong) and countHolders(keys)

@@ -1,14 +1,14 @@
 --[[
   Acquires permits of a semaphore, or waits for them behind all clients that have waited longer.
 
-  Safe to run twice: the number of taken permits is stored under the owner's name, and a repeat gets the same answer.
-  Permits that were given back since are not taken again. A caller that does not wait is refused while any client waits.
-  A waiting client is woken on `tickets` when it is next. Until then, no other caller takes its permits.
+  Safe to run twice: the number of taken permits is stored under the name of the owner, and a repeat gets the same
+  answer. Permits that were given back since are not taken again. A call that does not wait is refused while any client
+  waits. A waiting client is woken on `tickets` when it is next. Until then, no other client takes its permits.
 
   KEYS[1]   semaphore   string: how many permits are available
-  KEYS[2]   queue       zset: client -> since when it waits, server time in µs
-  KEYS[3]   alive       hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]   kind        string: which kind of object the number belongs to
+  KEYS[2]   queue       zset: client -> the server time in µs at which its wait began
+  KEYS[3]   alive       hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[4]   kind        string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   KEYS[5]   request     string: the number of permits taken in this owner's name, or 'returned'
   KEYS[*]   answered    the keys of requests whose answers this client has received
   ARGV[1]   owner       `<clientId>:<owner>:<permits>`
@@ -16,7 +16,7 @@
   ARGV[3]   client      the client of the owner if the call waits; '' if it does not wait
   ARGV[4]   last        1 or '': 1 if no other call of the client waits
   ARGV[5]   waitingMs   how long the place counts, in milliseconds
-  ARGV[6]   since       when the wait began, from an earlier answer; '' if there is none
+  ARGV[6]   since       when the wait began, from an earlier answer; '' without an earlier answer
   ARGV[7]   waitedMs    how long the call has waited, in milliseconds; used if `since` is '' or ahead of now
   ARGV[8]   tickets     the channel that wakes the next client
   ARGV[9]   publish     PUBLISH or SPUBLISH
@@ -86,8 +86,8 @@ if client == '' then
 end
 waits(keys, client, sinceUs, permits, waitingMs)
 local first, _, _, untilMs = firstOf(keys)
--- The client's place belonged to another waiter of this client, which had waited longer. The place has moved back, so
--- another client may be next.
+-- The place of the client belonged to another waiter of this client, which had waited longer. Now the client has a
+-- later place, so the script wakes the client that is next.
 if wasFirst and first ~= client then
   tellNext(keys, publish, tickets, available)
 end

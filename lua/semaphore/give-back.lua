@@ -1,18 +1,18 @@
 --[[
-  Gives back the permits that were taken in an owner's name, if any, when no caller uses them.
+  Gives back the permits that were taken in the name of an owner, if any, because no caller uses these permits.
 
-  Safe to run twice: permits are given back once. A later request in that name takes nothing, as long as 'returned' is
-  stored. If no other call of the client waits, its place ends, and the next client is woken.
+  Safe to run twice: permits are given back once. A later request in the name of this owner takes nothing, as long as
+  'returned' is stored. If no other call of the client waits, its place ends, and the next client is woken.
 
   KEYS[1]  semaphore  string: how many permits are available
-  KEYS[2]  queue      zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive      hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]  kind       string: which kind of object the number belongs to
+  KEYS[2]  queue      zset: client -> the server time in µs at which its wait began
+  KEYS[3]  alive      hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[4]  kind       string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   KEYS[5]  request    string: the number of permits taken in this owner's name, or 'returned'
   KEYS[*]  answered   the keys of requests whose answers this client has received
-  ARGV[1]  client     the client if none of its calls waits any more; '' if one does
+  ARGV[1]  client     the client if none of its calls waits any more; '' if a call still waits
   ARGV[2]  keptMs     how long 'returned' is stored, in milliseconds; 0 means not at all
-  ARGV[3]  channel    the channel that tells Redisson's clients how many permits are available
+  ARGV[3]  channel    the channel on which Redisson's clients learn how many permits are available
   ARGV[4]  tickets    the channel that wakes the next client
   ARGV[5]  publish    PUBLISH or SPUBLISH
 
@@ -38,8 +38,8 @@ if not available then
   return isSet
 end
 local taken = tonumber(redis.call('GET', keys.request) or nil)
--- A full server refuses SET and INCRBY, unless the script has sent a write command before. So this ZREM, which changes
--- nothing, is sent first.
+-- A full server refuses SET and INCRBY, unless the script has sent a write command before. So the script sends this
+-- ZREM first, which changes nothing.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 local wasFirst = client ~= '' and firstOf(keys) == client
@@ -51,7 +51,7 @@ if keptMs > 0 then
 elseif taken then
   redis.call('DEL', keys.request)
 end
--- A semaphore that is gone by now is not created again.
+-- If the semaphore was deleted, giving back must not create it again.
 local isBack = taken and isSet
 if isBack then
   available = redis.call('INCRBY', keys.semaphore, taken)

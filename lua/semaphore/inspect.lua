@@ -2,10 +2,10 @@
   Returns how many permits a semaphore has, and which clients wait for them. Changes nothing.
 
   KEYS[1]  semaphore  string: how many permits are available
-  KEYS[2]  queue      zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive      hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]  kind       string: which kind of object the number belongs to
-  ARGV[1]  most       number: how many waiting clients are wanted
+  KEYS[2]  queue      zset: client -> the server time in µs at which its wait began
+  KEYS[3]  alive      hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[4]  kind       string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
+  ARGV[1]  most       number: the greatest number of waiting clients in the answer
 
   Returns
     { isSet: 1 or 0, available: number >= -9007199254740991, nowUs, waiting: pairs, wanted: pairs }  `waiting` has

@@ -1,10 +1,11 @@
 --[[
-  Ends the place of a client that does not wait for a semaphore any more, and wakes the client that is next now.
+  Ends the place of a client that does not wait for a semaphore any more. If this client was first, wakes the client
+  that is next now.
 
   KEYS[1]  semaphore  string: how many permits are available
-  KEYS[2]  queue      zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive      hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]  kind       string: which kind of object the number belongs to
+  KEYS[2]  queue      zset: client -> the server time in µs at which its wait began
+  KEYS[3]  alive      hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[4]  kind       string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   ARGV[1]  client     the client that does not wait any more
   ARGV[2]  tickets    the channel that wakes the next client
   ARGV[3]  publish    PUBLISH or SPUBLISH

@@ -4,16 +4,16 @@
   Safe to run twice: the result is stored under the name of the request, and a repeat gets the same answer.
 
   KEYS[1]  semaphore   string: how many permits are available
-  KEYS[2]  queue       zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive       hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]  kind        string: which kind of object the number belongs to
+  KEYS[2]  queue       zset: client -> the server time in µs at which its wait began
+  KEYS[3]  alive       hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[4]  kind        string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   KEYS[5]  request     string: 1 if this request has added the permits, 0 if there was no such semaphore
   KEYS[*]  answered    the keys of requests whose answers this client has received
   ARGV[1]  permits     number: how many are added
   ARGV[2]  ifExists    1 or '': 1 if nothing is done without an existing semaphore
   ARGV[3]  keptMs      how long the result is stored, in milliseconds
   ARGV[4]  notAfterUs  server time after which nothing is added, in µs; 0 means no limit
-  ARGV[5]  channel     the channel that tells Redisson's clients how many permits are available
+  ARGV[5]  channel     the channel on which Redisson's clients learn how many permits are available
   ARGV[6]  tickets     the channel that wakes the next client
   ARGV[7]  publish     PUBLISH or SPUBLISH
 
@@ -43,8 +43,8 @@ if not available then
   return isSet
 end
 local done = redis.call('GET', keys.request)
--- A full server refuses INCRBY, unless the script has sent a write command before. So this ZREM, which changes nothing,
--- is sent first.
+-- A full server refuses INCRBY, unless the script has sent a write command before. So the script sends this ZREM first,
+-- which changes nothing.
 redis.call('ZREM', keys.queue, '')
 forget(unpack(KEYS, 6))
 if done then

@@ -1,12 +1,12 @@
 --[[
-  Creates a semaphore with a number of permits, changes how many are available, or deletes the semaphore.
+  Creates a semaphore with a number of permits, changes the number of available permits, or deletes the semaphore.
 
   Safe to run twice: the result is stored under the name of the request, and a repeat gets the same answer.
 
   KEYS[1]  semaphore   string: how many permits are available
-  KEYS[2]  queue       zset: client -> since when it waits, server time in µs
-  KEYS[3]  alive       hash: client -> until when its place counts, and how many permits it wants
-  KEYS[4]  kind        string: which kind of object the number belongs to
+  KEYS[2]  queue       zset: client -> the server time in µs at which its wait began
+  KEYS[3]  alive       hash: client -> the server time in ms until which its place counts, and the permits it wants
+  KEYS[4]  kind        string: the kind of object that the number belongs to: `latch`, `permits` or `semaphore`
   KEYS[5]  request     string: the result of this request
   KEYS[*]  answered    the keys of requests whose answers this client has received
   ARGV[1]  what        'set' or 'add' or 'drain' or 'delete': set creates a semaphore; add changes how many permits are
@@ -15,7 +15,7 @@
   ARGV[3]  ttlMs       how long a new semaphore lives, in milliseconds; 0 means forever
   ARGV[4]  keptMs      how long the result is stored, in milliseconds
   ARGV[5]  notAfterUs  server time after which nothing is changed, in µs; 0 means no limit
-  ARGV[6]  channel     the channel that tells Redisson's clients how many permits are available
+  ARGV[6]  channel     the channel on which Redisson's clients learn how many permits are available
   ARGV[7]  tickets     the channel that wakes the next client
   ARGV[8]  publish     PUBLISH or SPUBLISH
 
@@ -55,8 +55,8 @@ elseif isLate(notAfterUs) then
 end
 
 if isSet then
-  -- A full server refuses INCRBY and SET, unless the script has sent a write command before. So this ZREM, which
-  -- changes nothing, is sent first.
+  -- A full server refuses INCRBY and SET, unless the script has sent a write command before. So the script sends this
+  -- ZREM first, which changes nothing.
   redis.call('ZREM', keys.queue, '')
 end
 local more = 0

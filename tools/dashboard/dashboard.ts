@@ -19,8 +19,8 @@ export type {
 /** The servers of the locks, the users, and the optional history. */
 export interface DashboardOptions extends PlaceOptions, AccessOptions {
   /**
-   * The history that `recordHistory` writes. With it, the page shows waits, losses and every
-   * recorded hold. Not used by default.
+   * The history that `recordHistory` writes. With a history, the page shows waits, losses and every
+   * recorded hold. By default, the page shows no history.
    */
   readonly history?: HistoryOptions | undefined
 }

@@ -63,11 +63,14 @@ export interface HistoryEntry {
   readonly waitedMs: number | null
   /** How long the hold lasted, in milliseconds. */
   readonly heldMs: number | null
-  /** How the call acquired the lock: `free`, `local`, `granted` or `raced`. */
+  /**
+   * How the call acquired the lock: `free`, `local`, `granted` or `raced`, as `AcquirePath`
+   * explains.
+   */
   readonly path: AcquirePath | null
   /**
-   * The reason of the event. For `lost`, `expired` or `gone`. Otherwise `closed` if the client was
-   * closed, or a text, such as the message of an error.
+   * The reason of the event. For `lost`: `expired` or `gone`. For other events: `closed` if the
+   * client was closed, or a text, such as the message of an error.
    */
   readonly reason: string | null
   /**
@@ -111,8 +114,8 @@ export interface NewEntry {
 
 /**
  * Every entry has all fields in this order, because Redis then stores the field names only once.
- * `agoMs` is the time from the event until the entry was sent, in milliseconds. `seq` is the same
- * in all copies of an entry.
+ * `agoMs` is the time from the event until the entry was sent, in milliseconds. If an entry is
+ * written twice, both copies have the same `seq`.
  */
 const FIELDS = [
   'event',
@@ -139,8 +142,8 @@ const FIELDS = [
 const LAST_MOMENT_MS = 8.64e15
 
 /**
- * Returns the fields and values for `XADD`. The client id is left empty if the owner id begins with
- * the client id.
+ * Returns the fields and values for `XADD`, one after the other. `client` stays empty if the owner
+ * id begins with the client id.
  */
 export function fieldsOf(entry: NewEntry, agoMs: number, seq: string): string[] {
   const { owner = '', client = '' } = entry
@@ -182,7 +185,7 @@ export function readEntry(
   const found = new Map<string, string>()
   for (let i = 0; i + 1 < fields.length; i += 2) found.set(`${fields[i]}`, `${fields[i + 1]}`)
   const text = (field: (typeof FIELDS)[number]) => found.get(field) || null
-  // Numbers in entries are whole and at least 0, so any other value becomes null.
+  // Holdfast writes only whole numbers of at least 0. So any other value becomes null.
   const number = (field: (typeof FIELDS)[number]) => {
     const value = Number(found.get(field) || Number.NaN)
     return Number.isSafeInteger(value) && value >= 0 ? value : null

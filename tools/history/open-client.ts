@@ -38,7 +38,7 @@ const OWN: RedisOptions = {
   disconnectTimeout: 100,
   stringNumbers: false,
   disableClientInfo: true,
-  // For ioredis 6. With this protocol, replies are lists, as in ioredis 5.
+  // ioredis 6 would use protocol 3. With protocol 2, replies are lists, as in ioredis 5.
   ...({ protocol: 2 } as object),
 }
 
@@ -51,7 +51,8 @@ const OWN: RedisOptions = {
 export function openClient(redis: HistoryRedis, retryMs: number | null): HistoryClient {
   const client = makeClient(redis, { ...OWN, retryStrategy: () => retryMs })
   handleSocketErrors(client)
-  // Without a listener ioredis prints each error. The calls reject with the same errors.
+  // Without a listener, ioredis prints each error. The listener does nothing, because the calls
+  // reject with the same errors.
   client.on('error', () => undefined)
   return client
 }
@@ -142,7 +143,9 @@ function loginOf(node: ClusterAddress): RedisOptions {
   }
 }
 
-/** Returns the `keyPrefix` in these options. Empty if there is no prefix, and for a URL. */
+/**
+ * Returns the `keyPrefix` of the options or of the client. Empty without a prefix, and for a URL.
+ */
 export function keyPrefixOf(redis: HistoryRedis): string {
   if (typeof redis === 'string') return ''
   const { keyPrefix } = ('duplicate' in redis ? redis.options : redis) as RedisOptions

@@ -30,9 +30,9 @@ const ANSWER_MS = 2_000
 const LONGEST_PAUSE_MS = 5_000
 
 /**
- * Sends entries to the stream in batches, in order. If Redis fails, the entries stay here; above
- * `maxBuffered`, the oldest entries are dropped and counted. If a batch is written twice, both
- * copies of an entry have the same `seq`.
+ * Sends entries to the stream in batches, in order. While Redis does not answer, the outbox keeps
+ * at most about `maxBuffered` entries: it drops and counts the oldest. If a batch is written twice,
+ * both copies of an entry have the same `seq`.
  */
 export class Outbox {
   readonly #client: HistoryClient
@@ -90,7 +90,7 @@ export class Outbox {
   }
 
   #sendIn(ms: number): NodeJS.Timeout {
-    // Unwritten entries must not keep the process alive.
+    // Entries that are not written yet must not keep the process alive.
     return setTimeout(() => this.#send(), ms).unref()
   }
 
@@ -120,8 +120,8 @@ export class Outbox {
 
   async #sendBatch(): Promise<void> {
     this.#noteDropped()
-    // Redis may have written a batch whose answer never came. So the next batch that is sent is
-    // exactly the same.
+    // Redis may have written a batch whose answer never came. So the outbox sends exactly the same
+    // batch again.
     if (this.#sending.length === 0) this.#sending = this.#entries.splice(0, BATCH)
     if (this.#sending.length === 0) return
     if (this.#client.status === 'wait') await within(this.#client.connect(), ANSWER_MS)

@@ -57,15 +57,15 @@ export interface ReadPosition {
   readonly seen: Set<string>
 }
 
-/** The entries that the caller wants. */
+/** The options of one read, and the filter for its entries. */
 interface Wish {
   readonly key: string
   readonly since: number
   readonly most: number
   readonly mark: ReadPosition
   /**
-   * Returns the entry. Undefined for a repeat, for an unwanted entry, and for an entry that
-   * Holdfast did not write.
+   * Returns the entry. Undefined for a repeat, for an entry that the options exclude, and for an
+   * entry that Holdfast did not write.
    */
   pick(found: FoundEntry): HistoryEntry | undefined
 }
@@ -102,8 +102,8 @@ export function readHistory(options: ReadHistoryOptions): AsyncGenerator<History
 }
 
 /**
- * Reads as `readHistory` does, and sets the mark. With `follow` and a mark from an earlier read,
- * reads only entries after the mark.
+ * Reads as `readHistory` does, and stores the position in `mark`. With `follow` and a mark from an
+ * earlier read, reads only entries after the mark.
  */
 export async function* readFrom(
   options: ReadHistoryOptions,
@@ -223,7 +223,7 @@ async function* onwards(
     } catch (error) {
       const { name, message } = error as Error
       if (name === 'ReplyError' && !TEMPORARY.test(message)) throw error
-      // The server may be down, or may be a replica now. A new connection may reach its successor.
+      // The server may be down, or may be a replica now. A new connection may reach the new master.
       if (client.status === 'ready') client.disconnect(true)
       await pause(500, undefined, { signal })
     }

@@ -42,8 +42,8 @@ export interface RecordHistoryOptions {
    */
   readonly nameOf?: (name: string) => string | undefined
   /**
-   * Called when entries cannot be written, and again only after a success. By default emits a
-   * process warning with the code HOLDFAST_HISTORY.
+   * Called when entries cannot be written. Not called again until entries were written. By default
+   * emits a process warning with the code HOLDFAST_HISTORY.
    */
   readonly onError?: (error: Error) => void
 }

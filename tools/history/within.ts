@@ -1,4 +1,4 @@
-/** The error of a call that had no answer in time. Redis may still run the request. */
+/** The error if Redis has not answered in time. Redis may still run the request. */
 class LateError extends Error {}
 
 export const isLate = (error: unknown): boolean => error instanceof LateError

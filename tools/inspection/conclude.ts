@@ -18,23 +18,23 @@ export type BareDetail = Omit<LockDetail, 'holders' | 'queue'> & {
   readonly queue: readonly BareWaiter[]
 }
 
-/** One name, as a kind reads it. */
+/** The state of one lock, as the code of its kind reads the state from the keys. */
 export interface Concluded {
   readonly holders?: readonly BareHolder[]
   /** The waiters, in the order of the queue. */
   readonly queue?: readonly BareWaiter[]
-  /** The number of waiters that are not in `queue`, because the queue is too long. Default: 0. */
+  /** The number of waiters that are not in `queue`, because the queue is too long. 0 by default. */
   readonly unread?: number
-  /** The number of clients that listen to the channel of the lock. Default: 0. */
+  /** The number of clients that listen to the channel of the lock. 0 by default. */
   readonly listeners?: number
   /** The mode of a read-write lock that is held. */
   readonly mode?: string | undefined
   readonly count?: CountFacts | null
-  /** False if the number of permits of a semaphore is not set. Default: true. */
+  /** False if the number of permits of a semaphore is not set. True by default. */
   readonly isSet?: boolean
 }
 
-/** @param token the last token of the lock; null if the server remembers none */
+/** @param token the last token of the lock; null if the server has no token */
 export function newDetail(
   key: string,
   kind: RowKind,
@@ -62,7 +62,7 @@ export function newDetail(
  * Adds the processes of the holders and waiters. Also adds waiters that only their clients report,
  * as for a plain lock.
  *
- * @param processOf returns the process of a client; null if it is unknown
+ * @param processOf returns the process of a client; null if the process is unknown
  * @param reported the clients that report a wait for this lock, and how long they have waited
  */
 export function withProcesses(

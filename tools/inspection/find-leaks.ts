@@ -14,13 +14,19 @@ export interface Leak {
   readonly code: LeakCode
   /** The key of the lock. For `key-without-ttl`, the key that has no TTL. */
   readonly key: string
-  /** The holder. For `queue-of-free-lock`, the first live waiter. Null for `key-without-ttl`. */
+  /**
+   * The owner id of the holder. For `queue-of-free-lock`, the first live waiter. Null for
+   * `key-without-ttl`.
+   */
   readonly owner: string | null
-  /** The remaining time of the holder's lease, in milliseconds. Null without a lease. */
+  /**
+   * The remaining time of the lease of the holder, in milliseconds. Null if the hold never expires,
+   * and without a holder.
+   */
   readonly ttlMs: number | null
   /** The lock. Null for `key-without-ttl`. */
   readonly lock: LockDetail | null
-  /** Commands against a key without a TTL, and remarks that begin with `#`. Empty for other leaks. */
+  /** Commands that give the key a TTL, and remarks that begin with `#`. Empty for other leaks. */
   readonly fix: readonly string[]
 }
 
@@ -31,7 +37,10 @@ interface LeakTerms {
    */
   readonly leaseMs: number
   readonly pattern?: string
-  /** Called before the pause, with its duration and the number of locks that need a second look. */
+  /**
+   * Called before the pause between the two reads, with the duration of the pause in milliseconds
+   * and the number of suspect locks.
+   */
   readonly onPause?: (waitMs: number, locks: number) => void
 }
 
@@ -49,7 +58,8 @@ interface SuspectLock {
 }
 
 /**
- * Yields leaks. For some leaks, a second look at the lock follows after a pause.
+ * Yields leaks. For some leaks, the lock must be read twice with a pause in between. These leaks
+ * are yielded last.
  *
  * @returns the number of holders that were not judged, because their leases last longer than
  * `leaseMs`
@@ -68,8 +78,8 @@ export async function* findLeaks(
       longer += unknown.filter(({ ttlMs }) => (ttlMs ?? 0) > leaseMs).length
       if (!unknown.some(({ ttlMs }) => (ttlMs ?? 0) <= leaseMs) && row.waiting === 0) continue
       const lock = await inspection.inspect(row.key)
-      // The time is taken after the look. A time from before a slow look could make the lease seem
-      // renewed.
+      // The time is taken after the first read. If it were taken before a slow read, the lease
+      // could seem renewed.
       const at = performance.now()
       if (lock !== null && isSuspect(lock, leaseMs)) suspects.push({ lock, at })
     }
@@ -95,8 +105,9 @@ export async function* findLeaks(
 const isEndless = ({ ttlMs }: HolderRow): boolean => ttlMs === null
 
 /**
- * True if the process of the holder is unknown, but should be known. False for Redisson, whose
- * processes are never known. False for a hold without an expiry, which is a different leak.
+ * True if the process of the holder is unknown, although Holdfast clients report their processes.
+ * False for Redisson, which never reports. False for a hold without an expiry, which is a different
+ * leak.
  */
 const isUnknown = ({ process, isRedisson, ttlMs }: HolderRow): boolean =>
   process === null && !isRedisson && ttlMs !== null
@@ -112,7 +123,7 @@ function isSuspect(lock: LockDetail, leaseMs: number): boolean {
 const isQueueOfFree = (lock: LockDetail): boolean =>
   isJudged(lock) && lock.state === 'free' && lock.queue.some(({ isDead }) => !isDead)
 
-/** Yields the leaks that both looks confirm. */
+/** Yields the leaks that both reads show. */
 function* confirmed(
   first: LockDetail,
   second: LockDetail,

@@ -6,8 +6,8 @@ const ANY: GlobPart = () => true
 
 /**
  * Returns a function that tests if a name matches a pattern of `SCAN MATCH`. Like Redis, the
- * function compares bytes. The function and Redis agree about every name, even for an unclosed
- * class or a reversed range.
+ * function compares bytes. The function gives the same result as Redis for every name, even for an
+ * unclosed class or a reversed range.
  *
  * @see `stringmatchlen` in util.c of Redis
  */
@@ -61,8 +61,8 @@ function classAt(pattern: Buffer, start: number): { part: GlobPart; last: number
 }
 
 /**
- * Tests a name. After a mismatch, the test is repeated only from the last star, which can match
- * everything that an earlier star could match.
+ * True if the whole name matches. After a mismatch, the test goes back only to the last star, which
+ * can match everything that an earlier star could match.
  */
 function matches(parts: readonly (GlobPart | typeof STAR)[], name: Buffer): boolean {
   let [at, star, resume] = [0, -1, 0]

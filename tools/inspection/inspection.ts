@@ -15,16 +15,16 @@ export interface ProcessFacts {
    */
   readonly seenMs: number | null
   /**
-   * The version of the client's wire format. Null if an older version of Holdfast did not report
-   * the version.
+   * The version of the wire format that the client uses. Null if an older version of Holdfast did
+   * not report the version.
    */
   readonly wireVersion?: number | null
 }
 
 export interface HolderRow {
   /**
-   * The owner id, as the server stores it: `<clientId>:<owner>`. If the owner of a permit is
-   * unknown, the id of the permit.
+   * The owner id, as the server stores it: `<clientId>:<owner>`. For a permit of an unknown owner,
+   * the id of the permit.
    */
   readonly owner: string
   /**
@@ -34,7 +34,7 @@ export interface HolderRow {
   readonly process: ProcessFacts | null
   readonly isRedisson: boolean
   readonly holdCount: number
-  /** The ids of the holder's permits, 32 hex digits each. Empty for a lock. */
+  /** The ids of the permits of this holder, 32 hex digits each. Empty for a lock. */
   readonly permits: readonly string[]
   /** The remaining time of the lease, in milliseconds. Null if the hold never expires. */
   readonly ttlMs: number | null
@@ -63,7 +63,7 @@ export interface WaiterRow {
   readonly wants: string | null
 }
 
-/** One lock, semaphore, latch or election, as the servers report it. */
+/** One lock, semaphore, latch, barrier or election, as the servers report it. */
 export interface LockRow extends State {
   /** The name of the lock, with the `keyPrefix` of its clients. */
   readonly key: string
@@ -71,25 +71,31 @@ export interface LockRow extends State {
   readonly holders: readonly HolderRow[]
   /** The last fencing token that was issued. Null if the server remembers no token. */
   readonly token: number | null
-  /** The number of live waiters: places in the queue, or clients that listen for the release. */
+  /**
+   * The number of live waiters: the live places in the queue or the clients that listen for the
+   * release, if there are more of these.
+   */
   readonly waiting: number
   /**
    * The longest wait of a live waiter so far, in milliseconds. Null if there is no live waiter, or
    * if the time is unknown.
    */
   readonly oldestWaitMs: number | null
-  /** The numbers of a semaphore or a latch. Null for other kinds. */
+  /** The counts of a semaphore, of a latch or of a barrier. Null for other kinds. */
   readonly count: CountFacts | null
 }
 
 /** The row of one lock, with its waiters and votes. */
 export interface LockDetail extends LockRow {
   /**
-   * The known waiters, including dead waiters. First come the places in the queue, in its order.
-   * Then come waiters without a place, the longest wait first.
+   * The known waiters, including dead waiters. First come the waiters with a place, in the order of
+   * the queue. Then come the waiters without a place, the longest wait first.
    */
   readonly queue: readonly WaiterRow[]
-  /** The number of votes of each owner, as text. Null without independent masters. */
+  /**
+   * The number of votes of each owner, such as `<owner>: 2, nobody: 1`. Null without independent
+   * masters.
+   */
   readonly votes: string | null
 }
 
@@ -106,12 +112,12 @@ export interface Unreachable {
   readonly reason: string
 }
 
-/** A key that normally expires but has no expiry, so it stays in the server. */
+/** A key of Holdfast that should expire, but has no expiry. So the server keeps the key forever. */
 export interface EndlessKey {
   readonly key: string
   /**
-   * Commands that make the key expire, one for each server that has the key. Remarks begin with
-   * `#`.
+   * Commands that make the key expire, one for each server that has the key. A line that begins
+   * with `#` is a remark.
    */
   readonly fix: readonly string[]
 }
@@ -125,15 +131,15 @@ export interface ListOptions {
   readonly signal?: AbortSignal
 }
 
-/** The user that asks for a release, and the reason, for the holders. */
+/** The user that asks the holders for a release, and the reason. The holders receive both. */
 export interface ReleaseReason {
   readonly by: string
   readonly reason: string | undefined
 }
 
 /**
- * The locks on the servers, as tools see them. Only `forceRelease` changes locks. A name of a lock
- * includes the `keyPrefix` of the clients.
+ * The interface of the tools to all locks on some servers. Only `forceRelease` changes locks. Each
+ * parameter `key` is the name of a lock with the `keyPrefix` of its clients.
  */
 export interface Inspection {
   /** The addresses of the servers, as text for users. The text contains no login. */
@@ -168,13 +174,14 @@ export interface Inspection {
   inspect(key: string, options?: { readonly findWaiters?: boolean }): Promise<LockDetail | null>
   /**
    * Takes the lock from the holder `seen`, and from no other holder. Every later token is above all
-   * tokens that this holder may have. The holder is not stopped: it learns of the release at its
-   * next renewal.
+   * tokens that this holder may have. The holder is not stopped: the holder learns of the release
+   * at its next renewal.
    *
    * For permits, `seen.owner` is an owner, or the id of one permit. Wakes the next waiters. If the
-   * servers have a history, also records the release there, and ignores errors of the record.
+   * servers have a history, also adds the release to the history. A failure of this record is
+   * ignored.
    *
-   * @param by the user that requests the release, for the history
+   * @param by the user that requests the release; recorded in the history
    * @returns rejects with a readable Error if the outcome is unknown; a repeat is safe. Rejects
    * with `InvalidArgumentError` for a plain semaphore or a latch
    */
@@ -202,8 +209,8 @@ export interface SeenHolder {
 
 export interface Forced {
   /**
-   * `changed`: nothing was released, because another owner holds the lock now, or the same owner
-   * has a newer token.
+   * `free`: nothing was released, because the lock was free already. `changed`: nothing was
+   * released, because another owner holds the lock now, or the same owner has a newer token.
    */
   readonly outcome: 'released' | 'free' | 'changed'
   /**

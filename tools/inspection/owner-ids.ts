@@ -1,7 +1,9 @@
 /** Returns the client id with which the id of an owner or a waiter begins. */
 export const clientOf = (owner: string): string => owner.replace(/:.*$/s, '')
 
-/** True if the id of an owner contains its client. The id of a permit does not. */
+/**
+ * True if the text is an owner id, which contains the id of a client. False for the id of a permit.
+ */
 export const hasClient = (owner: string): boolean => owner.includes(':')
 
 /**
@@ -19,13 +21,13 @@ export function candidateLabel(owner: string): string | null {
 }
 
 /**
- * True if the text is the id of a permit. The id stands for an unknown owner, for example of an
- * older version of Holdfast.
+ * True if the text is the id of a permit. If the owner of a permit is unknown, the id of the permit
+ * is used as owner id.
  */
 export const isPermitId = (owner: string): boolean => /^[0-9a-f]{32}$/.test(owner)
 
 /**
- * Returns the permits that a forced release ends.
+ * Returns the ids of the permits that a forced release ends.
  *
  * @param owner an owner, or the id of one permit
  */

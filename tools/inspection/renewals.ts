@@ -1,7 +1,7 @@
 import type { LockRow } from './inspection.ts'
 import type { RenewalCheck } from './to-free.ts'
 
-/** The conclusion from two looks at the lease of one holder. */
+/** The result of two reads of the lease of one holder. */
 interface TwoReads {
   readonly owner: string
   readonly renewal: RenewalCheck
@@ -14,10 +14,10 @@ interface TwoReads {
 const CERTAIN_MS = 50
 
 /**
- * Compares two looks at a lock, for each holder of the second look.
+ * Compares two reads of a lock, for each holder of the second read.
  *
- * @param elapsedMs the time from the end of the first look to the start of the second look, in
- * milliseconds; 0 if there was only one look
+ * @param elapsedMs the time from the end of the first read to the start of the second read, in
+ * milliseconds; 0 if there was only one read
  */
 export function readsOf(first: LockRow, second: LockRow, elapsedMs: number): TwoReads[] {
   return second.holders.map(({ owner, ttlMs }) => {

@@ -1,7 +1,7 @@
 import { type Holdfast, RedisRefusedError, RedisUnavailableError } from '../../src/index.ts'
 import type { ReleaseReason } from './inspection.ts'
 
-/** The label of a client that asks owners to release. The owners see it. */
+/** Returns the label of a client that asks holders to release. The holders see the label. */
 export const labelOf = ({ by }: ReleaseReason): string => `${by} (npx holdfast)`
 
 /**
@@ -16,7 +16,7 @@ export async function requestRelease(
   owners: readonly string[],
   { reason }: ReleaseReason,
 ): Promise<boolean[]> {
-  // The calls reject with the same errors, so events of errors need no output.
+  // The calls reject with the same errors, so the `error` events need no output.
   client.on('error', () => {})
   try {
     const lock = client.getLock(key)

@@ -3,7 +3,7 @@ import type { HolderRow, LockDetail, ProcessFacts, WaiterRow } from './inspectio
 import { shellWord } from './shell-word.ts'
 
 /**
- * The result of two looks at a lease. `unknown` if there was only one look, or if the looks cannot
+ * The result of two reads of a lease. `unknown` if there was only one read, or if the reads cannot
  * be compared.
  */
 export type RenewalCheck = 'renewed' | 'not-renewed' | 'unknown'
@@ -18,13 +18,13 @@ export interface ToFree {
    */
   readonly waitMs: number | null
   /**
-   * The command that takes the lock from its first holder, and from no other holder. Null without a
-   * known holder, or if no shell can pass the name.
+   * The command that takes the lock from its first holder by force. Null without a known holder, or
+   * if no shell can pass the name.
    */
   readonly command: string | null
 }
 
-/** The most holders that are described. */
+/** The most holders that the sentences describe. */
 const MOST = 3
 
 /**
@@ -43,7 +43,7 @@ type FreeableLock = Pick<
  *
  * @param name the name of the lock for `npx holdfast release`
  * @param options the options that name the servers, such as `--url redis://…`
- * @param renewalOf returns the result of two looks at the lease of an owner
+ * @param renewalOf returns the result of two reads of the lease of an owner
  */
 export function toFree(
   detail: FreeableLock,
@@ -149,7 +149,7 @@ function commandOf(
   if (name.includes('\0')) return null
   const words = ['npx holdfast release --force']
   const [first, second] = holders
-  // Several holders may have the same token, so the command names the owner.
+  // The token does not identify one of several holders, so the command names the owner.
   if (viewOf(kind).hasFence === false || second !== undefined) {
     words.push(`--owner=${shellWord(first?.owner ?? '')}`)
   } else if (token !== null) words.push('--token', `${token}`)

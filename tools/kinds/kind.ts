@@ -1,63 +1,69 @@
 import type { KindName } from '../../src/index.ts'
 
-/** The number of a semaphore or a latch, and the values that follow from it. */
+/** The counts of a semaphore, of a latch or of a cyclic barrier. */
 export interface CountFacts {
   /**
-   * Permits that can be acquired now, expired permits included. Below 0 if more are taken than were
-   * set.
+   * For a semaphore: the permits that can be acquired now, including expired permits. Below 0 if
+   * more permits are taken than the semaphore has. 0 for other kinds.
    */
   readonly available: number
-  /** Permits that are held; null for a plain semaphore, which does not store its holders. */
+  /**
+   * For permits with leases: the number of held permits. For a barrier: the number of parties that
+   * have arrived. Null for other kinds.
+   */
   readonly taken: number | null
-  /** How many count-downs are left; null if it is no latch. */
+  /**
+   * For a latch: the count-downs until the latch opens. For a barrier: the parties that have not
+   * arrived yet. Null for semaphores.
+   */
   readonly toGo: number | null
 }
 
 export interface State {
   /**
-   * `free`: no owner holds it. `held`, `read`, `write`: held in that mode. Permits are `held` while
-   * any permit is taken. A plain semaphore is `held` while no permit is available. `closed`: a
-   * latch that is not open.
+   * The state for programs. `read`, `write`: a read-write lock is held in this mode. `held`:
+   * another lock is held, a permit is taken, or a plain semaphore has no available permit.
+   * `closed`: a latch is not open, or parties of a barrier wait. `free`: none of these.
    */
   readonly state: 'free' | 'held' | 'read' | 'write' | 'closed'
-  /** The state in words: `held`, `2 of 3 taken`, `closed, 2 to go`, `leader`. */
+  /** The state in words for users: `held`, `2 of 3 taken`, `closed, 2 to go`, `leader`. */
   readonly stateText: string
 }
 
-/** The facts that decide the state of one name. */
+/** The facts from which a kind makes the state of one lock. */
 export interface StateFacts {
   readonly holders: readonly unknown[]
-  /** The mode of a read-write lock that is held; undefined for other locks. */
+  /** The mode of a held read-write lock: `read` or `write`. Undefined for other locks. */
   readonly mode: string | undefined
   readonly count: CountFacts | null
   /** False if the number of permits of a semaphore is not set. True for other kinds. */
   readonly isSet: boolean
 }
 
-/** The facts that decide how a name becomes free. */
+/** The facts from which a kind explains how one lock becomes free. */
 export interface FreeFacts {
   readonly count: CountFacts | null
   readonly stateText: string
   readonly waiting: number
 }
 
-/** One kind of hold, by its name in the history. */
+/** The properties of one kind of hold. The history has a name for each kind of hold. */
 export interface HoldView {
-  /** The kinds of holds that another owner can get only after this hold has ended. */
+  /** The kinds of holds of other owners that cannot begin before this hold has ended. */
   readonly endedBy: readonly KindName[]
-  /** The name on the page, if another kind of hold has the same properties. */
+  /** The kind as which the page shows such a hold. By default, its own kind. */
   readonly shownAs?: KindName
-  /** True if no other hold is possible at the same time. */
+  /** True if no other owner can have a hold at the same time. */
   readonly isExclusive?: boolean
-  /** True if the hold has the token of an earlier hold. */
+  /** True if the hold gets no new token, but the token of an earlier hold. */
   readonly sharesToken?: boolean
-  /** True if the owner of a hold may be unknown. */
+  /** True if the servers may not know the owner of such a hold. */
   readonly hidesOwners?: boolean
-  /** True if the history never has the end of a hold. */
+  /** True if the history never records the end of such a hold. */
   readonly hidesEnd?: boolean
 }
 
-/** The words of the dashboard's page for one kind. */
+/** The words that the page of the dashboard uses for one kind. */
 export interface PageWords {
   /** The heading above one holder, and above several holders. */
   readonly holder: readonly [one: string, many: string]
@@ -65,34 +71,45 @@ export interface PageWords {
   readonly heldFor: string
   /** The heading above the waiters. */
   readonly waiting: string
-  /** The object that a release by force takes. */
+  /** The noun for the thing that a release by force takes, such as `lock`. */
   readonly what: string
-  /** The object of a hold, with its verb. */
+  /** The noun for the held thing, with its verb, such as `lock is`. */
   readonly it: string
   /** True if the hold count is a number of permits. */
   readonly holdsPermits: boolean
-  /** How bad a hold without an expiry is. */
+  /** The level of the concern about a hold without an expiry. */
   readonly endless: 'warn' | 'bad'
-  /** The class of the state, if the state does not decide the class. */
+  /**
+   * The CSS class of the state mark ends with this word. Null means that it ends with the state.
+   */
   readonly mark: string | null
-  /** The state of a name that waiters cannot use, and the words for it after their number. */
+  /**
+   * The words about waiters that cannot continue. If a lock has this `stateText`, the page shows
+   * `text` after the number of waiters. Null if the kind has no such state.
+   */
   readonly unusable: { readonly stateText: string; readonly text: string } | null
 }
 
-/** One kind of locks, as tools show it. Each kind has one file in this folder. */
+/**
+ * The properties and words with which tools show one kind of lock. Each kind has one file in this
+ * folder.
+ */
 export interface KindView<K extends string = string> {
-  /** The kind of a row, which tables and JSON show. */
+  /** The name of the kind, which tables and JSON show. */
   readonly kind: K
   stateOf(facts: StateFacts): State
-  /** The kinds of holds, by their names in the history. Left out if the kind has no known holds. */
+  /**
+   * The kinds of holds of such a lock, by their names in the history. Undefined if its holders are
+   * unknown.
+   */
   readonly holds?: Readonly<Partial<Record<KindName, HoldView>>>
-  /** Returns the kind of an owner's hold. Default: the first kind of `holds`. */
+  /** Returns the kind of the hold that this owner has. By default, the first kind in `holds`. */
   holdOf?(owner: string): KindName
-  /** False if the kind has no fencing tokens. Default: true. */
+  /** False if the kind has no fencing tokens. True by default. */
   readonly hasToken?: boolean
   /**
-   * False if a release by force gives no fence, and if the owner must be named, because other
-   * holders may have lower tokens. Default: true.
+   * False if a release by force gives no fence, because other holders may have lower tokens. Then
+   * the command for the release must name the owner. True by default.
    */
   readonly hasFence?: boolean
   /**
@@ -100,28 +117,47 @@ export interface KindView<K extends string = string> {
    * identifies a hold.
    */
   readonly reusesOwners?: boolean
-  /** True if only the reports of clients name the waiters, unless the waiters have a queue. */
+  /** True if waiters may have no queue in Redis, so that only the reports of clients name them. */
   readonly hidesWaiters?: boolean
-  /** False if waiters are usual and no problem, as candidates of an election. Default: true. */
+  /**
+   * False if waiters are usual and not a problem, such as the candidates of an election. True by
+   * default.
+   */
   readonly countsWaiters?: boolean
-  /** True if holders of this kind are judged as leaks when their process is unknown. */
+  /**
+   * True if `findLeaks` checks locks of this kind for holders of unknown processes and for queues
+   * of free locks.
+   */
   readonly leaks?: boolean
-  /** Further lines of `inspect`. */
+  /** Returns further lines for `npx holdfast inspect`, each with its heading and its text. */
   lines?(facts: FreeFacts): string[][]
-  /** How a name becomes free, for a kind whose holders are unknown. */
+  /** Returns sentences that say how a lock becomes free. Only for a kind without known holders. */
   toFree?(facts: FreeFacts): string[]
-  /** The first step before a free name can be used, for users. */
+  /**
+   * Returns a sentence about a step that a user must do first. Undefined if a free lock can be used
+   * at once.
+   */
   toUse?(facts: FreeFacts): string | undefined
-  /** The words for a name that is free. Default: `it is free`. */
+  /** The words for a free lock. By default, `it is free`. */
   readonly whenFree?: string
-  /** A sentence about the ends of holds, after the sentences about the holders. */
+  /** A sentence that says when a hold ends. It follows the sentences about the holders. */
   readonly endOfHold?: string
-  /** A sentence about a holder whose process is unknown, and whose lease ends after `wait`. */
+  /**
+   * Returns a sentence about a holder whose process is unknown, and whose lease ends after `wait`.
+   */
   ofUnknown?(owner: string, wait: string): string
-  /** Why a release by force is refused, as words after the name. Left out if it is possible. */
+  /**
+   * Why a release by force is refused, as words after the name of the lock. Undefined if it is
+   * possible.
+   */
   readonly whyNoForce?: string
-  /** Why no holder can have this name. Undefined if a holder can have it. */
+  /**
+   * Returns a sentence that says why no holder can have this owner id. Undefined if a holder can
+   * have it.
+   */
   ownerRefusal?(name: string, owner: string): string | undefined
-  /** The words of the dashboard's page. They replace the words for a lock. */
+  /**
+   * The words that the page of the dashboard uses for this kind instead of its words for a lock.
+   */
   readonly page?: Partial<PageWords>
 }

@@ -1,6 +1,9 @@
 import type { KindView, StateFacts } from './kind.ts'
 
-/** The holds of locks of one name. All of them end an exclusive hold. */
+/**
+ * The kinds of holds that locks and read-write locks have. An exclusive hold excludes all of these
+ * kinds.
+ */
 export const ALL_LOCKS = ['lock', 'read', 'write', 'upgradable'] as const
 
 /** Plain locks and fair locks. */

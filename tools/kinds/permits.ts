@@ -51,8 +51,9 @@ export function permitPage(): Partial<PageWords> {
 }
 
 /**
- * A semaphore with leases is held while any permit is taken. Without leases, the number of taken
- * permits is unknown. Such a semaphore is held while no permit is available.
+ * Returns the state of a semaphore. With leases, the state is `held` while any permit is taken.
+ * Without leases, the number of taken permits is unknown, so the state is `held` while no permit is
+ * available.
  */
 export function permitState({ count, isSet }: StateFacts) {
   if (!isSet || count === null) return { state: 'free', stateText: NO_PERMITS } as const

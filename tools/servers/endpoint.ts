@@ -28,8 +28,8 @@ export function addressOf({ host, port, path }: Endpoint): string {
 }
 
 /**
- * Returns the `redis-cli` command for this server, to print. The command has no login, which the
- * user must add.
+ * Returns the `redis-cli` command for this server, for messages to users. The command has no login,
+ * so the user must add the login.
  */
 export function redisCli({ host, port, path, database, tls }: Endpoint): string {
   const where = path === undefined ? `-h ${host} -p ${port}` : `-s ${path}`
@@ -52,8 +52,8 @@ export function readEndpoint(
   }
   const url = urlOf(text)
   const database = url?.pathname.replace(/^\/$/, '').slice(1) ?? ''
-  // An option after `--` arrives here as a server. No server name begins with `-`, so such a text
-  // is refused.
+  // If a user writes an option after `--`, this function receives the option as a server. No host
+  // begins with `-`, so such a text is refused.
   if (url === undefined || /^-|^$/.test(url.hostname) || !/^\d*$/.test(database)) {
     throw new InvalidArgumentError(
       `A server must be given as redis://host:port, rediss://host:port or host:port; got ${JSON.stringify(withoutLogin(text))}.`,

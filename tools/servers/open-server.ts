@@ -146,7 +146,7 @@ function settingsOf({ host, port, path, tls }: Endpoint, timeoutMs: number): Red
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
     disableClientInfo: true,
-    // For ioredis 6. With this protocol, ioredis sends no `HELLO` before the login.
+    // ioredis 6 would send `HELLO` before the login. With protocol 2, ioredis sends no `HELLO`.
     ...({ protocol: 2 } as object),
   }
 }

@@ -9,7 +9,7 @@ export class UnderWay<Fact extends object, Labels> {
   /**
    * Removes an operation.
    *
-   * @returns its labels and its duration in seconds; undefined if it did not begin
+   * @returns its labels and its duration in seconds; undefined if the operation is not under way
    */
   finished(fact: Fact): { labels: Labels; seconds: number } | undefined {
     const one = this.#begun.get(fact)

@@ -21,7 +21,7 @@ export interface Filled {
 
 type Labels = Record<string, string>
 
-/** The kinds of locks that have holds. Semaphores without leases have none. */
+/** The kinds of locks that have holds. Semaphores without leases have no holds. */
 const KINDS: readonly KindName[] = ['lock', 'fair', 'read', 'write', 'upgradable', 'permits']
 
 /**

@@ -51,8 +51,9 @@ const RUNNING = Symbol.for('holdfast.metrics')
 
 /**
  * Creates metrics of `prom-client`, and fills them with the activity of all clients in this process
- * until `stop()`. Call it before locks are held. A second call for the same registry and prefix
- * shares the metrics of the first call. An error in the metrics never affects a lock.
+ * until `stop()`. Call it before locks are held, because gauges do not count earlier holds. A
+ * second call for the same registry and prefix shares the metrics of the first call. An error in
+ * the metrics never affects a lock.
  *
  * Throws a `TypeError` for invalid options, and if a second call has another `nameOf` or
  * `mostNames` than the first call. Throws the error of `prom-client` if other code has registered a

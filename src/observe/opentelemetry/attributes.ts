@@ -28,8 +28,8 @@ export function failureOf({ outcome, error }: AcquireFact): string | undefined {
 }
 
 /**
- * Returns the code or the name of an error. The message would contain the name of the lock, so it
- * is not used.
+ * Returns the code or the name of an error. The message is not used, because it would contain the
+ * name of the lock.
  *
  * @param otherwise the result if the error has neither a code nor a name
  */

@@ -26,8 +26,8 @@ interface AcquireSpan {
 export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   const held = new HeldSpans()
   const links = new HolderLinks(held)
-  // The span of a hold links to the span of the call that acquired it. Both spans are found by
-  // their facts.
+  // The span of a hold links to the span of the call that acquired the lock. Both spans are found
+  // by their facts.
   const acquiring = new WeakMap<AcquireFact, AcquireSpan>()
   const spans = new WeakMap<object, Span>()
 
@@ -37,7 +37,8 @@ export function traceLocks(tracer: Tracer, nameOf: NameOf): () => void {
   }
   const fail = (span: Span, type: string | undefined) => {
     if (type === undefined) return
-    // The message would contain the name of the lock, so the status has no message.
+    // The status has no message, because the message of the error would contain the name of the
+    // lock.
     span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute(ATTRIBUTES.errorType, type)
   }
 

@@ -2,14 +2,14 @@ import { Holdfast, type HoldfastOptions, type Lock } from '../../../src/index.ts
 
 export interface Measured {
   readonly code: string
-  /** The measured action, for users. */
+  /** The measured action, as the report prints it. */
   readonly what: string
   /** The duration of each step, in milliseconds. */
   readonly samplesMs: readonly number[]
 }
 
 export interface BenchTerms {
-  /** The options of the measuring clients. */
+  /** The options of the two clients that measure. */
   readonly client: HoldfastOptions
   /** The prefix of the names of the locks. */
   readonly name: string
@@ -18,8 +18,8 @@ export interface BenchTerms {
 }
 
 /**
- * One step of a measurement. Resolves with its duration in milliseconds, or with undefined if the
- * time of the whole step counts.
+ * One step of a measurement. Resolves with the duration of the measured part, in milliseconds.
+ * Resolves with undefined if the whole step is the measured part.
  */
 type Step = () => Promise<number | undefined>
 
@@ -28,7 +28,10 @@ const MOST_STEPS = 2_000
 /** The pause between two steps, in milliseconds, so that the server has time for other clients. */
 const PAUSE_MS = 0.5
 
-/** Runs all measurements, one after the other. Each measurement gets an equal part of `seconds`. */
+/**
+ * Runs all measurements, one after the other, and yields the result of each. Each measurement gets
+ * an equal part of `seconds`.
+ */
 export async function* measure(terms: BenchTerms): AsyncGenerator<Measured> {
   const clients = [new Holdfast(terms.client), new Holdfast(terms.client)] as const
   for (const client of clients) client.on('error', () => undefined)
@@ -89,7 +92,7 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
       prepare: async () => handOver(lock(one, 'other'), lock(other, 'other')),
     },
   ]
-  // Several masters have no fair locks, so their measurement is left out.
+  // A client of several masters has no fair locks, so fair locks are not measured.
   if (client.masters !== undefined) return plan
   const fair = (of: Holdfast) => of.getFairLock(`${name}:fair`)
   return [
@@ -103,12 +106,12 @@ function planOf({ client, name }: BenchTerms, one: Holdfast, other: Holdfast): P
 }
 
 /**
- * The lease of the lock that `renew` measures, in milliseconds. If the process ends early, the lock
- * expires after this time.
+ * The lease of the lock whose renewal is measured, in milliseconds. If the process ends early, the
+ * lock expires after this time.
  */
 const LEASE_MS = 10_000
 /**
- * The pause before each release, in milliseconds. After this pause, the other call already waits
+ * The pause before each release, in milliseconds. During this pause, the other call starts to wait
  * for the lock.
  */
 const WAITING_MS = 20

@@ -11,8 +11,9 @@ export interface Line {
 }
 
 /**
- * The verdict about the slowest step, compared with the pause between two renewals. `good`: less
- * than a tenth of the pause. `slow`: less than the pause. `too-slow`: at least the pause.
+ * Compares the duration of the slowest step with the pause between two renewals of the watchdog.
+ * `good`: less than a tenth of the pause. `slow`: less than the pause. `too-slow`: at least the
+ * pause.
  */
 export type BenchVerdict = 'good' | 'slow' | 'too-slow'
 
@@ -21,7 +22,7 @@ export interface BenchReport {
   readonly leaseMs: number
   readonly lines: readonly Line[]
   readonly verdict: BenchVerdict
-  /** The reason for the verdict, for users. */
+  /** The reason for the verdict, as the report prints it. */
   readonly says: string
 }
 

@@ -21,7 +21,7 @@ export interface Terminal {
 
 export interface Command {
   readonly name: string
-  /** One line, for the list of commands. */
+  /** One line about the command, for the list that `--help` prints. */
   readonly summary: string
   readonly usage: string
   /** @returns the exit code; rejects with `InvalidArgumentError` for wrong usage */

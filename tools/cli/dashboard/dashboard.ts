@@ -7,7 +7,7 @@ import { type Command, EXIT, type Terminal } from '../command/command.ts'
 import { readOptions, type ServeOptions, USAGE } from './options.ts'
 import { newSession } from './session.ts'
 
-/** `npx holdfast dashboard`: serves the page to users with the token, until it is interrupted. */
+/** `npx holdfast dashboard`: serves the page to users who know the token, until Ctrl-C. */
 export const dashboard: Command = {
   name: 'dashboard',
   summary: 'serve a page that shows the locks, their holders and their waiters',
@@ -21,7 +21,8 @@ async function serve(options: ServeOptions, terminal: Terminal): Promise<number>
   const { where, host, port, release, historyKey } = options
   const { out, err } = terminal
   const [redis, ...others] = redisOf(where)
-  // With several masters, any master may have the history. So the dashboard reads no history then.
+  // With several masters, this command does not know which master has the history. So the page
+  // shows no history.
   const history = redis && others.length === 0 ? { redis, key: historyKey } : undefined
   const board = newDashboardOf(where, { authorize: () => 'admin', release, history })
   const server = createServer()

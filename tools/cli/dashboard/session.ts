@@ -3,8 +3,8 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 type SessionFetch = (request: Request) => Promise<Response>
 
 /**
- * Admits users who know the token. The printed address gives the browser the token as a cookie, so
- * later requests need no token in the address.
+ * Admits users who know the token. A request for the printed address stores the token in a cookie
+ * of the browser. Later requests send the cookie, so their addresses need no token.
  */
 export interface Session {
   readonly token: string

@@ -32,8 +32,8 @@ export const history: Command = {
 }
 
 /**
- * Returns the server that has the history. Undefined if there is no history. Each of several
- * masters is asked, because any master may have the history.
+ * Returns the first server that has entries of the history, or undefined if no server has entries.
+ * With several masters, any master may have the history.
  */
 async function whereItIs({
   where,

@@ -30,7 +30,8 @@ function detailsOf({ kind, waitedMs, heldMs, path, reason, stalledMs }: HistoryE
 }
 
 /**
- * Returns the number of each event, and the median and the longest times of all entries, as text.
+ * Returns as text the number of acquisitions and of problems, and the median and the longest time
+ * of holds and of waits.
  */
 export function sumOf(entries: readonly HistoryEntry[]): string {
   const values = (what: 'heldMs' | 'waitedMs', of: (entry: HistoryEntry) => boolean) =>
@@ -63,7 +64,8 @@ function withoutPrefix(name: string, keyPrefix: string): string {
 }
 
 /**
- * The name of the module. Tools would read the text below as a real import if the name were in it.
+ * The name of the module in the text below. If the text contained the name itself, tools would read
+ * the text as a real import.
  */
 const MODULE = 'holdfast/history'
 

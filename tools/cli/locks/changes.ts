@@ -5,8 +5,8 @@ import { holdersText } from './holders.ts'
 import { nameOf } from './lock-table.ts'
 
 /**
- * A change between two views. `watch --json` prints the change with the time and the name of the
- * lock.
+ * A change between two views. `watch --json` prints the change with the time. The name of the lock
+ * is added if the change concerns a lock.
  */
 type LockChange =
   | { readonly event: 'held' | 'free' | 'waiting'; readonly row: LockRow }
@@ -40,7 +40,7 @@ export function* changes(before: View, after: View): Generator<LockChange> {
   }
 }
 
-/** Returns a text that is different if the state, the token or the holders are different. */
+/** Returns a text that changes if the state, the token or the holders of the lock change. */
 const holdOf = ({ state, stateText, token, holders }: LockRow): string =>
   JSON.stringify([state, stateText, token, holders.map(({ owner }) => owner).sort()])
 

@@ -8,8 +8,8 @@ export interface View {
   /** The locks that are held or waited for. */
   readonly rows: readonly LockRow[]
   /**
-   * The reason why a server could not be asked. Null without a failure. With a failure, the rows
-   * are from an earlier view.
+   * The reason why a server did not answer, or null if all servers answered. If a server did not
+   * answer, `rows` are the rows of the previous view.
    */
   readonly failure: string | null
 }
@@ -31,7 +31,7 @@ const SCAN_SHARE = 10
  * Yields a view of the known locks after each `intervalMs`, until the signal aborts. Scans for new
  * locks less often.
  *
- * @returns rejects only if the first look fails; later views report an outage as `failure`
+ * @returns rejects only if the first request fails; later views report an outage as `failure`
  */
 export async function* follow(
   inspection: Inspection,
@@ -58,8 +58,8 @@ export async function* follow(
         const missing = new Set(known.keys())
         for await (const rows of inspection.list({ ...(pattern && { pattern }), signal })) {
           const keys = rows.map(({ key }) => key)
-          // The rows are noted before the scan ends. A look during the scan reads newer rows, which
-          // older rows must not replace.
+          // These rows are stored at once. If they were stored after the scan, they would replace
+          // the newer rows of a read during the scan.
           note(keys, rows)
           for (const key of keys) missing.delete(key)
           if (isFirst || performance.now() - lookedAt < intervalMs) continue
@@ -69,7 +69,8 @@ export async function* follow(
           await read([...known.keys()])
           yield view()
         }
-        // The scan leaves out a lock that was free for a moment, so missing locks are read again.
+        // A scan misses a lock that was free for a moment. So the known locks that the scan did not
+        // find are read again.
         if (missing.size > 0) await read([...missing])
         const endedAt = performance.now()
         scanAt = endedAt + Math.max(SCAN_MS, SCAN_SHARE * (endedAt - startedAt))

@@ -3,8 +3,8 @@ import { candidateLabel } from '../../inspection/owner-ids.ts'
 import { duration, escaped } from '../text/words.ts'
 
 /**
- * Returns a short name of the holder: the label of the candidate, the label of the client, or the
- * owner.
+ * Returns a short name of the holder: the label of its candidate; otherwise the label of its
+ * client; otherwise the owner id.
  */
 export function holderName({
   owner,
@@ -16,21 +16,27 @@ export function holderName({
   return isRedisson ? `Redisson ${escaped(owner)}` : escaped(owner)
 }
 
-/** Returns the first holder and the number of other holders, for one cell of a table. */
+/**
+ * Returns the name of the first holder and the number of other holders, or `-` if the lock has no
+ * holder.
+ */
 export function holdersText({ holders }: LockRow): string {
   const [first, ...others] = holders
   if (first === undefined) return '-'
   return others.length === 0 ? holderName(first) : `${holderName(first)} +${others.length}`
 }
 
-/** Returns the time until the last lease ends, if no lease is renewed. */
+/**
+ * Returns the time until the last lease of the lock expires if no lease is renewed. Returns `-`
+ * without a holder.
+ */
 export function leaseText({ holders }: LockRow): string {
   if (holders.length === 0) return '-'
   if (holders.some(({ ttlMs }) => ttlMs === null)) return 'no expiry'
   return duration(Math.max(...holders.map(({ ttlMs }) => ttlMs as number)))
 }
 
-/** Returns how long the oldest hold has lasted. */
+/** Returns how long the oldest hold has lasted, or `-` if this is not known. */
 export function ageText({ holders }: LockRow): string {
   const ages = holders.flatMap(({ ageMs }) => ageMs ?? [])
   return ages.length === 0 ? '-' : duration(Math.max(...ages))

@@ -114,9 +114,7 @@ async function readDetail(
   }
 }
 
-/**
- * Finds names of locks that contain the given name, because users often leave out the `keyPrefix`.
- */
+/** Finds locks whose names contain the given name, because users often forget the `keyPrefix`. */
 async function alike(
   inspection: Inspection,
   name: string,

@@ -13,7 +13,7 @@ export interface LeakReport {
   readonly seen: string
   /** Why the leak matters to users of locks. */
   readonly why: string
-  /** Commands to paste. Lines that begin with `#` are remarks. */
+  /** Commands that the user can paste into a shell. A line that begins with `#` is a remark. */
   readonly fix: readonly string[]
 }
 
@@ -32,9 +32,7 @@ const WHY: Readonly<Record<LeakCode, string>> = {
 export const LEAK_CODES = Object.keys(WHY) as readonly LeakCode[]
 
 /**
- * Makes the report of one leak.
- *
- * @param name the name of the lock, as printed
+ * @param name the printed name of the lock
  * @param options the options that name the servers; the printed commands contain them
  */
 export function reportOf(leak: Leak, name: string, options: string): LeakReport {

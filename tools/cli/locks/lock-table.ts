@@ -22,7 +22,6 @@ const oldestText = ({ oldestWaitMs }: LockRow): string =>
 
 export const nameOf = (key: string, keyPrefix: string): string => key.slice(keyPrefix.length)
 
-/** True if the lock is held, or if a client waits for it. */
 export const isBusy = ({ state, waiting }: LockRow): boolean => state !== 'free' || waiting > 0
 
 /**

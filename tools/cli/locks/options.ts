@@ -57,5 +57,5 @@ export function patternOf(keyPrefix: string, pattern: string | undefined): strin
   return literally(keyPrefix) + (pattern ?? '*')
 }
 
-/** Returns a pattern that matches only this text. */
+/** Returns the pattern of `SCAN` that matches only this text. */
 export const literally = (text: string): string => text.replace(/[\\*?[\]^]/g, '\\$&')

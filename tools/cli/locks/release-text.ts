@@ -6,14 +6,18 @@ import { counted, duration, escaped } from '../text/words.ts'
 export interface ReleaseResult extends Forced {
   readonly name: string
   readonly key: string
-  /** The holder that lost the lock. If no holder lost the lock, a current holder, or null. */
+  /**
+   * The holder from which the lock was to be taken. If no such holder was found: any current
+   * holder, or null if the lock is free.
+   */
   readonly holder: HolderRow | null
-  /** The last token before the release. */
+  /** The last token before the release. Null if the lock has no known token. */
   readonly token: number | null
 }
 
 /**
- * Returns the text before the confirmation: the holder, the next waiter, and the consequences.
+ * Returns the text that the command prints before it asks for confirmation: the holder, the next
+ * waiter, and the consequences.
  *
  * @param permit the id of the only permit to take; undefined to take all permits of the holder
  */

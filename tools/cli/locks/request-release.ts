@@ -13,7 +13,10 @@ export interface ReleaseQuestion {
   /** The only owner to ask. Undefined to ask all holders. */
   readonly owner: string | undefined
   readonly reason: string | undefined
-  /** How long to wait for the end of the holds, in milliseconds. Undefined for no wait. */
+  /**
+   * How long to wait at most until no asked holder holds the lock, in milliseconds. Undefined for
+   * no wait.
+   */
   readonly waitMs: number | undefined
 }
 
@@ -22,8 +25,9 @@ interface ReleaseAnswer {
   readonly name: string
   readonly key: string
   /**
-   * `heard`: all asked holders confirmed the request, and may still hold the lock. `ended`: no
-   * asked holder holds the lock now.
+   * `free`: no holder was asked, because no wanted holder was found. `heard`: all asked holders
+   * confirmed the request. `not-heard`: a holder did not confirm. `ended`: no asked holder holds
+   * the lock now.
    */
   readonly outcome: 'free' | 'heard' | 'not-heard' | 'ended'
   readonly holders: readonly (HolderRow & { readonly heard: boolean })[]
@@ -31,7 +35,7 @@ interface ReleaseAnswer {
 
 /**
  * The first and the longest pause between two inspections of the lock, in milliseconds. Each pause
- * is twice as long as the last pause, up to `longest`.
+ * is twice as long as the previous pause, up to `longest`.
  */
 const LOOK_MS = { first: 50, longest: 1_000 }
 
@@ -61,7 +65,7 @@ export async function requestRelease(
   }
   const asked = await requestEach(inspection, holders, asking, by)
   const allHeard = asked.every(({ heard }) => heard)
-  // With several masters, each master has its own token counter. Then only the owner identifies a
+  // With several masters, each master has its own token counter, so a token does not identify a
   // hold.
   const token = detail.votes === null ? detail.token : null
   const hasEnded = await waitForEnd(inspection, { ...detail, token }, holders, asking)
@@ -75,7 +79,7 @@ async function requestEach(
   { key, reason }: ReleaseQuestion,
   by: string,
 ): Promise<ReleaseAnswer['holders']> {
-  // The client of such a permit is unknown, so its holder cannot be asked.
+  // A holder whose client is unknown cannot be asked.
   const owners = holders.map(({ owner }) => owner).filter(hasClient)
   const confirmed = await inspection.requestRelease(key, owners, { by, reason })
   const heard = new Set(owners.filter((_, i) => confirmed[i]))

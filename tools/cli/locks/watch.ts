@@ -67,7 +67,7 @@ export const watch: Command = {
 }
 
 /**
- * Codes for the terminal. `ENTER` opens a separate screen without a cursor; `LEAVE` returns to the
+ * Codes for the terminal. `ENTER` shows a separate screen without a cursor. `LEAVE` returns to the
  * previous screen.
  */
 const [ENTER, LEAVE] = ['\u001b[?1049h\u001b[?25l', '\u001b[?25h\u001b[?1049l']

@@ -17,7 +17,6 @@ export const LOOK_USAGE = `  --key-prefix <text>        the keyPrefix of the cli
   --timeout-ms <ms>          longest time of each request to a server (5000)
 `
 
-/** True if the text is the URL of a server, and not the name of a lock. */
 export const isUrl = (text: string): boolean => /^rediss?:\/\//.test(text)
 
 /** The options of a command that looks at locks, with the values that the user gave. */

@@ -8,14 +8,15 @@ export type Access = 'none' | 'read' | 'admin'
 
 /**
  * A request that changes something needs this header. Before a page of another origin can send the
- * header, the browser asks the dashboard, which never allows the header. So only the dashboard's
- * own page can send it.
+ * header, the browser asks the dashboard, which never allows the header. So only the page of the
+ * dashboard can send the header.
  */
 const HEADER = 'holdfast-dashboard'
 
 /**
  * Checks if a request may change something.
  *
+ * @param isOn true if the option `release` of the dashboard is true
  * @returns the refusal; null if the change is allowed
  */
 export function refuseChange(request: Request, access: Access, isOn: boolean): Response | null {

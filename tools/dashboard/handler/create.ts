@@ -12,13 +12,13 @@ import { SeenHolds } from './seen-holds.ts'
 import type { StreamTimes } from './stream.ts'
 import { Table } from './table.ts'
 
-/** A forced release and its outcome. */
+/** One request to release a lock by force, and its outcome. */
 export interface ReleaseEvent {
   /** The key of the lock, with its prefix. */
   readonly key: string
   /** The holder that should lose the lock: `<clientId>:<owner>`. */
   readonly owner: string
-  /** The token that the page showed. Null if the server has no token. */
+  /** The token that the page showed. Null if the page showed no token. */
   readonly token: number | null
   /**
    * `changed`: nothing was released, because another owner holds the lock now, or the same owner
@@ -33,7 +33,7 @@ export interface AccessOptions {
    * Returns the rights for a request. Called for every request, and every few minutes for a page
    * that stays open.
    *
-   * @param request with the whole path; its headers contain the cookies
+   * @param request the request with the whole path; its headers contain the cookies
    * @param context the second argument of `fetch`; with `node`, the request of Node.js, which your
    * login middleware may have changed
    * @returns `'read'` to look, `'admin'` to release too if `release` is on, `'none'` to refuse, or
@@ -45,8 +45,8 @@ export interface AccessOptions {
   /** With true, an `'admin'` can release locks by force. False by default. */
   readonly release?: boolean | undefined
   /**
-   * Called after each forced release that the server answered, for your own log. Not called if the
-   * outcome is unknown. Errors of the function are ignored.
+   * Called after each request to release by force, for your own log, even if nothing was released.
+   * Not called if the outcome is unknown. Errors of the function are ignored.
    */
   readonly onRelease?: ((event: ReleaseEvent, context: unknown) => void) | undefined
 }
@@ -116,7 +116,8 @@ export function createDashboard(
   })
   const poll = new Poll(open, table, times)
   const closing = new AbortController()
-  // Each pending request adds a listener, so Node.js must not warn about many listeners.
+  // Each pending request adds a listener. So many listeners are usual, and Node.js must not warn
+  // about them.
   setMaxListeners(0, closing.signal)
   const parts = {
     table,

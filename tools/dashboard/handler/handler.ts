@@ -118,8 +118,8 @@ async function answer(route: Route, parts: Parts, asked: DashboardRequest): Prom
 }
 
 /**
- * Runs `work`, but rejects as soon as the signal aborts. A request to a server that hangs may last
- * forever.
+ * Runs `work`, but rejects as soon as the signal aborts. Otherwise a request to a server that hangs
+ * could last forever.
  */
 function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -29,7 +29,7 @@ const MOST_CHARS = 200
 
 const MOST_CONTENDED = 20
 /**
- * The most losses in an answer, and the most calls that gave up. Both limits are separate, so that
+ * The most losses in an answer. The same limit counts separately for calls that gave up, so that
  * many timeouts hide no loss.
  */
 const MOST_LOSSES = 100
@@ -40,7 +40,6 @@ const GAVE_UP: ReadonlySet<string> = new Set(['timeout', 'aborted'])
 interface NameHistory {
   readonly holds: RecordedHolds
   readonly waits: WaitLog
-  /** The number of kept entries with this name. */
   count: number
 }
 
@@ -56,7 +55,9 @@ interface KeptEntry {
   readonly bytes: number
   readonly held: RecordedHold | undefined
   readonly isWait: boolean
-  /** The list of losses that contains the entry. Undefined if the entry is not a loss. */
+  /**
+   * The list in the index that contains this entry as a loss. Undefined if the entry is not a loss.
+   */
   readonly losses: KeptLoss[] | undefined
 }
 
@@ -66,7 +67,7 @@ interface KeptEntry {
  */
 export class HistoryIndex {
   readonly #limits: HistoryLimits
-  /** The holds and waits of each name. Memory holds each name only once. */
+  /** The holds and waits of each lock name. All entries of a lock share one copy of its name. */
   readonly #named = new Map<string, NameHistory>()
   /** For each client: the number of its kept entries, and the time of its latest event. */
   readonly #clients = new Map<string, { count: number; lastAt: number }>()
@@ -106,7 +107,7 @@ export class HistoryIndex {
     const named = this.#namedAs(entry)
     const held = named.holds.add(entry, short(entry.label))
     const writtenAt = Number.parseInt(entry.id, 10)
-    // A wait counts only if it ended with the lock or with a timeout.
+    // A wait counts only if the caller got the lock, or if the wait timed out.
     const isWait = waitedMs !== null && (event === 'acquired' || event === 'timeout')
     if (isWait) named.waits.add(writtenAt, at, waitedMs)
     const losses = FAILED.has(event) ? this.#failed : GAVE_UP.has(event) ? this.#gaveUp : undefined
@@ -122,7 +123,7 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the holds in the asked time, grouped by lock.
+   * Returns the holds in the time of the question, grouped by lock.
    *
    * @param knowledgeOf returns the current knowledge about a hold that has no recorded end
    */
@@ -137,7 +138,9 @@ export class HistoryIndex {
     })
   }
 
-  /** Returns ended waits, the locks with the longest waits, and the losses in the asked time. */
+  /**
+   * Returns the waits and losses in the time of the question, and the locks with the longest waits.
+   */
   figures(question: PastQuestion): Pick<Past, 'waits' | 'contended' | 'losses'> {
     const { from, key } = question
     const waited = this.#asked({ ...question, filter: '' }).map(({ holds, waits }) => {
@@ -179,8 +182,8 @@ export class HistoryIndex {
   }
 
   /**
-   * If this hold had ended, its client would have recorded the end. So the hold lasted until the
-   * latest entry of the client, or until the limit of the hold.
+   * The hold has no recorded end, but its client records ends. So the hold lasted at least until
+   * the latest entry of the client, or until `limitAt` if this is earlier.
    */
   #withClient(held: TimelineHold, knowledge: Knowledge): Knowledge {
     const lastAt = Math.min(this.#clients.get(clientOf(held.owner))?.lastAt ?? 0, held.limitAt)
@@ -212,8 +215,8 @@ export class HistoryIndex {
 }
 
 /**
- * Returns the newest losses since `from`, the newest first. An entry is written after its event, so
- * the search ends at the first entry of `all` that was written before `from`.
+ * Returns the newest losses since `from`, the newest first. An entry is written after its event. So
+ * the search stops at an entry that was written before `from`.
  */
 function newest(all: readonly KeptLoss[], from: number, key: string | null): Loss[] {
   const losses: Loss[] = []
@@ -225,7 +228,7 @@ function newest(all: readonly KeptLoss[], from: number, key: string | null): Los
   return losses
 }
 
-/** Returns the estimated memory of an entry, in bytes. */
+/** The estimated memory of an entry, in bytes. */
 export function bytesOf(entry: Partial<HistoryEntry>): number {
   const { id, name, owner, client, label, reason } = entry
   const texts = [id, name, owner, client, label, reason]
@@ -241,7 +244,7 @@ function lossOf(key: string, entry: HistoryEntry): Loss {
   return { key, at, event, reason, label: short(entry.label), heldMs, waitedMs }
 }
 
-/** Cuts a long text, and copies it, because a slice keeps the whole string in memory. */
+/** Cuts a long text. The result is a copy, because a slice would keep the whole text in memory. */
 function short(text: string): string {
   return text.length <= MOST_CHARS ? text : `${Buffer.from(text.slice(0, MOST_CHARS))}…`
 }

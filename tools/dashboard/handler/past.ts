@@ -14,8 +14,8 @@ export interface Lane {
 export interface TimedLane {
   readonly key: string
   /**
-   * The time for which the lock was held in the asked time, in milliseconds: the sum over all its
-   * holds.
+   * For how long the lock was held in the time of the question, in milliseconds: the sum over all
+   * its holds.
    */
   readonly heldMs: number
   spans(): readonly Span[]
@@ -40,7 +40,6 @@ interface Waits {
   readonly maxMs: number | null
 }
 
-/** The answer to a question about the past. */
 export interface Past {
   /**
    * `history`: all recorded holds, and other holds that the dashboard saw. `poll`: only holds that
@@ -53,7 +52,7 @@ export interface Past {
   readonly from: number
   /** The lanes of the locks that were held for longest. */
   readonly lanes: readonly Lane[]
-  /** The number of locks that were held in the asked time. */
+  /** The number of locks that were held in the time of the question. */
   readonly lockCount: number
   /** The durations of the waits that ended. Null without a history. */
   readonly waits: Waits | null
@@ -74,18 +73,16 @@ export interface PastQuestion {
   readonly filter: string
 }
 
-/** The most locks that are drawn. */
 const MOST_LANES = 20
-/** The most holds of one lock that are drawn. */
 const MOST_SPANS = 200
 
-/** @returns true if the question is about locks with that name */
+/** @returns true if the question includes the lock with this name */
 export function isAskedFor(name: string, { key, filter }: PastQuestion): boolean {
   if (key !== null) return name === key
   return filter === '' || name.toLowerCase().includes(filter.toLowerCase())
 }
 
-/** Returns for how long a hold lasted within the asked time, in milliseconds. */
+/** Returns for how long a hold lasted within the time of the question, in milliseconds. */
 export function heldMsIn(
   span: { readonly from: number; readonly to: number | null },
   { from, now }: Pick<PastQuestion, 'from' | 'now'>,
@@ -93,7 +90,7 @@ export function heldMsIn(
   return (span.to ?? now) - Math.max(span.from, from)
 }
 
-/** Returns the lanes of the locks that were held for longest, and the number of all locks. */
+/** Returns the lanes of the locks that were held for longest, and the number of all given lanes. */
 export function busiest(lanes: readonly TimedLane[]): Pick<Past, 'lanes' | 'lockCount'> {
   const chosen = lanes
     .toSorted((a, b) => b.heldMs - a.heldMs)
@@ -103,7 +100,7 @@ export function busiest(lanes: readonly TimedLane[]): Pick<Past, 'lanes' | 'lock
 }
 
 /**
- * Joins the lanes of the same lock.
+ * Joins the two lanes of each lock that has both recorded holds and seen holds.
  *
  * @param seen the holds that only the poll saw
  */
@@ -129,8 +126,8 @@ function both(recorded: TimedLane, seen: TimedLane): TimedLane {
 }
 
 /**
- * Returns the end of a hold that only the poll saw. The poll sees ends late. So an exclusive hold
- * ends at the latest when the next recorded hold begins.
+ * Returns the end of a hold that only the poll saw. The poll notices an end late. So an exclusive
+ * hold ends at the latest when the next recorded hold begins.
  */
 function endBefore(others: readonly Span[], { kind, sureUntil, to }: Span): number | null {
   if (to === null || !holdViewOf(kind).isExclusive) return to

@@ -3,7 +3,10 @@ import type { Inspection } from '../../inspection/inspection.ts'
 import type { Table } from './table.ts'
 
 export interface PollTimes {
-  /** The pause between two looks at the locks that are held or waited for, in milliseconds. */
+  /**
+   * The pause between two looks, in milliseconds. A look reads the locks that are held or waited
+   * for, or that changed shortly before.
+   */
   readonly lookMs: number
   /** The shortest pause between two scans of all locks, in milliseconds. */
   readonly scanMs: number
@@ -16,7 +19,7 @@ export interface PollTimes {
   readonly lingerMs: number
 }
 
-/** The largest part of the time that scans may take. So the pause after a long scan is longer. */
+/** Scans may take at most this part of the time, so a long scan is followed by a long pause. */
 const SCAN_SHARE = 0.4
 
 /** @internal The message of the error with which requests fail when the dashboard closes. */
@@ -63,7 +66,10 @@ export class Poll {
     }
   }
 
-  /** Calls `question` with the inspection of the poll, which is opened if necessary. */
+  /**
+   * Calls `question` with the inspection of the poll, which is opened if necessary. Until the
+   * answer, the call counts as a viewer.
+   */
   async withInspection<T>(question: (inspection: Inspection) => Promise<T>): Promise<T> {
     const exit = this.enter()
     try {
@@ -89,7 +95,7 @@ export class Poll {
     const running = this.#running
     this.#running = undefined
     running?.abort()
-    // From now on no poll updates the rows, so the table must not be live.
+    // From now on, no poll updates the rows. So the status of the table must not be `live`.
     this.#table.setStatus({ state: 'waiting', error: null })
     // A server that hangs may keep `#run` waiting, so this method does not wait for `#run`.
     await this.#drop()
@@ -157,8 +163,8 @@ export class Poll {
   }
 
   /**
-   * Stores the reasons why servers are missing. Must run before rows are removed, because a removed
-   * row of an unreachable node does not mean that the hold has ended.
+   * Stores the reasons why servers cannot be reached. Must run before rows are removed, because a
+   * removed row of an unreachable node does not mean that the hold has ended.
    */
   #reportMissing({ unreachable }: Inspection): void {
     this.#table.setStatus({ missing: unreachable.map(({ reason }) => reason) })

@@ -69,7 +69,7 @@ export class RecordedHolds {
     return true
   }
 
-  /** @returns the holds in the asked time; undefined if there was no hold */
+  /** @returns the holds in the time of the question; undefined if there was no hold */
   timed(
     question: PastQuestion,
     knowledgeOf: (held: TimelineHold) => Knowledge,
@@ -79,7 +79,7 @@ export class RecordedHolds {
     const within: TimelineHold[] = []
     let heldMs = 0
     for (const held of this.#holds) {
-      // The span of a hold never ends after the recorded end, so this hold is too old.
+      // The hold ended before the time of the question.
       if (held.ended !== null && held.ended.at < question.from) continue
       const endsAt = held.ended === null ? spanOf(held, knowledgeOf).to : held.ended.at
       if (endsAt !== null && endsAt < question.from) continue

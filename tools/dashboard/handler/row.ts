@@ -18,7 +18,8 @@ const SAME_MOMENT_MS = 1_000
 
 /**
  * One holder. All times are moments in milliseconds since 1970, by the clock of the dashboard.
- * Unlike durations, moments stay the same, so the row is sent again only after a real change.
+ * Unlike durations, moments do not change with time. So the row is sent again only after a real
+ * change.
  */
 export interface RowHolder {
   readonly owner: string
@@ -76,15 +77,17 @@ export interface Detail extends TableRow {
   readonly queue: readonly RowWaiter[]
   readonly count: LockDetail['count']
   readonly votes: LockDetail['votes']
-  /** False for a kind whose holders are unknown. A holder of any other kind can lose it by force. */
+  /**
+   * False for a kind whose holders are unknown. A lock of such a kind cannot be released by force.
+   */
   readonly hasHolders: boolean
 }
 
 /**
  * Makes the row of the table for one lock.
  *
- * @param before the previous row of the lock. A moment that has hardly changed keeps the previous
- * value
+ * @param before the previous row of the lock. A moment that differs by less than `SAME_MOMENT_MS`
+ * keeps the previous value
  */
 export function rowOf(row: LockRow, now: number, before?: TableRow): TableRow {
   const known = new Map(before?.holders.map((holder) => [holder.owner, holder]))
@@ -155,7 +158,10 @@ function moment(now: number, ms: number | null, sign: 1 | -1, before?: number | 
 
 export interface Totals {
   readonly locks: number
-  /** The number of locks, semaphores and elections that are held. Closed latches do not count. */
+  /**
+   * The number of locks, semaphores and elections that are held. Closed latches and barriers do not
+   * count.
+   */
   readonly held: number
   /**
    * The number of live waiters. Candidates of an election do not count, because they wait while

@@ -15,8 +15,8 @@ const KEYS_SEEN = 5_000
 const HOLDS_SEEN = 60
 
 /**
- * Two looks compute the start of one hold with a difference below this, in milliseconds. A greater
- * difference means another hold.
+ * If two looks compute starts that differ by less than this, in milliseconds, they saw the same
+ * hold. A greater difference means another hold.
  */
 const SAME_HOLD_MS = 1_000
 
@@ -42,14 +42,15 @@ export class SeenHolds {
     for (const held of holds) {
       if (held.ended !== null) continue
       const same = holders.get(held.owner)
-      // If the start is later, the owner has released the lock and acquired it again.
+      // A later start means that the owner has released the lock and acquired it again. Otherwise
+      // the hold is the same.
       if (same !== undefined && (same.since ?? 0) < held.from + SAME_HOLD_MS) {
         holders.delete(held.owner)
         continue
       }
       held.seenUntil = Math.max(held.from, lastSeenAt)
-      // The row names only the first holders, but `owners` names all holders. If the row was
-      // removed, the node of the lock may be unreachable.
+      // The hold may still last in two cases. The row does not name the owner, because it names
+      // only the first holders. Or the row was removed because a node is unreachable.
       const isUnknown =
         after === undefined ? this.#table.status.missing.length > 0 : owners.has(held.owner)
       if (!isUnknown || same !== undefined)
@@ -68,7 +69,8 @@ export class SeenHolds {
 
   /**
    * Returns the current knowledge about a hold without a recorded end, from the history or the
-   * poll. Also sets `held.goneBy` when the hold is first found to have ended.
+   * poll. Also sets `held.goneBy` when the hold is first found to have ended, and clears
+   * `held.goneBy` while the owner is a holder.
    */
   knowledgeOf(key: string, held: TimelineHold, now: number): Knowledge {
     const table = this.#table
@@ -87,7 +89,7 @@ export class SeenHolds {
   }
 
   /**
-   * Returns the seen holds in the asked time, grouped by lock.
+   * Returns the seen holds in the time of the question, grouped by lock.
    *
    * @param isRecorded returns true if the history already has a hold of this owner, which is then
    * left out

@@ -6,7 +6,8 @@ import { withoutSide } from '../../kinds/sides.ts'
  * How a hold ended. The history records `released`, `lost` and `forced`.
  *
  * - `seen`: the dashboard saw that the hold had ended;
- * - `unrecorded`: the history has no end, for example because the process was killed;
+ * - `unrecorded`: the end was neither recorded nor seen, for example because the process was
+ *   killed. The hold may even still last;
  * - `untold`: permits without a lease, whose end is never recorded.
  */
 export type Ending = 'released' | 'lost' | 'forced' | 'seen' | 'unrecorded' | 'untold'
@@ -26,7 +27,7 @@ export interface Span {
   readonly to: number | null
   /** The hold certainly lasted until this moment. The end is between this moment and `to`. */
   readonly sureUntil: number
-  /** How the hold ended. Null if the hold has not ended. */
+  /** How the hold ended. Null if the hold still lasts. */
   readonly ending: Ending | null
 }
 
@@ -45,11 +46,11 @@ export interface TimelineHold {
    * the lease is renewed or unknown.
    */
   readonly limitAt: number
-  /** The end that was recorded or seen. Null if no end is known. */
+  /** When and how the hold ended, as recorded or seen. Null if no end was recorded or seen. */
   ended: { readonly at: number; readonly how: Ending } | null
   /**
-   * The start of the next hold that is impossible beside this hold. Infinity without such a hold.
-   * Set by `sortAndLink`.
+   * The start of the next hold that excludes this hold, because both cannot exist at once. Infinity
+   * without such a hold. Set by `sortAndLink`.
    */
   nextFrom: number
   /**
@@ -80,7 +81,7 @@ const INEXACT_MS = 2_000
 
 /**
  * Sorts the holds of one name by their tokens. Sets `nextFrom` of each hold to the start of the
- * next hold that is impossible beside the hold.
+ * next hold that cannot exist at the same time.
  */
 export function sortAndLink(holds: TimelineHold[]): void {
   holds.sort(inOrder)
@@ -120,11 +121,7 @@ function startOf({ from, nextFrom }: TimelineHold): number {
 const isSameOwner = (a: TimelineHold, b: TimelineHold) =>
   withoutSide(a.owner) === withoutSide(b.owner)
 
-/**
- * Makes the span of a hold.
- *
- * @param knowledgeOf returns the current knowledge about a hold without a recorded end
- */
+/** @param knowledgeOf returns the current knowledge about a hold without a recorded end */
 export function spanOf(held: TimelineHold, knowledgeOf: (held: TimelineHold) => Knowledge): Span {
   const { owner, label, kind, token, ended } = held
   const from = startOf(held)
@@ -143,14 +140,14 @@ function knownEnd(held: TimelineHold, { at, how }: NonNullable<TimelineHold['end
   const from = startOf(held)
   const sureUntil = how === 'seen' ? Math.max(from, seenUntil) : at
   const lateMs = at - nextFrom
-  // If a confirmed release is long after the start of the next hold, inexact times cannot be the
-  // reason. So the chart shows that the holds overlap.
+  // If a confirmed release is long after the start of the next hold, the holds did overlap: the
+  // times are not that inexact. So the chart shows the overlap.
   if (lateMs <= 0 || (how === 'released' && lateMs > INEXACT_MS)) {
     return { to: at, sureUntil, ending: how }
   }
   const to = Math.max(from, nextFrom)
-  // A stalled holder records its loss only when it runs again, but its lease ended earlier. The
-  // hold certainly lasted only for the first lease.
+  // A stalled holder records its loss only when it runs again, but its lease ended earlier. So the
+  // hold is certain only until the end of the first lease.
   const sure = how === 'lost' && lateMs > INEXACT_MS ? from + leaseMs : sureUntil
   return { to, sureUntil: Math.min(to, sure), ending: how }
 }

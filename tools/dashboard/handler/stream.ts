@@ -3,8 +3,8 @@ import type { Table } from './table.ts'
 
 export interface StreamTimes {
   /**
-   * The longest duration of a stream, in milliseconds. Then the browser connects again, and
-   * `authorize` checks the rights again.
+   * The longest duration of a stream, in milliseconds. After this time, the browser connects again,
+   * and `authorize` checks the rights again.
    */
   readonly streamMs: number
   /**
@@ -23,8 +23,8 @@ const RETRY_MS = 2_000
 
 /**
  * Sends the changes as server-sent events. Each message is made only after the viewer has read the
- * last message. So a slow viewer gets fewer messages with more changes, and no messages pile up in
- * memory.
+ * previous message. So a slow viewer gets fewer messages with more changes, and no messages pile up
+ * in memory.
  *
  * @param seen the last id that the viewer received, on this stream or an earlier stream; null for a
  * new viewer

@@ -71,7 +71,8 @@ export class Table {
   readonly #onChange: (change: RowChange) => void
   #version = 1
   /**
-   * The removals before this version are forgotten. So a viewer with a lower version gets all rows.
+   * The table has forgotten removals before this version. So a viewer with a lower version gets all
+   * rows.
    */
   #remembersFrom = 0
   #status: Status
@@ -162,7 +163,10 @@ export class Table {
     this.#notifyIf(version)
   }
 
-  /** Removes the rows that were last read before a scan of all locks began. */
+  /**
+   * Removes the rows that were last read before the start of a scan. `omitted` free locks have no
+   * row.
+   */
   sweep(notSeenSince: number, omitted: number): void {
     this.#omitted = omitted
     if (this.#status.missing.length === 0) this.#scannedSince = notSeenSince
@@ -201,8 +205,8 @@ export class Table {
       return
     }
     this.#gone.delete(row.key)
-    // A lock without an earlier row has not changed as far as the table knows. So a new free lock
-    // is not read often.
+    // If the table had no row of the lock, it does not know of a change. So a new free lock is not
+    // read often.
     const changedAt = known === undefined ? Number.NEGATIVE_INFINITY : now
     this.#entries.set(row.key, { row, text, version, seenAt: now, changedAt, holders })
     this.#version = version

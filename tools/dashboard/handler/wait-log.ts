@@ -1,6 +1,6 @@
 /**
- * The waits for the locks of one name, in lists of numbers. There are many waits, and such lists
- * need less memory than objects.
+ * The waits for the locks of one name. The log keeps lists of numbers, because they need less
+ * memory than objects, and there are many waits.
  */
 export class WaitLog {
   readonly #writtenAt: number[] = []

@@ -4,7 +4,7 @@ import { count, whoOf } from './format.js'
 import { wordsOf } from './kinds.js'
 import { nameOf } from './names.js'
 
-/** The content of an empty cell: a dash, which screen readers read. */
+/** Makes the content of an empty cell: a dash, which screen readers also read. */
 const none = () => element('span', { class: 'none' }, '–')
 
 const ageOf = (since) =>

@@ -6,7 +6,7 @@ import { wordsOf } from './kinds.js'
 const WAIT_WARN_MS = 10_000
 const WAIT_BAD_MS = 60_000
 /**
- * If a client has not reported itself for this time, in milliseconds, a holder may be gone. A
+ * If a client has not reported itself for this time, in milliseconds, its process may be gone. A
  * client that uses Redis reports itself every 20 s.
  */
 const SEEN_MS = 45_000
@@ -25,8 +25,8 @@ const NEARLY_OVER_MS = 5_000
 export const LEVELS = { warn: 1, bad: 2 }
 
 /**
- * Candidates of an election wait for as long as another candidate leads, so they do not count as
- * waiters.
+ * True if calls wait for the lock. Candidates of an election do not count, because they usually
+ * wait for as long as another candidate leads.
  */
 export const isWaitedFor = (row) => row.waiting > 0 && wordsOf(row.kind).countsWaiters
 

@@ -1,5 +1,5 @@
-// Shows a command to paste, which wraps only between words. A button copies the command, even on a
-// page without TLS.
+// Shows a command that the user can paste. The command wraps only between words. A button copies
+// the command, even on a page without TLS.
 import { element, say } from './dom.js'
 
 export function commandOf(command, name) {

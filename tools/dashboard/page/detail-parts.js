@@ -72,7 +72,7 @@ const seenOf = (seenAt) =>
     ? null
     : element('span', {}, 'last seen ', element('span', { 'data-since': seenAt }), ' ago')
 
-/** Joins the parts on one line, with commas. */
+/** Joins the parts that are not null on one line, with commas. Null without parts. */
 function listed(...parts) {
   const there = parts.filter((one) => one !== null)
   if (there.length === 0) return null

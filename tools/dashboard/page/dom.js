@@ -5,7 +5,8 @@ export const byId = (id) => document.getElementById(id)
 
 /**
  * @param {string} tag
- * @param {Record<string, unknown>} attributes undefined and false are left out; `on…` are listeners
+ * @param {Record<string, unknown>} attributes values that are undefined or false are not set; a
+ * name `on…` adds a listener
  * @param {...(Node | string | number | null)} children
  */
 export function element(tag, attributes = {}, ...children) {
@@ -57,8 +58,8 @@ export function printable(child) {
 }
 
 /**
- * Changes the text only if it differs. Otherwise screen readers would read it again, and the page
- * would be painted again.
+ * Changes the text of the node only if the new text differs. Each change makes screen readers read
+ * the text again, and paints the page again.
  */
 export function setText(node, text) {
   const clean = printable(text)
@@ -66,8 +67,8 @@ export function setText(node, text) {
 }
 
 /**
- * Makes the children of a node match a list. Existing children stay, because a pointer may be over
- * a child.
+ * Makes the children of a node match a list. The child of an item that stays in the list is kept,
+ * because a pointer may be over the child.
  *
  * @param {(item: any) => string} idOf
  * @param {(item: any) => any} make

@@ -11,7 +11,9 @@ let onDone = () => {}
 
 export const mayForce = () => access.release && access.access === 'admin'
 
-/** @param {() => void} listener called after each release */
+/**
+ * @param {() => void} listener called after each request for a release that the dashboard answered
+ */
 export async function newForce(listener) {
   onDone = listener
   const name = byId('force-name')

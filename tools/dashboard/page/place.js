@@ -1,5 +1,5 @@
-// The place of the viewer on the page: the view, the shown lock, the list and its order. The
-// address of the page contains the place, so that users can share it.
+// The state of the page: the view, the shown lock, the list and its order. The address of the page
+// contains this state, so that users can share what they see.
 
 const VIEWS = ['locks', 'timeline', 'waits']
 const SHOWS = ['used', 'held', 'waited', 'attention', 'all']
@@ -8,8 +8,8 @@ const SHOWS = ['used', 'held', 'waited', 'attention', 'all']
 export const place = { view: 'locks', key: undefined, show: 'used', sort: 'state', isDown: true }
 
 /**
- * Reads the place from the address, such as `#locks=<key>&show=waited&sort=oldest-down`. Missing
- * parts have their defaults.
+ * Reads the state of the page from the address, such as
+ * `#locks=<key>&show=waited&sort=oldest-down`. Missing parts have their defaults.
  */
 export function readPlace() {
   const [head = '', ...others] = location.hash.slice(1).split('&')

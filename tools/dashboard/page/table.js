@@ -75,7 +75,7 @@ export function newTable(onOpen) {
   })
 }
 
-/** Shows the place from the address: the list, its order and the open lock. */
+/** Shows what the address names: the list, its order and the open lock. */
 export function showPlace() {
   const { key, show } = place
   opened = key

@@ -1,7 +1,7 @@
 import type { DeploymentFacts, ServerFacts } from '../facts/facts.ts'
 
 /**
- * - `error`: locks do not work here, or are lost without any failure;
+ * - `error`: locks do not work on these servers, or are lost without any failure;
  * - `warning`: locks are lost, or cannot be acquired, after a failure that happens in practice;
  * - `note`: good to know.
  */
@@ -15,7 +15,7 @@ export interface Sighting {
   readonly seen: string
   /** Why the observation matters to users of locks. */
   readonly why: string
-  /** Commands to paste. Lines that begin with `#` are remarks. */
+  /** The commands that the user can paste into a shell. A line that begins with `#` is a remark. */
   readonly fix: readonly string[]
   /** The values that the check judged. */
   readonly numbers: Readonly<Record<string, number | string>>

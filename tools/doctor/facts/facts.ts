@@ -6,7 +6,6 @@ export type Fact<T> = { readonly value: T } | { readonly unknown: string }
 /** The fact for a request that was not sent. The report does not list this fact as unknown. */
 export const NOT_ASKED: Fact<never> = { unknown: 'not asked' }
 
-/** Returns the answer. Undefined if the fact is unknown. */
 export function answerOf<T>(fact: Fact<T>): T | undefined {
   return 'value' in fact ? fact.value : undefined
 }
@@ -40,7 +39,9 @@ export interface ClockFacts {
   readonly boundMs: number
 }
 
-/** The result of a scan of keys: keys of Holdfast or Redisson without a TTL, and wire formats. */
+/**
+ * The result of a scan of keys. The lists of keys contain only the first keys that the scan found.
+ */
 export interface KeyFacts {
   readonly looked: number
   /** True if the scan examined all keys of the server. */
@@ -54,7 +55,9 @@ export interface KeyFacts {
   readonly counters: readonly string[]
   /** Other keys that normally expire, but have no TTL. */
   readonly others: readonly string[]
-  /** The different wire formats of the clients. Null stands for clients that report no format. */
+  /**
+   * The wire formats that clients report, each once. Null stands for clients that report no format.
+   */
   readonly wireFormats: readonly (WireFormat | null)[]
 }
 
@@ -78,7 +81,9 @@ export interface ServerFacts {
   readonly address: string
   /** The `redis-cli` command for this server. */
   readonly cli: string
-  /** The role that the server has according to the user or the cluster. */
+  /**
+   * The role of the server as the user or the cluster states it. `INFO` may report another role.
+   */
   readonly as: 'master' | 'replica'
   /** The reason why the server could not be reached. Undefined if the server was reached. */
   readonly unreachable: string | undefined

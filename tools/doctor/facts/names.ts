@@ -21,17 +21,14 @@ export function hostAndPort({ ip, port }: Names): string {
   return `${ip}:${port}`
 }
 
-/** Returns one value of `INFO`. Undefined if the value is unknown. */
 export function infoOf({ info }: ServerFacts, name: string): string | undefined {
   return answerOf(info)?.[name]
 }
 
-/** Returns one setting of the server. Undefined if the setting is unknown. */
 export function configOf({ config }: ServerFacts, name: string): string | undefined {
   return answerOf(config)?.[name]
 }
 
-/** Returns the text as a number. Undefined if the text is not a number. */
 export function numberOf(text: string | undefined): number | undefined {
   const number = Number(text)
   return text === undefined || text === '' || Number.isNaN(number) ? undefined : number

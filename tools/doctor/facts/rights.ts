@@ -40,7 +40,6 @@ const REQUESTS: Needs = {
 /**
  * Returns the rights that all clients need, and the rights that only some kinds of lock need.
  *
- * @param deployment the kind of deployment
  * @param name the key of an unused lock, with its prefix
  * @param durability the number of replicas that each acquisition waits for. Unless the number is 0,
  * all locks need the rights for durability

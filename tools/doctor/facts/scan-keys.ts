@@ -6,10 +6,10 @@ import type { KeyFacts } from './facts.ts'
 
 /**
  * About how many keys one request examines. A larger number would delay other clients. A hash with
- * more fields is not examined.
+ * more than this many fields is not examined.
  */
 const AT_A_TIME = 200
-/** The most keys of each sort that are kept. */
+/** The most keys in each list of the result. */
 const MOST_NAMES = 20
 const LONGEST_MS = 1_000
 

@@ -4,7 +4,10 @@ import type { Finding, Level } from '../checks/check.ts'
 import { answerOf, type DeploymentFacts, type ServerFacts } from '../facts/facts.ts'
 import { hostAndPort, infoOf, numberOf, replicasOf, versionOf } from '../facts/names.ts'
 
-/** The facts about one server, which are reported even without findings. */
+/**
+ * The facts about one server. The report has these facts even without findings. A fact is null if
+ * it is unknown; `why` is null if the server was reached.
+ */
 export interface ServerLine {
   readonly address: string
   readonly reached: boolean
@@ -45,8 +48,6 @@ export interface Report {
 }
 
 /**
- * Makes the report.
- *
  * @param all all findings, including findings to ignore
  * @param ignored the codes of the findings to leave out
  */

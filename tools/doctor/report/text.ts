@@ -9,7 +9,6 @@ interface TextStyle {
 
 type ReportFinding = Report['findings'][number]
 
-/** The terminal codes of the colours red, yellow and cyan. */
 const COLOURS = { error: 31, warning: 33, note: 36 } as const
 const BOLD = 1
 const WIDEST = 100

@@ -4,7 +4,7 @@ import { wantedPermits } from '../../kinds/permits.ts'
 import type { BareHolder, BareWaiter, Concluded } from '../conclude.ts'
 import { candidateLabel } from '../owner-ids.ts'
 
-/** One name, as a client reads it. */
+/** The kind and the state of one lock, as a client reads them. */
 interface FoundName extends Concluded {
   readonly kind: RowKind
 }
@@ -73,7 +73,7 @@ export const READ_KINDS: readonly ReadKind[] = [
     const queue = found.queue.map(({ owner, process, waitedMs }) => {
       return { owner, waitedMs, isDead: process === null, wants: null }
     })
-    // A token is the time of its grant in µs.
+    // On a server in memory, a token is the time of its grant, in µs.
     const ageMs = token === null ? null : Math.max(0, Math.round(nowMs - token / 1_000))
     return {
       kind: isElection ? 'election' : 'lock',

@@ -28,10 +28,13 @@ import { READ_KINDS } from './kinds.ts'
 /** The most locks of one chunk of a list. */
 const AT_A_TIME = 100
 
-/** The time limit of a request, in milliseconds. An answer takes no time. */
+/**
+ * The time limit of a request, in milliseconds. A server in memory answers at once, so any limit is
+ * enough.
+ */
 const CALL_MS = 1_000
 
-/** An inspection of the locks of a server in memory. It reads as a client, with the requests that each client has. */
+/** Inspects the locks of a server in memory, with the requests that every client can send. */
 export class MemoryInspection implements Inspection {
   readonly address = 'memory'
   readonly unreachable = []
@@ -61,7 +64,7 @@ export class MemoryInspection implements Inspection {
     }
   }
 
-  /** Each part of a record expires by itself. */
+  /** Yields nothing, because each part of a record expires by itself. */
   async *listEndless() {}
 
   async read(keys: readonly string[]): Promise<readonly LockRow[]> {
@@ -96,7 +99,10 @@ export class MemoryInspection implements Inspection {
     await this.#client.close()
   }
 
-  /** Reads the name as each kind, until a kind has it. */
+  /**
+   * Tries the kinds one after the other. Returns the state from the first kind that has this name,
+   * or null.
+   */
   async #find(key: string): ReturnType<(typeof READ_KINDS)[number]> {
     const { now, whyOut } = this.#server
     if (whyOut !== undefined) throw new Error(whyOut.message)
@@ -106,14 +112,14 @@ export class MemoryInspection implements Inspection {
         const found = await read(this.#client, key, now)
         if (found !== null) return found
       } catch (error) {
-        // Another kind uses the name.
+        // The client refuses the name, because another kind uses the name.
         if (!(error instanceof RedisRefusedError)) throw errorForUser(error)
       }
     }
     return null
   }
 
-  /** @returns true if the holder held the lock until now */
+  /** @returns true if the holder lost the lock or the permits by this call */
   async #release(
     kind: RowKind,
     key: string,
@@ -131,7 +137,10 @@ export class MemoryInspection implements Inspection {
     return this.#connection.lock(key).forceRelease({ owner, token })
   }
 
-  /** Returns the process of a client. The server knows its clients, so each was seen just now. */
+  /**
+   * Returns the process of a client, or null for an unknown client. `seenMs` is 0, because a server
+   * in memory always knows its clients.
+   */
   #processOf(client: string): ProcessFacts | null {
     const info = this.#server.clients.get(client)
     if (info === undefined) return null

@@ -1,14 +1,13 @@
 import type { RedisCommand } from '../../servers/open-server.ts'
 
-/** Requests by the names of their answers. */
+/** Requests. Each has a name, by which `Answers` finds its answer. */
 export type Requests = Readonly<Record<string, RedisCommand>>
 
-/** One name, as the first requests found it. The further requests depend on these facts. */
+/** The facts about one name from the first requests. The further requests depend on these facts. */
 export interface FoundKey {
   readonly key: string
-  /** The type of the key. */
   readonly type: string
-  /** The last token of the lock. Null if the server has none. */
+  /** The last token of the lock. Null if the server has no token. */
   readonly token: number | null
   /** The length of the queue of a fair lock. */
   readonly queued: number
@@ -48,7 +47,7 @@ export function timeMsOf(time: unknown): number {
   return Number(seconds) * 1e3 + Number(micros) / 1e3
 }
 
-/** The content of the keys of one lock on one server: the answers to the requests of all kinds. */
+/** The answers of one server to the requests of all kinds about one lock. */
 export class Answers {
   readonly found: FoundKey
   /** True for independent masters, whose tokens are counts and not times. */
@@ -64,7 +63,9 @@ export class Answers {
     this.#replies.set(name, answer)
   }
 
-  /** A list of texts. In a flat list, each value follows its name. */
+  /**
+   * Returns an answer as a list of texts. In the answer about a hash, each value follows its field.
+   */
   list(name: string): readonly string[] {
     return reply(this.#replies.get(name), [])
   }
@@ -93,12 +94,11 @@ export class Answers {
     return ttl === -2 ? undefined : ttl === -1 ? null : ttl
   }
 
-  /** The number of listeners of a channel. 0 if the login may not count them. */
+  /** The number of listeners of a channel. 0 if the login may not count listeners. */
   listeners(name: string): number {
     return Number(replyIfAny<readonly unknown[]>(this.#replies.get(name), ['', 0])[1])
   }
 
-  /** True if the server refused the request. */
   isRefused(name: string): boolean {
     return this.#replies.get(name) instanceof Error
   }

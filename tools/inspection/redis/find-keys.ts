@@ -35,8 +35,9 @@ export async function* findHeld(server: ServerClient, { pattern, signal }: ListO
 }
 
 /**
- * Yields locks that have a token counter or a queue, and clients that report themselves, in chunks.
- * `counted` has locks with a token counter. `more` has locks with another key, such as a queue.
+ * Yields names of locks and ids of clients, in chunks. `counted`: locks whose token counter was
+ * found. `more`: locks of which another key was found, such as a queue. `clients`: clients that
+ * report themselves.
  */
 export async function* findNamed(server: ServerClient, { pattern, signal }: ListOptions) {
   const isWanted = pattern === undefined ? () => true : matcherOf(pattern)
@@ -95,8 +96,8 @@ function fixOf(key: string, all: readonly string[]): string[] {
 }
 
 /**
- * Yields the matching keys in chunks. Between two chunks, waits for as long as the last chunk took,
- * but at most 50 ms. So the server has time for other clients.
+ * Yields the matching keys in chunks. After each chunk, waits for as long as the chunk took, but at
+ * most 50 ms. So the server has time for other clients.
  */
 async function* scan(
   server: ServerClient,

@@ -14,7 +14,7 @@ import { takeLock, takePermit, takeReadWrite } from './scripts.generated.ts'
 const SCRIPTS = { takeLock, takePermit, takeReadWrite }
 /**
  * For at least this time, in milliseconds, each master of a quorum remembers the owner that lost
- * the lock. If the rest of a master is longer, the rest counts.
+ * the lock. If a master rests for longer after a restart, this longer time is used.
  */
 const FORCED_MS = 60_000
 /**
@@ -73,8 +73,8 @@ async function runAll(server: ServerClient, all: readonly ForceRun[]): Promise<F
 }
 
 /**
- * Throws if the token was never issued. The release raises the counter to the seen token. A token
- * that is too high would leave no numbers for later tokens.
+ * Throws if the token was never issued. A release raises the counter to the seen token, and a
+ * counter that is too high would leave no numbers for later tokens.
  */
 function assertIssued(key: string, { token }: SeenHolder, lastUs: number): void {
   if (token === null || token <= lastUs + AHEAD_US) return
@@ -111,8 +111,8 @@ async function fromMost<T>(
 }
 
 /**
- * Reads what the release must know: the lock, its counter, the server time, and the rest of a
- * master.
+ * Reads the facts that a release needs: the lock, its counter, the server time, and for how long a
+ * master rests after a restart.
  */
 async function factsOf(server: ServerClient, key: string, masters: Masters) {
   const [[detail], replies] = await Promise.all([
@@ -140,8 +140,8 @@ function together(replies: readonly ForcedReply[], majority: number): Forced {
   const of = (outcome: ForcedReply[0]) => replies.filter(([one]) => one === outcome).length
   if (of('changed') >= majority) return { outcome: 'changed', fence: null }
   const fences = replies.flatMap(([, fence]) => (fence ? [Number(fence)] : []))
-  // Every later majority includes one of these masters. So every later token is above the lowest of
-  // their counters.
+  // Every later majority includes at least one of the masters that sent a fence. So every later
+  // token is above the lowest fence.
   const fence = fences.length >= majority ? Math.min(...fences) : null
   if (of('taken') > 0) return { outcome: 'released', fence }
   return of('changed') > 0 ? { outcome: 'changed', fence: null } : { outcome: 'free', fence }

@@ -22,8 +22,8 @@ export const DERIVED_PATTERN = '[hr][oe][ld][di]*:*'
 
 /**
  * Matches keys that normally expire. Token counters do not match, because clients with
- * `keepCounters` keep them forever. The numbers of latches and semaphores do not match, because
- * they never expire.
+ * `keepCounters` keep token counters forever. The numbers of latches and semaphores do not match,
+ * because these keys never expire.
  */
 const ENDING = new RegExp(
   `^(${anyOf([REPORT, ...KEY_KINDS.flatMap(({ expiring }) => expiring)])}):|:rwlock_timeout:\\d+$`,
@@ -41,7 +41,6 @@ export function lockOf(key: string): string | undefined {
   return inner ?? name
 }
 
-/** True if the key is the token counter of a lock. */
 export const isCounter = (key: string): boolean => key.startsWith(`${NAMES.lock.counter}:`)
 
 const CLIENT = new RegExp(`^${REPORT}:\\{([\\w-]{21})\\}$`)

@@ -74,7 +74,10 @@ export class KnownClients {
     })
   }
 
-  /** Reads the facts about all clients that `find` yields, within a limited time. */
+  /**
+   * Reads the facts about all clients that `find` yields, for at most `SEARCH_MS`. Then some
+   * clients may stay unknown.
+   */
   async lookUpAll(
     masters: Masters,
     find: (signal: AbortSignal) => AsyncIterable<readonly string[]>,
@@ -89,7 +92,7 @@ export class KnownClients {
 
   /**
    * Reads the facts about the given clients, except clients whose facts were read recently. A
-   * client stays unknown if the login may not read the client's key.
+   * client stays unknown if the login may not read the key of the client.
    */
   async lookUp(masters: Masters, clients: Iterable<string>): Promise<void> {
     const due = [...new Set(clients)].filter((client) => {
@@ -136,8 +139,8 @@ export class KnownClients {
     const now = performance.now()
     const [, serverAt, clientAt] = /^(\d+) (\d+)$/.exec(at ?? '') ?? []
     const seenAt = serverAt === undefined ? null : now - Math.max(0, serverMs - Number(serverAt))
-    // Converts a time of the client's clock to the local clock. `at` states one moment by two
-    // clocks: by the server's clock and by the client's clock.
+    // Converts a time of the client's clock to the local clock. This is possible because `at`
+    // states one moment by two clocks: of the server and of the client.
     const here = (clientMs: number) => (seenAt ?? now) - (Number(clientAt ?? clientMs) - clientMs)
     const info = readClientInfo(client, about)
     const wireVersion = readWireFormat(about)?.version ?? null

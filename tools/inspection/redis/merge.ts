@@ -16,7 +16,7 @@ export function merge(rows: readonly (BareDetail | null)[], masters: number): Ba
     const votes = found.flatMap((row) => row.holders.filter((one) => one.owner === owner))
     const [vote] = votes
     if (vote === undefined || votes.length < majority) return []
-    // The lease ends when the number of remaining votes falls below a majority.
+    // The hold ends when so many votes have expired that the others are not a majority.
     const remaining = votes.map(({ ttlMs }) => ttlMs ?? Infinity).sort((a, b) => b - a)
     const ttlMs = remaining[majority - 1] ?? 0
     return [{ ...vote, ttlMs: ttlMs === Infinity ? null : ttlMs }]

@@ -12,16 +12,16 @@ export function addressOfAll(where: Where): string {
 }
 
 /**
- * @returns rejects with a readable Error if no server can be reached. With several masters, rejects
- * unless a majority can be reached
+ * @returns connections to all reachable servers. Rejects with a readable Error if no server can be
+ * reached. With several masters, rejects unless a majority can be reached
  */
 export async function openMasters(where: Where, timeoutMs: number): Promise<Masters> {
   const opened = new Set<ServerClient>()
   let isClosed = false
   const open: OpenServer = async (endpoint) => {
     const client = await named(endpoint, openServer(endpoint, timeoutMs, 'of-each'))
-    // If `close()` was called meanwhile, the new connection is closed too. An open connection would
-    // keep the process alive.
+    // If `disconnect` was called meanwhile, the new connection is closed too. An open connection
+    // would keep the process alive.
     if (isClosed) client.close()
     else opened.add(client)
     return client

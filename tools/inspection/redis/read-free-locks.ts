@@ -5,8 +5,8 @@ import type { LockRow } from '../inspection.ts'
 import { reply } from './answers.ts'
 
 /**
- * Reads many locks with only three commands, which find the locks that have only a token counter. A
- * cluster refuses these commands, because the keys are in several slots.
+ * Finds, among many locks, the locks that have only a token counter and so are free. Needs only
+ * three commands. A cluster refuses these commands, because the keys are in several slots.
  *
  * @returns `free`: the free locks. `others`: the keys that the caller must read in full, because
  * more than a counter may exist

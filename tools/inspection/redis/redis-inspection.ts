@@ -31,8 +31,8 @@ import { timed } from './timed.ts'
 const AT_A_TIME = 100
 
 /**
- * Returns an inspection of the locks in Redis. It connects at the first request, and connects again
- * after a failure.
+ * Returns an inspection of the locks in Redis. The inspection connects at the first request, and
+ * connects again after a failure.
  *
  * @param timeoutMs the time limit of each request to a server, in milliseconds
  */
@@ -71,7 +71,10 @@ class RedisInspection implements Inspection {
     return this.#opened?.unreachable ?? []
   }
 
-  /** A master that does not answer hides no lock, because a majority of the others has each lock. */
+  /**
+   * False for several masters. Each lock is on a majority of them, and so on at least one reachable
+   * master.
+   */
   get isIncomplete() {
     return this.#where.kind === 'cluster' && this.unreachable.length > 0
   }
@@ -149,8 +152,8 @@ class RedisInspection implements Inspection {
         for (const keys of inChunks(fresh(found.more))) yield await this.#readRows(masters, keys)
       }
     }
-    // The search above also finds the clients, and the clients report the waiters of plain locks.
-    // So held locks are read after that search.
+    // The search above also finds the reports of clients, and only these reports name the waiters
+    // of plain locks. So held locks are read after the search.
     for (const server of masters.all) {
       for await (const found of findHeld(server, wanted)) {
         for (const keys of inChunks(fresh(found))) yield await this.#readRows(masters, keys)
@@ -162,7 +165,7 @@ class RedisInspection implements Inspection {
     }
   }
 
-  /** Yields what `find` yields, and adds the time to the cost. */
+  /** Yields the values of `find`, and adds the time until each value to the cost. */
   #found<T>(find: (masters: Masters) => AsyncGenerator<T>, signal: AbortSignal | undefined) {
     const steps = async function* (this: RedisInspection) {
       try {

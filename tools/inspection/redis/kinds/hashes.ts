@@ -13,11 +13,11 @@ import { numberKindOf } from './numbers.ts'
 import { isCandidates, isOfLock, isRedissons } from './owners.ts'
 import { ageOf, waitersOf } from './waiters.ts'
 
-// Locks, elections and read-write locks. The holders of all of them are fields of a hash.
+// This file reads locks, elections and read-write locks. Their holders are the fields of a hash.
 
 type HashKind = 'lock' | 'election' | 'read-write'
 
-/** The requests that read a lock or an election. */
+/** Returns the requests that read a lock or an election. */
 export function lockRequests({ key, type, queued, isCluster }: FoundKey): Requests {
   if (type !== 'hash' && type !== 'none') return {}
   return {
@@ -33,7 +33,10 @@ export function lockRequests({ key, type, queued, isCluster }: FoundKey): Reques
   }
 }
 
-/** Returns the kind of a lock. Null for a name of another kind, and for a name without a lock. */
+/**
+ * Returns the kind of the lock with this name. Null if another kind uses the name, or if no lock
+ * exists.
+ */
 function hashKindOf(answers: Answers): HashKind | null {
   const { type, token } = answers.found
   const readWrite = [...answers.list('writers'), ...answers.list('reading')]
@@ -53,8 +56,8 @@ function hashKindOf(answers: Answers): HashKind | null {
 /** Returns the holders and waiters of a lock of this kind. Null for a name of another kind. */
 export function concludeHash(answers: Answers, kind: HashKind): Concluded | null {
   if (hashKindOf(answers) !== kind) return null
-  // The heartbeats of a fair queue are fields with the id of a client. Owner ids are the fields of
-  // claim windows, which are not read here.
+  // `places` has two sorts of fields. A field with a client id is a heartbeat, which is read here.
+  // A field with an owner id is a claim window.
   const fair = waitersOf(answers, { queue: 'fair', alive: 'places', byClient: true })
   const mode = fieldsOf(answers).find(([field]) => field === 'mode')?.[1]
   return {
@@ -95,7 +98,10 @@ function holdersOf(answers: Answers, mode: string | undefined): BareHolder[] {
   })
 }
 
-/** Returns the readers of a read-write lock. Each reader has a key with its lease. */
+/**
+ * Returns the owner ids of the readers of a read-write lock. The lease of each reader has its own
+ * key.
+ */
 export function readersOf(answers: Answers): string[] {
   const fields = fieldsOf(answers).map(([field]) => field)
   if (!fields.includes('mode')) return []

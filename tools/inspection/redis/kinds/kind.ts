@@ -2,16 +2,19 @@ import type { RowKind } from '../../../kinds/all.ts'
 import type { BareHolder, Concluded } from '../../conclude.ts'
 import type { Answers, FoundKey, Requests } from '../answers.ts'
 
-/** A release by force, before its script is chosen. */
+/** The values for a release by force. Each kind makes the runs of its script from these values. */
 export interface ForceTerms {
   readonly key: string
-  /** The holder, or the id of one permit. */
+  /** The owner id of the holder, or the id of one permit. */
   readonly owner: string
   readonly token: number | null
-  /** Every later token is above this number. */
+  /** After the release, every later token is above this number. */
   readonly floor: number
   readonly publish: 'PUBLISH' | 'SPUBLISH'
-  /** For how long a master remembers the owner, in milliseconds; 0 for a single server. */
+  /**
+   * For how long each master remembers that the owner lost the lock, in milliseconds; 0 for a
+   * single server.
+   */
   readonly forcedMs: number
 }
 
@@ -22,41 +25,51 @@ export interface ForceRun {
   readonly args: readonly (string | number)[]
 }
 
-/** The rights that one kind of lock needs. A test compares them with docs/reference/keys.md. */
+/**
+ * The rights that one kind of lock needs. A test compares these rights with docs/reference/keys.md.
+ */
 export interface Needs {
   readonly kind: string
   /** The commands for `ACL DRYRUN`, with arguments as this kind sends them. */
   readonly commands: readonly (readonly string[])[]
-  /** Keys as `~pattern`, each for reading and writing, and channels as `&pattern`. */
+  /**
+   * The patterns of the keys that the kind reads and writes, as `~pattern`, and of its channels, as
+   * `&pattern`.
+   */
   readonly patterns: readonly string[]
 }
 
-/** The names with which rights are checked. */
+/** The names for which a kind states the rights that it needs. */
 export interface RightNames {
   /** The key of an unused lock. */
   readonly lock: string
   readonly keyPrefix: string
-  /** Patterns of the keys of all locks with these prefixes. */
+  /** Returns the patterns of all keys that begin with these prefixes. */
   own(...prefixes: string[]): string[]
-  /** The pattern of the channels of all locks with this prefix. */
+  /** Returns the pattern of all channels that begin with this prefix. */
   channel(prefix: string): string
 }
 
-/** The keys of one kind in Redis. Each kind has one file in this folder. */
+/** How the tools find and read one kind in Redis. Each kind has one file in this folder. */
 export interface KeyKind {
   readonly kind: RowKind
-  /** The prefixes of keys that contain the name of a lock and prove that it exists. */
+  /**
+   * The prefixes of keys that contain the name of a lock. Such a key shows that the lock exists.
+   */
   readonly named: readonly string[]
   /** The prefixes of keys that normally expire. */
   readonly expiring: readonly string[]
-  /** The requests that read the kind. Kinds may share a name for the same request. */
+  /**
+   * Returns the requests that read a lock of this kind. Several kinds may use the same name for the
+   * same request.
+   */
   requests?(found: FoundKey): Requests
-  /** Further requests, which depend on the answers to the first requests. */
+  /** Returns further requests, which depend on the answers to the first requests. */
   moreRequests?(answers: Answers): Requests
   /** @returns the holders and waiters of a name of this kind; null for a name of another kind */
   conclude(answers: Answers): Concluded | null
   /**
-   * Returns the runs that end the hold of the owner, one after the other. Left out if no holder can
+   * Returns the runs that end the hold of the owner, in their order. Undefined if no holder can
    * lose the lock by force.
    *
    * @param holders the current holders

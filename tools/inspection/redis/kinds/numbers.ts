@@ -5,11 +5,11 @@ import type { Answers, FoundKey, Requests } from '../answers.ts'
 import { queueOf } from './names.ts'
 import { waitersOf } from './waiters.ts'
 
-// Latches and semaphores. The key of all of them contains only a number.
+// This file reads latches and semaphores. Their main key contains only a number.
 
 /**
- * Returns what a number is. Clients of Holdfast store the kind in a key of its own; otherwise the
- * other keys show the kind. Null if the key has no number.
+ * Returns the kind of object that uses this name. Clients of Holdfast store the kind in a separate
+ * key; without this key, the other keys show the kind. Null if no such object exists.
  */
 export function numberKindOf(answers: Answers): 'latch' | 'permits' | 'semaphore' | null {
   const { type, token } = answers.found
@@ -26,7 +26,7 @@ export function numberKindOf(answers: Answers): 'latch' | 'permits' | 'semaphore
   return hasLeases ? 'permits' : 'semaphore'
 }
 
-/** The requests that read the number of permits and the waiters. */
+/** Returns the requests that read the number of permits and the waiters. */
 export function permitRequests({ key, type }: FoundKey): Requests {
   if (type !== 'string' && type !== 'none') return {}
   return {
@@ -37,7 +37,7 @@ export function permitRequests({ key, type }: FoundKey): Requests {
   }
 }
 
-/** Returns the number of the key. Undefined if the number is not set. */
+/** Returns the number in the main key. Undefined if the number is not set. */
 export function numberIn(answers: Answers): number | undefined {
   return answers.found.type === 'string' ? answers.number('number') : undefined
 }

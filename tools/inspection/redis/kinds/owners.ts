@@ -15,7 +15,8 @@ export const isOfLock = (field: string): boolean =>
   field === 'mode' || OURS.test(field) || REDISSON.test(field)
 
 /**
- * True if the fields belong to a held lock: at least one owner, and no other field except `mode`.
+ * True if these are the fields of a held lock: at least one owner, and no other field except
+ * `mode`.
  */
 export const isHeldLock = (fields: readonly string[]): boolean =>
   fields.some((field) => field !== 'mode') && fields.every(isOfLock)

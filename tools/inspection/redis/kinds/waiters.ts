@@ -18,20 +18,23 @@ export function ageOf(sinceUs: number, nowMs: number): number | null {
 }
 
 interface QueueNames {
-  /** The queue: each waiter with the server time at which its wait began, in µs. */
+  /**
+   * The name of the answer with the queue. The queue has each waiter with the server time at which
+   * its wait began, in µs.
+   */
   readonly queue: string
   /**
-   * The heartbeats: each client or waiter with the server time at which its heartbeat ends, in
-   * milliseconds. More text may follow after a space.
+   * The name of the answer with the heartbeats. Each client or waiter has the server time at which
+   * its heartbeat ends, in milliseconds. More text may follow after a space.
    */
   readonly alive: string
-  /** The access that the waiter requests, from its heartbeat. */
+  /** Returns the access that the waiter requests, read from its heartbeat. */
   wants?(mark: string): string | null
-  /** True if only clients have heartbeats, and not their owners. */
+  /** True if only clients have heartbeats, and waiters do not. */
   readonly byClient?: boolean
 }
 
-/** Reads the waiters of one queue. */
+/** Returns the waiters of one queue, in the order of the queue. */
 export function waitersOf(
   answers: Answers,
   { queue, alive, wants = () => null, byClient = false }: QueueNames,
