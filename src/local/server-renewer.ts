@@ -1,5 +1,6 @@
 import type { Hold } from '../lease/hold.ts'
 import type { RenewalAnswer, Renewer } from '../lease/renewer.ts'
+import { provedMs } from '../servers/renewed-lease.ts'
 import { type Renewal, renewalOf, toRenew } from './kind-verbs.ts'
 
 /**
@@ -40,8 +41,7 @@ export class ServerRenewer implements Renewer<Hold> {
     return remaining.map((one): RenewalAnswer => {
       if (one === 'gone') return { kind: 'lost' }
       if (typeof one !== 'number') return { kind: 'unknown', cause: one }
-      // A lease that never expires proves nothing. So the proved time is 0.
-      return { kind: leaseMs > 0 ? 'renewed' : 'held', leaseMs: one === Infinity ? 0 : one }
+      return { kind: leaseMs > 0 ? 'renewed' : 'held', leaseMs: provedMs(one) }
     })
   }
 }

@@ -211,6 +211,22 @@ test('release exits with 3 and an error if the server is unreachable or refuses 
   expect(await isHeld('a')).toBe(true)
 })
 
+test('release names the page about rights if the login may not release a lock or a permit', async () => {
+  const client = newClient()
+  await client.getLock('a').lock()
+  const permit = await client.getPermitExpirableSemaphore('pool', { permits: 1 }).acquire()
+  await server.admin.call('ACL', 'SETUSER', 'looks', 'on', '>x', 'allkeys', 'allchannels')
+  await server.admin.call('ACL', 'SETUSER', 'looks', '+@all', '-eval')
+  atEnd(() => server.admin.call('ACL', 'DELUSER', 'looks'), { beforeCheck: true })
+  const login = ['--user', 'looks', '--pass', 'x']
+  const ofPermit = ['pool', '--owner', permit.owner]
+  for (const what of [['a'], ofPermit]) {
+    const { code, err } = await release([...what, '--force', '--yes', ...login])
+    expect(code).toBe(3)
+    expect(err).toMatch(/NOPERM .*\ndocs\/reference\/acl\.md lists the rights that a login needs\./)
+  }
+})
+
 test('the history records who released a lock by force', async () => {
   await server.admin.xadd('holdfast_history', '*', 'event', 'acquired')
   await newClient().getLock('a').lock()

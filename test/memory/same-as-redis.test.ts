@@ -280,23 +280,60 @@ async function confirm({ servers: [server] }: Stage): Promise<void> {
   }
 }
 
+/** The same place in Redis and in memory. */
+function newStages(): readonly [Stage, Stage] {
+  const memory = new CountingServer()
+  const { host, port } = redis
+  const options = { counterMs: COUNTER_MS, kinds: redisKinds }
+  return [
+    new Stage(
+      () => new RedisServer({ host, port }, CALL_MS, () => {}, options),
+      async (client) => (await redis.admin.pubsub('NUMSUB', INBOX + client))[1] as number,
+    ),
+    new Stage(
+      () => new MemoryConnection(memory, COUNTER_MS),
+      async (client) => memory.messages.count(grantChannel(client)),
+    ),
+  ]
+}
+
+test.each(
+  (['never', 'forOthers', 'always'] as const).flatMap((mayFree) =>
+    [false, true].flatMap((listens) =>
+      [0, 1, 2].map((listeners) => [mayFree, listens, listeners] as const),
+    ),
+  ),
+)(
+  'a hand-over that may free the lock "%s" frees it in memory as in Redis: own listener %s, %i listeners',
+  async (mayFree, listens, listeners) => {
+    const stages = newStages()
+    const answers: unknown[] = []
+    for (const stage of stages) {
+      for (let client = 0; client < listeners; client++) await stage.listen(client, 'one')
+      const verbs = verbsOf((stage.servers[0] as LockServer).lock('one'))
+      const reserve = 0
+      const granted = await verbs.acquire({
+        owner: 'a:1',
+        leaseMs: LEASE_MS,
+        reserve,
+        callMs: CALL_MS,
+      })
+      const from = { owner: 'a:1', token: (granted as { token: number }).token }
+      const to = { owner: 'a:2', leaseMs: LEASE_MS }
+      const passing = { from, to, mayFree, listens, reserve, callMs: CALL_MS }
+      answers.push(stage.show(await verbs.handOver(passing)))
+      stage.close()
+    }
+    await redis.flush()
+    expect(answers[1]).toEqual(answers[0])
+  },
+)
+
 test.each(Array.from({ length: Number(process.env.HOLDFAST_SEEDS ?? 10) }, (_, seed) => [seed]))(
   'random requests to locks get the same answers in memory as in Redis: seed %i',
   async (seed) => {
     const random = randomOf(seed)
-    const memory = new CountingServer()
-    const { host, port } = redis
-    const options = { counterMs: COUNTER_MS, kinds: redisKinds }
-    const stages = [
-      new Stage(
-        () => new RedisServer({ host, port }, CALL_MS, () => {}, options),
-        async (client) => (await redis.admin.pubsub('NUMSUB', INBOX + client))[1] as number,
-      ),
-      new Stage(
-        () => new MemoryConnection(memory, COUNTER_MS),
-        async (client) => memory.messages.count(grantChannel(client)),
-      ),
-    ] as const
+    const stages = newStages()
     const [there, here] = stages
     const steps: string[] = []
     try {

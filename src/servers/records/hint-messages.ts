@@ -18,12 +18,18 @@ export function listenForHints(
   )
 }
 
-/** Returns how many other clients listen to the channel; undefined if the store cannot count them. */
+/**
+ * Returns how many other clients listen to the channel; undefined if the store cannot count them.
+ *
+ * @param listens true if this client listens to the channel
+ * @param more how many clients wait without a listener
+ */
 export function otherListeners(
   { moment }: OpenRecord,
   channel: string,
   listens = false,
+  more = 0,
 ): number | undefined {
   const count = moment.listeners(channel)
-  return count === null ? undefined : Math.max(0, count - Number(listens))
+  return count === null ? undefined : Math.max(0, count - Number(listens) + more)
 }

@@ -73,8 +73,8 @@ export function handOverLock(
   // The new owner holds the lock, so an earlier copy of this request has finished the hand-over.
   if (heldBy(lock, to.owner) !== null) return granted(last || from.token)
   if (heldBy(lock, from.owner) === null || last > from.token) return GONE
-  const known = otherListeners(record, lockChannel(record.rawName), listens)
-  const others = known === undefined || mayFree === 'forOthers' ? known : known + 1
+  const more = mayFree === 'always' ? 1 : 0
+  const others = otherListeners(record, lockChannel(record.rawName), listens, more)
   if (mayFree !== 'never' && others !== 0) {
     freeLock(record)
     return { kind: 'yielded', others }

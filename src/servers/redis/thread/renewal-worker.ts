@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { remainingUntil } from '../../../kit/remaining-until.ts'
+import { provedMs } from '../../renewed-lease.ts'
 import { connectionFailure } from '../connection/failure-of.ts'
 import { RedisServer } from '../redis-server.ts'
 import { sourceOf } from './plain-source.ts'
@@ -96,7 +97,7 @@ async function renew(late: readonly [number, KeptLease][], leaseMs: number, sent
   for (const [i, [slot, kept]] of late.entries()) {
     asked.delete(kept)
     // The slot of a lease that was forgotten meanwhile may belong to another lease now.
-    if (Number(remaining[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
+    if (provedMs(remaining[i]) >= leaseMs && leases.get(slot) === kept) table.write(slot, sentAt)
   }
 }
 
