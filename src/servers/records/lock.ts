@@ -12,7 +12,6 @@ import { clientOf } from '../owner-id.ts'
 import type { Remaining } from '../remaining.ts'
 import type { Attempt, LoweredHold, Reentry } from '../requests.ts'
 import { extendCounter, lastToken, mint, type TokenTerms } from './counter.ts'
-import { otherListeners } from './hint-messages.ts'
 import { queueEntries } from './lock-queue.ts'
 import type { OpenRecord } from './open-record.ts'
 import {
@@ -71,9 +70,9 @@ export function handOverLock(
   // The new owner holds the lock, so an earlier copy of this request has finished the hand-over.
   if (heldBy(lock, to.owner) !== null) return granted(last || from.token)
   if (heldBy(lock, from.owner) === null || last > from.token) return GONE
-  const known = otherListeners(record, lockChannel(record.rawName), listens)
-  const others = known === undefined || mayFree === 'forOthers' ? known : known + 1
-  if (mayFree !== 'never' && others !== 0) {
+  // As in Redis, the difference is below 0 if the server does not count the listener of this client.
+  const others = listenersBeside(record, Number(listens) - Number(mayFree === 'always'))
+  if (mayFree !== 'never' && (others === undefined || others > 0)) {
     freeLock(record)
     return { kind: 'yielded', others }
   }
@@ -130,6 +129,12 @@ export function lockFacts(record: OpenRecord): LockFacts {
     queue: entries,
     queueLength: queue.order.length,
   }
+}
+
+/** Returns how many more than `own` clients listen; undefined if the store cannot count them. */
+function listenersBeside({ rawName, moment }: OpenRecord, own: number): number | undefined {
+  const count = moment.listeners(lockChannel(rawName))
+  return count === null ? undefined : count - own
 }
 
 function granted(token: number, reserved = 0) {
